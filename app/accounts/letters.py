@@ -1,0 +1,63 @@
+"""The messages that accounts send, each in the language of whoever reads it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flask_babel import force_locale
+from flask_babel import gettext as _
+
+
+@dataclass(frozen=True)
+class Letter:
+    subject: str
+    body: str
+
+
+def invitation(language: str, group: str, inviter: str, link: str, days: int) -> Letter:
+    with force_locale(language):
+        return Letter(
+            _("%(inviter)s invites you to %(group)s on Comanda", inviter=inviter, group=group),
+            _(
+                "Hello,\n\n"
+                "%(inviter)s invites you to join %(group)s on Comanda, the assistant of the"
+                " house. Open this link to accept; it works once, for %(days)s days:\n\n"
+                "%(link)s\n\n"
+                "If you do not know %(inviter)s, you can leave this message unanswered.\n",
+                inviter=inviter,
+                group=group,
+                link=link,
+                days=days,
+            ),
+        )
+
+
+def password_reset(language: str, name: str, link: str, minutes: int) -> Letter:
+    with force_locale(language):
+        return Letter(
+            _("A new password for Comanda"),
+            _(
+                "Hello %(name)s,\n\n"
+                "Somebody asked for a new password for this address. If it was you, choose it"
+                " here; the link works once, for %(minutes)s minutes:\n\n"
+                "%(link)s\n\n"
+                "If it was not you, nothing has changed and you need to do nothing.\n",
+                name=name,
+                link=link,
+                minutes=minutes,
+            ),
+        )
+
+
+def password_changed(language: str, name: str) -> Letter:
+    with force_locale(language):
+        return Letter(
+            _("Your Comanda password was changed"),
+            _(
+                "Hello %(name)s,\n\n"
+                "Your password was changed just now, and every other device was signed out."
+                " If it was not you, ask for a new password on the sign-in page and tell a"
+                " manager.\n",
+                name=name,
+            ),
+        )

@@ -1,0 +1,249 @@
+"""The people of a group, their roles, and the invitations that bring new ones in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from sqlalchemy import delete, select, text
+from sqlalchemy.dialects.postgresql import insert
+
+from app.accounts import letters
+from app.accounts.audit import record
+from app.accounts.choices import ROLES
+from app.accounts.models import Group, Invitation, Membership, User
+from app.accounts.passwords import check_password, hash_password
+from app.accounts.profile import update_profile
+from app.accounts.services import Device, enter_group, start_sign_in, switch_group
+from app.accounts.text import clean_email, clean_name
+from app.accounts.tokens import hash_token, new_token
+from app.db import ScopedSession, new_id, utc_now
+from app.errors import Conflict, InvalidInput, NotFound
+from app.mail import queue_mail
+
+INVITATION_DAYS = 7
+
+
+@dataclass(frozen=True)
+class Colleague:
+    user_id: UUID
+    name: str
+    email: str
+    role: str
+    since: datetime
+
+
+@dataclass(frozen=True)
+class OpenInvitation:
+    """What the holder of an invitation's link may know of it."""
+
+    id: UUID
+    group_id: UUID
+    group_name: str
+    language: str
+    email: str
+    role: str
+    has_account: bool
+
+
+def list_people(session: ScopedSession) -> list[Colleague]:
+    """Everybody in the group, by name."""
+    rows = session.execute(
+        select(User.id, User.name, User.email, Membership.role, Membership.created_at)
+        .join(Membership, Membership.user_id == User.id)
+        .where(Membership.group_id == session.scope.group_id)
+        .order_by(User.name, User.id)
+    )
+    return [Colleague(*row) for row in rows]
+
+
+def list_invitations(session: ScopedSession) -> list[Invitation]:
+    """The group's invitations that nobody has accepted yet, expired ones too."""
+    return list(
+        session.scalars(
+            select(Invitation)
+            .where(Invitation.group_id == session.scope.group_id, Invitation.accepted_at.is_(None))
+            .order_by(Invitation.created_at.desc())
+        )
+    )
+
+
+def invite(
+    session: ScopedSession, email: str, role: str, link: Callable[[str], str], *, inviter: str
+) -> str:
+    """Invite an address to the session's group; return the link, which works once.
+
+    Inviting the same address again makes a new link and ends the old one.
+
+    Raises:
+        InvalidInput: the address or the role will not do, or they are in the group already.
+    """
+    address = clean_email(email)
+    _check_role(role)
+    if any(colleague.email == address for colleague in list_people(session)):
+        raise InvalidInput("%(email)s is in this group already.", field="email", email=address)
+    token = new_token()
+    facts = {
+        "role": role,
+        "token_hash": hash_token(token),
+        "invited_by": session.scope.user_id,
+        "created_at": utc_now(),
+        "expires_at": utc_now() + timedelta(days=INVITATION_DAYS),
+        "accepted_at": None,
+    }
+    session.execute(
+        insert(Invitation)
+        .values(id=new_id(), group_id=session.scope.group_id, email=address, **facts)
+        .on_conflict_do_update(index_elements=["group_id", "email"], set_=facts)
+    )
+    group = session.get_one(Group, session.scope.group_id)
+    letter = letters.invitation(group.language, group.name, inviter, link(token), INVITATION_DAYS)
+    queue_mail(session, address, letter.subject, letter.body)
+    record(session, "invited", f"{address} as {role}")
+    session.commit()
+    return link(token)
+
+
+def revoke_invitation(session: ScopedSession, invitation_id: UUID) -> None:
+    """Take an invitation back; its link is worth nothing from this moment.
+
+    Raises:
+        NotFound: it is not this group's, or was accepted already.
+    """
+    email = session.scalar(
+        delete(Invitation)
+        .where(
+            Invitation.id == invitation_id,
+            Invitation.group_id == session.scope.group_id,
+            Invitation.accepted_at.is_(None),
+        )
+        .returning(Invitation.email)
+    )
+    if email is None:
+        raise NotFound("This invitation does not exist any more.")
+    record(session, "invitation_revoked", email)
+    session.commit()
+
+
+def find_invitation(session: ScopedSession, token: str) -> OpenInvitation:
+    """The invitation of a link, or NotFound when it works no more."""
+    row = session.execute(
+        text("SELECT * FROM find_invitation(:token_hash)"), {"token_hash": hash_token(token)}
+    ).one_or_none()
+    if row is None:
+        raise _gone()
+    return OpenInvitation(**row._mapping)
+
+
+def _gone() -> NotFound:
+    return NotFound(
+        "This invitation has expired, was used already or was taken back. Ask for a new one."
+    )
+
+
+def join_as_new_person(
+    session: ScopedSession, token: str, name: str, password: str, device: Device, language: str
+) -> str:
+    """Make an account for the invited address and sign it in; return the sign-in's token.
+
+    Raises:
+        NotFound: the invitation works no more.
+        Conflict: the address has an account, whose owner must sign in to accept.
+        InvalidInput: the name or the password will not do; the link can be used again.
+    """
+    invitation = find_invitation(session, token)
+    if invitation.has_account:
+        raise Conflict("Sign in as %(email)s to accept.", email=invitation.email)
+    name = clean_name(name)
+    check_password(password, invitation.email, name)
+    # Hashing waits its turn; it must not keep a connection waiting with it.
+    session.commit()
+    user_id = _accept(session, token, name, hash_password(password))
+    enter_group(session, user_id, invitation.group_id)
+    sign_in_token = start_sign_in(session, device)
+    record(session, "invitation_accepted", f"{invitation.email} as {invitation.role}")
+    update_profile(session, language=language)
+    return sign_in_token
+
+
+def join_as_known_person(session: ScopedSession, token: str, sign_in_id: UUID) -> None:
+    """Let the signed-in person join, and look at the new group from here on.
+
+    Raises:
+        NotFound: the invitation works no more, or is for another address.
+    """
+    invitation = find_invitation(session, token)
+    user_id = _accept(session, token, "", "")
+    enter_group(session, user_id, invitation.group_id)
+    record(session, "invitation_accepted", f"{invitation.email} as {invitation.role}")
+    switch_group(session, sign_in_id, invitation.group_id)
+
+
+def _accept(session: ScopedSession, token: str, name: str, password_hash: str) -> UUID:
+    user_id: UUID | None = session.scalar(
+        text("SELECT accept_invitation(:token_hash, :user_id, :name, :hash)"),
+        {
+            "token_hash": hash_token(token),
+            "user_id": new_id(),
+            "name": name,
+            "hash": password_hash,
+        },
+    )
+    if user_id is None:
+        raise _gone()
+    return user_id
+
+
+def change_role(session: ScopedSession, user_id: UUID, role: str) -> None:
+    """Give a colleague another role; it counts from their next request.
+
+    Raises:
+        NotFound: nobody in this group.
+        Conflict: the group would be left without an admin.
+    """
+    _check_role(role)
+    membership = _lock_membership(session, user_id, keeps_admin=role == "admin")
+    record(session, "role_changed", f"{user_id}: {membership.role} to {role}")
+    membership.role = role
+    session.commit()
+
+
+def remove_from_group(session: ScopedSession, user_id: UUID) -> None:
+    """Take somebody out of the group; where they are looking at it they are signed out.
+
+    Raises:
+        NotFound: nobody in this group.
+        Conflict: the group would be left without an admin.
+    """
+    membership = _lock_membership(session, user_id, keeps_admin=False)
+    record(session, "removed_from_group", f"{user_id}: {membership.role}")
+    session.delete(membership)
+    session.commit()
+
+
+def _check_role(role: str) -> None:
+    if role not in ROLES:
+        raise InvalidInput("Choose from the list.", field="role")
+
+
+def _lock_membership(session: ScopedSession, user_id: UUID, *, keeps_admin: bool) -> Membership:
+    """The colleague's membership, unless changing it would leave nobody in charge."""
+    # All the group's admins are locked, so that two of them cannot demote each other.
+    admins = session.scalars(
+        select(Membership)
+        .where(Membership.group_id == session.scope.group_id, Membership.role == "admin")
+        .order_by(Membership.user_id)
+        .with_for_update()
+    ).all()
+    membership = session.scalar(
+        select(Membership)
+        .where(Membership.group_id == session.scope.group_id, Membership.user_id == user_id)
+        .with_for_update()
+    )
+    if membership is None:
+        raise NotFound("This person is not in the group any more.")
+    if not keeps_admin and [admin.user_id for admin in admins] == [user_id]:
+        raise Conflict("A group needs an admin: make somebody else one first.")
+    return membership

@@ -1,0 +1,160 @@
+"""How often something may be tried, counted in Redis for all web processes together.
+
+Tries are counted before any work is done, so that many at once cannot slip through, and
+a success takes its own count back. Nobody is locked out for longer than a rule's window,
+and a device that the account was used on before has a count of its own: somebody who
+guesses at a colleague's password elsewhere cannot keep the colleague out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import secrets
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from typing import TypeVar
+
+import structlog
+from flask import current_app
+from flask_babel import format_timedelta
+from itsdangerous import BadSignature, URLSafeSerializer
+from limits import RateLimitItem, parse_many
+from limits.errors import StorageError
+from limits.storage import MemoryStorage, Storage
+from redis.exceptions import RedisError
+from werkzeug.wrappers import Response
+
+from app.errors import TooMany
+from app.extensions import client_address, keep_cookie, kept_cookie, limiter
+
+Answer = TypeVar("Answer")
+
+# Failures only, for all the phones behind one restaurant's address.
+SIGN_IN_ADDRESS = "30 per minute; 300 per hour"
+# At most 96 guesses an hour at one account, and nobody waits longer than five minutes.
+SIGN_IN_ACCOUNT = "8 per 5 minutes"
+REAUTHENTICATION = "8 per 5 minutes"
+RESET_ADDRESS = "20 per hour"
+RESET_ACCOUNT = "4 per hour"
+INVITATIONS = "60 per hour"
+LINK_ADDRESS = "30 per minute"
+
+DEVICE_COOKIE = "device"
+DEVICE_YEARS = 1
+DEVICE_ACCOUNTS = 8
+
+log = structlog.get_logger()
+
+# Takes over while Redis is away, for this process alone: less strict, but never nothing.
+_own_counters = MemoryStorage()
+
+
+def count_try(rule: str, *who: str) -> None:
+    """Count one try under `rule`, written like "8 per 5 minutes; 60 per hour".
+
+    Raises:
+        TooMany: with the seconds until the next try, and the same in words.
+    """
+    if not limiter.enabled:
+        return
+    for limit in parse_many(rule):
+        if not _hit(limit, who):
+            _refuse(limit, who)
+
+
+def _hit(limit: RateLimitItem, who: tuple[str, ...], amount: int = 1) -> bool:
+    """Count, and say whether that was still within the limit."""
+    key, seconds = limit.key_for(*who), limit.get_expiry()
+    return _ask(lambda counters: counters.incr(key, seconds, amount=amount)) <= limit.amount
+
+
+def _refuse(limit: RateLimitItem, who: tuple[str, ...]) -> None:
+    reset_at = _ask(lambda counters: counters.get_expiry(limit.key_for(*who)))
+    seconds = max(1, math.ceil(reset_at - time.time()))
+    log.warning("throttled", rule=who[0], seconds=seconds)
+    raise TooMany(
+        "Too many tries. Try again in %(wait)s.", retry_after=seconds, wait=_in_words(seconds)
+    )
+
+
+def _in_words(seconds: int) -> str:
+    # Rounded up: whoever waits as long as this says must not be refused again.
+    whole = seconds if seconds < 90 else 60 * math.ceil(seconds / 60)
+    return str(format_timedelta(timedelta(seconds=whole), threshold=1.5))
+
+
+def take_back(rule: str, *who: str) -> None:
+    """Uncount one try that turned out well."""
+    if not limiter.enabled:
+        return
+    for limit in parse_many(rule):
+        _hit(limit, who, amount=-1)
+
+
+def forget_tries(rule: str, *who: str) -> None:
+    """Start counting anew."""
+    if not limiter.enabled:
+        return
+    for limit in parse_many(rule):
+        _forget(limit.key_for(*who))
+
+
+def _forget(key: str) -> None:
+    _ask(lambda counters: counters.clear(key))
+
+
+def count_sign_in(email: str) -> None:
+    """Count a try to sign in, by address and by account, or raise TooMany."""
+    count_try(SIGN_IN_ADDRESS, "sign-in-address", client_address())
+    count_try(SIGN_IN_ACCOUNT, "sign-in-account", *_bucket(email))
+
+
+def sign_in_succeeded(email: str) -> None:
+    """It was them: the tries so far count no more."""
+    take_back(SIGN_IN_ADDRESS, "sign-in-address", client_address())
+    forget_tries(SIGN_IN_ACCOUNT, "sign-in-account", *_bucket(email))
+
+
+def remember_device(response: Response, email: str) -> None:
+    """Let this browser prove later that the account was used on it before."""
+    name, accounts = _device()
+    account = account_key(email)
+    accounts = [account, *(known for known in accounts if known != account)]
+    proof = str(_serializer().dumps([name, accounts[:DEVICE_ACCOUNTS]]))
+    keep_cookie(response, DEVICE_COOKIE, proof, timedelta(days=365 * DEVICE_YEARS))
+
+
+def account_key(email: str) -> str:
+    """What stands for an address in counters and cookies, where it need not be readable."""
+    return hashlib.sha256(email.encode("utf-8", "surrogatepass")).hexdigest()[:24]
+
+
+def _bucket(email: str) -> tuple[str, ...]:
+    """Whose tries these are: the account's, or those of a device known to the account."""
+    account = account_key(email)
+    name, accounts = _device()
+    return (account, name) if account in accounts else (account,)
+
+
+def _device() -> tuple[str, list[str]]:
+    """The name of this browser and the accounts used on it; a new name when it has none."""
+    try:
+        name, accounts = _serializer().loads(kept_cookie(DEVICE_COOKIE))
+    except (BadSignature, ValueError, TypeError):
+        return secrets.token_urlsafe(12), []
+    return name, accounts
+
+
+def _serializer() -> URLSafeSerializer:
+    return URLSafeSerializer(str(current_app.secret_key), salt="device")
+
+
+def _ask(question: Callable[[Storage], Answer]) -> Answer:
+    """Put the question to the shared counters, or to our own while those are away."""
+    try:
+        return question(limiter.storage)
+    except (RedisError, StorageError) as error:
+        log.warning("shared counters away", error=type(error).__name__)
+        return question(_own_counters)

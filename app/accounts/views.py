@@ -1,0 +1,267 @@
+"""The pages of accounts. Each view reads the form, calls one service, and answers."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from uuid import UUID
+
+from flask import Blueprint, flash, redirect, request, url_for
+from flask.typing import ResponseReturnValue
+from flask_babel import force_locale, get_locale
+from flask_babel import gettext as _
+from flask_login import current_user
+from werkzeug.wrappers import Response
+
+from app.accounts import choices, people_views, throttle
+from app.accounts import services as accounts
+from app.accounts.pages import (
+    absolute,
+    browser_name,
+    moment_in_words,
+    page,
+    seen_on,
+)
+from app.accounts.people import find_invitation, join_as_known_person, join_as_new_person
+from app.accounts.person import end_browser_session, start_browser_session
+from app.accounts.profile import CHOICES as PROFILE_CHOICES
+from app.accounts.profile import keep_first_language, load_profile, update_profile
+from app.accounts.resets import check_password_reset, request_password_reset
+from app.accounts.resets import reset_password as reset_with_link
+from app.accounts.text import clean_email, fold_email
+from app.config import LANGUAGES
+from app.errors import ComandaError, Conflict, InvalidInput, NotFound, TooMany
+from app.extensions import client_address, keep_cookie, kept_cookie
+from app.web import HOME, db_session, next_page, require_role, same_page
+
+COOKIE_AGE = timedelta(days=365)
+
+blueprint = Blueprint("accounts", __name__)
+blueprint.add_url_rule("/people", "people", people_views.show, methods=["GET"])
+blueprint.add_url_rule("/people", "change_people", people_views.change, methods=["POST"])
+
+
+@blueprint.get("/sign-in")
+def sign_in() -> ResponseReturnValue:
+    """The way in; whoever is in already goes on."""
+    if current_user.is_authenticated:
+        return redirect(next_page(), HTTPStatus.SEE_OTHER)
+    return page("accounts/sign_in.html", next=next_page(""))
+
+
+@blueprint.post("/sign-in")
+def submit_sign_in() -> ResponseReturnValue:
+    """Check e-mail and password, and begin a session that shares nothing with the last one."""
+    email = fold_email(request.form.get("email", ""))
+    replaced = current_user.sign_in_id if current_user.is_authenticated else None
+    try:
+        throttle.count_sign_in(email)
+        token = accounts.sign_in(
+            db_session(), email, request.form.get("password", ""), seen_on(), replaces=replaced
+        )
+    except (InvalidInput, TooMany) as error:
+        return page("accounts/sign_in.html", error, next=next_page(""))
+    throttle.sign_in_succeeded(email)
+    keep_first_language(db_session(), kept_cookie("language"))
+    return _enter(token, email)
+
+
+def _enter(token: str, email: str) -> Response:
+    start_browser_session(token)
+    response = redirect(next_page(), HTTPStatus.SEE_OTHER)
+    throttle.remember_device(response, email)
+    return response
+
+
+@blueprint.post("/sign-out")
+def sign_out() -> ResponseReturnValue:
+    """End this sign-in, or all of the person's with `everywhere`."""
+    if current_user.is_authenticated and "everywhere" in request.form:
+        accounts.sign_out_everywhere(db_session())
+    elif current_user.is_authenticated:
+        accounts.sign_out(db_session(), current_user.sign_in_id)
+    end_browser_session()
+    response = redirect(next_page(url_for("accounts.sign_in")), HTTPStatus.SEE_OTHER)
+    # Whoever takes the tablet next must not find what was typed and not sent.
+    response.headers["Clear-Site-Data"] = '"storage"'
+    return response
+
+
+@blueprint.get("/profile")
+def profile() -> ResponseReturnValue:
+    """Oneself: language, units, what one cannot eat, the password, the devices."""
+    require_role()
+    return _profile_page()
+
+
+@blueprint.post("/profile")
+def save_profile() -> ResponseReturnValue:
+    """Save the profile's form."""
+    require_role()
+    changes = _profile_changes()
+    try:
+        update_profile(db_session(), name=request.form.get("name"), **changes)
+    except InvalidInput as error:
+        return _profile_page(error, **changes)
+    with force_locale(changes.get("language", current_user.language)):
+        flash(_("Your profile is saved."))
+    return redirect(url_for("accounts.profile"), HTTPStatus.SEE_OTHER)
+
+
+def _profile_changes() -> dict[str, Any]:
+    form = request.form
+    one = {name: form[name] for name in ("language", "theme", "units") if name in form}
+    many = {name: form.getlist(name) for name in ("allergens", "diets", "cuisines")}
+    return one | many
+
+
+def _profile_page(error: ComandaError | None = None, **typed: Any) -> ResponseReturnValue:
+    session = db_session()
+    session.rollback()
+    kept = load_profile(session)
+    return page(
+        "accounts/profile.html",
+        error,
+        values={"name": request.form.get("name", current_user.name)}
+        | {name: typed.get(name, getattr(kept, name)) for name in PROFILE_CHOICES},
+        groups=accounts.list_groups(session),
+        sign_ins=accounts.list_sign_ins(session),
+        choices=choices,
+        in_words=moment_in_words,
+        browser_name=browser_name,
+    )
+
+
+@blueprint.post("/profile/password")
+def change_password() -> ResponseReturnValue:
+    """Replace one's password; every other device is signed out."""
+    require_role()
+    try:
+        throttle.count_try(throttle.REAUTHENTICATION, "reauthentication", str(current_user.user_id))
+        accounts.change_password(
+            db_session(),
+            request.form.get("current_password", ""),
+            request.form.get("new_password", ""),
+            sign_in_id=current_user.sign_in_id,
+        )
+    except (InvalidInput, TooMany) as error:
+        return _profile_page(error)
+    flash(_("Your password is changed. Every other device was signed out."))
+    return redirect(url_for("accounts.profile"), HTTPStatus.SEE_OTHER)
+
+
+@blueprint.post("/language")
+def set_language() -> ResponseReturnValue:
+    """Switch the language: for this browser, and for the person wherever they sign in."""
+    return _keep_choice("language", LANGUAGES)
+
+
+@blueprint.post("/theme")
+def set_theme() -> ResponseReturnValue:
+    """Switch between light, dark and the device's own."""
+    return _keep_choice("theme", tuple(choices.THEMES))
+
+
+def _keep_choice(name: str, allowed: tuple[str, ...]) -> ResponseReturnValue:
+    chosen = request.form.get(name, "")
+    if chosen not in allowed:
+        raise InvalidInput("Choose from the list.", field=name)
+    if current_user.is_authenticated:
+        update_profile(db_session(), **{name: chosen})
+    back = _without_language(same_page())
+    response = (
+        Response(status=HTTPStatus.NO_CONTENT)
+        if request.htmx  # type: ignore[attr-defined]
+        else redirect(back, HTTPStatus.SEE_OTHER)
+    )
+    keep_cookie(response, name, chosen, COOKIE_AGE)
+    return response
+
+
+def _without_language(address: str) -> str:
+    """A link's own `?lang=` would win over what was just chosen."""
+    parts = urlsplit(address)
+    query = [(key, value) for key, value in parse_qsl(parts.query, True) if key != "lang"]
+    return urlunsplit(parts._replace(query=urlencode(query)))
+
+
+@blueprint.post("/switch-group")
+def switch_group() -> ResponseReturnValue:
+    """Look at another of one's groups."""
+    require_role()
+    try:
+        group_id = UUID(request.form.get("group_id", ""))
+    except ValueError:
+        raise NotFound("This group does not exist, or you are not in it.") from None
+    accounts.switch_group(db_session(), current_user.sign_in_id, group_id)
+    return redirect(next_page(), HTTPStatus.SEE_OTHER)
+
+
+@blueprint.get("/invitations/<token>")
+def accept_invitation(token: str) -> ResponseReturnValue:
+    """What the link is for, and the form that fits who is looking at it."""
+    return page("accounts/invitation.html", invitation=find_invitation(db_session(), token))
+
+
+@blueprint.post("/invitations/<token>")
+def submit_invitation(token: str) -> ResponseReturnValue:
+    """Join: as the signed-in person when it is for them, else with a new account."""
+    throttle.count_try(throttle.LINK_ADDRESS, "link", client_address())
+    session = db_session()
+    invitation = find_invitation(session, token)
+    if current_user.is_authenticated and current_user.email == invitation.email:
+        join_as_known_person(session, token, current_user.sign_in_id)
+        return redirect(HOME, HTTPStatus.SEE_OTHER)
+    name, password = request.form.get("name", ""), request.form.get("password", "")
+    try:
+        sign_in_token = join_as_new_person(
+            session, token, name, password, seen_on(), str(get_locale())
+        )
+    except (InvalidInput, Conflict) as error:
+        return page("accounts/invitation.html", error, invitation=invitation)
+    return _enter(sign_in_token, invitation.email)
+
+
+@blueprint.get("/forgot-password")
+def forgot_password() -> ResponseReturnValue:
+    """Ask for a link that sets a new password."""
+    return page("accounts/forgot_password.html")
+
+
+@blueprint.post("/forgot-password")
+def submit_forgot_password() -> ResponseReturnValue:
+    """Send the link, and say the same whether or not somebody has that address."""
+    try:
+        email = clean_email(request.form.get("email", ""))
+        throttle.count_try(throttle.RESET_ADDRESS, "reset-address", client_address())
+        throttle.count_try(throttle.RESET_ACCOUNT, "reset-account", throttle.account_key(email))
+    except (InvalidInput, TooMany) as error:
+        return page("accounts/forgot_password.html", error)
+    link = absolute("accounts.reset_password")
+    request_password_reset(db_session(), email, link, language=str(get_locale()))
+    flash(_("If somebody has that address here, a message with a link is on its way to it."))
+    return redirect(url_for("accounts.sign_in"), HTTPStatus.SEE_OTHER)
+
+
+@blueprint.get("/reset-password/<token>")
+def reset_password(token: str) -> ResponseReturnValue:
+    """The form for a new password, while the link works."""
+    check_password_reset(db_session(), token)
+    return page("accounts/reset_password.html", token=token)
+
+
+@blueprint.post("/reset-password/<token>")
+def submit_reset_password(token: str) -> ResponseReturnValue:
+    """Set the new password; whoever was signed in with the old one no longer is."""
+    throttle.count_try(throttle.LINK_ADDRESS, "link", client_address())
+    try:
+        email = reset_with_link(db_session(), token, request.form.get("password", ""))
+    except InvalidInput as error:
+        return page("accounts/reset_password.html", error, token=token)
+    end_browser_session()
+    flash(_("Your new password is set. Sign in with it."))
+    response = redirect(url_for("accounts.sign_in"), HTTPStatus.SEE_OTHER)
+    throttle.remember_device(response, email)
+    return response

@@ -1,0 +1,172 @@
+"""The admin pages: usage and limits, the list of turns, and how one turn went."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from flask_babel import gettext as _
+from flask_login import current_user
+
+from app.accounts.pages import page
+from app.accounts.people import list_people
+from app.admin import charts, figures
+from app.admin.turns import (
+    PAGE_TURNS,
+    STATUSES,
+    list_turns,
+    load_turn,
+    own_words,
+    timeline,
+)
+from app.admin.usage import RANGES, cost, read_usage
+from app.assistant.limits import read_own_limits, read_standing, set_own_limits
+from app.errors import ComandaError, InvalidInput
+from app.extensions import services
+from app.web import db_session, require_role
+
+blueprint = Blueprint("admin", __name__, url_prefix="/admin")
+USUAL_RANGE = 30
+
+
+@blueprint.get("/usage")
+def usage() -> ResponseReturnValue:
+    """What the house uses the assistant for, in numbers."""
+    require_role("admin")
+    return _usage_page()
+
+
+@blueprint.post("/limits")
+def limits() -> ResponseReturnValue:
+    """Give the house limits of its own."""
+    require_role("admin")
+    form = request.form
+    try:
+        set_own_limits(db_session(), form.get("daily", ""), form.get("monthly", ""))
+    except InvalidInput as error:
+        return _usage_page(error)
+    flash(_("The limits are saved. They hold from the next message on."))
+    return redirect(url_for("admin.usage"), HTTPStatus.SEE_OTHER)
+
+
+@blueprint.get("/turns")
+def turns() -> ResponseReturnValue:
+    """The turns of the house, newest first, without a word of them."""
+    require_role("admin")
+    session, names = db_session(), _names()
+    filters = _filters()
+    found = list_turns(session, before=_moment(request.args.get("before", "")), **filters)
+    older = found[-1].at.isoformat() if len(found) == PAGE_TURNS else ""
+    kept = {name: value for name, value in filters.items() if value}
+    return render_template(
+        "admin/turns.html",
+        turns=found,
+        names=names,
+        chosen=filters,
+        statuses={code: status_word(code) for code in STATUSES},
+        providers={code: provider_name(code) for code in PROVIDERS},
+        provider_names={turn.provider: provider_name(turn.provider) for turn in found},
+        older=f"{url_for('admin.turns')}?{urlencode({**kept, 'before': older})}" if older else "",
+        figures=figures,
+    )
+
+
+@blueprint.get("/turns/<uuid:turn_id>")
+def turn(turn_id: UUID) -> ResponseReturnValue:
+    """How one turn went; its words only for the person who asked."""
+    require_role()
+    session = db_session()
+    facts = load_turn(session, turn_id)
+    whole = facts.queued_ms + (facts.latency_ms or 0)
+    spans = [
+        (span, charts.stretch(span.start, span.milliseconds, whole)) for span in timeline(facts)
+    ]
+    return render_template(
+        "admin/turn.html",
+        turn=facts,
+        name=_names().get(facts.user_id),
+        whole=whole,
+        spans=spans,
+        words=own_words(session, facts),
+        status=status_word(facts.status),
+        **_drawing(),
+    )
+
+
+PROVIDERS = ("openai", "builtin")
+
+
+def provider_name(provider: str) -> str:
+    """Who answered, as people call it; nobody, where a turn was stopped before it began."""
+    words = {"openai": _("Language model"), "builtin": _("Built-in assistant"), "": _("Nobody")}
+    return words.get(provider, provider)
+
+
+def status_word(status: str) -> str:
+    """How a turn ended, in a word."""
+    words = {
+        "complete": _("Complete"),
+        "stopped": _("Stopped"),
+        "interrupted": _("Cut short"),
+        "failed": _("Failed"),
+    }
+    return words.get(status, status)
+
+
+def _usage_page(error: ComandaError | None = None) -> ResponseReturnValue:
+    session, settings = db_session(), services().settings
+    days = _range()
+    report = read_usage(session, days, current_user.zone)
+    return page(
+        "admin/usage.html",
+        error,
+        report=report,
+        days=days,
+        with_table="table" in request.args,
+        ranges=RANGES,
+        names=_names(),
+        cost=lambda sums: figures.dollars(cost(sums, settings)),
+        standing=read_standing(session),
+        own=read_own_limits(session),
+        settings=settings,
+        turns_chart=charts.columns([(d.turns, d.failed) for d in report.by_day.values()]),
+        tokens_chart=charts.columns([(d.tokens, d.tokens_out) for d in report.by_day.values()]),
+        **_drawing(),
+    )
+
+
+def _drawing() -> dict[str, Any]:
+    return {"charts": charts, "figures": figures, "provider_name": provider_name}
+
+
+def _names() -> dict[UUID, str]:
+    return {person.user_id: person.name for person in list_people(db_session())}
+
+
+def _range() -> int:
+    days = request.args.get("days", USUAL_RANGE, type=int)
+    return days if days in RANGES else USUAL_RANGE
+
+
+def _filters() -> dict[str, Any]:
+    """What the list is limited to; what is no such thing limits nothing."""
+    status = request.args.get("status", "")
+    provider = request.args.get("provider", "")
+    return {
+        "person": request.args.get("person", type=UUID),
+        "provider": provider if provider in PROVIDERS else "",
+        "status": status if status in STATUSES else "",
+    }
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

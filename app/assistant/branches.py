@@ -1,0 +1,104 @@
+"""A conversation as a tree: what is shown is one path through it, from its head up.
+
+A question that was asked again in other words, and a reply that was made again, are
+siblings of what was there before. Nothing is lost: the other branch is one step away. No
+query here reads more of a long thread than a page of it; only going back to a fork walks
+down from there, by an index, a message at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, func, literal, or_, select, true
+from sqlalchemy.orm import aliased
+
+from app.assistant.models import Message, Thread
+from app.db import ScopedSession
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a message stands among its siblings: number `number` of `of`, from 1."""
+
+    number: int
+    of: int
+    before: UUID | None
+    after: UUID | None
+
+
+def path_up(session: ScopedSession, start: UUID | None, limit: int) -> list[Message]:
+    """The message `start` and those it follows, at most `limit`, oldest first."""
+    if start is None:
+        return []
+    step = (
+        select(Message.id, Message.parent_id, literal(1).label("depth"))
+        .where(Message.id == start, *_own(session, Message))
+        .cte("path", recursive=True)
+    )
+    parent = aliased(Message)
+    step = step.union_all(
+        select(parent.id, parent.parent_id, step.c.depth + 1)
+        .join(step, parent.id == step.c.parent_id)
+        .where(step.c.depth < limit, *_own(session, parent))
+    )
+    query = select(Message).join(step, Message.id == step.c.id).order_by(step.c.depth.desc())
+    return list(session.scalars(query))
+
+
+def is_shown(session: ScopedSession, thread: Thread, message: Message, within: int) -> bool:
+    """True when the message is among the last `within` of the branch that is shown."""
+    return any(shown.id == message.id for shown in path_up(session, thread.head_id, within))
+
+
+def places(session: ScopedSession, messages: Iterable[Message]) -> dict[UUID, Place]:
+    """Of these messages, those that have siblings, with their place among them, by id."""
+    shown = list(messages)
+    if not shown:
+        return {}
+    parents = {message.parent_id for message in shown if message.parent_id}
+    below = [Message.parent_id.in_(parents)]
+    if any(message.parent_id is None for message in shown):
+        below.append(Message.parent_id.is_(None))
+    rows = session.execute(
+        select(func.array_agg(Message.id).label("ids"))
+        .where(Message.thread_id == shown[0].thread_id, or_(*below), *_own(session, Message))
+        .group_by(Message.parent_id)
+        .having(func.count() > 1)
+    ).scalars()
+    found: dict[UUID, Place] = {}
+    for ids in rows:
+        ordered = sorted(ids)
+        for at, id_ in enumerate(ordered):
+            before = ordered[at - 1] if at else None
+            after = ordered[at + 1] if at + 1 < len(ordered) else None
+            found[id_] = Place(at + 1, len(ordered), before, after)
+    return {message.id: found[message.id] for message in shown if message.id in found}
+
+
+def newest_below(session: ScopedSession, message_id: UUID) -> UUID:
+    """The last message of the branch below this one, the newest way at each fork."""
+    start = select(literal(message_id).label("id"), literal(0).label("depth"))
+    step = start.cte("branch", recursive=True)
+    child = (
+        select(Message.id)
+        .where(Message.parent_id == step.c.id, *_own(session, Message))
+        .order_by(Message.id.desc())
+        .limit(1)
+        .lateral()
+    )
+    step = step.union_all(
+        select(child.c.id, step.c.depth + 1).select_from(step.join(child, true()))
+    )
+    last = select(step.c.id).order_by(step.c.depth.desc()).limit(1)
+    found: UUID = session.scalars(last).one()
+    return found
+
+
+def _own(session: ScopedSession, model: type[Message]) -> tuple[ColumnElement[bool], ...]:
+    return (
+        model.group_id == session.scope.group_id,
+        model.user_id == session.scope.user_id,
+    )

@@ -1,0 +1,209 @@
+"""`flask ask`: one turn, or a file of them, from the command line.
+
+It runs the very turn that the chat runs, in this process: no runner needs to be up.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import UUID
+
+import click
+from flask import current_app
+from flask.cli import with_appcontext
+from sqlalchemy import select
+
+from app.accounts.models import Membership, User, UserProfile
+from app.assistant.ask import turn_request
+from app.assistant.envelope import envelope
+from app.assistant.execute import ClaimedTurn, execute_turn
+from app.assistant.expectations import BatchLine, Expectation, UnreadableLine, read_batch
+from app.assistant.language import detect_language
+from app.assistant.limits import Usage, read_standing
+from app.assistant.models import Message
+from app.assistant.providers.choice import make_provider, make_standby
+from app.assistant.threads import accept_message, load_message
+from app.db import Scope, new_id, owner_database
+from app.errors import ComandaError
+from app.extensions import services
+
+# The command line keeps its turn for as long as one may take, and some.
+LEASE_MARGIN_SECONDS = 30
+
+
+class UnreadableBatch(click.ClickException):
+    """The file of questions cannot be taken; none of them was asked."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True)
+class Asker:
+    """On whose behalf the command line asks."""
+
+    scope: Scope
+    language: str
+
+
+@click.command("ask")
+@click.argument("text", required=False)
+@click.option("--user", "email", help="Ask as this person (default: the first admin).")
+@click.option("--language", type=click.Choice(["en", "es"]), help="Default: the message's own.")
+@click.option("--thread", "thread", default="new", help="A thread's id, or new.")
+@click.option("--domain", help="Where to look: manual, dishes, wines, …")
+@click.option("--action", help="A product card's action, such as pairing.")
+@click.option("--json", "as_json", is_flag=True, help="Print the envelope instead of the words.")
+@click.option(
+    "--batch",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A file of questions, one JSON object a line; docs/asking.md describes it.",
+)
+@with_appcontext
+def ask(
+    text: str | None,
+    email: str | None,
+    language: str | None,
+    thread: str,
+    domain: str | None,
+    action: str | None,
+    as_json: bool,
+    batch: Path | None,
+) -> None:
+    """Ask TEXT, or each line of a JSONL file with --batch."""
+    if (text is None) == (batch is None):
+        raise click.UsageError("Give a text or --batch FILE, one of the two.")
+    if batch is not None:
+        sys.exit(_run_batch(batch, email, language))
+    thread_id = None if thread == "new" else _uuid(thread)
+    try:
+        reply = run_one(find_asker(email), text or "", language, thread_id, domain, action)
+    except ComandaError as error:
+        raise click.ClickException(_words(error)) from None
+    body = envelope(reply, _usage(reply)).model_dump(mode="json")
+    click.echo(json.dumps(body, ensure_ascii=False) if as_json else _plain(reply))
+    sys.exit(0 if reply.status in ("complete", "stopped") else 1)
+
+
+def run_one(
+    asker: Asker,
+    text: str,
+    language: str | None = None,
+    thread_id: UUID | None = None,
+    domain: str | None = None,
+    action: str | None = None,
+) -> Message:
+    """Accept a message and answer it here; returns the stored reply."""
+    on = services()
+    runner_id = f"cli:{os.getpid()}"
+    seconds = on.settings.ai_turn_timeout_seconds + LEASE_MARGIN_SECONDS
+    with on.database.session(asker.scope) as session:
+        accepted = accept_message(
+            session,
+            thread_id=thread_id or new_id(),
+            message=text,
+            language=language or detect_language(text, asker.language),
+            request=turn_request(session, on.registry, domain, action),
+            reserve=(runner_id, seconds),
+        )
+    claimed = ClaimedTurn(accepted.turn.id, 1, 1, asker.scope)
+    with current_app.test_request_context("/"):
+        provider = make_provider(on.settings, on.embedder)
+        standby = make_standby(on.settings, on.embedder)
+        execute_turn(on, provider, claimed, standby=standby)
+    with on.database.transaction(asker.scope) as session:
+        return load_message(session, accepted.thread.id, accepted.reply.id)
+
+
+def find_asker(email: str | None) -> Asker:
+    """The person to ask as; the operator may ask as anybody."""
+    query = (
+        select(Membership, UserProfile.language)
+        .join(User, User.id == Membership.user_id)
+        .outerjoin(UserProfile, UserProfile.user_id == User.id)
+        .where(User.is_active)
+        .order_by((Membership.role != "admin"), Membership.created_at, Membership.group_id)
+    )
+    if email:
+        query = query.where(User.email == email.lower())
+    owner = owner_database(services().settings)
+    with owner.transaction() as session:
+        row = session.execute(query.limit(1)).first()
+    owner.engine.dispose()
+    if row is None:
+        hint = f"Nobody here is {email}." if email else "Nobody is here yet."
+        raise click.ClickException(f"{hint} See `flask users list` or `flask seed`.")
+    membership, language = row
+    scope = Scope(membership.group_id, membership.user_id, membership.role)
+    return Asker(scope, language or "en")
+
+
+def _run_batch(path: Path, email: str | None, language: str | None) -> int:
+    """Run every line; prints an envelope a line and, with expectations, a count."""
+    threads: dict[str, UUID] = {}
+    passed = failed = 0
+    for number, line in _read(path):
+        named = line.thread is not None
+        thread_id = threads.setdefault(str(line.thread), new_id()) if named else new_id()
+        try:
+            reply = run_one(
+                find_asker(line.user or email),
+                line.text,
+                line.language or language,
+                thread_id,
+                line.domain,
+                line.action,
+            )
+        except (ComandaError, click.ClickException) as error:
+            click.echo(json.dumps({"error": True, "line": number, "message": _words(error)}))
+            failed += 1
+            continue
+        body = envelope(reply, _usage(reply)).model_dump(mode="json")
+        body |= {"line": number, "tool_trace": reply.tool_trace}
+        if "expect" in line.model_fields_set:
+            problems = (line.expect or Expectation()).problems(reply)
+            body |= {"passed": not problems, "problems": problems}
+            passed, failed = passed + (not problems), failed + bool(problems)
+        click.echo(json.dumps(body, ensure_ascii=False))
+    if passed or failed:
+        click.echo(f"{passed} passed, {failed} failed", err=True)
+    return 1 if failed else 0
+
+
+def _read(path: Path) -> list[tuple[int, BatchLine]]:
+    """Every question of the file, so that none is asked of a file that is wrong further on."""
+    try:
+        return read_batch(path.read_bytes())
+    except UnreadableLine as error:
+        raise UnreadableBatch(f"{path.name}, {error}") from None
+    except OSError as error:
+        raise UnreadableBatch(f"{path.name}: {error.strerror}") from None
+
+
+def _words(error: ComandaError | click.ClickException) -> str:
+    """What an error says, in English as everything here."""
+    return error.message % error.told("en") if isinstance(error, ComandaError) else error.message
+
+
+def _usage(reply: Message) -> Usage:
+    """How much of the nearest limit the person who asked has used."""
+    with services().database.transaction(Scope(reply.group_id, reply.user_id)) as session:
+        return read_standing(session).nearest
+
+
+def _plain(reply: Message) -> str:
+    """The words, and under them the sources."""
+    words = envelope(reply).message
+    sources = [f"[{c['number']}] {' › '.join([*c['path'], c['title']])}" for c in reply.citations]
+    return "\n".join([words, "", *sources]) if sources else words
+
+
+def _uuid(text: str) -> UUID:
+    try:
+        thread_id = UUID(text)
+    except ValueError:
+        raise click.UsageError("--thread takes a thread's id, or new.") from None
+    return thread_id

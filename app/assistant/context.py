@@ -1,0 +1,202 @@
+"""What a turn knows before the model is asked, each piece fetched on its own.
+
+A piece that cannot be had is left out and noted; it never stops the answer.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeVar
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+import structlog
+from sqlalchemy import select
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.accounts.models import Group, User, UserProfile
+from app.assistant.branches import path_up
+from app.assistant.models import Message, Prompt, Turn
+from app.assistant.prompts import load_prompts
+from app.assistant.proposals import latest_proposal, state_at
+from app.assistant.providers.base import ChatMessage
+from app.assistant.registry import Registry
+from app.assistant.tool import Profile
+from app.db import ScopedSession, utc_now
+
+HISTORY_MESSAGES = 20
+# Read beside them, for the replies among them that have nothing to say.
+UNFINISHED_AT_MOST = 10
+# A model need not reread a long answer to know what was talked about.
+HISTORY_CHARACTERS = 2000
+DAY_NAMES = {
+    "en": ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
+    "es": ("lunes", "martes", "miércoles", "jueves", "viernes", "sábado", "domingo"),
+}
+
+Found = TypeVar("Found")
+PIECE_ERRORS = (SQLAlchemyError, LookupError, ValueError)
+NO_PROFILE = Profile()
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True)
+class TurnContext:
+    """Everything a turn starts from; `missing` names the pieces that could not be had."""
+
+    message: str
+    language: str
+    history: tuple[ChatMessage, ...] = ()
+    profile: Profile = NO_PROFILE
+    prompts: tuple[Prompt, ...] = ()
+    hints: Mapping[str, Any] = field(default_factory=dict)
+    generated: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    today: str = ""
+
+
+def build_context(
+    transaction: Callable[[], AbstractContextManager[ScopedSession]],
+    registry: Registry,
+    turn: Turn,
+    message: Message,
+    *,
+    hints: bool,
+) -> TurnContext:
+    """Fetch each piece for `turn`, whose question is `message`.
+
+    The skills' hints cost a search; they are fetched only for a provider that uses them.
+    """
+    try:
+        # Usually nothing fails, and savepoints would cost as much as what they are around.
+        with transaction() as session:
+            return _fetch_pieces(session, registry, turn, message, hints, nullcontext)
+    except PIECE_ERRORS:
+        with transaction() as session:
+            return _fetch_pieces(session, registry, turn, message, hints, session.begin_nested)
+
+
+def _fetch_pieces(
+    session: ScopedSession,
+    registry: Registry,
+    turn: Turn,
+    message: Message,
+    hints: bool,
+    apart: Callable[[], AbstractContextManager[Any]],
+) -> TurnContext:
+    """Fetch each piece within `apart()`; without a savepoint in it, the first failure ends it."""
+    missing: list[str] = []
+
+    def fetch(name: str, get: Callable[[], Found], default: Found) -> Found:
+        try:
+            with apart():
+                return get()
+        except PIECE_ERRORS as error:
+            if apart is nullcontext:
+                raise
+            log.warning("context piece missing", piece=name, error=type(error).__name__)
+            missing.append(name)
+            return default
+
+    language = message.language
+    profile = fetch("profile", lambda: _profile(session, turn.user_id), NO_PROFILE)
+    no_history: list[ChatMessage] = []
+    no_prompts: list[Prompt] = []
+    no_date: tuple[str, list[str]] = ("", [])
+    history = fetch("history", lambda: _history(session, message), no_history)
+    prompts = fetch("prompts", lambda: load_prompts(session), no_prompts)
+    today, generated = fetch("today", lambda: _today(session, language), no_date)
+    generated += _about(profile, language)
+    open_work: tuple[Mapping[str, Any], list[str]] = ({}, [])
+    proposed, lines = fetch("proposal", lambda: _proposal(session, message), open_work)
+    known: dict[str, Any] = {**proposed}
+    generated += lines
+    for name, source in registry.context.items() if hints else ():
+        look = partial(source, session, message.content, language)
+        nothing: tuple[Mapping[str, Any], list[str]] = ({}, [])
+        found, lines = fetch(name, look, nothing)
+        known |= found
+        generated += lines
+    return TurnContext(
+        message.content,
+        language,
+        tuple(history),
+        profile,
+        tuple(prompts),
+        known,
+        tuple(generated),
+        tuple(missing),
+        today,
+    )
+
+
+def _profile(session: ScopedSession, user_id: UUID) -> Profile:
+    both = select(User.name, UserProfile).outerjoin(UserProfile, UserProfile.user_id == User.id)
+    row = session.execute(both.where(User.id == user_id)).one()
+    name: str = row[0]
+    profile: UserProfile | None = row[1]
+    if profile is None:
+        return Profile(name=name)
+    return Profile(
+        name,
+        profile.units,
+        tuple(profile.allergens),
+        tuple(profile.diets),
+        tuple(profile.cuisines),
+    )
+
+
+def _history(session: ScopedSession, question: Message) -> list[ChatMessage]:
+    """The messages that led up to this one, oldest first; unfinished replies are left out."""
+    before = path_up(session, question.parent_id, HISTORY_MESSAGES + UNFINISHED_AT_MOST)
+    return [
+        ChatMessage(
+            "user" if said.role == "user" else "assistant", said.content[:HISTORY_CHARACTERS]
+        )
+        for said in before
+        if said.content and said.status in ("complete", "stopped", "interrupted")
+    ][-HISTORY_MESSAGES:]
+
+
+def _today(session: ScopedSession, language: str) -> tuple[str, list[str]]:
+    """The date where the house is, and lines that tell a model of both."""
+    name, zone = session.execute(
+        select(Group.name, Group.timezone).where(Group.id == session.scope.group_id)
+    ).one()
+    now = utc_now().astimezone(ZoneInfo(zone))
+    day, date = DAY_NAMES[language][now.weekday()], f"{now:%Y-%m-%d}"
+    if language == "es":
+        return date, [f"Restaurante: {name}.", f"Hoy es {day} {date}. Contesta en español."]
+    return date, [f"Restaurant: {name}.", f"Today is {day} {date}. Answer in English."]
+
+
+def _proposal(session: ScopedSession, message: Message) -> tuple[Mapping[str, Any], list[str]]:
+    """What waits for a confirmation while the person writes something else than yes or no."""
+    found = latest_proposal(session, message.thread_id)
+    if found is None or state_at(found, utc_now()) != "pending":
+        return {}, []
+    hint = {"proposal": {"tool": found.tool, "arguments": found.arguments}}
+    arguments = json.dumps(found.arguments, ensure_ascii=False)
+    if message.language == "es":
+        line = (
+            f"Propuesta abierta, sin hacer: {found.tool} {arguments}. El mensaje la cambia o pasa a"
+            f" otra cosa; para cambiarla, llama otra vez a {found.tool} con todos los argumentos."
+        )
+    else:
+        line = (
+            f"Open proposal, not done: {found.tool} {arguments}. The message changes it or goes on"
+            f" to something else; to change it, call {found.tool} again with all arguments."
+        )
+    return hint, [line]
+
+
+def _about(profile: Profile, language: str) -> list[str]:
+    """What the model should heed about the person, in a line."""
+    if not profile.allergens:
+        return []
+    listed = ", ".join(profile.allergens)
+    return [f"Alergias de la persona: {listed}." if language == "es" else f"Allergies: {listed}."]

@@ -1,0 +1,384 @@
+"""One claimed turn, from its row in the database to a finished reply."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+import structlog
+from flask_babel import force_locale
+from flask_babel import gettext as _
+from sqlalchemy import func, select, update
+
+from app import metrics
+from app.assistant.citations import cited_numbers
+from app.assistant.context import TurnContext, build_context
+from app.assistant.events import RESET, EventLog
+from app.assistant.facts import steps_of
+from app.assistant.models import Message, Turn
+from app.assistant.parts import Citation, NoticePart
+from app.assistant.prompts import assemble, inactive_slugs
+from app.assistant.proposals import withdraw
+from app.assistant.providers.base import ChatMessage, ModelRequest, Provider, ProviderError
+from app.assistant.relay import relay
+from app.assistant.settling import (
+    NO_MODEL,
+    close_what_was_left,
+    decide_in_words,
+    has_done_something,
+    offer_in,
+)
+from app.assistant.tool import CitationLedger, Tool, ToolContext
+from app.assistant.toolbox import Toolbox
+from app.assistant.turn import Finished, run_turn
+from app.assistant.writer import Claim, LeaseLost, ReplyWriter
+from app.db import Scope
+from app.extensions import Services
+
+MAX_ATTEMPTS = 3
+# Who is told to have answered where nobody had to be asked.
+FAST_PATH = "fast_path"
+Later = Callable[[float, Callable[[], None]], object]
+log = structlog.get_logger()
+
+
+class TurnStopped(BaseException):
+    """The person pressed stop (or the turn's time is over); raised inside the turn.
+
+    A BaseException, so that no tool or provider takes it for one of its own failures.
+    """
+
+
+class TurnTimedOut(TurnStopped):
+    """The whole-turn limit was reached."""
+
+
+@dataclass(frozen=True)
+class ClaimedTurn:
+    """What claiming returned: the turn, its fence, and for whom it runs."""
+
+    turn_id: UUID
+    fence: int
+    attempts: int
+    scope: Scope
+
+
+def execute_turn(
+    services: Services,
+    provider: Provider,
+    claimed: ClaimedTurn,
+    settling: Callable[[], None] = lambda: None,
+    later: Later | None = None,
+    standby: Provider | None = None,
+) -> str:
+    """Answer a claimed turn to its end; returns the reply's status ("lost" for a lost lease).
+
+    Whatever fails becomes a reply that says what to do next. `settling` is called once
+    the reply is decided: from then on the turn must not be stopped any more. `later` calls
+    something after some seconds, for words that wait to be sent. `standby` takes the turn
+    when the provider fails before its first word. Needs a request context, because replies
+    contain links.
+    """
+    started = time.monotonic()
+    turn, question = _load(services, claimed)
+    writer = _writer(services, claimed, turn, later)
+    with structlog.contextvars.bound_contextvars(
+        turn=str(claimed.turn_id),
+        thread=str(turn.thread_id),
+        request=turn.request.get("request_id", ""),
+    ):
+        try:
+            answerers = [provider, standby] if standby else [provider]
+            status, code, facts = _answer(services, answerers, claimed, turn, question, writer)
+            settling()
+            _settle(writer, question.language, started, status, code, facts)
+        except LeaseLost:
+            log.warning("lease lost", fence=claimed.fence)
+            return "lost"
+        log.info(
+            "turn",
+            status=status,
+            provider=facts["provider"],
+            attempts=claimed.attempts,
+            tools=len(writer.trace),
+            characters=len(writer.text),
+            milliseconds=facts["latency_ms"],
+        )
+        metrics.count_turn(status, facts)
+        return status
+
+
+def _load(services: Services, claimed: ClaimedTurn) -> tuple[Turn, Message]:
+    with services.database.transaction(claimed.scope) as session:
+        both = select(Turn, Message).join(Message, Message.id == Turn.user_message_id)
+        turn, question = session.execute(both.where(Turn.id == claimed.turn_id)).one()
+        return turn, question
+
+
+def _writer(
+    services: Services, claimed: ClaimedTurn, turn: Turn, later: Later | None
+) -> ReplyWriter:
+    claim = Claim(claimed.turn_id, turn.thread_id, turn.reply_message_id, claimed.fence)
+    return ReplyWriter(
+        claim,
+        lambda: services.database.transaction(claimed.scope),
+        EventLog(services.redis),
+        CitationLedger(),
+        later=later,
+    )
+
+
+def _answer(
+    services: Services,
+    answerers: Sequence[Provider],
+    claimed: ClaimedTurn,
+    turn: Turn,
+    question: Message,
+    writer: ReplyWriter,
+) -> tuple[str, str, dict[str, Any]]:
+    """Let the first that can answer; returns the reply's status, an error code and its facts."""
+    mode = "action" if turn.request.get("action") else "search"
+    facts: dict[str, Any] = {"mode": mode, **_who(answerers[0])}
+    status, code = "complete", ""
+    try:
+        with force_locale(question.language):
+            finished = _begin(services, claimed, turn, writer)
+            finished = finished or decide_in_words(writer, services.registry, question)
+            if finished:
+                facts |= {"provider": FAST_PATH, "model": "", "mode": "action"}
+            else:
+                finished = _converse_or_stand_in(
+                    services, answerers, claimed, turn, question, writer, facts
+                )
+                close_what_was_left(writer, question.created_at)
+        facts |= {"tokens_in": finished.tokens_in, "tokens_out": finished.tokens_out}
+        facts["model_calls"] = finished.model_calls
+        facts["suggestions"] = [s.model_dump(mode="json") for s in finished.suggestions]
+    except TurnTimedOut:
+        status, code = _broken_off(writer), "timeout"
+    except TurnStopped:
+        status = "stopped"
+    except ProviderError as error:
+        status, code = _broken_off(writer), error.code
+        log.warning("provider failed", provider=facts["provider"], code=error.code)
+    except Exception as error:
+        status, code = _broken_off(writer), "internal"
+        log.exception("turn failed", error=type(error).__name__)
+    return status, code, facts
+
+
+def _converse_or_stand_in(
+    services: Services,
+    answerers: Sequence[Provider],
+    claimed: ClaimedTurn,
+    turn: Turn,
+    question: Message,
+    writer: ReplyWriter,
+    facts: dict[str, Any],
+) -> Finished:
+    """The turn by the first of `answerers` that can begin it; `facts` are told who it was."""
+    first, *others = answerers
+    try:
+        return _converse(services, first, claimed, turn, question, writer)
+    except ProviderError as error:
+        # Words that somebody has read are never taken back for others; and a model that
+        # answers, but in no form that can be read, is an admin's to change.
+        if not others or writer.text.strip() or error.code == "malformed":
+            raise
+        log.warning("standing in", failed=first.name, code=error.code)
+    facts |= {**_who(others[0]), "degraded": True}
+    if writer.text or writer.trace or writer.parts:
+        _start_over(services, claimed, turn, writer)
+    return _converse_or_stand_in(services, others, claimed, turn, question, writer, facts)
+
+
+def _who(provider: Provider) -> dict[str, Any]:
+    return {"provider": provider.name, "model": provider.model}
+
+
+def _settle(
+    writer: ReplyWriter,
+    language: str,
+    started: float,
+    status: str,
+    code: str,
+    facts: dict[str, Any],
+) -> None:
+    """Write the reply's last state, with a notice where it did not end well."""
+    _keep_cited(writer)
+    if status in ("failed", "interrupted"):
+        with force_locale(language):
+            notice = NoticePart(kind="unavailable", text=_trouble(code, status))
+        writer.parts.append(notice.model_dump(mode="json"))
+    if writer.first_token_at is not None:
+        facts["first_token_ms"] = round((writer.first_token_at - started) * 1000)
+    facts["latency_ms"] = round((time.monotonic() - started) * 1000)
+    writer.finish(status, code, **facts)
+
+
+def _broken_off(writer: ReplyWriter) -> str:
+    """With words on the page the reply is interrupted; without any it failed."""
+    return "interrupted" if writer.text else "failed"
+
+
+def _trouble(code: str, status: str) -> str:
+    """What to tell a person whose reply could not be finished."""
+    if status == "interrupted":
+        return _("The answer broke off here. Your question is kept; try again.")
+    if code == "rate_limited":
+        return _("The language model is busy. Your question is kept; try again in a minute.")
+    if code == "refused":
+        return _(
+            "The language model does not accept this house's key or model name. Tell an admin;"
+            " your question is kept."
+        )
+    if code == "malformed":
+        return _(
+            "The language model answered in a form that could not be read. Your question is"
+            " kept; try again, and tell an admin if it goes on."
+        )
+    if code == "no_member":
+        return _("You are not in this group any more, so it does not answer.")
+    if code == "internal":
+        return _("Something went wrong on our side. Your question is kept; try again.")
+    return _("The language model cannot be reached. Your question is kept; try again.")
+
+
+def _begin(
+    services: Services, claimed: ClaimedTurn, turn: Turn, writer: ReplyWriter
+) -> Finished | None:
+    """Tell readers that this reply is on its way, from nothing when it was taken over.
+
+    What it proposed may have been confirmed before its runner died: then what was said
+    stands, and the turn is over.
+    """
+    if turn.stop_requested:
+        _take_up(services, claimed, turn, writer)
+        raise TurnStopped
+    if claimed.attempts > MAX_ATTEMPTS:
+        raise ProviderError("interrupted", "given up after too many tries")
+    if claimed.scope.role == "":
+        raise ProviderError("no_member", "no longer in the group")
+    if claimed.attempts > 1:
+        with services.database.transaction(claimed.scope) as session:
+            done = has_done_something(session, turn.reply_message_id)
+        if done:
+            _take_up(services, claimed, turn, writer)
+            return NO_MODEL
+        _start_over(services, claimed, turn, writer)
+    writer.publish("message", {"role": "assistant", "status": "streaming"})
+    return None
+
+
+def _start_over(services: Services, claimed: ClaimedTurn, turn: Turn, writer: ReplyWriter) -> None:
+    """Forget what was written so far, here and on the pages that show it."""
+    writer.clear()
+    with services.database.transaction(claimed.scope) as session:
+        writer.hold(session)
+        withdraw(session, turn.reply_message_id)
+        session.execute(
+            update(Message)
+            .where(Message.id == turn.reply_message_id)
+            .values(content="", parts=[], citations=[], tool_trace=[])
+        )
+    writer.publish(RESET, {})
+
+
+def _take_up(services: Services, claimed: ClaimedTurn, turn: Turn, writer: ReplyWriter) -> None:
+    """Start from what a runner before this one had written."""
+    with services.database.transaction(claimed.scope) as session:
+        reply = session.scalars(select(Message).where(Message.id == turn.reply_message_id)).one()
+    writer.text, writer.parts, writer.trace = reply.content, reply.parts, reply.tool_trace
+    writer.ledger.citations = [Citation.model_validate(each) for each in reply.citations]
+    writer.steps = steps_of(reply.tool_trace, services.registry.tools)
+
+
+def _converse(
+    services: Services,
+    provider: Provider,
+    claimed: ClaimedTurn,
+    turn: Turn,
+    question: Message,
+    writer: ReplyWriter,
+) -> Finished:
+    transaction = partial(services.database.transaction, claimed.scope)
+    context = build_context(
+        transaction, services.registry, turn, question, hints=provider.uses_hints
+    )
+    toolbox = Toolbox(
+        _offered_tools(services, context, claimed.scope.role),
+        ToolContext(
+            claimed.scope,
+            context.language,
+            transaction,
+            writer.ledger,
+            context.profile,
+            {"embedder": services.embedder},
+            partial(offer_in, writer),
+        ),
+    )
+    finished: Finished | None = None
+    with closing(run_turn(_model_request(context, turn), provider, toolbox)) as events:
+        for event in events:
+            if isinstance(event, Finished):
+                finished = event
+            else:
+                relay(event, writer, services.registry, context.language)
+    assert finished is not None
+    if not writer.text.strip() and not writer.parts:
+        # A model that wants nothing but tools to its last call still owes the person words.
+        writer.add_text(_("I could not put an answer together. Ask again in other words."))
+    return finished
+
+
+def _offered_tools(services: Services, context: TurnContext, role: str) -> dict[str, Tool]:
+    inactive = inactive_slugs(context.prompts)
+    return {
+        name: tool
+        for name, tool in services.registry.tools.items()
+        if tool.prompt_slug not in inactive and tool.allows(role)
+    }
+
+
+def _model_request(context: TurnContext, turn: Turn) -> ModelRequest:
+    domain, action = turn.request.get("domain", "manual"), turn.request.get("action", "")
+    system = assemble(
+        context.prompts,
+        language=context.language,
+        domain=domain,
+        action=action,
+        generated=context.generated,
+    )
+    messages = (
+        ChatMessage("system", system),
+        *context.history,
+        ChatMessage("user", context.message),
+    )
+    hints = {**context.hints, "domain": domain}
+    return ModelRequest(messages, (), context.language, action, hints, context.today)
+
+
+def _keep_cited(writer: ReplyWriter) -> None:
+    """Leave out the sources that the reply does not cite; the numbers stay as they are."""
+    cited = set(cited_numbers(writer.text))
+    writer.ledger.citations[:] = [c for c in writer.ledger.citations if c.number in cited]
+
+
+def claim_turns(services: Services, runner_id: str, most: int) -> list[ClaimedTurn]:
+    """Take up to `most` waiting turns (or abandoned ones) for this runner."""
+    lease = services.settings.turn_lease_seconds
+    with services.database.transaction() as session:
+        rows = session.execute(
+            select("*").select_from(func.claim_turns(runner_id, lease, most))
+        ).all()
+    return [
+        ClaimedTurn(
+            row.turn_id, row.fence, row.attempts, Scope(row.group_id, row.user_id, row.role)
+        )
+        for row in rows
+    ]

@@ -1,0 +1,65 @@
+"""The thumbs under a reply, and the small form that asks what was wrong with it."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from flask import Blueprint, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from flask_babel import gettext as _
+from flask_login import current_user
+
+from app.assistant.feedback import feedback_on, load_reply, rate_reply, withdraw_feedback
+from app.assistant.models import Message
+from app.errors import InvalidInput
+from app.extensions import limiter
+from app.web import db_session, require_role
+
+blueprint = Blueprint(
+    "feedback",
+    __name__,
+    url_prefix="/chat/<uuid:thread_id>/messages/<uuid:message_id>/feedback",
+)
+
+
+@blueprint.before_request
+def signed_in_only() -> None:
+    require_role()
+
+
+@blueprint.get("")
+def ask(thread_id: UUID, message_id: UUID) -> ResponseReturnValue:
+    """The form; with `?closed`, the thumbs without it."""
+    reply = load_reply(db_session(), thread_id, message_id)
+    is_open = "closed" not in request.args
+    return _drawn(reply, is_open=is_open, has_focus=not is_open)
+
+
+@blueprint.post("")
+@limiter.limit("60 per minute", key_func=lambda: str(current_user.user_id))
+def give(thread_id: UUID, message_id: UUID) -> ResponseReturnValue:
+    """Keep, change or take back what the person thinks of a reply."""
+    session, form = db_session(), request.form
+    reply = load_reply(session, thread_id, message_id)
+    rating, reason, comment = (form.get(name, "") for name in ("rating", "reason", "comment"))
+    try:
+        if rating == "none":
+            withdraw_feedback(session, reply)
+        else:
+            rate_reply(session, reply, rating, reason, comment)
+    except InvalidInput as error:
+        wrong = {error.field: _(error.message, **error.params)}
+        said = {"rating": "down", "reason": reason, "comment": comment}
+        return _drawn(reply, is_open=True, said=said, errors=wrong), error.status
+    if not request.htmx:  # type: ignore[attr-defined]
+        back = url_for("chat.thread", thread_id=thread_id, _anchor=f"m-{message_id}")
+        return redirect(back, 303)
+    return _drawn(reply, has_focus=True, is_thanked=rating != "none")
+
+
+def _drawn(reply: Message, said: dict[str, str] | None = None, **state: Any) -> str:
+    """The thumbs and the form, alone or on a page of their own."""
+    given = said or feedback_on(db_session(), [reply]).get(reply.id)
+    template = "chat/_feedback.html" if request.htmx else "chat/feedback.html"  # type: ignore[attr-defined]
+    return render_template(template, message=reply, feedback=given, **state)

@@ -1,0 +1,233 @@
+"""Threads, their messages, the turns that answer them, and the prompts behind it all."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.db import Base, JsonList, JsonObject, new_id, utc_now
+
+
+class Thread(Base):
+    """One conversation of one person. It is also the draft of whatever they do in it."""
+
+    __tablename__ = "threads"
+    __table_args__ = (Index("ix_threads_owner_recent", "group_id", "user_id", "last_message_at"),)
+
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=new_id)
+    group_id: Mapped[UUID] = mapped_column(ForeignKey("groups.id", ondelete="CASCADE"))
+    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    title: Mapped[str] = mapped_column(default="")
+    context_type: Mapped[str] = mapped_column(default="manual")
+    # The last message of the branch that is shown; see app.assistant.branches.
+    head_id: Mapped[UUID | None]
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)
+    last_message_at: Mapped[datetime] = mapped_column(default=utc_now)
+    deleted_at: Mapped[datetime | None]
+
+
+class Message(Base):
+    """What somebody said. An assistant's message is written while it is being said.
+
+    `status` is queued, streaming, complete, stopped, interrupted or failed. `event_cursor` is
+    the id of the last event whose text is already part of `content`, so that a reader
+    of a snapshot knows where the live stream goes on.
+    """
+
+    __tablename__ = "messages"
+    __table_args__ = (
+        UniqueConstraint("thread_id", "message_key"),
+        Index("ix_messages_thread_recent", "thread_id", "id"),
+        Index("ix_messages_parent", "parent_id"),
+    )
+
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=new_id)
+    group_id: Mapped[UUID] = mapped_column(ForeignKey("groups.id", ondelete="CASCADE"))
+    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    thread_id: Mapped[UUID] = mapped_column(ForeignKey("threads.id", ondelete="CASCADE"))
+    # The message this one follows; a question asked again otherwise has siblings.
+    parent_id: Mapped[UUID | None]
+    turn_id: Mapped[UUID | None] = mapped_column(index=True)
+    role: Mapped[str]
+    status: Mapped[str] = mapped_column(default="complete")
+    content: Mapped[str] = mapped_column(default="")
+    internal_content: Mapped[JsonObject | None]
+    message_key: Mapped[str | None]
+    language: Mapped[str] = mapped_column(default="en")
+    mode: Mapped[str] = mapped_column(default="search")
+    parts: Mapped[JsonList] = mapped_column(default=list)
+    citations: Mapped[JsonList] = mapped_column(default=list)
+    suggestions: Mapped[JsonList] = mapped_column(default=list)
+    actions: Mapped[JsonList] = mapped_column(default=list)
+    tool_trace: Mapped[JsonList] = mapped_column(default=list)
+    degraded: Mapped[bool] = mapped_column(default=False)
+    provider: Mapped[str] = mapped_column(default="")
+    model: Mapped[str] = mapped_column(default="")
+    tokens_in: Mapped[int] = mapped_column(default=0)
+    tokens_out: Mapped[int] = mapped_column(default=0)
+    first_token_ms: Mapped[int | None]
+    latency_ms: Mapped[int | None]
+    event_cursor: Mapped[str] = mapped_column(default="")
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)
+
+
+class Turn(Base):
+    """One message to be answered; claimed, leased and fenced (see assistant.runner).
+
+    `status` is queued, running, done, failed or stopped. Whoever writes for a turn
+    names the `fence` it claimed; a runner that lost its lease finds a higher one.
+    """
+
+    __tablename__ = "turns"
+    __table_args__ = (
+        Index("ix_turns_waiting", "created_at", postgresql_where=text("finished_at IS NULL")),
+        # A thread answers one message at a time.
+        Index(
+            "uq_turns_running_thread",
+            "thread_id",
+            unique=True,
+            postgresql_where=text("status = 'running'"),
+        ),
+    )
+
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=new_id)
+    group_id: Mapped[UUID] = mapped_column(ForeignKey("groups.id", ondelete="CASCADE"))
+    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    thread_id: Mapped[UUID] = mapped_column(
+        ForeignKey("threads.id", ondelete="CASCADE"), index=True
+    )
+    user_message_id: Mapped[UUID] = mapped_column(
+        ForeignKey("messages.id", ondelete="CASCADE"), index=True
+    )
+    reply_message_id: Mapped[UUID] = mapped_column(
+        ForeignKey("messages.id", ondelete="CASCADE"), index=True
+    )
+    request: Mapped[JsonObject] = mapped_column(default=dict)
+    status: Mapped[str] = mapped_column(default="queued")
+    fence: Mapped[int] = mapped_column(default=0)
+    attempts: Mapped[int] = mapped_column(default=0)
+    runner_id: Mapped[str] = mapped_column(default="")
+    lease_until: Mapped[datetime | None]
+    stop_requested: Mapped[bool] = mapped_column(default=False)
+    error_code: Mapped[str] = mapped_column(default="")
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)
+    started_at: Mapped[datetime | None]
+    finished_at: Mapped[datetime | None]
+
+
+class MessageFeedback(Base):
+    """What somebody thinks of a reply they got; see app.assistant.feedback."""
+
+    __tablename__ = "message_feedback"
+    __table_args__ = (
+        UniqueConstraint("message_id", "user_id"),
+        Index("ix_message_feedback_received", "group_id", "id"),
+        CheckConstraint("rating IN ('up', 'down')", name="known_rating"),
+        CheckConstraint(
+            "reason IN ('', 'wrong', 'not_asked', 'outdated', 'unclear', 'other')",
+            name="known_reason",
+        ),
+        CheckConstraint("char_length(comment) <= 500", name="short_comment"),
+    )
+
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=new_id)
+    group_id: Mapped[UUID] = mapped_column(ForeignKey("groups.id", ondelete="CASCADE"))
+    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    message_id: Mapped[UUID] = mapped_column(ForeignKey("messages.id", ondelete="CASCADE"))
+    thread_id: Mapped[UUID] = mapped_column(
+        ForeignKey("threads.id", ondelete="CASCADE"), index=True
+    )
+    # Kept here, because an admin who looks for what went wrong may not read the message.
+    turn_id: Mapped[UUID | None]
+    rating: Mapped[str]
+    reason: Mapped[str] = mapped_column(default="")
+    comment: Mapped[str] = mapped_column(default="")
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)
+    updated_at: Mapped[datetime] = mapped_column(default=utc_now)
+
+
+class Proposal(Base):
+    """A write that waits for its person's word, with the exact arguments that were shown.
+
+    `state` is pending, confirmed, declined, expired or superseded; `reason` says of a
+    declined one whether it was cancelled or set aside by going on to something else.
+    `summary` and `details` are by language; `receipt` is what the executed write returned.
+    """
+
+    __tablename__ = "proposals"
+    __table_args__ = (
+        Index("ix_proposals_thread", "thread_id", "id"),
+        Index("ix_proposals_message", "message_id"),
+        # A thread asks one thing at a time.
+        Index(
+            "uq_proposals_pending_thread",
+            "thread_id",
+            unique=True,
+            postgresql_where=text("state = 'pending'"),
+        ),
+        CheckConstraint(
+            "state IN ('pending', 'confirmed', 'declined', 'expired', 'superseded')", name="state"
+        ),
+    )
+
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=new_id)
+    group_id: Mapped[UUID] = mapped_column(ForeignKey("groups.id", ondelete="CASCADE"))
+    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    thread_id: Mapped[UUID] = mapped_column(ForeignKey("threads.id", ondelete="CASCADE"))
+    message_id: Mapped[UUID] = mapped_column(ForeignKey("messages.id", ondelete="CASCADE"))
+    tool: Mapped[str]
+    arguments: Mapped[JsonObject]
+    digest: Mapped[str]
+    summary: Mapped[JsonObject]
+    details: Mapped[JsonObject]
+    state: Mapped[str] = mapped_column(default="pending")
+    reason: Mapped[str] = mapped_column(default="")
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)
+    expires_at: Mapped[datetime]
+    decided_at: Mapped[datetime | None]
+    # The message that decided it, where it was words and not a button.
+    decided_by: Mapped[UUID | None]
+    receipt: Mapped[JsonObject | None]
+    undo_until: Mapped[datetime | None]
+    undone_at: Mapped[datetime | None]
+
+
+class Prompt(Base):
+    """A row of the system prompt, edited by admins in the browser."""
+
+    __tablename__ = "ai_prompts"
+    __table_args__ = (UniqueConstraint("group_id", "slug"),)
+
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=new_id)
+    group_id: Mapped[UUID] = mapped_column(ForeignKey("groups.id", ondelete="CASCADE"))
+    slug: Mapped[str]
+    category: Mapped[str]  # system, domain, action or skill
+    domain: Mapped[str | None]  # required unless the category is system
+    prompt_en: Mapped[str]
+    prompt_es: Mapped[str]
+    sort_order: Mapped[int] = mapped_column(default=0)
+    is_active: Mapped[bool] = mapped_column(default=True)
+    version: Mapped[int] = mapped_column(default=1)
+    edited_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+    updated_at: Mapped[datetime] = mapped_column(default=utc_now, onupdate=utc_now)
+
+
+class PromptRevision(Base):
+    """The text of a prompt row as it stood before a save."""
+
+    __tablename__ = "ai_prompt_revisions"
+    __table_args__ = (UniqueConstraint("prompt_id", "version"),)
+
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=new_id)
+    group_id: Mapped[UUID] = mapped_column(ForeignKey("groups.id", ondelete="CASCADE"))
+    prompt_id: Mapped[UUID] = mapped_column(ForeignKey("ai_prompts.id", ondelete="CASCADE"))
+    version: Mapped[int]
+    prompt_en: Mapped[str]
+    prompt_es: Mapped[str]
+    sort_order: Mapped[int]
+    is_active: Mapped[bool]
+    author_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)

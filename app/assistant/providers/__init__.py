@@ -1,0 +1,1 @@
+"""Models behind one interface: `base` defines it, `choice` picks one by setting."""

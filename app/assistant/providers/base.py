@@ -1,0 +1,121 @@
+"""The one interface that every model speaks, the built-in assistant included.
+
+A provider is given a `ModelRequest` and streams back what it says and which tools it
+wants. It runs no tool, stores nothing and knows neither the user nor the group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+Role = Literal["system", "user", "assistant", "tool"]
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """A model's wish to run a tool; `arguments` is JSON text exactly as it sent it."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True)
+class ChatMessage:
+    """One message of the conversation as a model sees it.
+
+    A `tool` message carries a tool's result as JSON text and names the call it answers.
+    """
+
+    role: Role
+    text: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str = ""
+    tool_name: str = ""
+
+
+@dataclass(frozen=True)
+class ToolSpec:
+    """A tool as it is described to a model.
+
+    `parameters` is the JSON schema of its arguments. `examples` are utterances that
+    should lead to it, by language; the built-in assistant recognises intent by them.
+    """
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    examples: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ModelRequest:
+    """Everything a model may know for one call.
+
+    `hints` are facts the context found about the message (for one: which of the house's
+    products it names, by tool); they are also part of the system prompt's words.
+    `today` is the house's date, YYYY-MM-DD; empty where it could not be had.
+    """
+
+    messages: tuple[ChatMessage, ...]
+    tools: tuple[ToolSpec, ...]
+    language: str
+    action: str = ""
+    hints: Mapping[str, Any] = field(default_factory=dict)
+    today: str = ""
+
+
+@dataclass(frozen=True)
+class TextDelta:
+    """Some more text of the reply."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens of one call, as the provider counted them; sent last, if at all."""
+
+    tokens_in: int
+    tokens_out: int
+
+
+ModelEvent = TextDelta | ToolCall | Usage
+
+
+class Provider(Protocol):
+    """A language model, or what stands in for one.
+
+    `uses_hints` says whether it reads `ModelRequest.hints`, which cost a search to find.
+    """
+
+    name: str
+    model: str
+    uses_hints: bool
+
+    def stream(self, request: ModelRequest) -> Generator[ModelEvent, None, None]:
+        """Yield the reply as it comes. Closing the iterator ends the call upstream.
+
+        Raises:
+            ProviderError: the model cannot be reached, refuses, or breaks off.
+        """
+        ...
+
+    def check(self) -> str:
+        """What keeps it from answering, for `flask doctor`; empty when all is well."""
+        ...
+
+
+class ProviderError(Exception):
+    """A call to a model failed.
+
+    `code` is one of: unreachable, timeout, rate_limited, refused, server_error,
+    interrupted, malformed. `retry_after` is in seconds where the model's server named it.
+    """
+
+    def __init__(self, code: str, detail: str = "", *, retry_after: float | None = None) -> None:
+        super().__init__(f"{code}: {detail}" if detail else code)
+        self.code = code
+        self.retry_after = retry_after

@@ -1,0 +1,92 @@
+"""The built-in assistant: a provider that needs no key and no network.
+
+It tells by the tools' own examples which tool a message is for, fills its arguments from
+the message, and answers from the results in their own words, with their numbers. What it
+knows of a tool is what the tool says of itself: a new tool with examples works in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator
+
+from app.assistant.providers.base import (
+    ModelEvent,
+    ModelRequest,
+    TextDelta,
+    ToolCall,
+    ToolSpec,
+)
+from app.assistant.providers.builtin import phrases
+from app.assistant.providers.builtin.compose import compose
+from app.assistant.providers.builtin.decide import Decision, decide
+from app.assistant.providers.builtin.intent import IntentIndex
+from app.assistant.providers.builtin.lines import to_markdown
+from app.assistant.providers.builtin.nonsense import WordShapes
+from app.retrieval.embedder import WORDLLAMA, Embedder, WordLlamaEmbedder
+
+_WORDS_A_DELTA = 4
+_DELTA = re.compile(rf"(?:\s*\S+){{1,{_WORDS_A_DELTA}}}\s*")
+_KEPT_INDEXES = 32
+
+# What tells sets of tools apart: each tool's name, description and examples by language.
+_Key = tuple[tuple[str, str, tuple[tuple[str, tuple[str, ...]], ...]], ...]
+
+
+class BuiltinProvider:
+    """Answers without a language model.
+
+    Its weights are fitted to the bundled embedding model, which it uses whatever the
+    house searches with: it must also answer when no server can be reached.
+    """
+
+    name = "builtin"
+    model = "comanda-builtin"
+    uses_hints = True
+
+    def __init__(self, embedder: Embedder | None = None) -> None:
+        bundled = embedder is not None and embedder.model == WORDLLAMA
+        self._embedder: Embedder = embedder if embedder and bundled else WordLlamaEmbedder()
+        self._indexes: dict[_Key, tuple[IntentIndex, WordShapes]] = {}
+
+    def stream(self, request: ModelRequest) -> Generator[ModelEvent, None, None]:
+        """Reply in words a few at a time, or name the tools to call."""
+        with phrases.speaking(request.language):
+            decision = self._respond(request)
+        if decision.calls:
+            round_ = sum(bool(message.tool_calls) for message in request.messages) + 1
+            for number, call in enumerate(decision.calls, 1):
+                yield ToolCall(f"call_{round_}_{number}", call.tool, call.json)
+            return
+        for delta in _DELTA.findall(decision.text):
+            yield TextDelta(delta)
+
+    def check(self) -> str:
+        """Nothing can keep it from answering."""
+        return ""
+
+    def _respond(self, request: ModelRequest) -> Decision:
+        if request.messages[-1].role == "tool":
+            composed = compose(request, self._embedder)
+            if composed.next_call:
+                return Decision(calls=(composed.next_call,))
+            return Decision("\n\n".join(to_markdown(lines) for lines in composed.answers))
+        index, shapes = self._index(request.tools)
+        return decide(request, index, shapes, self._embedder)
+
+    def _index(self, tools: tuple[ToolSpec, ...]) -> tuple[IntentIndex, WordShapes]:
+        """What the examples of these tools come to, computed once for each set of tools."""
+        key = _key(tools)
+        known = self._indexes.get(key)
+        if known is None:
+            if len(self._indexes) >= _KEPT_INDEXES:
+                self._indexes.clear()
+            index = IntentIndex(tools, self._embedder)
+            known = self._indexes[key] = index, WordShapes(index.vocabulary)
+        return known
+
+
+def _key(tools: tuple[ToolSpec, ...]) -> _Key:
+    return tuple(
+        (tool.name, tool.description, tuple(sorted(tool.examples.items()))) for tool in tools
+    )

@@ -1,0 +1,277 @@
+"""The reply to what the tools brought: quotations with their numbers, or an honest "no"."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.assistant.providers.base import ChatMessage, ModelRequest, ToolCall
+from app.assistant.providers.builtin import phrases
+from app.assistant.providers.builtin.decide import PlannedCall, better_place
+from app.assistant.providers.builtin.extract import (
+    LEAST_WORTH,
+    Extract,
+    extract_answer,
+    tell_whole,
+)
+from app.assistant.providers.builtin.intent import Evidence, read_evidence
+from app.assistant.providers.builtin.lines import Line
+from app.assistant.providers.builtin.ranking import Passage
+from app.assistant.providers.builtin.reading import read_message, split_clauses
+from app.assistant.providers.builtin.records import (
+    describe_none,
+    describe_records,
+    names_one,
+    read_record,
+)
+from app.assistant.providers.builtin.slots import make_query
+from app.assistant.providers.builtin.smalltalk import read_courtesy
+from app.assistant.providers.builtin.words import stems
+from app.retrieval.embedder import Embedder
+
+MOST_ROUNDS = 2
+# Asked again, a search does without what was only wished for; what somebody must not eat
+# was no wish.
+KEPT = ("query", "free_of")
+MOST_NEAR = 3
+# With less than this share of the question's words in the quotation, or more than that share
+# of them in nothing that was found, the reply says that it is only the closest there is, and
+# without a title that was named, that there is nothing.
+CLOSE_ENOUGH, UNKNOWN = 0.25, 0.45
+# A quotation from a weak search, or from a place that was only searched because another had
+# nothing, must have more of the question.
+CLOSE_ENOUGH_IF_WEAK, CLOSE_ENOUGH_ELSEWHERE = 0.3, 0.5
+
+
+@dataclass(frozen=True)
+class Brought:
+    """What one call brought, and the question it was made for."""
+
+    call: ToolCall
+    question: str
+    payload: Mapping[str, Any]
+
+    @property
+    def failed(self) -> bool:
+        return bool(self.payload.get("error"))
+
+    @property
+    def lost(self) -> bool:
+        """True when asking again cannot help."""
+        return self.failed and not self.payload.get("recoverable", True)
+
+    @property
+    def weak(self) -> bool:
+        return bool(self.payload.get("weak"))
+
+    @property
+    def pointless(self) -> bool:
+        """True when what was found is most likely about something else."""
+        return bool(self.payload.get("evidence", "none" if self.weak else "good") == "none")
+
+    @property
+    def results(self) -> Sequence[Mapping[str, Any]]:
+        found = self.payload.get("results")
+        return [one for one in found if isinstance(one, Mapping)] if found else []
+
+    @property
+    def arguments(self) -> Mapping[str, Any]:
+        return _as_object(self.call.arguments)
+
+
+@dataclass(frozen=True)
+class Composed:
+    """The lines of the reply, an answer for each call, or one more call to make first."""
+
+    answers: tuple[tuple[Line, ...], ...] = ()
+    next_call: PlannedCall | None = None
+
+
+def compose(request: ModelRequest, embedder: Embedder) -> Composed:
+    """Answer the last user message of `request` from the tool results after it."""
+    return _Composer(request, embedder).compose()
+
+
+class _Composer:
+    """One reply in the making: the question, what was brought, and who asks."""
+
+    def __init__(self, request: ModelRequest, embedder: Embedder) -> None:
+        start = _last_user(request.messages)
+        asked, after = request.messages[: start + 1], request.messages[start + 1 :]
+        self.request = request
+        self.embedder = embedder
+        self.reading = read_message(asked, embedder, request.language)
+        # What comes back to the asker is in the asker's own words, unless they lean on others.
+        own_words = read_courtesy(asked[-1].text).rest
+        self.asked = self.reading.text if self.reading.earlier else own_words
+        self.said = _said_before(asked) if self.reading.more else ""
+        self.brought = _pair_up(self.reading.text, after)
+        self.rounds = sum(bool(message.tool_calls) for message in after)
+        self.evidence = read_evidence(request.hints)
+
+    def compose(self) -> Composed:
+        if self.reading.emergency:
+            return Composed((self._help(),))
+        found = [(one, tuple(self._answer(one))) for one in self.brought]
+        if any(lines for _, lines in found):
+            # Of two questions asked at once, the one without an answer is told so.
+            at_once = self.rounds == 1
+            return Composed(
+                tuple(
+                    lines or _not_found([one], one.question)
+                    for one, lines in found
+                    if lines or at_once
+                )
+            )
+        again = self._search_again() if self.rounds < MOST_ROUNDS else None
+        if again:
+            return Composed(next_call=again)
+        return Composed((_not_found(self.brought, self.asked),))
+
+    def _help(self) -> tuple[Line, ...]:
+        """What stands there about an emergency, whole; else whom to call."""
+        language = self.request.language
+        passages = [
+            _passage(result, language)
+            for brought in self.brought
+            if not brought.failed and not brought.pointless
+            for result in brought.results
+            if "text" in result
+        ]
+        own = [passage for passage in passages if passage.language in (language, "mul")]
+        told = tell_whole(self.reading.text, self.reading.emergency, own or passages)
+        return told or (Line(phrases.call_for_help()),)
+
+    def _answer(self, brought: Brought) -> list[Line]:
+        """The lines that this result gives; none where it does not answer."""
+        if "proposal" in brought.payload:
+            # The card says what; words of one's own would be a second version of it.
+            return [Line(phrases.proposed())]
+        if brought.failed or not brought.results:
+            # Asked again without its filter, it would bring what somebody must not eat.
+            return describe_none(brought.payload)
+        if "name" in brought.results[0]:
+            return self._describe(brought) or self._quote(brought)
+        return self._quote(brought) or self._describe(brought)
+
+    def _describe(self, brought: Brought) -> list[Line]:
+        records = [read_record(result) for result in brought.results if "name" in result]
+        named = self.evidence.get(brought.call.name, Evidence()).names
+        # Few of a question's words may be found, and yet it names the very product; and
+        # what passed a filter is what was asked for.
+        meant = len(brought.arguments) > 1 or names_one(brought.question, records, named)
+        if not records or (brought.weak and not meant):
+            return []
+        return describe_records(brought.question, records, named, self.request.action)
+
+    def _quote(self, brought: Brought) -> list[Line]:
+        language = self.request.language
+        passages = [_passage(result, language) for result in brought.results if "text" in result]
+        own = [passage for passage in passages if passage.language in (language, "mul")]
+        # Words of one language are not found in the other: there the search alone must do.
+        extract = extract_answer(
+            brought.question,
+            own or passages,
+            self.embedder,
+            said=self.said,
+            least=LEAST_WORTH if own else 0.0,
+        )
+        if not extract.lines:
+            return [Line(phrases.nothing_more())] if self.said and passages else []
+        if own and not self._answers(brought, extract):
+            return []
+        note = "" if own else phrases.only_in_other_language(passages[0].language)
+        if own and self._is_doubtful(brought, extract):
+            note = phrases.closest(extract.title)
+        return [*([Line(note, form="note")] if note else []), *extract.lines]
+
+    def _is_doubtful(self, brought: Brought, extract: Extract) -> bool:
+        if self.reading.earlier:
+            return False
+        return brought.weak or extract.shared < CLOSE_ENOUGH or extract.unknown > UNKNOWN
+
+    def _answers(self, brought: Brought, extract: Extract) -> bool:
+        """What is quoted in doubt must at least stand under a title that was named."""
+        if self.reading.earlier:
+            return not brought.pointless
+        named = extract.by_title and extract.unknown <= UNKNOWN
+        if brought.pointless:
+            return named and extract.shared >= CLOSE_ENOUGH_IF_WEAK
+        if self.rounds > 1 and extract.shared < CLOSE_ENOUGH_ELSEWHERE:
+            return False
+        return extract.by_title or extract.shared >= CLOSE_ENOUGH
+
+    def _search_again(self) -> PlannedCall | None:
+        """A second try: without the wishes, else in a place that has clearly more to say."""
+        offered = {tool.name for tool in self.request.tools}
+        for one in self.brought:
+            kept = {name: one.arguments[name] for name in KEPT if name in one.arguments}
+            if "query" in kept and kept != one.arguments and one.call.name in offered:
+                return PlannedCall(one.call.name, kept, one.question)
+        if any(one.lost for one in self.brought):
+            return None
+        tried = [one.call.name for one in self.brought]
+        return better_place(tried, self.request.tools, self.evidence, self.reading.text)
+
+
+def _last_user(messages: Sequence[ChatMessage]) -> int:
+    return max((i for i, message in enumerate(messages) if message.role == "user"), default=0)
+
+
+def _pair_up(question: str, after: Sequence[ChatMessage]) -> list[Brought]:
+    """Every result with its call and with the clause of the question it was made for."""
+    calls = {call.id: call for message in after for call in message.tool_calls}
+    clauses = split_clauses(question)
+    several = len(calls) > 1 and len(clauses) > 1
+    brought = []
+    for message in after:
+        if message.role != "tool" or message.tool_call_id not in calls:
+            continue
+        call = calls[message.tool_call_id]
+        own = _nearest_clause(clauses, call) if several else question
+        brought.append(Brought(call, own, _as_object(message.text)))
+    return brought
+
+
+def _nearest_clause(clauses: Sequence[str], call: ToolCall) -> str:
+    """The clause whose words the call's arguments were made of."""
+    used = set(stems(call.arguments))
+    return max(clauses, key=lambda clause: len(used & set(stems(clause))))
+
+
+def _as_object(text: str) -> Mapping[str, Any]:
+    try:
+        value = json.loads(text) if text.strip() else {}
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _said_before(asked: Sequence[ChatMessage]) -> str:
+    """The last answer, without marks and numbers, so that "more" does not repeat it."""
+    answers = [message.text for message in asked if message.role == "assistant"]
+    return answers[-1].replace("*", "") if answers else ""
+
+
+def _passage(result: Mapping[str, Any], language: str) -> Passage:
+    return Passage(
+        cite=int(result.get("cite") or 0),
+        title=str(result.get("title") or ""),
+        text=str(result["text"]),
+        language=str(result.get("language") or language),
+        above=str((result.get("path") or [""])[-1]),
+    )
+
+
+def _not_found(brought: Sequence[Brought], question: str) -> tuple[Line, ...]:
+    """Say what was searched, and what comes near; or that the search itself failed."""
+    worked = [one for one in brought if not one.failed]
+    if not worked:
+        lost = any(one.lost for one in brought)
+        return (Line(phrases.search_failed(recoverable=not lost)),)
+    searched = [str(one.payload.get("searched") or one.call.name) for one in worked]
+    near = [str(title) for one in worked for title in one.payload.get("near") or ()]
+    titles = list(dict.fromkeys(near))[:MOST_NEAR]
+    return (Line(phrases.nothing_found(searched, make_query(question), titles)),)

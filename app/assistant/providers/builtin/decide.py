@@ -1,0 +1,260 @@
+"""What to do with a message: reply at once, ask back, or call tools.
+
+Nothing is remembered between calls: the same messages lead to the same decision, so that
+the answer to a tool's result is composed for the question that the tool was called for.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.assistant.providers.base import ModelRequest, ToolSpec
+from app.assistant.providers.builtin import phrases
+from app.assistant.providers.builtin.amending import amend
+from app.assistant.providers.builtin.intent import (
+    Evidence,
+    IntentIndex,
+    Ranked,
+    read_evidence,
+)
+from app.assistant.providers.builtin.lexicon import ASKING_WORDS, CALL_FOR_HELP, ELSEWHERE_WORDS
+from app.assistant.providers.builtin.nonsense import WordShapes
+from app.assistant.providers.builtin.questions import wants_without
+from app.assistant.providers.builtin.reading import Reading, read_message, split_clauses
+from app.assistant.providers.builtin.slots import fill_arguments
+from app.assistant.providers.builtin.smalltalk import Courtesy, read_courtesy
+from app.assistant.providers.builtin.words import content_words
+from app.retrieval.embedder import Embedder
+from app.retrieval.folding import fold, words
+
+MOST_CALLS = 2
+# A clause needs a tool of its own with this much certainty, less of it where it is a question
+# by itself; else the message is one question.
+SURE_OF_CLAUSE, SURE_OF_QUESTION = 0.5, 0.3
+# The hints are about the whole message, so they say less about a part of it, and little
+# about one that leans on what was said before.
+TRUST_IN_CLAUSE, TRUST_IN_FOLLOW_UP = 0.3, 0.3
+FOLLOW_UP_BONUS = 2.5
+DOMAIN_BONUS = 2.5
+# No house's matter: nearer to what no house knows than to any example, or about the moon,
+# while the house's texts have less than this of the question's words.
+STRANGE, STRANGE_COVERAGE = 0.05, 0.6
+# Small talk: so much nearer to such phrases than to any example, and no text has its words.
+CHATTY = 0.18
+# One reading is less than so many times as likely as the next, for so few words and with
+# nothing in the house's texts for either. A longer question is better looked up than asked back.
+UNSURE, UNSURE_COVERAGE, UNSURE_WORDS = 1.5, 0.3, 2
+# The house's texts know the question's words when a document has this share of them.
+KNOWN_COVERAGE = 0.4
+# Where one tool had nothing, another is tried whose documents have this much of the question.
+PROMISING_COVERAGE = 0.5
+
+
+_SUM = re.compile(
+    r"\b(?:what(?:'s| is| are)|how much is|cuanto (?:es|son)|calcula\w*)\b\D*\d+(?:[.,]\d+)?\s*"
+    r"(?:[x*/+-]|times|plus|minus|divided by|por|mas|menos|entre)\s*\d"
+)
+
+
+@dataclass(frozen=True)
+class PlannedCall:
+    """A tool to call, its arguments, and the question it is called for."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+    question: str
+
+    @property
+    def json(self) -> str:
+        return json.dumps(self.arguments, ensure_ascii=False)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Words to say, or tools to call; never both."""
+
+    text: str = ""
+    calls: tuple[PlannedCall, ...] = ()
+
+
+def decide(
+    request: ModelRequest, index: IntentIndex, shapes: WordShapes, embedder: Embedder
+) -> Decision:
+    """Decide on the last message of `request`, which is the user's."""
+    tools, language = request.tools, request.language
+    reading = read_message(request.messages, embedder, language)
+    if reading.emergency and tools and not request.action:
+        likeliest = index.rank(CALL_FOR_HELP[language], {})
+        call = _plan(likeliest, reading.text)
+        return Decision(calls=(call,)) if call else Decision(phrases.call_for_help())
+    amended = amend(tools, request.hints.get("proposal"), request.messages[-1].text)
+    if amended:
+        tool, arguments = amended
+        return Decision(calls=(PlannedCall(tool.name, arguments, reading.text),))
+    courtesy = read_courtesy(request.messages[-1].text)
+    if not courtesy.rest:
+        return Decision(phrases.small_talk(courtesy.kinds, tools, language))
+    if not tools:
+        return Decision(phrases.nothing_to_search())
+    return _decide_question(request, reading, courtesy, index, shapes)
+
+
+def _decide_question(
+    request: ModelRequest,
+    reading: Reading,
+    courtesy: Courtesy,
+    index: IntentIndex,
+    shapes: WordShapes,
+) -> Decision:
+    """Decide on a message that says more than a courtesy."""
+    tools, language = request.tools, request.language
+    evidence = read_evidence(request.hints)
+    if courtesy.kinds and _says_nothing_else(courtesy.rest, evidence):
+        return Decision(phrases.small_talk(courtesy.kinds, tools, language))
+    if not reading.earlier and not request.action:
+        kind = _small_talk(courtesy.rest, evidence, index)
+        if kind and not _is_strange(reading.text, evidence, index):
+            return Decision(phrases.small_talk((*courtesy.kinds, kind), tools, language))
+        if _is_noise(courtesy.rest, evidence, shapes):
+            return Decision(phrases.not_understood(tools, language))
+        if _is_strange(reading.text, evidence, index):
+            return Decision(phrases.not_of_this_house(tools, language))
+    if not reading.earlier and (calls := _calls_by_clause(reading.text, request, index, evidence)):
+        return Decision(calls=calls)
+    ranking = rank_tools(reading, request, index, evidence)
+    alone = not reading.earlier and not request.action
+    if alone and _is_unsure(reading.text, ranking, evidence):
+        return Decision(_ask_back(ranking, language))
+    call = _plan(ranking, reading.text)
+    return Decision(calls=(call,)) if call else Decision(phrases.ask_more())
+
+
+def rank_tools(
+    reading: Reading,
+    request: ModelRequest,
+    index: IntentIndex,
+    evidence: Mapping[str, Evidence],
+) -> list[Ranked]:
+    """The tools for a whole message, the likeliest first."""
+    bonus: dict[str, float] = {}
+    if reading.earlier:
+        before = index.rank(reading.earlier, {})
+        bonus[before[0].tool.name] = FOLLOW_UP_BONUS if before else 0
+    if domain := _domain(request):
+        bonus |= {
+            tool.name: bonus.get(tool.name, 0) + DOMAIN_BONUS
+            for tool in request.tools
+            if domain in tool.name
+        }
+    if request.action:
+        named = [tool for tool, found in evidence.items() if found.names]
+        bonus |= {tool: bonus.get(tool, 0) + FOLLOW_UP_BONUS for tool in named}
+    trust = TRUST_IN_FOLLOW_UP if reading.earlier else 1.0
+    return index.rank(reading.text, evidence, trust=trust, bonus=bonus)
+
+
+def _domain(request: ModelRequest) -> str:
+    """The domain that was asked in; the manual's is only where everybody starts."""
+    domain = str(request.hints.get("domain", ""))
+    return "" if domain == "manual" else domain
+
+
+def _says_nothing_else(rest: str, evidence: Mapping[str, Evidence]) -> bool:
+    """True when what goes with a greeting or a thank-you asks nothing the house knows of."""
+    if "?" in rest or "¿" in rest or ASKING_WORDS & set(words(rest)):
+        return False
+    return all(not found.names and found.coverage < KNOWN_COVERAGE for found in evidence.values())
+
+
+def _small_talk(text: str, evidence: Mapping[str, Evidence], index: IntentIndex) -> str:
+    """The kind of small talk it is in words nobody listed; empty where it may be a question."""
+    if any(found.names or found.coverage >= KNOWN_COVERAGE for found in evidence.values()):
+        return ""
+    kind, lead = index.small_talk(text)
+    return kind if lead > CHATTY else ""
+
+
+def _is_noise(text: str, evidence: Mapping[str, Evidence], shapes: WordShapes) -> bool:
+    best = max((found.coverage for found in evidence.values()), default=0.0)
+    found = content_words(text) if best >= KNOWN_COVERAGE else ()
+    return shapes.is_nonsense(text, found)
+
+
+def _is_strange(text: str, evidence: Mapping[str, Evidence], index: IntentIndex) -> bool:
+    """True for a question that is clearly about no house's matter, and for sums."""
+    if _SUM.search(fold(text)):
+        return True
+    if any(found.names for found in evidence.values()):
+        return False
+    if max((found.coverage for found in evidence.values()), default=0.0) >= STRANGE_COVERAGE:
+        return False
+    return index.strangeness(text) > STRANGE or bool(ELSEWHERE_WORDS & set(words(text)))
+
+
+def _is_unsure(text: str, ranking: Sequence[Ranked], evidence: Mapping[str, Evidence]) -> bool:
+    if len(ranking) < 2 or len(content_words(text)) > UNSURE_WORDS:
+        return False
+    if ranking[0].share >= UNSURE * ranking[1].share:
+        return False
+    return max((found.coverage for found in evidence.values()), default=0.0) < UNSURE_COVERAGE
+
+
+def _ask_back(ranking: Sequence[Ranked], language: str) -> str:
+    examples = [
+        example
+        for ranked in ranking[:2]
+        for example in phrases.examples_of(ranked.tool, language)[:1]
+    ]
+    return phrases.ask_which(examples) if len(examples) == 2 else phrases.ask_more()
+
+
+def _calls_by_clause(
+    text: str, request: ModelRequest, index: IntentIndex, evidence: Mapping[str, Evidence]
+) -> tuple[PlannedCall, ...]:
+    """A call for each of several questions, when they are for different tools."""
+    clauses = split_clauses(text)
+    # "Allergic to nuts. Which desserts?" is one question.
+    if len(clauses) < 2 or wants_without(text):
+        return ()
+    calls: dict[str, PlannedCall] = {}
+    for clause in clauses:
+        ranking = index.rank(clause, evidence, trust=TRUST_IN_CLAUSE)
+        call = _plan(ranking, clause)
+        asks = bool(ASKING_WORDS & set(words(clause)[:3]))
+        sure = SURE_OF_QUESTION if asks else SURE_OF_CLAUSE
+        if call is None or ranking[0].share < sure:
+            return ()
+        calls.setdefault(call.tool, call)
+    return tuple(calls.values())[:MOST_CALLS] if len(calls) > 1 else ()
+
+
+def _plan(ranking: Sequence[Ranked], question: str) -> PlannedCall | None:
+    """The call of the likeliest tool whose arguments can be filled."""
+    for ranked in ranking:
+        arguments = fill_arguments(ranked.tool.parameters, question)
+        if arguments is not None:
+            return PlannedCall(ranked.tool.name, arguments, question)
+    return None
+
+
+def _promise(found: Evidence) -> float:
+    return found.score + found.coverage
+
+
+def better_place(
+    tried: Sequence[str],
+    tools: Sequence[ToolSpec],
+    evidence: Mapping[str, Evidence],
+    question: str,
+) -> PlannedCall | None:
+    """The tool not tried yet whose documents have most of the question, and the call of it."""
+    others = [tool for tool in tools if tool.name not in tried and tool.name in evidence]
+    best = max(others, key=lambda tool: _promise(evidence[tool.name]), default=None)
+    if best is None or evidence[best.name].coverage < PROMISING_COVERAGE:
+        return None
+    arguments = fill_arguments(best.parameters, question)
+    return PlannedCall(best.name, arguments, question) if arguments else None

@@ -1,0 +1,329 @@
+"""An answer quoted from passages: the sentences, rows or steps that answer the question."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from app.assistant.providers.builtin.lines import Form, Line
+from app.assistant.providers.builtin.passages import Piece, take_apart
+from app.assistant.providers.builtin.questions import (
+    expected_amount,
+    tells_of_trouble,
+    wants_list,
+    wants_steps,
+)
+from app.assistant.providers.builtin.ranking import (
+    Passage,
+    Scored,
+    score_pieces,
+    unknown_share,
+)
+from app.assistant.providers.builtin.words import stems
+from app.retrieval.embedder import Embedder
+from app.retrieval.folding import fold
+
+MOST_SENTENCES = 4
+MOST_ITEMS = 8
+MOST_STEPS = 12
+# Beside the best piece another must be worth this much of it to be said as well: more
+# where it stands in another passage.
+WORTH_SAYING, WORTH_ADDING = 0.65, 0.92
+WORTH_LISTING, WORTH_OPENING = 0.86, 0.7
+# The time or sum that was asked for comes first where it is worth so much of the best piece.
+WORTH_ITS_AMOUNT = 0.6
+# A list answers as a whole when what introduces it has this share of the question's words;
+# less is enough where several things are asked for.
+LIST_IS_MEANT, LIST_IS_WANTED = 0.6, 0.3
+TITLE_IS_MEANT = 0.6
+# A section is named when its title has this share of the question's words.
+TITLE_NAMED = 0.5
+# Numbered steps answer a how-to even if they are a little less like it than a sentence is.
+STEPS_BONUS = 0.3
+# In an emergency: what the part that says to call for help is worth beside words in common.
+CALLS_FOR_HELP = 1.25
+# With less than this nothing in the passages speaks of what was asked.
+LEAST_WORTH = 0.55
+
+
+# How a sentence begins that goes on from the one before, and one that makes no sense without it.
+_GOES_ON = "after that|then|next|if not|otherwise|despues|luego|entonces|si no|de lo contrario"
+_SPEAKS_OF = "also|but|so|it|its|they|them|their|this|these|both|he|she|pero|tambien|eso|esto|estos"
+_CONTINUES = re.compile(rf"(?:{_GOES_ON})\b")
+_LEANS_BACK = re.compile(rf"(?:{_GOES_ON}|{_SPEAKS_OF})\b")
+
+
+@dataclass(frozen=True)
+class Extract:
+    """Quoted lines, and how far they speak of what was asked.
+
+    `shared` and `unknown` are shares of the question's words, 0..1: those that the best
+    quotation has, and those that no passage has. `title` is the best one's section;
+    `by_title` says whether that is what the question names.
+    """
+
+    lines: tuple[Line, ...] = ()
+    shared: float = 0.0
+    unknown: float = 0.0
+    title: str = ""
+    by_title: bool = False
+
+
+def extract_answer(
+    question: str,
+    passages: Sequence[Passage],
+    embedder: Embedder,
+    *,
+    said: str = "",
+    least: float = LEAST_WORTH,
+) -> Extract:
+    """The lines that answer `question`, every one a quotation with its number.
+
+    What stands in `said` is left out. Nothing is returned where no piece is worth `least`.
+    """
+    scored = [
+        entry
+        for entry in score_pieces(question, passages, embedder)
+        if entry.piece.text not in said and not _only_leads(entry)
+    ]
+    best = max(scored, key=lambda entry: entry.score, default=None)
+    if best is None or best.score < least:
+        return Extract()
+    best = _with_amount(best, scored)
+    lines = (
+        _answer_in_steps(question, best, scored)
+        or _answer_with_list(question, best, scored)
+        or _answer_with_overview(question, best, scored)
+        or _answer_in_sentences(best, scored)
+    )
+    title = next(passage.title for passage in passages if passage.cite == lines[0].cite)
+    unknown = unknown_share(question, passages)
+    return Extract(tuple(lines), best.shared, unknown, title, best.by_title > 0)
+
+
+def tell_whole(looked_up: str, reported: str, passages: Sequence[Passage]) -> tuple[Line, ...]:
+    """All of the section that is about what was looked up, the part that fits first.
+
+    In an emergency nothing may be left out for being less like the question: "call 911"
+    has no word in common with "the fryer is on fire".
+    """
+    wanted = set(stems(looked_up))
+    about = [len(wanted & set(stems(passage.title))) for passage in passages]
+    if not any(about):
+        return ()
+    passage = passages[about.index(max(about))]
+    parts = _parts(take_apart(passage.text))
+    said = set(stems(reported))
+    first = max(range(len(parts)), key=lambda number: _fit(parts[number], said))
+    ordered = [parts[first], *parts[:first], *parts[first + 1 :]]
+    return tuple(line for part in ordered for line in _part(part, passage.cite))
+
+
+def _parts(pieces: Sequence[Piece]) -> list[list[Piece]]:
+    """The pieces under each title; a title that runs into its first sentence has that too."""
+    parts: list[list[Piece]] = []
+    for piece in pieces:
+        if not parts or piece.lead != parts[-1][0].lead:
+            begins = bool(parts and piece.lead and parts[-1][-1].text.startswith(piece.lead))
+            parts.append([replace(parts[-1].pop(), lead=piece.lead)] if begins else [])
+        parts[-1].append(piece)
+    return [part for part in parts if part]
+
+
+def _fit(part: Sequence[Piece], said: set[str]) -> float:
+    """How much of what was reported a part speaks of, and whether it says to call for help."""
+    by_lead = len(said & set(stems(part[0].lead)))
+    by_piece = max(len(said & set(stems(piece.text))) for piece in part)
+    calls = any("911" in piece.text for piece in part)
+    return 2 * by_lead + by_piece + CALLS_FOR_HELP * calls
+
+
+def _part(pieces: Sequence[Piece], cite: int) -> list[Line]:
+    """A title with all that stands under it."""
+    lead = pieces[0].lead
+    lines = [Line(lead, cite, "lead")] if lead and _is_list(pieces) else []
+    for piece in pieces:
+        if piece.kind != "sentence":
+            form: Form = "step" if piece.kind == "step" else "item"
+            lines.append(Line(piece.text, cite, form, number=piece.number))
+        elif piece.text.rstrip(":") != lead.rstrip(":"):
+            text = piece.text.removeprefix(lead).lstrip(" .:")
+            lines.append(Line(text, cite, title="" if lines[:1] and _is_list(pieces) else lead))
+    return lines
+
+
+def _is_list(pieces: Sequence[Piece]) -> bool:
+    return pieces[0].kind != "sentence" or (
+        len(pieces) > 1 and pieces[0].text.endswith(":") and pieces[1].kind != "sentence"
+    )
+
+
+def _with_amount(best: Scored, scored: Sequence[Scored]) -> Scored:
+    """The best piece that says a time or sum, where one was asked for and the best does not."""
+    having = [entry for entry in scored if entry.has_amount]
+    if best.has_amount or not having:
+        return best
+    said = max(having, key=lambda entry: entry.score)
+    return said if said.score >= WORTH_ITS_AMOUNT * best.score else best
+
+
+def _only_leads(entry: Scored) -> bool:
+    """True for "Cool food in two steps:", which says nothing without what it leads to."""
+    return entry.piece.kind == "sentence" and entry.piece.text.endswith(":")
+
+
+def _answer_in_steps(question: str, best: Scored, scored: Sequence[Scored]) -> list[Line]:
+    """For a how-to: the sentence that answers in a word, then the numbered steps."""
+    if not (wants_steps(question) or tells_of_trouble(question)):
+        return []
+    lists = [steps for steps in _blocks(scored, "step") if len(steps) > 1]
+    # Those of the section that the question names, else of the best sentence's own.
+    meant = [steps for steps in lists if steps[0].by_title >= max(best.by_title, TITLE_NAMED)]
+    meant = meant or [steps for steps in lists if steps[0].passage == best.passage]
+    steps = max(meant or lists, key=_worth, default=[])
+    if not steps or _about_else(steps, best):
+        return []
+    if not meant and _worth(steps) + STEPS_BONUS < best.score:
+        return []
+    opening = max(
+        (entry for entry in scored if _opens(entry, steps[0], best)),
+        key=lambda entry: entry.score,
+        default=None,
+    )
+    lines = [_line(opening)] if opening else []
+    if steps[0].piece.lead and (not opening or opening.piece.lead != steps[0].piece.lead):
+        lines.append(Line(steps[0].piece.lead, steps[0].cite, "lead"))
+    return lines + [
+        Line(entry.piece.text, entry.cite, "step", number=entry.piece.number)
+        for entry in steps[:MOST_STEPS]
+    ]
+
+
+def _opens(entry: Scored, step: Scored, best: Scored) -> bool:
+    """True for a sentence that stands before the steps and is nearly as good an answer."""
+    return (
+        entry.piece.kind == "sentence"
+        and entry.passage == step.passage
+        and entry.piece.block < step.piece.block
+        and entry.piece.text != step.piece.lead
+        and entry.score >= WORTH_OPENING * best.score
+    )
+
+
+def _about_else(steps: Sequence[Scored], best: Scored) -> bool:
+    """True for the steps of "Firing." when what was asked stands under "Resting."."""
+    if steps[0].piece.lead and steps[0].by_lead == 0 and best.by_lead > 0:
+        return True
+    fits = steps[0].by_title > 0 or steps[0].by_lead > 0
+    return not fits and max(step.shared for step in steps) < 0.5 * best.shared
+
+
+def _answer_with_list(question: str, best: Scored, scored: Sequence[Scored]) -> list[Line]:
+    """A list or table, where the line that introduces it is what was asked."""
+    lists = [*_blocks(scored, "item"), *_blocks(scored, "row")]
+    least = LIST_IS_WANTED if wants_list(question) else LIST_IS_MEANT
+    meant = [block for block in lists if block[0].by_lead >= least and len(block) > 1]
+    block = max(meant, key=_worth, default=[])
+    if not block or block[0].passage != best.passage or block[0].by_lead <= best.shared - 0.3:
+        return []
+    if best.has_amount and best.block != block[0].block:
+        return []
+    return _list_lines(block[:MOST_ITEMS])
+
+
+def _answer_with_overview(question: str, best: Scored, scored: Sequence[Scored]) -> list[Line]:
+    """The beginning of a section, where its title is all that was asked."""
+    asks_for_it = best.by_title > 0.99 and best.of_title >= TITLE_IS_MEANT
+    if not asks_for_it or best.passage != 0 or expected_amount(question):
+        return []
+    opening = [entry for entry in scored if entry.passage == 0 and entry.piece.kind == "sentence"]
+    return [_line(entry) for entry in opening[:MOST_SENTENCES]]
+
+
+def _answer_in_sentences(best: Scored, scored: Sequence[Scored]) -> list[Line]:
+    if best.piece.kind in ("item", "row"):
+        siblings = [
+            entry
+            for entry in scored
+            if entry.block == best.block
+            and entry.score >= WORTH_LISTING * best.score
+            and entry.has_amount == best.has_amount
+            and (entry.own > 0 or best.own == 0)
+        ]
+        if len(siblings) > 1:
+            return _list_lines(siblings[:MOST_ITEMS])
+    others = [entry for entry in scored if _worth_saying(entry, best)]
+    others.sort(key=lambda entry: -entry.score)
+    lines: list[Line] = []
+    for entry in (best, *others):
+        if len(lines) < MOST_SENTENCES:
+            lines += [
+                _line(one)
+                for one in _whole_thought(entry, scored)
+                if not any(_repeats(one.piece.text, line.text) for line in lines)
+            ]
+    return lines
+
+
+def _repeats(text: str, other: str) -> bool:
+    """Passages overlap, so that the same sentence may have been found twice."""
+    return text in other or other in text
+
+
+def _whole_thought(entry: Scored, scored: Sequence[Scored]) -> Sequence[Scored]:
+    """A sentence with those before and after it without which it would mislead.
+
+    "Then use the extinguisher" must not stand without what comes first.
+    """
+    if entry.piece.kind != "sentence":
+        return [entry]
+    first = last = next(i for i, one in enumerate(scored) if one is entry)
+    while first and _LEANS_BACK.match(fold(scored[first].piece.text)):
+        if scored[first - 1].block != entry.block:
+            break
+        first -= 1
+    for one in scored[last + 1 :]:
+        if one.block != entry.block or not _CONTINUES.match(fold(one.piece.text)):
+            break
+        last += 1
+    return scored[first : last + 1]
+
+
+def _worth_saying(entry: Scored, best: Scored) -> bool:
+    if entry is best:
+        return False
+    if entry.piece.kind in ("step", "row") and not (best.has_amount and entry.has_amount):
+        return False
+    close = entry.passage == best.passage and entry.has_amount == best.has_amount
+    share = WORTH_SAYING if close else WORTH_ADDING
+    return entry.score >= share * best.score
+
+
+def _blocks(scored: Sequence[Scored], kind: str) -> list[list[Scored]]:
+    blocks: dict[tuple[int, int], list[Scored]] = defaultdict(list)
+    for entry in scored:
+        if entry.piece.kind == kind:
+            blocks[entry.block].append(entry)
+    return list(blocks.values())
+
+
+def _worth(block: Sequence[Scored]) -> float:
+    """What a whole list is worth: its best piece counts, and all of it together a little."""
+    best = max(entry.score for entry in block)
+    return 0.7 * best + 0.3 * sum(entry.score for entry in block) / len(block)
+
+
+def _list_lines(block: Sequence[Scored]) -> list[Line]:
+    lead = block[0].piece.lead
+    lines = [Line(lead, block[0].cite, "lead")] if lead else []
+    return lines + [Line(entry.piece.text, entry.cite, "item") for entry in block]
+
+
+def _line(entry: Scored) -> Line:
+    """One piece by itself, with the line that introduces it where it needs one."""
+    lead = entry.piece.lead
+    if not lead or "?" in lead or entry.piece.kind == "row":
+        return Line(entry.piece.text, entry.cite)
+    return Line(entry.piece.text, entry.cite, title=lead)

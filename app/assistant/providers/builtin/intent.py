@@ -1,0 +1,227 @@
+"""Which tool a question is for, told from the tools' own examples and the house's words.
+
+Each tool is a point of comparison: how near the question comes to its examples, how much
+its words and turns of phrase are those of the examples, whether the question names one of
+the tool's things, and how well the tool's documents would answer. The weighted sum of it
+is close to the logarithm of a probability; the weights are fitted to the sentences in
+tests/assistant/builtin/development.yaml. No tool is known here by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.assistant.providers.base import ToolSpec
+from app.assistant.providers.builtin.lexicon import ELSEWHERE_EXAMPLES, SMALL_TALK
+from app.assistant.providers.builtin.words import content_words, stem, stems
+from app.retrieval.embedder import Embedder
+from app.retrieval.folding import words
+
+Scores = NDArray[np.float64]  # one number a tool
+
+NEAR = 4.0  # mean cosine with the three nearest examples
+SUBJECT = 6.0  # the same, comparing content words only
+WORDS = 0.5  # log odds of the content words
+PHRASES = 0.65  # log odds of the word pairs, which tell "how do I" from "do we have"
+EVIDENCE = 6.8  # score of the best document, 0..1
+COVERAGE = 3.0  # share of the question that the best document has, 0..1
+NAMED = 1.0  # a product of the tool is named
+
+_NEAREST = 3
+# A word nobody has used for a tool still has this much of a count there.
+_UNSEEN_WORD = 0.3
+_UNSEEN_PHRASE = 0.5
+_NAME_COUNT = 3  # a word of the tool's own name counts as so many examples
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A tool with its share of certainty; the shares of a ranking add up to 1."""
+
+    tool: ToolSpec
+    score: float
+    share: float
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the context's hints say about one tool."""
+
+    score: float = 0.0
+    coverage: float = 0.0
+    names: tuple[str, ...] = ()
+
+
+def read_evidence(hints: Mapping[str, Any]) -> dict[str, Evidence]:
+    """The hints `evidence` and `mentions` by tool name; what is malformed counts as absent."""
+    found: dict[str, Evidence] = {}
+    given = hints.get("evidence")
+    for tool, values in given.items() if isinstance(given, Mapping) else ():
+        found[tool] = Evidence(float(values.get("score", 0)), float(values.get("coverage", 0)))
+    for entry in hints.get("mentions") or ():
+        known = found.get(entry["tool"], Evidence())
+        names = (*known.names, *entry.get("names", ()))
+        found[entry["tool"]] = Evidence(known.score, known.coverage, names)
+    return found
+
+
+class IntentIndex:
+    """The examples of one set of tools, ready to be compared with."""
+
+    def __init__(self, tools: Sequence[ToolSpec], embedder: Embedder) -> None:
+        self.tools = tuple(tools)
+        self._embedder = embedder
+        self._sets = [
+            _Examples([line for lines in tool.examples.values() for line in lines], embedder)
+            for tool in tools
+        ]
+        self._elsewhere = _Examples(ELSEWHERE_EXAMPLES, embedder)
+        # Single words say too little to be near to.
+        chat = {
+            " ".join(phrase): kind
+            for kind, phrases in SMALL_TALK.items()
+            for phrase in phrases
+            if len(phrase) > 1
+        }
+        self._chat, self._chat_kinds = _Examples(chat, embedder), tuple(chat.values())
+        self._words = _Counts(
+            [
+                [*_word_sets(examples.lines), set(stems(tool.description)), *_name_words(tool)]
+                for tool, examples in zip(self.tools, self._sets, strict=True)
+            ],
+            _UNSEEN_WORD,
+        )
+        self._phrases = _Counts(
+            [[set(_pairs(line)) for line in examples.lines] for examples in self._sets],
+            _UNSEEN_PHRASE,
+        )
+        self.vocabulary = frozenset(
+            word for examples in self._sets for line in examples.lines for word in words(line)
+        )
+
+    def rank(
+        self,
+        question: str,
+        evidence: Mapping[str, Evidence],
+        *,
+        trust: float = 1.0,
+        bonus: Mapping[str, float] | None = None,
+    ) -> list[Ranked]:
+        """The tools, the likeliest first.
+
+        `trust` weighs the evidence, 0..1; `bonus` is added to the scores of the tools it
+        names.
+        """
+        if not self.tools:
+            return []
+        total = self._likeness(question) + trust * self._evidence(evidence)
+        total += np.array([(bonus or {}).get(tool.name, 0.0) for tool in self.tools])
+        shares = np.exp(total - total.max())
+        shares /= shares.sum()
+        ranked = [
+            Ranked(tool, float(score), float(share))
+            for tool, score, share in zip(self.tools, total, shares, strict=True)
+        ]
+        return sorted(ranked, key=lambda entry: -entry.score)
+
+    def strangeness(self, question: str) -> float:
+        """How much nearer the question is to what no house knows than to any example."""
+        vector = self._embedder.embed([question])[0]
+        nearest = max((examples.near(vector) for examples in self._sets), default=0.0)
+        return self._elsewhere.near(vector) - nearest
+
+    def small_talk(self, message: str) -> tuple[str, float]:
+        """The kind of small talk a message is most like, and how much more than any example."""
+        vector = self._embedder.embed([message])[0]
+        nearest = max((examples.near(vector) for examples in self._sets), default=0.0)
+        return self._chat_kinds[self._chat.nearest(vector)], self._chat.near(vector) - nearest
+
+    def _likeness(self, question: str) -> Scores:
+        whole, subject = self._embedder.embed(
+            [question, " ".join(content_words(question)) or question]
+        )
+        near = np.array([examples.near(whole) for examples in self._sets])
+        about = np.array([examples.near_subject(subject) for examples in self._sets])
+        return np.asarray(
+            NEAR * near
+            + SUBJECT * about
+            + WORDS * self._words.odds(stems(question))
+            + PHRASES * self._phrases.odds(_pairs(question))
+        )
+
+    def _evidence(self, evidence: Mapping[str, Evidence]) -> Scores:
+        found = [evidence.get(tool.name, Evidence()) for tool in self.tools]
+        return np.array(
+            [
+                EVIDENCE * one.score + COVERAGE * one.coverage + NAMED * bool(one.names)
+                for one in found
+            ]
+        )
+
+
+class _Examples:
+    """The example utterances of one tool as vectors, whole and by content words."""
+
+    def __init__(self, lines: Iterable[str], embedder: Embedder) -> None:
+        self.lines = tuple(lines)
+        subjects = [" ".join(content_words(line)) or line for line in self.lines]
+        self._whole = embedder.embed(list(self.lines))
+        self._subjects = embedder.embed(subjects)
+
+    def near(self, vector: NDArray[np.float32]) -> float:
+        return _mean_of_nearest(self._whole, vector)
+
+    def nearest(self, vector: NDArray[np.float32]) -> int:
+        """The number of the line that is nearest of all."""
+        return int(np.argmax(self._whole @ vector))
+
+    def near_subject(self, vector: NDArray[np.float32]) -> float:
+        return _mean_of_nearest(self._subjects, vector)
+
+
+def _mean_of_nearest(vectors: NDArray[np.float32], vector: NDArray[np.float32]) -> float:
+    if not len(vectors):
+        return 0.0
+    return float(np.sort(vectors @ vector)[-_NEAREST:].mean())
+
+
+class _Counts:
+    """In how many examples of each tool a word stands, as odds against the other tools."""
+
+    def __init__(self, by_tool: Sequence[Sequence[set[str]]], unseen: float) -> None:
+        self._unseen = unseen
+        self._sizes = np.array([max(len(sets), 1) for sets in by_tool], dtype=float)
+        self._counts: dict[str, Scores] = {}
+        for number, sets in enumerate(by_tool):
+            for word in (word for one in sets for word in one):
+                row = self._counts.setdefault(word, np.zeros(len(by_tool)))
+                row[number] += 1
+
+    def odds(self, asked: Iterable[str]) -> Scores:
+        """Log odds of each tool; words in nobody's examples say nothing."""
+        total = np.zeros(len(self._sizes))
+        for word in set(asked):
+            if word in self._counts:
+                share = (self._counts[word] + self._unseen) / (self._sizes + 2 * self._unseen)
+                logs = np.log(share)
+                total += logs - logs.mean()
+        return total
+
+
+def _word_sets(lines: Iterable[str]) -> list[set[str]]:
+    return [set(stems(line)) for line in lines]
+
+
+def _name_words(tool: ToolSpec) -> list[set[str]]:
+    own = {stem(word) for word in words(tool.name.replace("_", " "))}
+    return [own] * _NAME_COUNT
+
+
+def _pairs(text: str) -> list[str]:
+    spoken = words(text)
+    return [" ".join(pair) for pair in zip(["^", *spoken], spoken, strict=False)]

@@ -1,0 +1,169 @@
+"""A Markdown passage taken apart into the pieces that an answer may quote.
+
+A piece is a sentence, an item of a list, a numbered step or a row of a table, with the
+line that introduces it, so that it can be understood by itself. Its text is the passage's
+own, without Markdown's marks; nothing is reworded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from app.retrieval.sentences import split_sentences
+
+Kind = Literal["sentence", "item", "step", "row"]
+
+_ITEM = re.compile(r"^\s*(?:[-*+•]|(\d{1,3})[.)])\s+(.*)$")
+_HEADING = re.compile(r"^\s*#{1,6}\s+(.*?)\s*(?:\{#[^}]*\})?\s*$")
+_TABLE_RULE = re.compile(r"^\s*\|?\s*:?-{2,}[-|:\s]*$")
+# "**Card tips.** They are paid…" and "**Log:** time, date": a title that runs into its text.
+_RUN_IN = re.compile(r"^\*\*([^*]{1,60}?[.:?])\*\*\s*")
+_ALL_BOLD = re.compile(r"^\*\*([^*]+)\*\*$")
+_ASKS = re.compile(r"\?[\"'”’»)]*$")
+_ENUMERATED = re.compile(r"^\d{1,3}[.)]\s+")
+_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+_MARKS = re.compile(r"\*\*|__|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)|`|(?<!\S)>\s?")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Something quotable.
+
+    `lead` is the line or title that introduces it, `header` the header of its table;
+    `block` numbers the paragraph, list or table it stands in, `number` is a step's own.
+    """
+
+    text: str
+    kind: Kind
+    lead: str
+    block: int
+    header: str = ""
+    number: int = 0
+
+
+def take_apart(passage: str) -> list[Piece]:
+    """The pieces of a Markdown passage, in order."""
+    pieces: list[Piece] = []
+    lead = ""
+    for number, lines in enumerate(_blocks(passage)):
+        if heading := _HEADING.match(lines[0]):
+            lead = plain(heading.group(1))
+        elif lines[0].lstrip().startswith("|"):
+            pieces += _rows(lines, lead, number)
+        elif _ITEM.match(lines[0]):
+            pieces += _items(lines, lead, number)
+        elif introduces := _introduction(lines):
+            lead = introduces
+        else:
+            found = _sentences(lines, number)
+            pieces += found
+            lead = _leads_on(found)
+    return pieces
+
+
+def _leads_on(sentences: list[Piece]) -> str:
+    """What a paragraph says to introduce the list or table after it."""
+    if not sentences:
+        return ""
+    return sentences[-1].text if sentences[-1].text.endswith(":") else sentences[-1].lead
+
+
+def plain(text: str) -> str:
+    """`text` without Markdown's marks for bold, italics, code, links and quotes."""
+    return re.sub(r"\s+", " ", _MARKS.sub("", _LINK.sub(r"\1", text))).strip()
+
+
+def _blocks(passage: str) -> Iterator[list[str]]:
+    """Groups of lines that belong together: a paragraph, a list, a table, a heading."""
+    block: list[str] = []
+    for line in [*passage.splitlines(), ""]:
+        if block and (not line.strip() or _kind_of(line) != _kind_of(block[0])):
+            if _kind_of(line) == "text" and line.strip() and _ITEM.match(block[0]):
+                block.append(line)  # a list item that goes on in the next line
+                continue
+            yield block
+            block = []
+        if line.strip():
+            block.append(line)
+
+
+def _kind_of(line: str) -> str:
+    if _HEADING.match(line):
+        return "heading " + line
+    if line.lstrip().startswith("|"):
+        return "table"
+    match = _ITEM.match(line)
+    if match:
+        return "steps" if match.group(1) else "list"
+    return "text"
+
+
+def _introduction(lines: list[str]) -> str:
+    """The text of a paragraph that is nothing but a title in bold."""
+    match = _ALL_BOLD.match(" ".join(line.strip() for line in lines))
+    return plain(match.group(1)) if match and len(match.group(1)) < 90 else ""
+
+
+def _sentences(lines: list[str], block: int) -> list[Piece]:
+    """The sentences of a paragraph, each led by the title that ran into it, if there is one.
+
+    A question that the text asks itself leads the sentence after it.
+    """
+    pieces: list[Piece] = []
+    title = question = ""
+    for sentence in split_sentences(" ".join(line.strip() for line in lines)):
+        text = plain(sentence.text)
+        if run_in := _RUN_IN.match(sentence.text):
+            title = plain(run_in.group(1))
+        if _ASKS.search(text):
+            question = text
+        elif text and text != title:  # a title alone leads what follows
+            lead = question or ("" if text.startswith(title) else title)
+            pieces.append(Piece(text, "sentence", lead, block))
+            question = ""
+    return pieces
+
+
+def _items(lines: list[str], lead: str, block: int) -> list[Piece]:
+    pieces: list[Piece] = []
+    for line in lines:
+        match = _ITEM.match(line)
+        if match:
+            kind: Kind = "step" if match.group(1) else "item"
+            number = int(match.group(1) or 0)
+            pieces.append(Piece(plain(match.group(2)), kind, lead, block, number=number))
+        elif pieces:
+            pieces[-1] = replace(pieces[-1], text=f"{pieces[-1].text} {plain(line)}")
+    return [piece for piece in pieces if piece.text]
+
+
+def _rows(lines: list[str], lead: str, block: int) -> list[Piece]:
+    """Each row as "first cell: other cells", the others with their headers where needed."""
+    cells = [
+        [plain(cell) for cell in line.strip().strip("|").split("|")]
+        for line in lines
+        if not _TABLE_RULE.match(line)
+    ]
+    has_header = len(lines) > 1 and bool(_TABLE_RULE.match(lines[1]))
+    header = cells[0] if has_header else []
+    return [
+        Piece(_row_text(row, header), "row", lead, block, " ".join(header))
+        for row in cells[1 if has_header else 0 :]
+        if any(row)
+    ]
+
+
+def _row_text(row: list[str], header: list[str]) -> str:
+    first, *others = row
+    first = _ENUMERATED.sub("", first)  # "8. Check back" reads like the end of a sentence
+    if len(others) > 1 and len(header) == len(row):
+        others = [
+            f"{name}: {cell}" if name else cell
+            for name, cell in zip(header[1:], others, strict=True)
+            if cell
+        ]
+    rest = "; ".join(cell for cell in others if cell)
+    return f"{first}: {rest}" if first and rest else first or rest

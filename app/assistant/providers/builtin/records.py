@@ -1,0 +1,400 @@
+"""An answer from product records: which of them, and which of their fields."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from flask_babel import get_locale
+from flask_babel import gettext as _
+
+from app.allergens import allergen_name, expand_families
+from app.assistant.providers.builtin import phrases
+from app.assistant.providers.builtin.lexicon import ATTRIBUTES, CONCEPTS, LISTED_AS
+from app.assistant.providers.builtin.lines import Line
+from app.assistant.providers.builtin.questions import (
+    allergens_besides,
+    asked_attributes,
+    asks_about_one,
+    asks_what_to_avoid,
+    expected_amount,
+    named_allergens,
+    price_order,
+    unwanted_allergens,
+    wants_list,
+    without_allergens,
+)
+from app.assistant.providers.builtin.slots import make_query
+from app.assistant.providers.builtin.words import content_words, stems
+from app.retrieval.folding import fold, words
+from app.retrieval.sentences import split_sentences
+
+# The cards under a reply show the rest.
+MOST_RECORDS = 3
+MOST_MEASURES = 2
+# A name is meant when the question has a word of it that at most two records have.
+OWN_NAME = 0.5
+# Beside the best record another must share this much of what it shares with the question.
+WORTH_NAMING = 0.6
+
+
+# Words that ask for an attribute are no part of a product's name.
+_ASKED = frozenset().union(*ATTRIBUTES.values(), *(asked for asked, _labels in CONCEPTS))
+
+
+@dataclass(frozen=True)
+class Record:
+    """A product as a tool found it; `allergens` is None where nobody has listed them."""
+
+    cite: int
+    name: str
+    description: str = ""
+    category: str = ""
+    price: str = ""
+    allergens: tuple[str, ...] | None = ()
+    ingredients: tuple[str, ...] = ()
+    pairing: str = ""
+    tags: tuple[str, ...] = ()
+    facts: Mapping[str, str] | None = None
+    steps: tuple[str, ...] = ()
+
+
+def read_record(result: Mapping[str, Any]) -> Record:
+    """A result of a tool as a record; what is missing is empty."""
+
+    def texts(key: str) -> tuple[str, ...]:
+        return tuple(str(value) for value in result.get(key) or ())
+
+    listed = "allergens" in result and result["allergens"] is None
+    return Record(
+        cite=int(result.get("cite") or 0),
+        name=str(result["name"]),
+        description=str(result.get("description") or ""),
+        category=str(result.get("category") or ""),
+        price=str(result.get("price") or ""),
+        allergens=None if listed else texts("allergens"),
+        ingredients=texts("ingredients"),
+        pairing=str(result.get("pairing") or ""),
+        tags=texts("tags"),
+        facts={str(k): str(v) for k, v in (result.get("facts") or {}).items()},
+        steps=texts("steps"),
+    )
+
+
+def describe_records(
+    question: str, records: Sequence[Record], named: Collection[str] = (), action: str = ""
+) -> list[Line]:
+    """The lines that answer `question` from `records`.
+
+    `named` are the names of products that the question mentions; `action` is the
+    attribute that a product's chip asks for, above what the words say.
+    """
+    attributes = [action] if action else asked_attributes(question)
+    unwanted = () if action else expand_families(unwanted_allergens(question))
+    if unwanted and not asks_about_one(question):
+        known = [record for record in records if record.allergens is not None]
+        fit = [record for record in known if not _listed_codes(record) & set(unwanted)]
+        if not fit:
+            return _none_without(_spoken(unwanted))
+        chosen = choose_records(without_allergens(question), fit)
+    else:
+        chosen = choose_records(without_allergens(question), records, named)
+        if named_allergens(question) and asks_about_one(question):
+            chosen = _with_its_name(question, chosen, is_here=bool(named))
+        if "allergens" in attributes:
+            chosen = _by_allergen(question, records) or chosen
+    chosen = _by_price(question, chosen)[:MOST_RECORDS]
+    if len(chosen) == 1:
+        lines = _one(chosen[0], question, attributes)
+    else:
+        lines = [line for record in chosen for line in _one_of_many(record, question, attributes)]
+    if lines and "allergens" in attributes:
+        lines.append(Line(phrases.ask_the_kitchen()))
+    return lines
+
+
+def names_one(question: str, records: Sequence[Record], named: Collection[str] = ()) -> bool:
+    """True when the question names one of the records and little that it does not have."""
+    if _by_whole_name(records, named):
+        return True
+    asked = {
+        stem
+        for word in content_words(make_query(question))
+        if word not in _ASKED
+        for stem in stems(word)
+    }
+    texts = [_all_words(record) for record in records]
+    counts = Counter(word for text in texts for word in text)
+    return any(
+        any(counts[word] <= 1 / OWN_NAME for word in asked & set(stems(record.name)))
+        and len(asked & text) > len(asked) / 2
+        for record, text in zip(records, texts, strict=True)
+    )
+
+
+def choose_records(
+    question: str, records: Sequence[Record], named: Collection[str] = ()
+) -> list[Record]:
+    """The records that the question is about, the best first."""
+    if exact := _by_whole_name(records, named):
+        return exact
+    asked = set(stems(make_query(question)))
+    texts = [_all_words(record) for record in records]
+    counts = Counter(word for text in texts for word in text)
+    by_name = [_name_weight(record, asked, counts, question) for record in records]
+    if (best := max(by_name, default=0)) >= OWN_NAME:
+        return [r for r, weight in zip(records, by_name, strict=True) if weight >= 0.99 * best]
+    shared = [sum(1 / counts[word] for word in asked & text) for text in texts]
+    if not (most := max(shared, default=0)):
+        return list(records)
+    return [r for r, share in zip(records, shared, strict=True) if share >= WORTH_NAMING * most]
+
+
+def _with_its_name(question: str, records: list[Record], *, is_here: bool) -> list[Record]:
+    """Those whose names have most of what was named; what is but like it says nothing of it."""
+    asked = set(stems(without_allergens(question)))
+    shared = [len(asked & set(stems(record.name))) for record in records]
+    most = max(shared, default=0)
+    found = [r for r, count in zip(records, shared, strict=True) if count == most]
+    return found if most or is_here else []
+
+
+def _by_whole_name(records: Sequence[Record], named: Collection[str]) -> list[Record]:
+    """The records whose names are mentioned; "Pecan Old Fashioned" mentions no other one."""
+    mentioned = {fold(name) for name in named}
+    exact = [record for record in records if fold(record.name) in mentioned]
+    names = [set(words(record.name)) for record in exact]
+    return [
+        record
+        for record, own in zip(exact, names, strict=True)
+        if not any(own < other for other in names)
+    ]
+
+
+def _name_weight(
+    record: Record, asked: set[str], counts: Mapping[str, int], question: str
+) -> float:
+    """How clearly the question names this record; in a list only a word all its own does."""
+    words_of_name = asked & set(stems(record.name))
+    if wants_list(question):
+        words_of_name = {word for word in words_of_name if counts[word] == 1}
+    return sum(1 / counts[word] for word in words_of_name)
+
+
+def _all_words(record: Record) -> set[str]:
+    facts = " ".join((record.facts or {}).values())
+    parts = (
+        record.name, record.description, record.category, record.pairing, facts,
+        *record.tags, *record.ingredients,
+    )  # fmt: skip
+    return set(stems(" ".join(parts)))
+
+
+def describe_none(payload: Mapping[str, Any]) -> list[Line]:
+    """The lines for a search that found nothing without an allergen; none for any other."""
+    return _none_without(payload["free_of"]) if payload.get("free_of") else []
+
+
+def _none_without(names: Iterable[str]) -> list[Line]:
+    listed = ", ".join(names)
+    return [
+        Line(_("I found nothing that is listed without this: %(allergens)s.", allergens=listed)),
+        Line(phrases.ask_the_kitchen()),
+    ]
+
+
+def _listed_codes(record: Record) -> set[str]:
+    return {LISTED_AS.get(fold(name), name) for name in record.allergens or ()}
+
+
+def _by_allergen(question: str, records: Sequence[Record]) -> list[Record]:
+    """Those with the allergen that was named, where the question asks for several."""
+    if not wants_list(question) and not asks_what_to_avoid(question):
+        return []
+    meant = {code for name in named_allergens(question) for code in expand_families(name.codes)}
+    return [record for record in records if meant & _listed_codes(record)]
+
+
+def _by_price(question: str, records: list[Record]) -> list[Record]:
+    order = price_order(question)
+    priced = [record for record in records if re.search(r"\d", record.price)]
+    if not order or len(priced) < 2:
+        return records
+    return sorted(priced, key=lambda record: order * _amount(record.price))
+
+
+def _amount(price: str) -> float:
+    """The number in a price: "$1,250.00" and "1.250,00 US$" are the same."""
+    digits = re.sub(r"[^\d.,]", "", price)
+    whole, cents = re.fullmatch(r"([\d.,]*?)(?:[.,](\d{2}))?", digits).groups()  # type: ignore[union-attr]
+    return float(re.sub(r"\D", "", whole) or 0) + int(cents or 0) / 100
+
+
+def _one(record: Record, question: str, attributes: Sequence[str]) -> list[Line]:
+    """One product: what was asked first, then what it is."""
+    wanted = [*_asked_lines(record, question, attributes)]
+    if "steps" in attributes and any(line.form == "step" for line in wanted):
+        return _with_name(record, [*_description(record)[:1], *wanted])
+    lines = _description(record)
+    if not wanted and record.price:
+        lines.append(Line(record.price, record.cite, label=phrases.price_label()))
+    return _with_name(record, [*wanted, *lines])
+
+
+def _one_of_many(record: Record, question: str, attributes: Sequence[str]) -> list[Line]:
+    """A product among others, as one item: what was asked, and a sentence on what it is."""
+    # How each of several is made would be too long to read; the cards lead there.
+    short = [name for name in attributes if name != "steps"]
+    wanted = _asked_lines(record, question, short)
+    if not wanted and record.price:
+        wanted = [Line(record.price, record.cite, label=phrases.price_label())]
+    first, *others = _with_name(record, [*_description(record)[:1], *wanted])
+    return [replace(first, form="item"), *(replace(line, form="more") for line in others)]
+
+
+def _with_name(record: Record, lines: Sequence[Line]) -> list[Line]:
+    """The first line says which product this is about."""
+    if not lines:
+        return [Line(phrases.not_written(), record.cite, title=record.name)]
+    return [replace(lines[0], title=record.name), *lines[1:]]
+
+
+def _asked_lines(record: Record, question: str, attributes: Sequence[str]) -> list[Line]:
+    lines: list[Line] = []
+    for attribute in attributes:
+        if attribute == "allergens":
+            lines += _allergens(record, question)
+        elif attribute in _ATTRIBUTE_LINES:
+            lines += _ATTRIBUTE_LINES[attribute](record)
+    lines += _facts(record, question, lines)
+    if not any(line.form == "step" for line in lines):
+        lines += _measures(record, question)
+    asked_in_vain = [name for name in attributes if name in ("price", "pairing", "steps")]
+    if asked_in_vain and not lines:
+        lines.append(Line(phrases.not_written(), record.cite))
+    return lines
+
+
+def _price(record: Record) -> list[Line]:
+    return [Line(record.price, record.cite, label=phrases.price_label())] if record.price else []
+
+
+def _allergens(record: Record, question: str) -> list[Line]:
+    """Its list, and what the list says of the very allergens that were asked about."""
+    if record.allergens is None:
+        return [Line(phrases.allergens_unknown(), record.cite)]
+    said = [Line(text, record.cite) for text in _verdicts(record, question)]
+    if not record.allergens:
+        # Beside a name, "no listed allergen" would sound like a yes.
+        return said or [Line(phrases.no_listed_allergen(), record.cite)]
+    listed = ", ".join(record.allergens)
+    return [Line(listed, record.cite, label=phrases.allergens_label()), *said]
+
+
+def _verdicts(record: Record, question: str) -> list[str]:
+    """Which of the allergens asked about stand on its list, and which do not; never a yes.
+
+    Of a family, those that it does not have say nothing beside one that it has.
+    """
+    listed = _listed_codes(record)
+    has: list[str] = []
+    lacks: list[str] = []
+    for codes in allergens_besides(question, record.name):
+        there = [code for code in codes if code in listed]
+        has += there
+        lacks += [] if there else codes
+    told = [_("By its own list, it has this: %(allergens)s.", allergens=a) for a in _spoken(has)]
+    return [*told, *map(_lacks, _spoken(lacks))]
+
+
+def _lacks(allergens: str) -> str:
+    # All names in the plural end so in both languages.
+    if allergens.endswith("s") or "," in allergens:
+        text = _("%(allergens)s are not on its list.", allergens=allergens)
+    else:
+        text = _("%(allergens)s is not on its list.", allergens=allergens)
+    return text[:1].upper() + text[1:]
+
+
+def _spoken(codes: Iterable[str]) -> list[str]:
+    """The allergens' names in the language that is being spoken, as one text if there are any."""
+    language = getattr(get_locale(), "language", "en")
+    names = [allergen_name(code, language) for code in dict.fromkeys(codes)]
+    return [", ".join(names)] if names else []
+
+
+def _ingredients(record: Record) -> list[Line]:
+    if not record.ingredients:
+        return []
+    listed = "; ".join(record.ingredients)
+    return [Line(listed, record.cite, label=phrases.ingredients_label())]
+
+
+def _pairing(record: Record) -> list[Line]:
+    lines = [Line(text.text, record.cite) for text in split_sentences(record.pairing)]
+    return [
+        replace(line, label=phrases.pairing_label() if n == 0 else "")
+        for n, line in enumerate(lines)
+    ]
+
+
+def _steps(record: Record) -> list[Line]:
+    """How it is made: its steps, or of what and with which measures where it has none."""
+    if record.steps:
+        steps = [
+            Line(text, record.cite, "step", number=number)
+            for number, text in enumerate(record.steps, 1)
+        ]
+        return [*_ingredients(record), *steps]
+    told = [
+        Line(value, record.cite, label=label)
+        for label, value in (record.facts or {}).items()
+        if len(words(value)) > 1
+    ]
+    return [*told, *_ingredients(record)]
+
+
+def _description(record: Record) -> list[Line]:
+    return [Line(text.text, record.cite) for text in split_sentences(record.description)]
+
+
+_ATTRIBUTE_LINES = {
+    "price": _price,
+    "ingredients": _ingredients,
+    "pairing": _pairing,
+    "steps": _steps,
+}
+
+
+def _facts(record: Record, question: str, said: Sequence[Line]) -> list[Line]:
+    """The facts whose label means what the question asks for."""
+    spoken, asked = set(words(question)), set(stems(question))
+    already = {line.label for line in said}
+    return [
+        Line(value, record.cite, label=label)
+        for label, value in (record.facts or {}).items()
+        if label not in already and _means(label, spoken, asked)
+    ]
+
+
+def _measures(record: Record, question: str) -> list[Line]:
+    """What the ingredients or steps say of an amount: "how many grams of cornmeal"."""
+    amount = expected_amount(question)
+    asked = set(stems(question)) - set(stems(record.name))
+    if amount is None or not asked:
+        return []
+    told = [*record.ingredients, *(s.text for step in record.steps for s in split_sentences(step))]
+    shared = [len(asked & set(stems(text))) if amount.search(fold(text)) else 0 for text in told]
+    most = max(shared, default=0)
+    found = [text for text, count in zip(told, shared, strict=True) if count and count == most]
+    return [Line(text, record.cite) for text in found[:MOST_MEASURES]]
+
+
+def _means(label: str, spoken: set[str], asked: set[str]) -> bool:
+    if asked & set(stems(label)):
+        return True
+    of_label = set(words(label))
+    return any(spoken & asking and of_label & labels for asking, labels in CONCEPTS)

@@ -1,0 +1,78 @@
+"""A provider that is asked again when it stumbles, and left alone while it is down.
+
+Only what failed before its first word is asked again: after it somebody has read words
+that another try might contradict.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Generator
+from contextlib import closing
+
+from app.assistant.providers.base import ModelEvent, ModelRequest, Provider, ProviderError
+from app.assistant.providers.breaker import Breaker
+from app.metrics import count_model_call
+
+TRIES = 3
+FIRST_WAIT_SECONDS = 0.3
+# Who is told to come back later than this had better be answered by somebody else.
+LONGEST_WAIT_SECONDS = 4.0
+ASKED_AGAIN = frozenset(("unreachable", "rate_limited", "server_error"))
+
+
+class SteadyProvider:
+    """Wraps a provider with retries and a breaker; all calls of a process share it."""
+
+    def __init__(
+        self,
+        provider: Provider,
+        breaker: Breaker | None = None,
+        *,
+        sleep: Callable[[float], None] = time.sleep,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        self._provider = provider
+        self.breaker = breaker or Breaker()
+        self._sleep = sleep
+        self._jitter = jitter
+        self.name, self.model = provider.name, provider.model
+        self.uses_hints = provider.uses_hints
+
+    def stream(self, request: ModelRequest) -> Generator[ModelEvent, None, None]:
+        """The wrapped provider's stream.
+
+        Raises:
+            ProviderError: it failed for good, or is known to be down (`unreachable`).
+        """
+        if not self.breaker.allows():
+            raise ProviderError("unreachable", "it has failed too often just now")
+        for attempt in range(1, TRIES + 1):
+            begun = False
+            try:
+                with closing(self._provider.stream(request)) as events:
+                    for event in events:
+                        begun = True
+                        yield event
+                self.breaker.succeeded()
+                count_model_call("ok")
+                return
+            except ProviderError as error:
+                count_model_call(error.code)
+                wait = self._wait(error, attempt)
+                if begun or wait is None:
+                    self.breaker.failed()
+                    raise
+            self._sleep(wait)
+
+    def check(self) -> str:
+        return self._provider.check()
+
+    def _wait(self, error: ProviderError, attempt: int) -> float | None:
+        """Seconds until the next try, as the server asked or longer each time; None to give up."""
+        if error.code not in ASKED_AGAIN or attempt == TRIES:
+            return None
+        longer = FIRST_WAIT_SECONDS * 2 ** (attempt - 1) * (0.5 + self._jitter())
+        wait = max(longer, error.retry_after or 0)
+        return wait if wait <= LONGEST_WAIT_SECONDS else None

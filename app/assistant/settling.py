@@ -1,0 +1,136 @@
+"""Where a turn meets the thread's proposal: a plain yes or no decides it, other words close it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+import structlog
+from flask_babel import gettext as _
+from sqlalchemy import select
+
+from app.assistant.fast_paths import Answer, read_answer
+from app.assistant.models import Message, Proposal
+from app.assistant.parts import Part
+from app.assistant.proposals import (
+    confirm,
+    decided_by,
+    decline,
+    hold_thread,
+    latest_proposal,
+    offer,
+    proposal_part,
+    receipt_of,
+    receipt_part,
+    set_aside,
+    state_at,
+)
+from app.assistant.registry import Registry
+from app.assistant.tool import Draft, WriteTool
+from app.assistant.turn import Finished
+from app.assistant.writer import ReplyWriter
+from app.db import ScopedSession, utc_now
+from app.errors import ComandaError, Conflict
+
+# Tells pages to look at the cards that still offer something.
+CHANGED = "proposals"
+NO_MODEL = Finished((), 0, 0, 0)
+log = structlog.get_logger()
+
+
+def offer_in(writer: ReplyWriter, tool: WriteTool, draft: Draft) -> Part:
+    """Store a draft as the proposal of the reply that is being written; returns its card."""
+    claim = writer.claim
+    with writer.transaction() as session:
+        # The thread before the turn, as whoever changes a message takes them: else each could
+        # wait for the other.
+        hold_thread(session, claim.thread_id)
+        writer.hold(session)
+        proposal = offer(session, tool, draft, thread_id=claim.thread_id, message_id=claim.reply_id)
+        card = proposal_part(proposal)
+    writer.publish(CHANGED, {})
+    return card
+
+
+def decide_in_words(writer: ReplyWriter, registry: Registry, question: Message) -> Finished | None:
+    """Let a plain yes or no decide the pending proposal; None where there is nothing to decide.
+
+    A turn that is run again (its runner died, somebody pressed Retry) finds what its
+    question has decided, and tells it again without doing it again.
+    """
+    answer = read_answer(question.content)
+    if answer is None:
+        return None
+    try:
+        with writer.transaction() as session:
+            writer.hold(session)
+            proposal = _meant(session, question)
+            if proposal is None:
+                return None
+            if proposal.created_at > question.created_at:
+                # Nobody says yes to what they have not seen.
+                raise Conflict("What I proposed has changed since. Look at it and answer again.")
+            decided = _decide(session, registry, proposal.id, answer, question.id)
+    except ComandaError as error:
+        log.info("proposal not decided", code=error.code)
+        _tell(writer, _(error.message, **error.params))
+        return NO_MODEL
+    if decided.state == "confirmed":
+        _tell(writer, receipt_of(decided).summary[question.language], receipt_part(decided))
+    else:
+        _tell(writer, _("All right. Nothing was done."))
+    return NO_MODEL
+
+
+def _decide(
+    session: ScopedSession, registry: Registry, proposal_id: UUID, answer: Answer, by: UUID
+) -> Proposal:
+    known = decided_by(session, by)
+    if known is not None:
+        return known
+    if answer == "yes":
+        return confirm(session, registry, proposal_id, by)
+    return decline(session, proposal_id, by)
+
+
+def _meant(session: ScopedSession, question: Message) -> Proposal | None:
+    """The proposal that a yes or no is about; None where nothing was asked."""
+    decided = decided_by(session, question.id)
+    if decided is not None:
+        return decided
+    latest = latest_proposal(session, question.thread_id)
+    if latest is None:
+        return None
+    # One that has run out is still what somebody answers to who comes back to it.
+    state = state_at(latest, utc_now())
+    answers_it = state == "expired" and latest.message_id == question.parent_id
+    return latest if state == "pending" or answers_it else None
+
+
+def _tell(writer: ReplyWriter, words: str, receipt: Part | None = None) -> None:
+    writer.add_text(words)
+    if receipt is not None:
+        writer.parts.append(receipt.model_dump(mode="json"))
+        writer.save()
+        writer.publish("part", {"index": len(writer.parts) - 1})
+    writer.publish(CHANGED, {})
+
+
+def close_what_was_left(writer: ReplyWriter, asked_at: datetime) -> None:
+    """Set aside a proposal that was open when the person went on to something else."""
+    with writer.transaction() as session:
+        writer.hold(session)
+        closed = set_aside(session, writer.claim.thread_id, asked_at)
+    if closed:
+        writer.publish(CHANGED, {})
+
+
+def has_done_something(session: ScopedSession, reply_id: UUID) -> bool:
+    """True when something that this reply proposed has been confirmed."""
+    done = select(Proposal.id).where(
+        Proposal.message_id == reply_id,
+        Proposal.group_id == session.scope.group_id,
+        Proposal.user_id == session.scope.user_id,
+        Proposal.state == "confirmed",
+    )
+    return session.scalar(done.limit(1)) is not None

@@ -1,0 +1,391 @@
+"""Threads and their messages: loading one's own, and accepting what somebody wrote."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Select, func, select, text, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.exc import IntegrityError
+
+from app.assistant import facts
+from app.assistant.branches import newest_below, path_up
+from app.assistant.limits import count_message
+from app.assistant.models import Message, Thread, Turn
+from app.assistant.proposals import set_aside
+from app.db import ScopedSession, new_id, utc_now
+from app.errors import Conflict, InvalidInput, NotFound
+
+MESSAGE_LIMIT = 4000
+PAGE_MESSAGES = 30
+HISTORY_THREADS = 60
+TITLE_LENGTH = 60
+NOTIFY_CHANNEL = "comanda_turns"
+
+# Control characters, but not the line feed and the tab that people type; signs that turn
+# the direction of text; and halves of characters, which no database keeps.
+_CONTROL = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """A message that is stored, and the turn that will answer it."""
+
+    thread: Thread
+    message: Message
+    reply: Message
+    turn: Turn
+    is_first: bool = False  # the thread began with it
+    repeated: bool = False
+
+
+def clean_message(raw: str) -> str:
+    """The message as it is stored: NFC, without control characters or outer blanks.
+
+    Raises:
+        InvalidInput: nothing is left of it, or it is longer than 4,000 characters.
+    """
+    unified = unicodedata.normalize("NFC", raw.replace("\r\n", "\n").replace("\r", "\n"))
+    message = _CONTROL.sub("", unified).strip()
+    if not message:
+        raise InvalidInput("Write a message first.", field="message")
+    if len(message) > MESSAGE_LIMIT:
+        raise InvalidInput(
+            "That is %(length)s characters; a message can have %(limit)s. Shorten it or send it"
+            " in two.",
+            field="message",
+            length=f"{len(message):,}",
+            limit=f"{MESSAGE_LIMIT:,}",
+        )
+    return message
+
+
+def load_thread(session: ScopedSession, thread_id: UUID, *, lock: bool = False) -> Thread:
+    """The person's own thread; with `lock`, nobody else adds to it until the commit.
+
+    Raises:
+        NotFound: there is none, or it is somebody else's.
+    """
+    scope = session.scope
+    query = select(Thread).where(
+        Thread.id == thread_id,
+        Thread.group_id == scope.group_id,
+        Thread.user_id == scope.user_id,
+        Thread.deleted_at.is_(None),
+    )
+    if lock:
+        query = query.with_for_update().execution_options(populate_existing=True)
+    thread = session.scalar(query)
+    if thread is None:
+        raise NotFound("This conversation does not exist, or it is not yours.")
+    return thread
+
+
+def load_message(session: ScopedSession, thread_id: UUID, message_id: UUID) -> Message:
+    """A message of the person's own thread, or NotFound."""
+    message = session.scalar(
+        select(Message).where(
+            Message.id == message_id,
+            Message.thread_id == thread_id,
+            Message.group_id == session.scope.group_id,
+            Message.user_id == session.scope.user_id,
+        )
+    )
+    if message is None:
+        raise NotFound("This message does not exist, or it is not yours.")
+    return message
+
+
+def latest_messages(
+    session: ScopedSession,
+    thread_id: UUID,
+    limit: int = PAGE_MESSAGES,
+    before: UUID | None = None,
+) -> list[Message]:
+    """The last `limit` messages of the branch that is shown, oldest first.
+
+    With `before`, those that lead up to that message, whichever branch it is on; an id that
+    names none of them counts as not given.
+    """
+    # Nobody else's thread has messages that `path_up` would read.
+    thread = session.get(Thread, thread_id)
+    start = thread.head_id if thread else None
+    if before is not None:
+        with suppress(NotFound):
+            start = load_message(session, thread_id, before).parent_id
+    return path_up(session, start, limit)
+
+
+def own_threads(session: ScopedSession) -> Select[Thread]:
+    """The person's threads in this group that are not deleted, the last used first."""
+    return (
+        select(Thread)
+        .where(
+            Thread.group_id == session.scope.group_id,
+            Thread.user_id == session.scope.user_id,
+            Thread.deleted_at.is_(None),
+        )
+        .order_by(Thread.last_message_at.desc(), Thread.id)
+    )
+
+
+def recent_threads(session: ScopedSession, limit: int = HISTORY_THREADS) -> list[Thread]:
+    """The threads that were used last."""
+    return list(session.scalars(own_threads(session).limit(limit)))
+
+
+def accept_message(
+    session: ScopedSession,
+    *,
+    thread_id: UUID,
+    message: str,
+    message_key: str | None = None,
+    language: str,
+    request: dict[str, Any] | None = None,
+    reserve: tuple[str, float] | None = None,
+    instead_of: UUID | None = None,
+) -> Accepted:
+    """Store what somebody wrote and queue the turn that answers it, in one transaction.
+
+    With `reserve` (runner id, seconds) the turn is not queued but claimed for that runner,
+    which answers it itself: the command line does.
+
+    `instead_of` is an earlier question of the person's own: this one takes its place, on a
+    branch of its own, and what is still being answered is stopped.
+
+    The same `message_key` with the same words is the same message (a double click, a
+    resend after a lost answer); with other words it is refused.
+
+    Raises:
+        InvalidInput: the message or the key cannot be taken.
+        NotFound: the thread is somebody else's.
+        Conflict: `reserve` was asked for while another message is being answered.
+        LimitReached: the person's day or the group's month is used up.
+    """
+    words = clean_message(message)
+    _check_key(message_key)
+    try:
+        thread, is_first = _own_thread(session, thread_id, words)
+        after = thread.head_id
+        if instead_of is not None:
+            after = _branch_off(session, thread, instead_of)
+        question = Message(
+            id=new_id(),
+            group_id=thread.group_id,
+            user_id=thread.user_id,
+            thread_id=thread.id,
+            parent_id=after,
+            role="user",
+            content=words,
+            message_key=message_key,
+            language=language,
+        )
+        accepted = _ask(session, thread, question, request or {}, reserve, is_first)
+        session.commit()
+    except IntegrityError as error:
+        session.rollback()
+        # The same post before, which is not looked for as long as nothing stands in the way.
+        known = _find_accepted(session, thread_id, message_key, words)
+        if known:
+            return known
+        if "uq_turns_running_thread" not in str(error.orig):
+            raise
+        raise Conflict(
+            "An answer is being written in this conversation. Ask again when it is done."
+        ) from None
+    return accepted
+
+
+def _check_key(message_key: str | None) -> None:
+    if message_key is not None and not 8 <= len(message_key) <= 64:
+        raise InvalidInput("The message's key must have 8 to 64 characters.", field="message_key")
+
+
+def _find_accepted(
+    session: ScopedSession, thread_id: UUID, message_key: str | None, words: str
+) -> Accepted | None:
+    if message_key is None:
+        return None
+    found = session.scalar(
+        select(Message).where(
+            Message.thread_id == thread_id,
+            Message.message_key == message_key,
+            Message.group_id == session.scope.group_id,
+            Message.user_id == session.scope.user_id,
+        )
+    )
+    if found is None:
+        return None
+    if found.content != words:
+        raise InvalidInput(
+            "This message was already sent with other words. Reload the page and send it again.",
+            field="message_key",
+        )
+    turn = session.get_one(Turn, found.turn_id)
+    reply = load_message(session, thread_id, turn.reply_message_id)
+    return Accepted(load_thread(session, thread_id), found, reply, turn, repeated=True)
+
+
+def ask_again(session: ScopedSession, thread_id: UUID, reply_id: UUID) -> Accepted:
+    """Have a reply made again, beside the one there is; the question stays the same.
+
+    Raises:
+        NotFound: there is no such reply of theirs. InvalidInput: it is no reply.
+    """
+    thread = load_thread(session, thread_id, lock=True)
+    reply = load_message(session, thread_id, reply_id)
+    if reply.role != "assistant" or reply.parent_id is None:
+        raise InvalidInput("Only an answer can be made again.")
+    question = load_message(session, thread_id, reply.parent_id)
+    before = session.get_one(Turn, reply.turn_id)
+    stop_turns(session, thread_id)
+    set_aside(session, thread_id)
+    accepted = _ask(session, thread, question, before.request, None, is_first=False)
+    session.commit()
+    return accepted
+
+
+def show_branch(session: ScopedSession, thread_id: UUID, message_id: UUID) -> Thread:
+    """Show the branch of the conversation that goes on from this message.
+
+    Raises:
+        NotFound: it is not theirs.
+    """
+    thread = load_thread(session, thread_id, lock=True)
+    message = load_message(session, thread_id, message_id)
+    # What was proposed on the other branch cannot be seen from here.
+    set_aside(session, thread_id)
+    thread.head_id = newest_below(session, message.id)
+    session.commit()
+    return thread
+
+
+def _branch_off(session: ScopedSession, thread: Thread, message_id: UUID) -> UUID | None:
+    """Make room for another question in the place of this one; returns what it follows."""
+    asked = load_message(session, thread.id, message_id)
+    if asked.role != "user":
+        raise InvalidInput("Only your own messages can be changed.", field="edits")
+    stop_turns(session, thread.id)
+    set_aside(session, thread.id)
+    return asked.parent_id
+
+
+def _ask(
+    session: ScopedSession,
+    thread: Thread,
+    question: Message,
+    request: dict[str, Any],
+    reserve: tuple[str, float] | None,
+    is_first: bool,
+) -> Accepted:
+    """Queue the turn that answers `question`, and show the branch that it is on.
+
+    The thread's row is held, so that turns get their ids, which order them, one after the
+    other.
+    """
+    owner = {"group_id": thread.group_id, "user_id": thread.user_id, "thread_id": thread.id}
+    turn_id, reply_id = new_id(), new_id()
+    reply = Message(
+        id=reply_id,
+        role="assistant",
+        status="queued",
+        language=question.language,
+        parent_id=question.id,
+        turn_id=turn_id,
+        **owner,
+    )
+    turn = Turn(
+        id=turn_id,
+        user_message_id=question.id,
+        reply_message_id=reply_id,
+        request=request,
+        **owner,
+    )
+    if reserve:
+        turn.status, turn.fence, turn.attempts, turn.runner_id = "running", 1, 1, reserve[0]
+        turn.lease_until = utc_now() + timedelta(seconds=reserve[1])
+    question.turn_id = question.turn_id or turn_id
+    thread.head_id, thread.last_message_at = reply_id, utc_now()
+    session.add_all([question, reply, turn])
+    session.flush()
+    session.execute(text("SELECT pg_notify(:channel, '')"), {"channel": NOTIFY_CHANNEL})
+    # Last, because the whole group waits for its counter until this is committed.
+    count_message(session)
+    return Accepted(thread, question, reply, turn, is_first)
+
+
+def _own_thread(session: ScopedSession, thread_id: UUID, words: str) -> tuple[Thread, bool]:
+    """The person's thread, held, and whether it was made just now; it begins with these words."""
+    with suppress(NotFound):
+        return load_thread(session, thread_id, lock=True), False
+    owner = {"group_id": session.scope.group_id, "user_id": session.scope.user_id}
+    new = insert(Thread).values(id=thread_id, title=_title(words), **owner)
+    # Two first messages at once make one thread; an id of somebody else's makes none.
+    made = session.execute(new.on_conflict_do_nothing().returning(Thread.id))
+    is_first = made.scalar() is not None
+    return load_thread(session, thread_id, lock=True), is_first
+
+
+def _title(words: str) -> str:
+    """A thread is called by its first words until somebody renames it."""
+    line = " ".join(words.split())
+    if len(line) <= TITLE_LENGTH:
+        return line
+    return line[:TITLE_LENGTH].rsplit(" ", 1)[0] + "…"
+
+
+def request_stop(session: ScopedSession, thread_id: UUID) -> list[UUID]:
+    """Ask that the thread's unfinished turns end now; the replies that are over already."""
+    load_thread(session, thread_id)
+    waiting = stop_turns(session, thread_id)
+    session.commit()
+    return waiting
+
+
+def stop_turns(session: ScopedSession, thread_id: UUID) -> list[UUID]:
+    """As `request_stop`, in a transaction that goes on.
+
+    A turn that no runner has claimed yet is over at once; a running one is told through
+    its runner, which keeps the text so far.
+    """
+    mine = (
+        Turn.thread_id == thread_id,
+        Turn.group_id == session.scope.group_id,
+        Turn.user_id == session.scope.user_id,
+        Turn.finished_at.is_(None),
+    )
+    waiting = session.scalars(
+        update(Turn)
+        .where(*mine, Turn.status == "queued")
+        .values(status="stopped", finished_at=func.clock_timestamp())
+        .returning(Turn)
+    ).all()
+    for turn in waiting:
+        _end_unclaimed(session, turn)
+    running = session.scalars(
+        update(Turn)
+        .where(*mine, Turn.status == "running")
+        .values(stop_requested=True)
+        .returning(Turn.id)
+    ).all()
+    for turn_id in running:
+        session.execute(
+            text("SELECT pg_notify(:channel, :payload)"),
+            {"channel": NOTIFY_CHANNEL, "payload": f"stop:{turn_id}"},
+        )
+    return [turn.reply_message_id for turn in waiting]
+
+
+def _end_unclaimed(session: ScopedSession, turn: Turn) -> None:
+    """Write the last state of a reply that nobody has begun."""
+    reply = update(Message).where(Message.id == turn.reply_message_id).values(status="stopped")
+    language = session.scalar(reply.returning(Message.language))
+    facts.record(session, turn, "stopped", language or "")

@@ -1,0 +1,200 @@
+"""What a tool is: a name, an argument model, examples, and what it does.
+
+A tool's arguments come from a model and are validated; whom it works for comes from the
+`ToolContext`, which the runner fills from the signed-in session. A `ReadTool` only looks; a
+`WriteTool` proposes, and writes when its person has confirmed.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from app.assistant.parts import Citation, Part, Suggestion
+from app.assistant.providers.base import ToolSpec
+from app.db import Scope, ScopedSession
+
+
+class Arguments(BaseModel):
+    """The base of every tool's argument model: unknown fields are rejected."""
+
+    model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What the assistant should know about the person it serves."""
+
+    name: str = ""
+    units: str = "us"
+    allergens: tuple[str, ...] = ()
+    diets: tuple[str, ...] = ()
+    cuisines: tuple[str, ...] = ()
+
+
+@dataclass
+class CitationLedger:
+    """Numbers the sources of one reply, 1, 2, …; the same passage keeps its number."""
+
+    citations: list[Citation] = field(default_factory=list)
+
+    def cite(self, source: Citation) -> int:
+        """Return the number of `source`, giving it the next one if it is new."""
+        for known in self.citations:
+            if known.document_id == source.document_id:
+                return known.number
+        number = len(self.citations) + 1
+        self.citations.append(source.model_copy(update={"number": number}))
+        return number
+
+
+@dataclass(frozen=True)
+class ToolContext:
+    """For whom and in which language a tool runs, and what it may use."""
+
+    scope: Scope
+    language: str
+    transaction: Callable[[], AbstractContextManager[ScopedSession]]
+    ledger: CitationLedger
+    profile: Profile = Profile()
+    services: Mapping[str, Any] = field(default_factory=dict)
+    # Stores a draft as the thread's proposal and returns its card; absent where nothing may
+    # be proposed.
+    offer: Callable[[WriteTool, Draft], Part] | None = None
+
+
+@dataclass(frozen=True)
+class ToolResult:
+    """What came of a tool: a payload for the model, and parts and chips for the person.
+
+    With `final_text` the turn ends in these words, without another model call.
+    `by_words_alone` says of a search that its model was away.
+    """
+
+    payload: Mapping[str, Any]
+    parts: Sequence[Part] = ()
+    suggestions: Sequence[Suggestion] = ()
+    final_text: str | None = None
+    by_words_alone: bool = False
+
+
+# By language: "en" and "es".
+Texts = Mapping[str, str]
+# Label and value pairs, by language.
+Details = Mapping[str, Sequence[tuple[str, str]]]
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What a writing tool would do: one sentence, the exact values, the arguments to store.
+
+    `arguments` is an instance of the tool's argument model and may say more than the call
+    did (a resolved person, a date instead of "yesterday").
+    """
+
+    arguments: Arguments
+    summary: Texts
+    details: Details
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What a confirmed write did. `kept` is whatever undoing it takes, as JSON."""
+
+    result_id: str
+    summary: Texts
+    details: Details = field(default_factory=dict)
+    url: str = ""
+    kept: Mapping[str, Any] = field(default_factory=dict)
+
+
+class ToolFailure(Exception):
+    """A tool could not do it; the model is told why and what might help."""
+
+    def __init__(self, message: str, *, recoverable: bool = True, suggestion: str = "") -> None:
+        super().__init__(message)
+        self.recoverable = recoverable
+        self.suggestion = suggestion
+
+
+class Tool(ABC):
+    """What reading and writing tools have in common.
+
+    `activity` are the words shown while it runs, by language; `prompt_slug` names the
+    prompt row that introduces it, without which (or while it is inactive) it is not offered.
+    `roles` may use it; none named means everybody.
+    """
+
+    name: str
+    description: str
+    arguments: type[Arguments]
+    activity: Mapping[str, str]
+    examples: Mapping[str, tuple[str, ...]]
+    prompt_slug: str | None = None
+    is_search: bool = False
+    roles: tuple[str, ...] = ()
+
+    def spec(self) -> ToolSpec:
+        """How this tool is described to a model."""
+        return ToolSpec(self.name, self.description, _schema(self.arguments), self.examples)
+
+    def allows(self, role: str) -> bool:
+        """Whether somebody of this role may use it."""
+        return not self.roles or role in self.roles
+
+
+class ReadTool(Tool):
+    """A tool that looks things up and changes nothing."""
+
+    @abstractmethod
+    def run(self, arguments: Any, context: ToolContext) -> ToolResult:
+        """Do it for `context.scope`; `arguments` is an instance of the argument model."""
+
+
+class WriteTool(Tool):
+    """A tool that changes something, and only once its person has confirmed it.
+
+    The model's call ends in `propose`, which looks and checks but writes nothing. What it
+    returns is shown and stored (app.assistant.proposals); `execute` gets exactly that, in
+    the transaction that also marks the proposal as confirmed: both happen, or neither.
+    """
+
+    undo_minutes: int = 0  # how long a write can be taken back; 0 is never
+
+    @abstractmethod
+    def propose(self, arguments: Any, context: ToolContext) -> Draft:
+        """Say exactly what would be done.
+
+        Raises:
+            ToolFailure: it cannot be done like that; the model is told why.
+        """
+
+    @abstractmethod
+    def execute(self, session: ScopedSession, arguments: Any) -> Receipt:
+        """Do it for `session.scope`, within the transaction that is open. Never commits.
+
+        Raises:
+            ComandaError: it cannot be done any more; nothing is written.
+        """
+
+    def undo(self, session: ScopedSession, receipt: Receipt) -> None:
+        """Take back what `receipt` tells of, within the transaction that is open.
+
+        Raises:
+            ComandaError: it cannot be taken back any more; nothing is changed.
+        """
+        raise NotImplementedError(f"{self.name} has nothing to take back")
+
+
+@cache
+def _schema(arguments: type[Arguments]) -> dict[str, Any]:
+    """The JSON schema of a tool's arguments; making it costs more than all else in a turn."""
+    schema = arguments.model_json_schema()
+    schema.pop("title", None)
+    return schema

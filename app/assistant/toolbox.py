@@ -1,0 +1,179 @@
+"""The tools of one turn: which are offered, and running one by name with checked arguments."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import structlog
+from pydantic import ValidationError
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.assistant.parts import Part, Suggestion
+from app.assistant.providers.base import ToolCall, ToolSpec
+from app.assistant.tool import (
+    CitationLedger,
+    ReadTool,
+    Tool,
+    ToolContext,
+    ToolFailure,
+    ToolResult,
+    WriteTool,
+)
+
+# What a model is given of one result; a tool that brings more is cut, and says so.
+RESULT_LIMIT = 24_000
+MAX_REPEATED_ERRORS = 2
+WAITING = (
+    "Nothing is written yet: the person sees this proposal and has to confirm it. Say in one"
+    " short sentence what you propose; never say that it is done."
+)
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True)
+class ToolOutcome:
+    """What came of one call, for the model and for the person; errors included."""
+
+    ok: bool
+    payload: Mapping[str, Any]
+    arguments: Any = None
+    is_search: bool = False
+    parts: Sequence[Part] = ()
+    suggestions: Sequence[Suggestion] = ()
+    final_text: str | None = None
+    by_words_alone: bool = False
+
+    @property
+    def model_text(self) -> str:
+        """The result as JSON text, never longer than a model should read."""
+        text = json.dumps(self.payload, ensure_ascii=False, default=str)
+        if len(text) <= RESULT_LIMIT:
+            return text
+        cut = {"truncated": True, "beginning": text[:RESULT_LIMIT]}
+        return json.dumps(cut, ensure_ascii=False)
+
+
+class _Numbers(Collection[int]):
+    """The numbers that a ledger has given out so far; it grows while the turn runs."""
+
+    def __init__(self, ledger: CitationLedger) -> None:
+        self._ledger = ledger
+
+    def __contains__(self, number: object) -> bool:
+        return isinstance(number, int) and 1 <= number <= len(self._ledger.citations)
+
+    def __iter__(self) -> Any:
+        return iter(range(1, len(self._ledger.citations) + 1))
+
+    def __len__(self) -> int:
+        return len(self._ledger.citations)
+
+
+@dataclass
+class Toolbox:
+    """The tools that one turn may use, for one person."""
+
+    tools: Mapping[str, Tool]
+    context: ToolContext
+    errors: int = field(default=0, init=False)
+
+    @property
+    def ledger_numbers(self) -> Collection[int]:
+        return _Numbers(self.context.ledger)
+
+    def offered(self, *, last_call: bool, search_allowed: bool) -> tuple[ToolSpec, ...]:
+        """The tools for the next model call; none when it must end in words."""
+        if last_call or self.errors > MAX_REPEATED_ERRORS:
+            return ()
+        return tuple(
+            tool.spec() for tool in self.tools.values() if search_allowed or not tool.is_search
+        )
+
+    def run(self, call: ToolCall) -> ToolOutcome:
+        """Run one call; whatever goes wrong becomes a result that the model can read."""
+        tool = self.tools.get(call.name)
+        if tool is None:
+            known = ", ".join(sorted(self.tools))
+            return self._failed(f"There is no tool named {call.name[:64]!r}.", f"Use: {known}")
+        try:
+            arguments = tool.arguments.model_validate(_parse(call.arguments))
+        except (ValueError, RecursionError) as error:
+            return self._failed(_explain(error), "Correct the arguments and call it again.")
+        shown = arguments.model_dump(mode="json", exclude_none=True)
+        try:
+            result = self._use(tool, arguments)
+        except ToolFailure as failure:
+            return self._failed(
+                str(failure), failure.suggestion, failure.recoverable, shown, tool.is_search
+            )
+        except (SQLAlchemyError, OSError) as error:
+            log.error("tool failed", tool=tool.name, error=type(error).__name__)
+            message = "The library cannot be reached at the moment."
+            return self._failed(message, "Say so and offer to try again.", False, shown)
+        except Exception as error:
+            # A tool's own fault is the house's to mend; the answer goes on without it.
+            log.exception("tool broke", tool=tool.name, error=type(error).__name__)
+            message = "This tool does not work at the moment."
+            return self._failed(message, "Say so, or use another tool.", False, shown)
+        return ToolOutcome(
+            True,
+            result.payload,
+            shown,
+            tool.is_search,
+            result.parts,
+            result.suggestions,
+            result.final_text,
+            result.by_words_alone,
+        )
+
+    def _use(self, tool: Tool, arguments: Any) -> ToolResult:
+        if isinstance(tool, ReadTool):
+            return tool.run(arguments, self.context)
+        if not isinstance(tool, WriteTool) or self.context.offer is None:
+            raise ToolFailure("Nothing can be changed from here.", recoverable=False)
+        draft = tool.propose(arguments, self.context)
+        card = self.context.offer(tool, draft)
+        payload = {
+            "proposal": {
+                "summary": draft.summary[self.context.language],
+                "arguments": draft.arguments.model_dump(mode="json", exclude_none=True),
+            },
+            "note": WAITING,
+        }
+        return ToolResult(payload, parts=[card])
+
+    def _failed(
+        self,
+        message: str,
+        suggestion: str = "",
+        recoverable: bool = True,
+        arguments: Any = None,
+        is_search: bool = False,
+    ) -> ToolOutcome:
+        self.errors += 1
+        payload = {"error": True, "message": message, "recoverable": recoverable}
+        if suggestion:
+            payload["suggestion"] = suggestion
+        return ToolOutcome(False, payload, arguments, is_search)
+
+
+def _parse(arguments: str) -> Any:
+    """Arguments as models send them; an empty text means no arguments.
+
+    NUL is left out: neither a query nor the trace could keep it.
+    """
+    return json.loads(arguments.replace("\\u0000", "")) if arguments.strip() else {}
+
+
+def _explain(error: ValueError | RecursionError) -> str:
+    if not isinstance(error, ValidationError):
+        return "The arguments are not valid JSON."
+    problems = (
+        f"{'.'.join(str(step) for step in problem['loc']) or 'arguments'}: {problem['msg']}"
+        for problem in error.errors(include_url=False, include_input=False)
+    )
+    return "; ".join(problems)[:500]

@@ -1,0 +1,192 @@
+"""The turn loop, pure: messages in, events out.
+
+It asks the provider, runs the tools that the provider wants, gives their results back and
+asks again, until the answer is words. It touches neither the database nor the network
+itself: the provider and the tools do, and they are given to it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from app.assistant.citations import CitationFilter
+from app.assistant.parts import Part, Suggestion
+from app.assistant.providers.base import (
+    ChatMessage,
+    ModelRequest,
+    Provider,
+    TextDelta,
+    ToolCall,
+    Usage,
+)
+from app.assistant.toolbox import Toolbox, ToolOutcome
+
+MAX_MODEL_CALLS = 5
+MAX_SEARCH_ROUNDS = 3
+PARAGRAPH = "\n\n"
+
+
+@dataclass(frozen=True)
+class Text:
+    """Some more of the reply, with its citations checked."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class ToolStarted:
+    call: ToolCall
+
+
+@dataclass(frozen=True)
+class ToolFinished:
+    call: ToolCall
+    outcome: ToolOutcome
+    milliseconds: int
+
+
+@dataclass(frozen=True)
+class PartReady:
+    part: Part
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The reply is whole."""
+
+    suggestions: tuple[Suggestion, ...]
+    tokens_in: int
+    tokens_out: int
+    model_calls: int
+
+
+TurnEvent = Text | ToolStarted | ToolFinished | PartReady | Finished
+
+
+@dataclass
+class _Progress:
+    """What a turn has gathered so far."""
+
+    messages: list[ChatMessage]
+    suggestions: list[Suggestion] = field(default_factory=list)
+    search_rounds: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    model_calls: int = 0
+    has_text: bool = False
+    final_text: str | None = None
+
+
+def run_turn(
+    request: ModelRequest,
+    provider: Provider,
+    toolbox: Toolbox,
+    *,
+    clock: Callable[[], float] = time.monotonic,
+) -> Generator[TurnEvent, None, None]:
+    """Answer `request` with `provider`, running tools from `toolbox`.
+
+    At most five model calls; search tools are withheld after three rounds of them and all
+    tools on the fifth call, so that a turn always ends in words.
+
+    Raises:
+        ProviderError: the model failed; what was yielded before it stands.
+    """
+    progress = _Progress(list(request.messages))
+    citations = CitationFilter(toolbox.ledger_numbers)
+    while progress.final_text is None:
+        calls = yield from _ask_model(request, provider, toolbox, progress, citations)
+        if not calls or progress.model_calls >= MAX_MODEL_CALLS:
+            break
+        yield from _run_tools(calls, toolbox, progress, clock)
+    if progress.final_text:
+        yield Text((PARAGRAPH if progress.has_text else "") + progress.final_text)
+    yield Finished(
+        tuple(progress.suggestions),
+        progress.tokens_in,
+        progress.tokens_out,
+        progress.model_calls,
+    )
+
+
+def _ask_model(
+    request: ModelRequest,
+    provider: Provider,
+    toolbox: Toolbox,
+    progress: _Progress,
+    citations: CitationFilter,
+) -> Generator[TurnEvent, None, list[ToolCall]]:
+    """One model call: passes its text on and returns the tool calls it ended in."""
+    progress.model_calls += 1
+    tools = toolbox.offered(
+        last_call=progress.model_calls >= MAX_MODEL_CALLS,
+        search_allowed=progress.search_rounds < MAX_SEARCH_ROUNDS,
+    )
+    asked = replace(request, messages=tuple(progress.messages), tools=tools)
+    said: list[str] = []
+    calls: list[ToolCall] = []
+    for event in provider.stream(asked):
+        if isinstance(event, TextDelta):
+            words = _storable(event.text)
+            if not words:
+                continue
+            # Words before and after a tool are two paragraphs, not one run-on sentence.
+            gap = PARAGRAPH if progress.has_text and not said else ""
+            said.append(words)
+            checked = citations.feed(gap + words)
+            progress.has_text = True
+            if checked:
+                yield Text(checked)
+        elif isinstance(event, ToolCall):
+            calls.append(event)
+        elif isinstance(event, Usage):
+            progress.tokens_in += event.tokens_in
+            progress.tokens_out += event.tokens_out
+    rest = citations.close()
+    if rest:
+        yield Text(rest)
+    progress.messages.append(ChatMessage("assistant", "".join(said), tuple(calls)))
+    return calls
+
+
+def _storable(text: str) -> str:
+    """A model's text without what no database keeps: NUL and halves of characters."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")
+
+
+def _run_tools(
+    calls: list[ToolCall], toolbox: Toolbox, progress: _Progress, clock: Callable[[], float]
+) -> Generator[TurnEvent, None, None]:
+    """Run the calls in order and put every result into the conversation."""
+    searched = False
+    for call in calls:
+        yield ToolStarted(call)
+        began = clock()
+        outcome = toolbox.run(call)
+        yield ToolFinished(call, outcome, round((clock() - began) * 1000))
+        searched = searched or outcome.is_search
+        progress.messages.append(
+            ChatMessage("tool", outcome.model_text, tool_call_id=call.id, tool_name=call.name)
+        )
+        for part in outcome.parts:
+            yield PartReady(part)
+        for suggestion in outcome.suggestions:
+            if suggestion not in progress.suggestions:
+                progress.suggestions.append(suggestion)
+        if outcome.final_text is not None:
+            progress.final_text = outcome.final_text
+    if searched:
+        progress.search_rounds += 1
+
+
+def trace_entry(finished: ToolFinished) -> dict[str, Any]:
+    """A tool call as the trace keeps it: name, arguments, outcome and time."""
+    return {
+        "tool": finished.call.name,
+        "args": finished.outcome.arguments,
+        "ok": finished.outcome.ok,
+        "ms": finished.milliseconds,
+    }

@@ -1,0 +1,376 @@
+"""The chat pages and their partials; the event stream is in app.assistant.stream."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import structlog
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from flask_babel import format_date
+from flask_babel import gettext as _
+from flask_login import current_user
+from redis import RedisError
+
+from app.assistant.ask import announce, turn_request
+from app.assistant.branches import is_shown, places
+from app.assistant.events import RESET, EventLog
+from app.assistant.feedback import feedback_on
+from app.assistant.language import detect_language
+from app.assistant.models import Message, Thread
+from app.assistant.parts import Suggestion
+from app.assistant.proposals import part_as_of_now, proposals_of
+from app.assistant.render import MessageView, view_message, view_part
+from app.assistant.stream import ThreadEvents
+from app.assistant.threads import (
+    PAGE_MESSAGES,
+    Accepted,
+    accept_message,
+    ask_again,
+    latest_messages,
+    load_message,
+    load_thread,
+    recent_threads,
+    request_stop,
+    show_branch,
+)
+from app.db import new_id, utc_now
+from app.errors import ComandaError, InvalidInput, LimitReached, NotFound
+from app.extensions import limiter, services
+from app.web import choose_language, db_session, require_role
+
+blueprint = Blueprint("chat", __name__)
+streams = ThreadEvents("streams", __name__)
+streams.add_url_rule("/chat/<uuid:thread_id>/events", "events", streams.stream)
+
+log = structlog.get_logger(__name__)
+UNFINISHED = ("queued", "streaming")
+
+
+@dataclass(frozen=True)
+class ThreadView:
+    id: str
+    title: str
+    is_new: bool
+    is_current: bool = False
+
+
+@blueprint.before_request
+@streams.before_request
+def signed_in_only() -> None:
+    require_role()
+
+
+@blueprint.get("/")
+def home() -> ResponseReturnValue:
+    """The front door leads to the chat."""
+    return redirect(url_for("chat.new"))
+
+
+@blueprint.get("/chat")
+def new() -> ResponseReturnValue:
+    """An empty conversation; it is stored with its first message."""
+    thread = ThreadView(str(new_id()), _("New chat"), is_new=True)
+    return render_template("chat/page.html", **_page(thread, [], ""))
+
+
+@blueprint.get("/chat/<uuid:thread_id>")
+def thread(thread_id: UUID) -> ResponseReturnValue:
+    """A conversation: its last messages, and where the live events go on."""
+    session = db_session()
+    found = load_thread(session, thread_id)
+    # The position is read before the snapshot, so that nothing falls between the two.
+    tip = _tip(thread_id)
+    before = _before()
+    messages, earlier = _last_page(thread_id, before)
+    view = ThreadView(str(found.id), found.title, is_new=False)
+    page = _page(view, messages, tip if before else _cursor(messages, tip)) | _edited(thread_id)
+    return render_template("chat/page.html", **page, earlier=earlier, later=before is not None)
+
+
+@blueprint.get("/chat/<uuid:thread_id>/earlier")
+def earlier(thread_id: UUID) -> ResponseReturnValue:
+    """The messages before one that is shown, for a page that is scrolled up."""
+    thread = load_thread(db_session(), thread_id)
+    messages, more = _last_page(thread_id, _before())
+    views = view_messages(messages)
+    return render_template("chat/_earlier.html", thread=thread, messages=views, earlier=more)
+
+
+def _edited(thread_id: UUID) -> dict[str, Any]:
+    """What the composer begins with, where the address says that a message is to be changed."""
+    asked = request.args.get("edit", type=UUID)
+    if asked is None:
+        return {}
+    with suppress(NotFound):
+        found = load_message(db_session(), thread_id, asked)
+        return {"draft": found.content, "edits": str(asked)} if found.role == "user" else {}
+    return {}
+
+
+def _before() -> UUID | None:
+    """The message that the address says to end before; none where it names no id."""
+    return request.args.get("before", type=UUID)
+
+
+def _last_page(thread_id: UUID, before: UUID | None) -> tuple[list[Message], UUID | None]:
+    """The last messages (before one), and the first of them where there are more before it."""
+    found = latest_messages(db_session(), thread_id, PAGE_MESSAGES + 1, before)
+    messages = found[-PAGE_MESSAGES:]
+    return messages, messages[0].id if len(found) > len(messages) else None
+
+
+def _tip(thread_id: UUID) -> str:
+    """The thread's latest event; empty while Redis is away, which keeps no page from opening."""
+    try:
+        return EventLog(services().redis).tip(thread_id)
+    except RedisError:
+        return ""
+
+
+@blueprint.post("/chat/<uuid:thread_id>/messages")
+@limiter.limit("60 per minute", key_func=lambda: str(current_user.user_id))
+def post_message(thread_id: UUID) -> ResponseReturnValue:
+    """Take a message; answer with its bubble and an empty one that fills by events."""
+    edits = request.form.get("edits", type=UUID)
+    try:
+        accepted = _accept(thread_id, edits)
+    except (InvalidInput, LimitReached) as error:
+        if request.htmx:  # type: ignore[attr-defined]
+            raise
+        return _page_with_draft(thread_id, error)
+    if edits and not accepted.repeated:
+        return another_branch(accepted.thread)
+    announce(EventLog(services().redis), accepted)
+    if not request.htmx:  # type: ignore[attr-defined]
+        return redirect(url_for("chat.thread", thread_id=thread_id), 303)
+    return _exchange(accepted)
+
+
+@blueprint.post("/chat/<uuid:thread_id>/messages/<uuid:message_id>/again")
+@limiter.limit("60 per minute", key_func=lambda: str(current_user.user_id))
+def again(thread_id: UUID, message_id: UUID) -> ResponseReturnValue:
+    """Have a reply made again; the one there is stays reachable."""
+    return another_branch(ask_again(db_session(), thread_id, message_id).thread)
+
+
+@blueprint.post("/chat/<uuid:thread_id>/branch")
+def branch(thread_id: UUID) -> ResponseReturnValue:
+    """Show another branch of the conversation."""
+    chosen = request.form.get("message_id", type=UUID)
+    if chosen is None:
+        raise NotFound("This message does not exist, or it is not yours.")
+    return another_branch(show_branch(db_session(), thread_id, chosen))
+
+
+def another_branch(thread: Thread) -> ResponseReturnValue:
+    """The messages of the branch that is shown from now on, here and on other pages."""
+    try:
+        EventLog(services().redis).publish(thread.id, RESET, {"all": True})
+    except RedisError as error:
+        log.warning("branch not announced", error=type(error).__name__)
+    if not request.htmx:  # type: ignore[attr-defined]
+        return redirect(url_for("chat.thread", thread_id=thread.id), 303)
+    messages, earlier = _last_page(thread.id, None)
+    page = render_template(
+        "chat/_branch.html",
+        thread=thread,
+        messages=view_messages(messages),
+        earlier=earlier,
+        presence=_presence(messages),
+    )
+    return page, 200, {"HX-Retarget": "#messages", "HX-Reswap": "innerHTML"}
+
+
+@blueprint.post("/chat/<uuid:thread_id>/stop")
+def stop(thread_id: UUID) -> ResponseReturnValue:
+    """End the answer that is running; what it said so far stays."""
+    for reply_id in request_stop(db_session(), thread_id):
+        facts = {"message_id": str(reply_id), "status": "stopped"}
+        # Who is not told by an event finds out when they ask again.
+        with suppress(RedisError):
+            EventLog(services().redis).publish(thread_id, "done", facts)
+    if not request.htmx:  # type: ignore[attr-defined]
+        return redirect(url_for("chat.thread", thread_id=thread_id), 303)
+    return "", 204
+
+
+@blueprint.get("/chat/<uuid:thread_id>/messages/<uuid:message_id>")
+def message(thread_id: UUID, message_id: UUID) -> ResponseReturnValue:
+    """One bubble, as it stands now; none for a page that misses it, if it is on another branch."""
+    session = db_session()
+    thread, found = load_thread(session, thread_id), load_message(session, thread_id, message_id)
+    if "missed" in request.args and not is_shown(session, thread, found, PAGE_MESSAGES):
+        return "", 204
+    [view] = view_messages([found])
+    presence = _presence([found]) if found.id == thread.head_id else ""
+    return render_template("chat/_bubble.html", message=view, thread=thread, presence=presence)
+
+
+@blueprint.get("/chat/<uuid:thread_id>/messages/<uuid:message_id>/parts/<int:index>")
+def part(thread_id: UUID, message_id: UUID, index: int) -> ResponseReturnValue:
+    """One part of a reply, for a page that follows it live."""
+    found = load_message(db_session(), thread_id, message_id)
+    if index >= len(found.parts):
+        raise NotFound("This message does not exist, or it is not yours.")
+    stored = part_as_of_now(found.parts[index], proposals_of(db_session(), [found]))
+    view = view_part(stored, services().registry)
+    if view is None:
+        return "", 204
+    return render_template(view["template"], part=view["part"], **_thread_facts(thread_id))
+
+
+@blueprint.get("/help")
+def help_page() -> ResponseReturnValue:
+    """Who answers here, and how an admin sets up a language model."""
+    return render_template("chat/help.html", presence=_presence([]), settings=services().settings)
+
+
+@blueprint.get("/chat/history")
+def history() -> ResponseReturnValue:
+    """The person's conversations, by day."""
+    current = request.args.get("current", "")
+    return render_template("chat/_history.html", history=_history(current))
+
+
+def _accept(thread_id: UUID, edits: UUID | None) -> Accepted:
+    """Store the posted message and queue its turn."""
+    session, form = db_session(), request.form
+    words = form.get("message", "")
+    asked = turn_request(
+        session, services().registry, form.get("domain") or None, form.get("action") or None
+    )
+    return accept_message(
+        session,
+        thread_id=thread_id,
+        message=words,
+        message_key=form.get("message_key") or None,
+        language=detect_language(words, current_user.language),
+        request=asked,
+        instead_of=edits,
+    )
+
+
+def _page_with_draft(thread_id: UUID, error: ComandaError) -> ResponseReturnValue:
+    """The page again for a browser without scripts: what is wrong, and what was typed."""
+    session = db_session()
+    try:
+        found: Thread | None = load_thread(session, thread_id)
+    except NotFound:
+        found = None
+    messages = latest_messages(session, thread_id) if found else []
+    view = ThreadView(str(thread_id), found.title if found else _("New chat"), found is None)
+    kind = "warn" if isinstance(error, LimitReached) else "error"
+    flash(_(error.message, **error.told(choose_language())), kind)
+    kept = {"draft": request.form.get("message", ""), "edits": request.form.get("edits", "")}
+    page = _page(view, messages, "") | kept
+    return render_template("chat/page.html", **page), error.status
+
+
+def _exchange(accepted: Accepted) -> ResponseReturnValue:
+    address = url_for("chat.thread", thread_id=accepted.thread.id)
+    if accepted.repeated:
+        # The first answer to this post may have been lost: show the thread as it is.
+        return "", 204, {"HX-Redirect": address}
+    response = render_template(
+        "chat/_exchange.html",
+        # What was written just now has neither siblings nor proposals to look up.
+        messages=[
+            view_message(new, services().registry) for new in (accepted.message, accepted.reply)
+        ],
+        cursor="",
+        history=_history(str(accepted.thread.id)) if accepted.is_first else [],
+        thread=ThreadView(str(accepted.thread.id), accepted.thread.title, accepted.is_first),
+    )
+    return response, 200, {"HX-Push-Url": address}
+
+
+def _page(thread: ThreadView, messages: list[Message], cursor: str) -> dict[str, Any]:
+    return {
+        "thread": thread,
+        "messages": view_messages(messages),
+        "history": _history("" if thread.is_new else thread.id),
+        "running": any(message.status in UNFINISHED for message in messages),
+        "cursor": cursor,
+        "presence": _presence(messages),
+        "starters": starters(),
+        "message_key": uuid4().hex,
+        "help_url": url_for("chat.help_page"),
+    }
+
+
+def view_messages(messages: Sequence[Message]) -> list[MessageView]:
+    """Messages as they are drawn, with what became of their proposals, siblings and thumbs."""
+    session = db_session()
+    proposals, siblings = proposals_of(session, messages), places(session, messages)
+    given = feedback_on(session, messages)
+    return [
+        view_message(
+            message,
+            services().registry,
+            proposals,
+            siblings.get(message.id),
+            given.get(message.id),
+        )
+        for message in messages
+    ]
+
+
+def _thread_facts(thread_id: UUID, title: str = "") -> dict[str, Any]:
+    return {"thread": ThreadView(str(thread_id), title, is_new=False)}
+
+
+def _cursor(messages: list[Message], tip: str) -> str:
+    """Where the page's stream goes on: a running reply needs all since its snapshot.
+
+    One that waits has none yet; what came after the last snapshot before it is enough.
+    """
+    first = next((n for n, message in enumerate(messages) if message.status in UNFINISHED), None)
+    if first is None:
+        return tip
+    snapshots = [message.event_cursor for message in messages[: first + 1] if message.event_cursor]
+    return snapshots[-1] if snapshots else ""
+
+
+def _presence(messages: list[Message]) -> str:
+    """Who is answering: the built-in assistant, a model, or one standing in for the other."""
+    replies = [message for message in messages if message.role == "assistant"]
+    if replies and replies[-1].degraded:
+        return "degraded"
+    return "builtin" if services().settings.provider == "builtin" else "model"
+
+
+def _history(current: str) -> list[tuple[str, list[ThreadView]]]:
+    """The threads under the day they were last used on, in the person's zone and language."""
+    days: dict[str, list[ThreadView]] = {}
+    for found in recent_threads(db_session()):
+        view = ThreadView(str(found.id), found.title, False, str(found.id) == current)
+        days.setdefault(_day(found), []).append(view)
+    return list(days.items())
+
+
+def _day(thread: Thread) -> str:
+    zone = current_user.zone
+    day, today = thread.last_message_at.astimezone(zone).date(), utc_now().astimezone(zone).date()
+    if day == today:
+        return _("Today")
+    if day == today - timedelta(days=1):
+        return _("Yesterday")
+    return str(format_date(day, "long"))
+
+
+def starters() -> list[dict[str, Any]]:
+    """Five things to try on a first visit, in the person's language."""
+    messages = (
+        (_("Food safety"), _("How long can raw chicken stay out?")),
+        (_("Pay"), _("What is the tip policy?")),
+        (_("On the menu"), _("What vegetarian dishes do we have?")),
+        (_("Pairing"), _("Which wine goes with the ribeye?")),
+        (_("In the kitchen"), _("Something healthy, fast, and Mexican")),
+    )
+    return [Suggestion(label=a, message=b).model_dump(mode="json") for a, b in messages]

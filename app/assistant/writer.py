@@ -1,0 +1,265 @@
+"""Carries a running turn to its readers: events at once, the snapshot once a second.
+
+Text is gathered and sent at most twenty times a second, and less often while many speak.
+Whenever a Markdown block is finished it is sent once more as safe HTML, so that the page
+never renders the whole text at every token. Every write names the turn's fence; a runner
+that lost its lease finds out here, with `LeaseLost`, and writes nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
+from contextvars import copy_context
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+from uuid import UUID
+from weakref import WeakSet
+
+import structlog
+from redis import RedisError
+from sqlalchemy import func, select, update
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.assistant import facts
+from app.assistant.events import RESET, EventLog
+from app.assistant.models import Message, Turn
+from app.assistant.render import cite_html
+from app.assistant.tool import CitationLedger
+from app.db import ScopedSession
+from app.markdown import split_blocks
+
+log = structlog.get_logger(__name__)
+
+FLUSH_SECONDS = 0.05
+# With more who speak at once, each waits longer, so that first words need not wait for others'
+# hundredth; nobody waits longer than this.
+SPEAKERS_AT_FULL_PACE = 10
+SLOWEST_FLUSH_SECONDS = 0.25
+SNAPSHOT_SECONDS = 1.0
+# With many, the first snapshot lets others' first words go before.
+FIRST_SNAPSHOT_SECONDS = 0.4
+# How long words are gathered, untold, after Redis could not be reached.
+AWAY_SECONDS = 2.0
+# Without these a reader would have another text than the one that is stored.
+MUST_ARRIVE = ("token", "block", RESET)
+
+
+class LeaseLost(BaseException):
+    """Another runner has taken this turn; nothing more may be written for it.
+
+    A BaseException, so that no tool or provider takes it for one of its own failures.
+    """
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A turn that this process may write for, and its fence."""
+
+    turn_id: UUID
+    thread_id: UUID
+    reply_id: UUID
+    fence: int
+
+
+_speaking: WeakSet[ReplyWriter] = WeakSet()
+
+
+def flush_seconds(speakers: int) -> float:
+    """How long words are gathered while so many replies are being said in this process."""
+    slower = FLUSH_SECONDS * speakers / SPEAKERS_AT_FULL_PACE
+    return min(max(FLUSH_SECONDS, slower), SLOWEST_FLUSH_SECONDS)
+
+
+@dataclass(repr=False, eq=False)
+class ReplyWriter:
+    """The reply of one turn, as it grows. Its words never stand in a log, hence no repr."""
+
+    claim: Claim
+    transaction: Callable[[], AbstractContextManager[ScopedSession]]
+    events: EventLog
+    ledger: CitationLedger
+    clock: Callable[[], float] = time.monotonic
+    text: str = ""
+    parts: list[dict[str, Any]] = field(default_factory=list)
+    trace: list[dict[str, Any]] = field(default_factory=list)
+    # The same tools without what was asked of them, and when each began (facts.tool_step).
+    steps: list[dict[str, Any]] = field(default_factory=list)
+    began: float = field(default_factory=time.monotonic)
+    first_token_at: float | None = None
+    cursor: str = ""
+    # Calls something after some seconds; without it, words wait for the next ones.
+    later: Callable[[float, Callable[[], None]], object] | None = None
+    _unsent: str = ""
+    _is_due: bool = False
+    # What is on its way goes out in order, though a timer sends some of it.
+    _lock: Any = field(default_factory=threading.RLock)
+    _blocks_sent: int = 0
+    _flushed_at: float = 0.0
+    _saved_at: float = 0.0
+
+    def publish(self, type_: str, payload: dict[str, Any]) -> None:
+        """Send an event about this reply; while Redis is away, most go unheard.
+
+        Raises:
+            LeaseLost: another runner has spoken for this turn since.
+            RedisError: of an event that must arrive.
+        """
+        body = {"message_id": str(self.claim.reply_id), **payload}
+        fence = (self.claim.turn_id, self.claim.fence)
+        try:
+            event_id = self.events.publish(self.claim.thread_id, type_, body, fence=fence)
+        except RedisError as error:
+            if type_ in MUST_ARRIVE:
+                raise
+            # Readers find out when they ask again: what counts is written.
+            log.warning("not told", event=type_, error=type(error).__name__)
+            return
+        if event_id is None:
+            raise LeaseLost
+        self.cursor = event_id
+
+    def clear(self) -> None:
+        """Forget everything, what is still on its way to be sent too."""
+        with self._lock:
+            self.text = self._unsent = ""
+            self.parts, self.trace, self.steps = [], [], []
+            self._blocks_sent = 0
+        self.ledger.citations.clear()
+
+    def add_text(self, text: str) -> None:
+        """More of the reply; the first words go out at once, later ones gathered."""
+        if self.first_token_at is None:
+            self.first_token_at = self.clock()
+            _speaking.add(self)
+            if len(_speaking) > SPEAKERS_AT_FULL_PACE:
+                # Who reloads before the first snapshot gets all of it from the log.
+                self._saved_at = self.first_token_at - SNAPSHOT_SECONDS + FIRST_SNAPSHOT_SECONDS
+        self.text += text
+        self._unsent += text
+        wait = flush_seconds(len(_speaking)) - (self.clock() - self._flushed_at)
+        if wait <= 0:
+            self.flush()
+        elif self.later and not self._is_due:
+            self._is_due = True
+            # What runs later needs the application's context too: blocks have addresses in them.
+            self.later(wait, partial(copy_context().run, self._flush_late))
+
+    def _flush_late(self) -> None:
+        """Send words that no later ones came to push.
+
+        What fails here is tried again with the next words, where the turn finds out.
+        """
+        self._is_due = False
+        with suppress(LeaseLost, RedisError, SQLAlchemyError):
+            if self._unsent:
+                self.flush()
+
+    def flush(self) -> None:
+        """Send what was gathered, and save the snapshot when the last one is a second old."""
+        with self._lock:
+            self._flushed_at = self.clock()
+            try:
+                if self._unsent:
+                    self._send_words()
+                    self._send_finished_blocks()
+            except RedisError as error:
+                # The turn goes on, and its words wait here.
+                log.warning("words not told", error=type(error).__name__)
+                self._flushed_at = self.clock() + AWAY_SECONDS
+            if self.clock() - self._saved_at >= SNAPSHOT_SECONDS:
+                self.save()
+
+    @property
+    def _told(self) -> str:
+        """The text that readers have been sent, which is what `cursor` reaches up to."""
+        return self.text[: len(self.text) - len(self._unsent)]
+
+    def _send_words(self) -> None:
+        words = self._unsent
+        self.publish("token", {"text": words})
+        # More may have come while these were on their way.
+        self._unsent = self._unsent[len(words) :]
+
+    def _send_finished_blocks(self) -> None:
+        # Words that came meanwhile are told by the next token: here they would come twice.
+        blocks, tail = split_blocks(self._told)
+        citations = [citation.model_dump(mode="json") for citation in self.ledger.citations]
+        for block in blocks[self._blocks_sent :]:
+            html = str(cite_html(block, citations))
+            self.publish("block", {"html": html, "tail": tail if block is blocks[-1] else ""})
+            self._blocks_sent += 1
+
+    def save(self) -> None:
+        """Write the snapshot: the text so far and the event it reaches up to."""
+        with self.transaction() as session:
+            self.hold(session)
+            session.execute(
+                update(Message)
+                .where(Message.id == self.claim.reply_id)
+                .values(status="streaming", **self._snapshot())
+            )
+        self._saved_at = self.clock()
+
+    def _snapshot(self) -> dict[str, Any]:
+        return {
+            "content": self._told,
+            "parts": self.parts,
+            "citations": [c.model_dump(mode="json") for c in self.ledger.citations],
+            "tool_trace": self.trace,
+            "event_cursor": self.cursor,
+        }
+
+    def hold(self, session: ScopedSession) -> None:
+        """Keep the turn for this transaction, or find out that it is somebody else's.
+
+        Raises:
+            LeaseLost
+        """
+        held = session.scalar(
+            select(Turn.id)
+            .where(
+                Turn.id == self.claim.turn_id,
+                Turn.fence == self.claim.fence,
+                Turn.status == "running",
+            )
+            .with_for_update()
+        )
+        if held is None:
+            raise LeaseLost
+
+    def finish(
+        self, status: str, error_code: str = "", model_calls: int | None = None, **final: Any
+    ) -> None:
+        """Write the reply's last state and the turn's, together, then tell the readers.
+
+        `status` is the message's: complete, stopped, interrupted or failed. `final` are
+        columns of the message; they and `model_calls` are kept as the turn's facts too.
+        """
+        _speaking.discard(self)
+        with self._lock, suppress(RedisError):
+            # The reply is whole in the database even if nobody can be told just now.
+            if self._unsent:
+                self._send_words()
+        outcome = {"complete": "done", "stopped": "stopped"}.get(status, "failed")
+        with self.transaction() as session:
+            self.hold(session)
+            language = session.scalar(
+                update(Message)
+                .where(Message.id == self.claim.reply_id)
+                .values(status=status, **{**self._snapshot(), "content": self.text, **final})
+                .returning(Message.language)
+            )
+            turn = session.scalars(
+                update(Turn)
+                .where(Turn.id == self.claim.turn_id)
+                .values(status=outcome, error_code=error_code, finished_at=func.clock_timestamp())
+                .returning(Turn)
+            ).one()
+            told = {**final, "model_calls": model_calls}
+            facts.record(session, turn, status, language or "", told, self.steps)
+        type_ = "error" if outcome == "failed" else "done"
+        self.publish(type_, {"status": status, "code": error_code})

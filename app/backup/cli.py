@@ -1,0 +1,51 @@
+"""`flask backup FILE` and `flask restore FILE`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from flask.cli import with_appcontext
+
+from app.backup.archive import BackupError
+from app.backup.making import make_backup
+from app.backup.restoring import restore_backup
+from app.extensions import services
+from app.schema import pending
+
+FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.command("backup")
+@click.argument("file", type=FILE)
+@with_appcontext
+def backup(file: Path) -> None:
+    """Write the whole house to FILE; people may go on working meanwhile."""
+    try:
+        manifest = make_backup(services().settings, file)
+    except BackupError as error:
+        raise click.ClickException(str(error)) from None
+    size = sum(member.bytes for member in manifest.members.values())
+    click.echo(f"{file}: {size / 1e6:,.1f} MB, schema {manifest.revision}", err=True)
+    if manifest.secrets:
+        click.echo(f"Not in it, keep them elsewhere: {', '.join(manifest.secrets)}", err=True)
+
+
+@click.command("restore")
+@click.argument("file", type=FILE)
+@click.option("--replace", is_flag=True, help="Delete the house that is here.")
+@with_appcontext
+def restore(file: Path, replace: bool) -> None:
+    """Make this house what it was when FILE was made; Comanda must be stopped."""
+    settings = services().settings
+    try:
+        manifest = restore_backup(settings, file, replace=replace)
+    except BackupError as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(f"The house is as it was on {manifest.made_at}.", err=True)
+    here = settings.model_dump(mode="json")
+    for name, value in manifest.settings.items():
+        if here.get(name) != value:
+            click.echo(f"It had {name.upper()}={value}; here it is {here.get(name)}.", err=True)
+    if pending(settings):
+        click.echo("Its schema is older: run `flask db upgrade`.", err=True)

@@ -1,0 +1,181 @@
+"""The database: one engine a process, one session a unit of work, one scope a session.
+
+A `Scope` says for whom the work is done. It comes from the signed-in session, never
+from text, and is written into every transaction, where the row-level security
+policies of the migrations read it. Queries carry the same predicate themselves.
+"""
+
+from __future__ import annotations
+
+import select
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+from uuid import UUID
+
+from sqlalchemy import Connection, DateTime, Engine, MetaData, Text, create_engine, event, text
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.exc import DisconnectionError
+from sqlalchemy.orm import DeclarativeBase, Session, SessionTransaction
+from uuid_utils.compat import uuid7
+
+from app.config import Settings
+
+NAMING = {
+    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "ck": "ck_%(table_name)s_%(constraint_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_name)s",
+    "pk": "pk_%(table_name)s",
+}
+
+JsonObject = dict[str, Any]
+JsonList = list[Any]
+
+
+class Base(DeclarativeBase):
+    """All models share one metadata, one naming convention and one type map."""
+
+    metadata = MetaData(naming_convention=NAMING)
+    type_annotation_map: ClassVar = {
+        datetime: DateTime(timezone=True),
+        JsonObject: JSONB,
+        JsonList: JSONB,
+        str: Text,
+    }
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {getattr(self, 'id', '?')}>"
+
+
+def new_id() -> UUID:
+    """A UUIDv7: unique everywhere, and sorted by the time it was made."""
+    return uuid7()
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True)
+class Scope:
+    """For whom a transaction runs; no group and no user means nothing tenant-owned is seen."""
+
+    group_id: UUID | None = None
+    user_id: UUID | None = None
+    role: str = ""
+
+
+NOBODY = Scope()
+
+
+class ScopedSession(Session):
+    """A session whose every transaction carries its scope to the database."""
+
+    @property
+    def scope(self) -> Scope:
+        scope: Scope = self.info.get("scope", NOBODY)
+        return scope
+
+    @property
+    def settings(self) -> Settings:
+        """The house's settings, for rules that hold whoever asks, such as limits."""
+        settings: Settings = self.info["settings"]
+        return settings
+
+    def rescope(self, scope: Scope) -> None:
+        """Serve another scope from now on (sign-in does), within this transaction too."""
+        self.info["scope"] = scope
+        if self.in_transaction():
+            _announce(scope, self.connection())
+
+
+def _announce(scope: Scope, connection: Connection) -> None:
+    connection.exec_driver_sql(
+        "SELECT set_config('comanda.group_id', %s, true),"
+        " set_config('comanda.user_id', %s, true), set_config('comanda.role', %s, true)",
+        (str(scope.group_id or ""), str(scope.user_id or ""), scope.role),
+    )
+
+
+@event.listens_for(ScopedSession, "after_begin")
+def _scope_transaction(
+    session: ScopedSession, _: SessionTransaction, connection: Connection
+) -> None:
+    _announce(session.scope, connection)
+
+
+def _replace_if_closed(connection: Any, _record: object, _proxy: object) -> None:
+    """Replace a connection that died while idle (a restarted server), unseen.
+
+    An idle server says nothing, unless it is to say that it ends: asking the kernel costs
+    nothing, where asking the server would cost a round trip for each unit of work.
+    """
+    if connection.closed or _has_something_to_say(connection.fileno()):
+        raise DisconnectionError
+
+
+def _has_something_to_say(descriptor: int) -> bool:
+    asking = select.poll()
+    asking.register(descriptor, select.POLLIN)
+    return bool(asking.poll(0))
+
+
+class Database:
+    """The engine and the way to sessions on it."""
+
+    def __init__(
+        self,
+        url: str,
+        pool_size: int = 6,
+        pool_timeout: float = 2,
+        settings: Settings | None = None,
+    ) -> None:
+        self.settings = settings or Settings()
+        self.engine: Engine = create_engine(
+            url,
+            pool_size=pool_size,
+            # What is opened stays open: signing in with a password costs the server more
+            # than most requests do.
+            max_overflow=0,
+            # A full pool answers 503 quickly instead of piling requests up.
+            pool_timeout=pool_timeout,
+            # Errors are logged, and what was bound to a statement is what people wrote.
+            hide_parameters=True,
+            connect_args={"connect_timeout": 5},
+        )
+        event.listen(self.engine, "checkout", _replace_if_closed)
+
+    def session(self, scope: Scope = NOBODY) -> ScopedSession:
+        info = {"scope": scope, "settings": self.settings}
+        return ScopedSession(self.engine, expire_on_commit=False, info=info)
+
+    @contextmanager
+    def transaction(self, scope: Scope = NOBODY) -> Iterator[ScopedSession]:
+        """A session that commits when the block ends well and rolls back when it does not."""
+        with self.session(scope) as session, session.begin():
+            yield session
+
+    def ping(self) -> None:
+        """Raise when the database does not answer."""
+        with self.engine.connect() as connection:
+            connection.execute(text("SELECT 1"))
+
+
+def app_database(settings: Settings, *, pool_size: int = 0, pool_timeout: float = 2) -> Database:
+    """The database as the app's role: row-level security holds.
+
+    `pool_size` is the settings' own unless given; who finds no free connection for
+    `pool_timeout` seconds gets an error.
+    """
+    assert settings.database_url, "resolve the embedded services first"
+    size = pool_size or settings.database_pool_size
+    return Database(settings.database_url, size, pool_timeout, settings)
+
+
+def owner_database(settings: Settings) -> Database:
+    """The database as its owner: migrations, seeds and the operator's commands only."""
+    assert settings.migration_database_url, "resolve the embedded services first"
+    return Database(settings.migration_database_url, 4, settings=settings)

@@ -1,0 +1,112 @@
+"""Putting the app together: configuration, then extensions, then the core, then skills."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from pathlib import Path
+
+from flask import Flask
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from app import broker
+from app.accounts import init_accounts
+from app.admin import init_admin
+from app.assistant import init_assistant
+from app.assistant.registry import Registry, Skill
+from app.cli import init_cli
+from app.config import LANGUAGES, Settings, load_settings
+from app.db import app_database
+from app.embedded import resolve
+from app.extensions import Services, babel, cookie_name, csrf, htmx, limiter
+from app.health import init_health
+from app.logs import init_logs
+from app.request_log import init_request_log
+from app.retrieval.embedder import make_embedder
+from app.scrape import init_scrape
+from app.skills import SKILLS
+from app.web import choose_language, choose_zone, init_web
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def build_app(settings: Settings | None = None, skills: tuple[Skill, ...] = SKILLS) -> Flask:
+    """Make the app: configuration, then extensions, then the core, then the skills.
+
+    Raises:
+        ConfigurationError: a setting is wrong, or a service it names cannot be used.
+    """
+    settings = resolve(settings or load_settings())
+    app = Flask(
+        "comanda",
+        root_path=str(ROOT),
+        template_folder=str(ROOT / "templates"),
+        static_folder=str(ROOT / "static"),
+    )
+    _configure(app, settings)
+    init_logs(settings)
+    init_request_log(app)
+    connection = broker.connect(settings.redis_url or "")
+    app.extensions["comanda"] = Services(
+        settings=settings,
+        database=app_database(settings),
+        redis=connection,
+        embedder=make_embedder(settings, connection),
+        registry=Registry(skills),
+    )
+    _bind_extensions(app)
+    init_web(app)
+    init_health(app)
+    init_scrape(app)
+    init_accounts(app)
+    init_assistant(app)
+    init_admin(app)
+    for skill in skills:
+        for blueprint in skill.blueprints:
+            app.register_blueprint(blueprint)
+    init_cli(app)
+    return app
+
+
+def _configure(app: Flask, settings: Settings) -> None:
+    app.config.update(
+        SECRET_KEY=settings.secret_key,
+        SESSION_COOKIE_NAME=cookie_name("comanda", settings),
+        SESSION_COOKIE_HTTPONLY=True,
+        SESSION_COOKIE_SAMESITE="Lax",
+        SESSION_COOKIE_SECURE=settings.secure_cookies,
+        PERMANENT_SESSION_LIFETIME=timedelta(days=settings.session_days),
+        MAX_CONTENT_LENGTH=2 * 1024 * 1024,
+        # An idle kitchen phone must not meet an expired form.
+        WTF_CSRF_TIME_LIMIT=None,
+        WTF_CSRF_SSL_STRICT=False,
+        # The limiter's library has a name of its own for Redis on a socket.
+        RATELIMIT_STORAGE_URI=re.sub("^unix:", "redis+unix:", settings.redis_url or ""),
+        RATELIMIT_STORAGE_OPTIONS={
+            "socket_timeout": 1,
+            "socket_connect_timeout": 1,
+            "retry": Retry(NoBackoff(), 0),
+        },
+        RATELIMIT_SWALLOW_ERRORS=True,
+        BABEL_DEFAULT_LOCALE=LANGUAGES[0],
+        BABEL_TRANSLATION_DIRECTORIES=str(ROOT / "app" / "translations"),
+        # Unversioned modules are asked for each time (and answered with 304).
+        SEND_FILE_MAX_AGE_DEFAULT=None,
+    )
+    app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
+    app.json.sort_keys = False  # type: ignore[attr-defined]
+    if settings.trusted_proxies:
+        from werkzeug.middleware.proxy_fix import ProxyFix
+
+        hops = settings.trusted_proxies
+        app.wsgi_app = ProxyFix(  # type: ignore[method-assign]
+            app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops
+        )
+
+
+def _bind_extensions(app: Flask) -> None:
+    csrf.init_app(app)
+    htmx.init_app(app)
+    limiter.init_app(app)
+    babel.init_app(app, locale_selector=choose_language, timezone_selector=choose_zone)

@@ -1,0 +1,164 @@
+"""Background jobs: what must happen, but not while somebody waits for a page.
+
+A job is deferred inside the transaction of the work that needs it, so it exists if and
+only if that work was committed. Arguments are ids; contents stay in their tables. The
+worker is an asyncio process of its own; its tasks push blocking work into threads.
+
+Start it with `python -m app.jobs`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from functools import cache
+from typing import Any
+from uuid import UUID
+
+import procrastinate
+import psycopg
+import redis
+import structlog
+from procrastinate import JobContext, PsycopgConnector, RetryStrategy
+from sqlalchemy import make_url, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.assistant.facts import forget_old_facts
+from app.config import Settings, load_settings
+from app.db import Database, Scope, ScopedSession, app_database
+from app.embedded import resolve
+from app.logs import init_logs
+from app.mail import NOTIFY_CHANNEL, forget_old_mail, send_waiting_mail
+from app.retrieval.embedder import make_embedder
+from app.retrieval.index import embed_missing
+
+EMBED_BATCH = 200
+HEARTBEAT_SECONDS = 2.0
+STALLED_SECONDS = 6.0
+CONCURRENCY = 4
+
+log = structlog.get_logger()
+if __name__ == "__main__":
+    # It warns of tasks made in the main module, because other processes would know them by
+    # another module's name. Ours are deferred by the names given here, whoever imports them.
+    logging.getLogger("procrastinate.blueprints").setLevel(logging.ERROR)
+tasks = procrastinate.Blueprint()
+
+
+def defer(session: ScopedSession, task: str, *, lock: str | None = None, **args: Any) -> None:
+    """Queue a job in this transaction. With `lock`, an equal waiting job is enough."""
+    job = {
+        "queue": "default",
+        "task": f"comanda:{task}",
+        "lock": lock,
+        "args": json.dumps(args, default=str),
+    }
+    statement = """
+        SELECT procrastinate_defer_jobs_v1(ARRAY[ROW(
+            :queue, :task, 0, CAST(:lock AS text), CAST(:lock AS text), CAST(:args AS jsonb), NULL
+        )::procrastinate_job_to_defer_v1])
+        WHERE NOT EXISTS (
+            SELECT 1 FROM procrastinate_jobs WHERE queueing_lock = :lock AND status = 'todo')
+    """
+    session.execute(text(statement), job)
+
+
+@cache
+def _database() -> Database:
+    return app_database(_settings())
+
+
+@cache
+def _settings() -> Settings:
+    return resolve(load_settings())
+
+
+@tasks.task(name="embed_missing", retry=RetryStrategy(max_attempts=5, exponential_wait=2))
+async def embed_group(*, group_id: str) -> None:
+    """Give the group's new and changed documents their vectors."""
+    await asyncio.to_thread(_embed_group, UUID(group_id))
+
+
+def _embed_group(group_id: UUID) -> None:
+    settings = _settings()
+    embedder = make_embedder(settings, redis.Redis.from_url(settings.redis_url or ""))
+    with _database().session(Scope(group_id)) as session:
+        report = embed_missing(session, embedder, group_id=group_id, batch_size=EMBED_BATCH)
+    log.info("embedded", group=str(group_id), report=str(report))
+
+
+@tasks.periodic(cron="* * * * * */20")
+@tasks.task(name="send_mail", queueing_lock="send_mail")
+async def send_mail(timestamp: int = 0) -> None:
+    """Send what waits to be sent."""
+    sent = await asyncio.to_thread(send_waiting_mail, _database(), _settings())
+    if sent:
+        log.info("mail sent", count=sent)
+
+
+@tasks.periodic(cron="17 * * * *")
+@tasks.task(name="forget_expired", queueing_lock="forget_expired")
+async def forget_expired(timestamp: int = 0) -> None:
+    """Remove sign-ins and resets that are over, mail of long ago, and old facts of turns."""
+
+    def forget() -> None:
+        with _database().transaction() as session:
+            session.execute(text("SELECT forget_expired_sign_ins()"))
+        forget_old_mail(_database())
+        forget_old_facts(_database())
+
+    await asyncio.to_thread(forget)
+
+
+@tasks.periodic(cron="* * * * * */5")
+@tasks.task(name="retry_stalled", queueing_lock="retry_stalled", pass_context=True)
+async def retry_stalled(context: JobContext, timestamp: int = 0) -> None:
+    """Queue again the jobs of workers that died in the middle of them."""
+    manager = context.app.job_manager
+    stalled = await manager.get_stalled_jobs(seconds_since_heartbeat=STALLED_SECONDS)
+    for job in stalled:
+        await manager.retry_job(job)
+
+
+async def _mail_at_once(address: str) -> None:
+    """Send mail as soon as somebody queues it; the periodic job is the net under this."""
+    while True:
+        try:
+            connection = await psycopg.AsyncConnection.connect(address, autocommit=True)
+            async with connection:
+                await connection.execute(f"LISTEN {NOTIFY_CHANNEL}")
+                async for _notice in connection.notifies():
+                    await asyncio.to_thread(send_waiting_mail, _database(), _settings())
+        except (psycopg.Error, SQLAlchemyError) as error:
+            log.error("cannot listen for mail", error=type(error).__name__)
+            await asyncio.sleep(5)
+
+
+async def work(settings: Settings) -> None:
+    """Work until told to stop."""
+    url = make_url(settings.database_url or "").set(drivername="postgresql")
+    address = url.render_as_string(hide_password=False)
+    connector = PsycopgConnector(conninfo=address, max_size=6)
+    app = procrastinate.App(connector=connector)
+    app.add_tasks_from(tasks, namespace="comanda")
+    async with app.open_async():
+        log.info("jobs ready")
+        mail = asyncio.create_task(_mail_at_once(address))
+        await app.run_worker_async(
+            concurrency=CONCURRENCY,
+            update_heartbeat_interval=HEARTBEAT_SECONDS,
+            stalled_worker_timeout=STALLED_SECONDS,
+            delete_jobs="successful",
+            shutdown_graceful_timeout=5,
+        )
+        mail.cancel()
+
+
+def main() -> None:
+    init_logs(_settings())
+    asyncio.run(work(_settings()))
+
+
+if __name__ == "__main__":
+    main()

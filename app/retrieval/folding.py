@@ -1,0 +1,27 @@
+"""Text as search compares it: without case and without accents.
+
+`fold` does in Python what `fold_text` does in the database (see the search migration), so
+that a match found by one is a match for the other; a test holds them together.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_ACCENTS = re.compile("[\u0300-\u036f]+")
+_WORD = re.compile(r"[^\W_]+")
+_LIGATURES = str.maketrans({"ß": "ss", "æ": "ae", "œ": "oe"})
+
+
+def fold(text: str) -> str:
+    """Lower case without accents: "Jalapeño" becomes "jalapeno", "Œuf" becomes "oeuf"."""
+    if text.isascii():
+        return text.lower()
+    bare = _ACCENTS.sub("", unicodedata.normalize("NFD", text))
+    return bare.lower().translate(_LIGATURES)
+
+
+def words(text: str) -> list[str]:
+    """The folded words of `text`, in order: letters and digits, no signs."""
+    return _WORD.findall(fold(text))

@@ -1,0 +1,21 @@
+"""Knowledge: the house's manual and menus, searched, cited and read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from app.assistant.registry import Skill
+from app.skills.knowledge.mentions import find_hints
+from app.skills.knowledge.parts import ProductCardPart
+from app.skills.knowledge.tools import TOOLS
+from app.skills.knowledge.views import blueprint
+
+SKILL = Skill(
+    name="knowledge",
+    tools=TOOLS,
+    parts=(ProductCardPart,),
+    blueprints=(blueprint,),
+    prompts=Path(__file__).with_name("prompts.yaml"),
+    context={"knowledge": find_hints},
+    domains=("manual", "dishes", "wines", "cocktails", "recipes", "beer_liquor", "training"),
+)

@@ -1,0 +1,254 @@
+"""Markdown files to manual sections: parsed purely, then stored idempotently.
+
+Each file becomes a section with its headings below it. `{#slug}` after a heading names
+the section; the same slug in the other language is the same section. Without one, the
+slug is made from the file's name and the heading.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import yaml
+from sqlalchemy import select
+
+from app.config import LANGUAGES
+from app.db import ScopedSession
+from app.skills.knowledge.models import SECTION_KINDS, ManualSection
+
+_FRONT_MATTER = re.compile(r"\A---\r?\n(.*?)\r?\n---[ \t]*\r?\n", re.DOTALL)
+_HEADING = re.compile(r"^(#{1,6})[ \t]+(.+?)[ \t]*#*[ \t]*$")
+_SLUG = re.compile(r"\s*\{#([a-z0-9][a-z0-9-]{0,118})\}$")
+_IMAGE = re.compile(r"!\[[^\]\n]*\]\([^)\n]*\)")
+_FENCE = re.compile(r"^\s*(```|~~~)")
+_NAMED_HEADING = re.compile(r"^#{1,6}[ \t].*\{#[a-z0-9-]+\}[ \t]*$", re.MULTILINE)
+SLUG_LENGTH = 100
+SHORT_WORDS = 700
+
+
+class ImportProblem(Exception):
+    """A file that cannot be imported, and why, in words for the person who chose it."""
+
+    def __init__(self, source: str, reason: str) -> None:
+        super().__init__(f"{source}: {reason}")
+
+
+@dataclass
+class ParsedSection:
+    """A heading and the text under it, up to the next heading."""
+
+    slug: str
+    title: str
+    level: int
+    lines: list[str] = field(default_factory=list)
+    parent: ParsedSection | None = None
+
+    @property
+    def body(self) -> str:
+        return "\n".join(self.lines).strip()
+
+
+@dataclass(frozen=True)
+class ParsedDocument:
+    source: str
+    kind: str
+    sections: tuple[ParsedSection, ...]
+
+
+@dataclass
+class ImportReport:
+    """What an import did: sections added, changed, left as they were, and taken out.
+
+    `removed` are sections that their document does not have any more in this language.
+    """
+
+    added: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    removed: int = 0
+
+
+def read_markdown(path: Path, kind: str = "sop") -> ParsedDocument:
+    """Read a file and parse it.
+
+    Raises:
+        ImportProblem: it is not UTF-8 text, its front matter is broken, or it is empty.
+    """
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ImportProblem(path.name, f"cannot be read as UTF-8 text ({error})") from None
+    return parse_markdown(text, path.stem, kind)
+
+
+def parse_markdown(text: str, source: str, kind: str = "sop") -> ParsedDocument:
+    """Parse one document; `source` is the file's name without its ending."""
+    matter, body = _split_front_matter(text.replace("\r\n", "\n"), source)
+    # Pictures do not come along, and their captions alone would answer nothing.
+    body = _IMAGE.sub("", body)
+    chosen = str(matter.get("kind", kind))
+    if chosen not in SECTION_KINDS:
+        known = ", ".join(SECTION_KINDS)
+        raise ImportProblem(source, f"kind is {chosen!r}; it must be one of {known}")
+    title = str(matter.get("title") or "").strip()
+    sections = list(_sections(body, source, title))
+    if _is_short(body):
+        sections = [_whole(body, sections[0], title)]
+    if len(sections) == 1 and not sections[0].body:
+        raise ImportProblem(source, "has no text")
+    return ParsedDocument(source, chosen, tuple(sections))
+
+
+def _is_short(body: str) -> bool:
+    """A page of text without named sections is read, cited and shown as one."""
+    return not _NAMED_HEADING.search(body) and len(body.split()) <= SHORT_WORDS
+
+
+def _whole(body: str, root: ParsedSection, title: str) -> ParsedSection:
+    lines = body.strip().split("\n")
+    starts_with_title = not title and _HEADING.match(lines[0])
+    return ParsedSection(root.slug, root.title, 0, lines[1:] if starts_with_title else lines)
+
+
+def _split_front_matter(text: str, source: str) -> tuple[dict[str, Any], str]:
+    match = _FRONT_MATTER.match(text)
+    if not match:
+        return {}, text
+    try:
+        matter = yaml.safe_load(match.group(1))
+    except yaml.YAMLError as error:
+        raise ImportProblem(source, f"the front matter is not valid YAML ({error})") from None
+    return (matter if isinstance(matter, dict) else {}), text[match.end() :]
+
+
+def _sections(body: str, source: str, title: str) -> Iterator[ParsedSection]:
+    """The sections in order, each knowing its parent. A title comes from the front matter,
+    from a single first heading of level 1, or from the file's name."""
+    root = ParsedSection(slugify(source), title or _name_to_title(source), 0)
+    if not title:
+        root, body = _take_title(root, body)
+    open_sections, fenced, used = [root], False, {root.slug}
+    yield_order = [root]
+    for line in body.split("\n"):
+        if _FENCE.match(line):
+            fenced = not fenced
+        heading = None if fenced else _HEADING.match(line)
+        if heading is None:
+            open_sections[-1].lines.append(line)
+            continue
+        level = len(heading.group(1))
+        while len(open_sections) > 1 and open_sections[-1].level >= level:
+            open_sections.pop()
+        parent = open_sections[-1]
+        words, slug = _split_slug(heading.group(2))
+        if slug in used:
+            raise ImportProblem(source, f"two sections are called {{#{slug}}}")
+        slug = slug or _unique(slugify(f"{root.slug}-{words}"), used)
+        used.add(slug)
+        section = ParsedSection(slug, words, level, parent=parent)
+        open_sections.append(section)
+        yield_order.append(section)
+    yield from yield_order
+
+
+def _take_title(root: ParsedSection, body: str) -> tuple[ParsedSection, str]:
+    lines = body.lstrip("\n").split("\n")
+    heading = _HEADING.match(lines[0]) if lines else None
+    if heading is None or len(heading.group(1)) != 1:
+        return root, body
+    words, slug = _split_slug(heading.group(2))
+    return ParsedSection(slug or root.slug, words, 0), "\n".join(lines[1:])
+
+
+def _split_slug(heading: str) -> tuple[str, str]:
+    match = _SLUG.search(heading)
+    return (heading[: match.start()].strip(), match.group(1)) if match else (heading.strip(), "")
+
+
+def _name_to_title(source: str) -> str:
+    return re.sub(r"^\d+[-_ ]", "", source).replace("-", " ").replace("_", " ").capitalize()
+
+
+def slugify(text: str) -> str:
+    """Lower-case ASCII words with hyphens between them; never empty."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    slug = re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")
+    return slug[:SLUG_LENGTH].rstrip("-") or "section"
+
+
+def _unique(slug: str, used: set[str]) -> str:
+    candidate, number = slug, 2
+    while candidate in used:
+        candidate, number = f"{slug}-{number}", number + 1
+    return candidate
+
+
+def store_document(
+    session: ScopedSession,
+    document: ParsedDocument,
+    *,
+    group_id: UUID,
+    language: str,
+    position: int,
+    report: ImportReport,
+) -> list[ManualSection]:
+    """Write a document's sections in one language; the other language's text stays.
+
+    Running it again changes nothing. Returns the sections, parents first.
+    """
+    slugs = [parsed.slug for parsed in document.sections]
+    known = {
+        row.slug: row
+        for row in session.scalars(
+            select(ManualSection).where(
+                ManualSection.group_id == group_id, ManualSection.slug.in_(slugs)
+            )
+        )
+    }
+    stored: dict[str, ManualSection] = {}
+    for number, parsed in enumerate(document.sections):
+        row = known.get(parsed.slug)
+        if row is None:
+            row = ManualSection(group_id=group_id, slug=parsed.slug, source=document.source)
+            session.add(row)
+            report.added += 1
+            _write(row, parsed, document, language, stored, position if number == 0 else number)
+            session.flush()
+        elif _write(row, parsed, document, language, stored, position if number == 0 else number):
+            report.changed += 1
+        else:
+            report.unchanged += 1
+        stored[parsed.slug] = row
+    session.flush()
+    return list(stored.values())
+
+
+def _write(
+    row: ManualSection,
+    parsed: ParsedSection,
+    document: ParsedDocument,
+    language: str,
+    stored: dict[str, ManualSection],
+    position: int,
+) -> bool:
+    """Bring a row in step with what was parsed; True when anything differed."""
+    wanted = {
+        "kind": document.kind,
+        "position": position,
+        "parent_id": stored[parsed.parent.slug].id if parsed.parent else None,
+        f"title_{language}": parsed.title,
+        f"body_{language}": parsed.body,
+    }
+    if not any(row.is_written_in(each) for each in LANGUAGES):
+        # New, or emptied by an import whose document did not have it: shown (again).
+        wanted["is_published"] = True
+    differing = {name: value for name, value in wanted.items() if getattr(row, name) != value}
+    for name, value in differing.items():
+        setattr(row, name, value)
+    return bool(differing)
