@@ -1,0 +1,118 @@
+// Bringing bubbles up to date. Events about a bubble that is on its way wait for it.
+import { idle } from "./posting.js";
+
+const messages = document.getElementById("messages");
+const composer = document.getElementById("composer");
+const TRIES = [0, 1000, 3000];
+const held = new Map();
+// Bubbles that are on a branch which is not shown: nothing needs to be drawn of them.
+const elsewhere = new Set();
+let reloading = null;
+
+export function findBubble(id) {
+  return document.getElementById(`m-${id}`);
+}
+
+export function unfinished() {
+  return messages.querySelectorAll("[data-status=streaming], [data-status=queued]");
+}
+
+/** Fetch `address` into `element`, which is also the request's source; true when it was told. */
+export async function load(address, element, swap) {
+  let arrived = false;
+  // Before the swap: after it the element may be gone, and its events with it.
+  const note = ({ detail }) => (arrived = detail.ctx.response.status < 300);
+  element.addEventListener("htmx:before:response", note, { once: true });
+  await window.htmx.ajax("GET", address, { source: element, target: element, swap });
+  element.removeEventListener("htmx:before:response", note);
+  return arrived;
+}
+
+// A failed answer must not take the place of a bubble; it is asked for again instead.
+document.addEventListener("htmx:before:swap", (event) => {
+  const { ctx } = event.detail;
+  const own = ctx.sourceElement.closest?.("#messages") && ctx.sourceElement.localName !== "form";
+  if (own && ctx.response?.status >= 400) event.preventDefault();
+});
+
+async function loadPatiently(address, element, swap) {
+  for (const delay of TRIES) {
+    await new Promise((resolve) => setTimeout(resolve, delay));
+    if (await load(address, element, swap)) return true;
+  }
+  return false;
+}
+
+async function during(id, work) {
+  const waiting = held.get(id) ?? [];
+  held.set(id, waiting);
+  await work();
+  held.delete(id);
+  const bubble = findBubble(id);
+  if (bubble) for (const act of waiting) act(bubble);
+}
+
+async function bring(id) {
+  // This tab's own message comes with the answer to its post, and must not come twice.
+  await idle();
+  if (findBubble(id)) return;
+  const place = document.createElement("div");
+  messages.append(place);
+  const address = `${composer.getAttribute("action")}/${id}?missed`;
+  const told = await loadPatiently(address, place, "outerHTML");
+  // Still there: it did not come, or it is on a branch that is not shown.
+  place.remove();
+  if (told && !findBubble(id)) elsewhere.add(id);
+}
+
+/** Call `act` with the message's bubble as soon as it is there, fetching it if need be. */
+export function withBubble(id, act) {
+  const bubble = findBubble(id);
+  if (reloading) reloading.then(() => withBubble(id, act));
+  else if (held.has(id)) held.get(id).push(act);
+  else if (bubble) act(bubble);
+  else if (!elsewhere.has(id)) {
+    held.set(id, [act]);
+    during(id, () => bring(id));
+  }
+}
+
+/** Fetch a bubble anew; what is said about it meanwhile is applied after. */
+export async function refreshBubble(id) {
+  await reloading;
+  const bubble = findBubble(id);
+  if (!bubble || held.has(id)) return;
+  await during(id, () => loadPatiently(bubble.dataset.url, bubble, "outerMorph"));
+}
+
+/** Fetch anew the messages whose cards still offer something: it may have been answered. */
+export async function refreshOffers() {
+  // What was answered here comes with the answer to its post.
+  await idle();
+  for (const card of messages.querySelectorAll("[data-open]")) {
+    const { dataset } = card.closest(".message");
+    if (dataset.status !== "streaming") refreshBubble(dataset.message);
+  }
+}
+
+async function fetchMessages(after) {
+  await after;
+  await idle();
+  await window.htmx.ajax("GET", location.pathname, {
+    source: messages,
+    target: messages,
+    select: "#messages",
+    swap: "outerMorph",
+  });
+  elsewhere.clear();
+}
+
+/** Fetch the conversation anew; what is said meanwhile is applied after. */
+export function reloadMessages() {
+  const mine = fetchMessages(reloading);
+  reloading = mine;
+  mine.finally(() => {
+    if (reloading === mine) reloading = null;
+  });
+  return mine;
+}

@@ -1,0 +1,23 @@
+// What every page needs. The chat adds chat.js, the library finder.js.
+import "./copy.js";
+import "./drawer.js";
+import "./offline.js";
+import "./theme.js";
+import "./times.js";
+import { forgetDrafts } from "./drafts.js";
+
+// Forms carry their token themselves; requests without a form get it here, and reads never do,
+// so that it stays out of addresses and logs.
+document.addEventListener("htmx:config:request", ({ detail }) => {
+  const { request } = detail.ctx;
+  if (request.method !== "GET") {
+    request.headers["X-CSRFToken"] = document.querySelector("meta[name=csrf-token]").content;
+  }
+});
+
+// A form that came back with errors puts the first one under the reader's eyes.
+document.querySelector("[data-first-error]")?.focus();
+
+document.addEventListener("submit", ({ target }) => {
+  if (target.matches("[data-signs-out]")) forgetDrafts();
+});

@@ -1,0 +1,27 @@
+// What this page is just sending, and the keys of the messages it has sent.
+const keys = new Set();
+const sending = new Set();
+let settled = Promise.resolve();
+let settle = () => {};
+
+export function keepKey(key) {
+  keys.add(key);
+}
+
+export function isOwn(key) {
+  return Boolean(key) && keys.has(key);
+}
+
+/** Resolves when nothing is on its way. */
+export async function idle() {
+  while (sending.size) await settled;
+}
+
+document.addEventListener("htmx:before:request", ({ detail: { ctx } }) => {
+  if (ctx.request.method === "GET") return;
+  if (!sending.size) settled = new Promise((resolve) => (settle = resolve));
+  sending.add(ctx);
+});
+document.addEventListener("htmx:finally:request", ({ detail: { ctx } }) => {
+  if (sending.delete(ctx) && !sending.size) settle();
+});

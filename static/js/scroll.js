@@ -1,0 +1,103 @@
+// The view follows an answer until its question stands at the top, so that a long one is read
+// from its beginning; beyond that only a reader who goes along. Else a pill offers the way.
+const scroller = document.getElementById("scroller");
+const messages = document.getElementById("messages");
+const pill = document.getElementById("to-newest");
+const NEAR = 48;
+const GAP = 12;
+
+// "question": the newest question stays in sight; "end": the newest words do; "free": the reader
+// is somewhere of their own. A first page is read from its top; a conversation from its end.
+let staying = document.getElementById("welcome") ? "free" : "end";
+let ours = 0;
+let lastHeight = 0;
+let lastWidth = 0;
+
+function end() {
+  return Math.max(0, scroller.scrollHeight - scroller.clientHeight);
+}
+
+/** Where the newest question stands at the top (a long one with half of the view left below). */
+function questionTop() {
+  const asked = [...messages.querySelectorAll("[data-role=user]")].at(-1);
+  if (!asked) return end();
+  const box = asked.getBoundingClientRect();
+  const below = box.top - scroller.getBoundingClientRect().top - GAP;
+  const long = Math.max(0, box.height - scroller.clientHeight / 2);
+  return Math.min(end(), Math.max(0, scroller.scrollTop + below + long));
+}
+
+function moveTo(top) {
+  scroller.scrollTop = top;
+  ours = scroller.scrollTop;
+}
+
+function stay(where) {
+  staying = where;
+  pill.hidden = true;
+  moveTo(where === "end" ? end() : questionTop());
+}
+
+/** Show the newest question, and its answer from the beginning. */
+export function followQuestion() {
+  stay("question");
+}
+
+/** Bring what somebody has opened into view whole, if it fits, and stay there. */
+export function stayWith(element) {
+  staying = "free";
+  if (element.offsetHeight < scroller.clientHeight) element.scrollIntoView({ block: "nearest" });
+}
+
+/** Keep an element where it stood before what is around it changed. */
+export function keepInPlace(element, top) {
+  staying = "free";
+  moveTo(scroller.scrollTop + element.getBoundingClientRect().top - top);
+}
+
+scroller.addEventListener(
+  "scroll",
+  () => {
+    const moved = scroller.scrollTop - ours;
+    const near = end() - scroller.scrollTop < NEAR;
+    ours = scroller.scrollTop;
+    // Our own moves are told late, when content may have grown since: they are nobody's wish.
+    if (Math.abs(moved) <= 1) return;
+    if (near && moved > 0) staying = "end";
+    else if (!near) staying = "free";
+    if (near) pill.hidden = true;
+  },
+  { passive: true },
+);
+
+const observer = new ResizeObserver(() => {
+  // A narrower column is taller too, and so is one with its sources opened: nothing new.
+  const writing = messages.querySelector("[data-status=streaming], [data-status=queued]");
+  const grew = writing && messages.offsetHeight > lastHeight && messages.offsetWidth === lastWidth;
+  lastHeight = messages.offsetHeight;
+  lastWidth = messages.offsetWidth;
+  if (staying !== "free") stay(staying);
+  else if (grew) pill.hidden = false;
+});
+
+// What comes in above must not push away what is being read.
+let fromEnd = 0;
+document.addEventListener("htmx:before:swap", ({ detail }) => {
+  if (detail.ctx.sourceElement.closest?.("#earlier")) {
+    fromEnd = scroller.scrollHeight - scroller.scrollTop;
+  }
+});
+document.addEventListener("htmx:after:swap", () => {
+  if (fromEnd) moveTo(scroller.scrollHeight - fromEnd);
+  fromEnd = 0;
+});
+
+lastHeight = messages.offsetHeight;
+lastWidth = messages.offsetWidth;
+observer.observe(messages);
+observer.observe(scroller);
+pill.addEventListener("click", () => {
+  stay("end");
+  document.getElementById("message").focus();
+});
+if (staying === "end") stay("end");
