@@ -1,0 +1,63 @@
+"""A small SMTP server that keeps what it is given, and misbehaves when told to."""
+
+from __future__ import annotations
+
+import email
+import socketserver
+import threading
+from email.message import EmailMessage
+from email.policy import default
+from typing import Any, Literal
+
+Manners = Literal["polite", "refuses", "busy", "hangs up"]
+
+
+class SmtpServer(socketserver.ThreadingTCPServer):
+    """Listens on a free local port. `manners` decides how it answers:
+
+    polite takes everything; refuses answers 550 to a recipient, busy 451; hangs up takes
+    the whole message and goes away without a word.
+    """
+
+    allow_reuse_address = True
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Conversation)
+        self.manners: Manners = "polite"
+        self.received: list[EmailMessage] = []
+        threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
+
+    @property
+    def port(self) -> int:
+        return int(self.server_address[1])
+
+
+class _Conversation(socketserver.StreamRequestHandler):
+    server: SmtpServer
+
+    def handle(self) -> None:
+        self._say("220 ready")
+        for line in iter(self.rfile.readline, b""):
+            verb = line.split(b":")[0].strip().upper().split(b" ")[0]
+            if verb == b"DATA":
+                self._say("354 go on")
+                self._take()
+                if self.server.manners == "hangs up":
+                    return
+                self._say("250 taken")
+            elif verb == b"RCPT":
+                self._say({"refuses": "550 nobody", "busy": "451 later"}.get(
+                    self.server.manners, "250 ok"
+                ))  # fmt: skip
+            else:
+                self._say("221 bye" if verb == b"QUIT" else "250 ok")
+
+    def _take(self) -> None:
+        lines = iter(self.rfile.readline, b".\r\n")
+        content = b"".join(line[1:] if line.startswith(b"..") else line for line in lines)
+        message: Any = email.message_from_bytes(content, policy=default)
+        self.server.received.append(message)
+
+    def _say(self, words: str) -> None:
+        self.wfile.write(words.encode() + b"\r\n")

@@ -1,0 +1,284 @@
+"""Invitations by link: who may send them, who may use them, and how often."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from flask import Flask
+from sqlalchemy import func, select, update
+
+from app.accounts.models import AuditEntry, Invitation, Membership, User
+from app.db import Database, utc_now
+from app.mail import OutgoingMail
+from tests.accounts.conftest import Browser, House, Member, link_in
+
+SignedIn = Callable[[Member], Browser]
+MailTo = Callable[[str], list[OutgoingMail]]
+
+NEW_PERSON = {"name": "Luz Ortega", "password": "nine purple onions"}
+
+
+@pytest.fixture
+def newcomer(house: House) -> str:
+    return f"luz-{house.slug}@example.com"
+
+
+@pytest.fixture
+def invite(signed_in: SignedIn, mail_to: MailTo) -> Callable[..., str]:
+    """Lets a house's admin invite an address; returns the path of the link in the mail."""
+
+    def invite_(house: House, email: str, role: str = "staff") -> str:
+        form = {"action": "invite", "email": email, "role": role}
+        assert signed_in(house.admin).post("/people", form).status_code == 303
+        return link_in(mail_to(email.lower())[-1])
+
+    return invite_
+
+
+def role_in(owner: Database, house: House, email: str) -> str | None:
+    with owner.transaction() as session:
+        return session.scalar(
+            select(Membership.role)
+            .join(User, User.id == Membership.user_id)
+            .where(Membership.group_id == house.group_id, User.email == email)
+        )
+
+
+def test_a_new_person_joins_with_the_invited_role_and_is_signed_in(
+    browser: Browser, house: House, newcomer: str, invite: Callable[..., str], owner: Database
+) -> None:
+    link = invite(house, newcomer.upper(), "manager")
+    page = browser.get(link).text
+    assert house.name in page
+    assert newcomer in page
+    answer = browser.post(link, NEW_PERSON)
+    assert (answer.status_code, answer.location) == (303, "/")
+    assert "Luz Ortega" in browser.get("/people").text
+    assert role_in(owner, house, newcomer) == "manager"
+    again = Browser(browser.app).post(
+        "/sign-in", {"email": newcomer, "password": NEW_PERSON["password"]}
+    )
+    assert again.status_code == 303
+
+
+def test_a_link_works_once(
+    app: Flask, house: House, newcomer: str, invite: Callable[..., str]
+) -> None:
+    link = invite(house, newcomer)
+    assert Browser(app).post(link, NEW_PERSON).status_code == 303
+    assert Browser(app).get(link).status_code == 404
+    assert Browser(app).post(link, NEW_PERSON).status_code == 404
+
+
+def test_an_expired_link_does_not_work(
+    browser: Browser, house: House, newcomer: str, invite: Callable[..., str], owner: Database
+) -> None:
+    link = invite(house, newcomer)
+    with owner.transaction() as session:
+        session.execute(
+            update(Invitation)
+            .where(Invitation.email == newcomer)
+            .values(expires_at=utc_now() - timedelta(seconds=1))
+        )
+    assert browser.get(link).status_code == 404
+    answer = browser.post(link, NEW_PERSON)
+    assert answer.status_code == 404
+    assert "Ask for a new one" in answer.text
+    assert role_in(owner, house, newcomer) is None
+
+
+def test_an_invitation_taken_back_does_not_work(
+    browser: Browser,
+    signed_in: SignedIn,
+    house: House,
+    newcomer: str,
+    invite: Callable[..., str],
+    owner: Database,
+) -> None:
+    link = invite(house, newcomer)
+    with owner.transaction() as session:
+        invitation_id = session.scalars(
+            select(Invitation.id).where(Invitation.email == newcomer)
+        ).one()
+    admin = signed_in(house.admin)
+    form = {"action": "revoke", "invitation_id": str(invitation_id)}
+    assert admin.post("/people", form).status_code == 303
+    assert browser.post(link, NEW_PERSON).status_code == 404
+    assert admin.post("/people", form).status_code == 404
+
+
+def test_a_second_invitation_ends_the_first(
+    app: Flask, house: House, newcomer: str, invite: Callable[..., str], owner: Database
+) -> None:
+    first, second = invite(house, newcomer), invite(house, newcomer, "manager")
+    assert Browser(app).post(first, NEW_PERSON).status_code == 404
+    assert Browser(app).post(second, NEW_PERSON).status_code == 303
+    assert role_in(owner, house, newcomer) == "manager"
+
+
+@pytest.mark.parametrize("token", ["x", "A" * 43, "%00", "..%2F..%2Fpeople"])
+def test_a_made_up_link_does_not_work(browser: Browser, token: str) -> None:
+    assert browser.get(f"/invitations/{token}").status_code == 404
+    assert browser.post(f"/invitations/{token}", NEW_PERSON).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field"),
+    [
+        ({"name": ""}, "name"),
+        ({"password": "short"}, "password"),
+        ({"password": "Luz Ortega Luz"}, None),
+        ({"password": "password1234"}, "password"),
+    ],
+)
+def test_a_refused_form_keeps_the_link_good(
+    browser: Browser,
+    house: House,
+    newcomer: str,
+    invite: Callable[..., str],
+    wrong: dict[str, str],
+    field: str | None,
+) -> None:
+    link = invite(house, newcomer)
+    answer = browser.post(link, {**NEW_PERSON, **wrong})
+    if field is None:
+        assert answer.status_code == 303
+        return
+    assert answer.status_code == 422
+    assert f'id="e-{field}"' in answer.text
+    assert browser.post(link, NEW_PERSON).status_code == 303
+
+
+def test_somebody_with_an_account_joins_as_who_they_are(
+    signed_in: SignedIn,
+    house: House,
+    other_house: House,
+    invite: Callable[..., str],
+    owner: Database,
+) -> None:
+    link = invite(other_house, house.staff.email, "manager")
+    browser = signed_in(house.staff)
+    assert "Your name" not in browser.get(link).text
+    assert browser.post(link).status_code == 303
+    assert role_in(owner, other_house, house.staff.email) == "manager"
+    assert f"<small>{other_house.name}</small>" in browser.get("/profile").text
+
+
+def test_somebody_with_an_account_must_sign_in_first(
+    browser: Browser, house: House, other_house: House, invite: Callable[..., str], owner: Database
+) -> None:
+    link = invite(other_house, house.staff.email)
+    page = browser.get(link).text
+    assert f"/sign-in?next={link}" in page
+    # Whoever merely holds the link cannot set a password for the account.
+    answer = browser.post(link, NEW_PERSON)
+    assert answer.status_code == 409
+    assert role_in(owner, other_house, house.staff.email) is None
+    assert browser.sign_in(house.staff, next=link).location == link
+
+
+def test_nobody_accepts_for_somebody_else(
+    signed_in: SignedIn,
+    house: House,
+    other_house: House,
+    invite: Callable[..., str],
+    owner: Database,
+) -> None:
+    link = invite(other_house, house.staff.email)
+    colleague = signed_in(house.manager)
+    assert f"Sign out as {house.manager.name}" in colleague.get(link).text
+    assert colleague.post(link, NEW_PERSON).status_code == 409
+    assert role_in(owner, other_house, house.staff.email) is None
+    assert role_in(owner, other_house, house.manager.email) is None
+
+
+@pytest.mark.parametrize("role", ["staff", "manager"])
+def test_only_admins_invite(
+    signed_in: SignedIn, house: House, newcomer: str, mail_to: MailTo, role: str
+) -> None:
+    form = {"action": "invite", "email": newcomer, "role": "admin"}
+    assert signed_in(getattr(house, role)).post("/people", form).status_code == 403
+    assert mail_to(newcomer) == []
+
+
+def test_an_admin_cannot_take_back_another_houses_invitation(
+    signed_in: SignedIn,
+    house: House,
+    other_house: House,
+    newcomer: str,
+    invite: Callable[..., str],
+    owner: Database,
+) -> None:
+    invite(other_house, newcomer)
+    with owner.transaction() as session:
+        invitation_id = session.scalars(
+            select(Invitation.id).where(Invitation.email == newcomer)
+        ).one()
+    form = {"action": "revoke", "invitation_id": str(invitation_id)}
+    assert signed_in(house.admin).post("/people", form).status_code == 404
+    with owner.transaction() as session:
+        assert session.get(Invitation, invitation_id) is not None
+
+
+@pytest.mark.parametrize(
+    ("form", "field"),
+    [
+        ({"email": "not an address", "role": "staff"}, "email"),
+        ({"email": "", "role": "staff"}, "email"),
+        ({"email": "a@b@c", "role": "staff"}, "email"),
+        ({"email": "new@example.com", "role": "owner"}, "role"),
+    ],
+)
+def test_an_invitation_that_cannot_be_sent_says_why_beside_the_field(
+    signed_in: SignedIn, house: House, form: dict[str, str], field: str
+) -> None:
+    answer = signed_in(house.admin).post("/people", {"action": "invite", **form})
+    assert answer.status_code == 422
+    assert f'id="e-{field}"' in answer.text
+    assert f'value="{form["email"]}"' in answer.text
+
+
+def test_whoever_works_here_already_is_not_invited(signed_in: SignedIn, house: House) -> None:
+    form = {"action": "invite", "email": house.staff.email, "role": "admin"}
+    answer = signed_in(house.admin).post("/people", form)
+    assert answer.status_code == 422
+    assert "is in this group already" in answer.text
+
+
+def test_the_admin_is_shown_the_link_once(
+    signed_in: SignedIn, house: House, newcomer: str, mail_to: MailTo
+) -> None:
+    admin = signed_in(house.admin)
+    admin.post("/people", {"action": "invite", "email": newcomer, "role": "staff"})
+    link = link_in(mail_to(newcomer)[0])
+    assert link in admin.get("/people").text
+    assert link not in admin.get("/people").text
+
+
+def test_invitations_are_on_the_record(
+    browser: Browser, house: House, newcomer: str, invite: Callable[..., str], owner: Database
+) -> None:
+    browser.post(invite(house, newcomer), NEW_PERSON)
+    with owner.transaction() as session:
+        query = select(AuditEntry.action, AuditEntry.subject).where(
+            AuditEntry.group_id == house.group_id, AuditEntry.action.like("invit%")
+        )
+        assert [tuple(row) for row in session.execute(query.order_by(AuditEntry.id))] == [
+            ("invited", f"{newcomer} as staff"),
+            ("invitation_accepted", f"{newcomer} as staff"),
+        ]
+
+
+def test_the_token_is_kept_as_a_hash_only(
+    house: House, newcomer: str, invite: Callable[..., str], owner: Database
+) -> None:
+    token = invite(house, newcomer).rpartition("/")[2]
+    with owner.transaction() as session:
+        kept = session.scalars(
+            select(Invitation.token_hash).where(Invitation.email == newcomer)
+        ).one()
+        rows = session.scalar(select(func.count()).where(Invitation.token_hash == token))
+    assert kept != token
+    assert rows == 0

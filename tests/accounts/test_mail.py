@@ -1,0 +1,228 @@
+"""The outbox: what is queued goes out once it may, and never twice."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+import structlog
+from sqlalchemy import select, text, update
+
+from app.config import Settings
+from app.db import Database, utc_now
+from app.mail import MOST_ATTEMPTS, OutgoingMail, deliver, queue_mail, send_waiting_mail
+from tests.accounts.smtp_server import SmtpServer
+
+
+@pytest.fixture
+def smtp() -> Iterator[SmtpServer]:
+    with SmtpServer() as server:
+        yield server
+        server.shutdown()
+
+
+@pytest.fixture
+def by_smtp(settings: Settings, smtp: SmtpServer) -> Settings:
+    """Settings that send mail to the test's own server."""
+    server = {"smtp_host": "127.0.0.1", "smtp_port": smtp.port, "smtp_tls": False}
+    return settings.model_copy(update=server)
+
+
+@pytest.fixture(autouse=True)
+def empty_outbox(owner: Database) -> None:
+    """Nothing that other tests queued is due any more."""
+    with owner.transaction() as session:
+        session.execute(update(OutgoingMail).values(next_try_at=None))
+
+
+@pytest.fixture
+def address(database: Database) -> str:
+    """An address for which one message waits."""
+    to = f"{secrets.token_hex(6)}@example.com"
+    put_in_outbox(database, to)
+    return to
+
+
+def put_in_outbox(database: Database, to: str) -> None:
+    with database.transaction() as session:
+        queue_mail(session, to, "¿Qué tal?", "Abre este enlace:\n\nhttp://x/y?ñ=1\n")
+
+
+def outbox(owner: Database, to: str) -> OutgoingMail:
+    with owner.transaction() as session:
+        return session.scalars(select(OutgoingMail).where(OutgoingMail.to_address == to)).one()
+
+
+def make_due(owner: Database, to: str) -> None:
+    with owner.transaction() as session:
+        session.execute(
+            update(OutgoingMail)
+            .where(OutgoingMail.to_address == to, OutgoingMail.next_try_at.is_not(None))
+            .values(next_try_at=utc_now() - timedelta(seconds=1))
+        )
+
+
+def test_without_a_server_the_whole_message_is_in_the_log(
+    database: Database, settings: Settings, address: str
+) -> None:
+    with structlog.testing.capture_logs() as lines:
+        assert send_waiting_mail(database, settings) == 1
+    (line,) = [line for line in lines if line.get("to") == address]
+    assert "http://x/y?ñ=1" in line["body"]
+    assert line["subject"] == "¿Qué tal?"
+
+
+def test_a_message_is_sent_once_and_its_text_forgotten(
+    database: Database, owner: Database, by_smtp: Settings, smtp: SmtpServer, address: str
+) -> None:
+    assert send_waiting_mail(database, by_smtp) == 1
+    assert send_waiting_mail(database, by_smtp) == 0
+    (message,) = smtp.received
+    assert message["To"] == address
+    assert message["From"] == by_smtp.mail_from
+    assert message["Subject"] == "¿Qué tal?"
+    assert "http://x/y?ñ=1" in message.get_content()
+    kept = outbox(owner, address)
+    assert kept.sent_at is not None
+    assert kept.body == ""
+    assert str(kept.id) in message["Message-ID"]
+
+
+def test_many_senders_send_each_message_once(
+    database: Database, by_smtp: Settings, smtp: SmtpServer
+) -> None:
+    addresses = [f"{secrets.token_hex(6)}@example.com" for _ in range(12)]
+    for to in addresses:
+        put_in_outbox(database, to)
+    with ThreadPoolExecutor(4) as pool:
+        counts = list(pool.map(lambda _: send_waiting_mail(database, by_smtp, 5), range(8)))
+    assert sum(counts) == 12
+    assert sorted(message["To"] for message in smtp.received) == sorted(addresses)
+
+
+def test_what_is_rolled_back_is_not_sent(
+    database: Database, by_smtp: Settings, smtp: SmtpServer
+) -> None:
+    with database.session() as session:
+        queue_mail(session, "never@example.com", "Subject", "Body")
+        session.rollback()
+    assert send_waiting_mail(database, by_smtp) == 0
+    assert smtp.received == []
+
+
+def test_a_message_to_nobody_is_thrown_away(
+    database: Database, owner: Database, by_smtp: Settings, smtp: SmtpServer
+) -> None:
+    put_in_outbox(database, "")
+    assert send_waiting_mail(database, by_smtp) == 0
+    assert smtp.received == []
+    with owner.transaction() as session:
+        query = select(OutgoingMail).where(OutgoingMail.to_address == "")
+        assert session.scalars(query).all() == []
+
+
+def test_a_busy_server_is_asked_again_later(
+    database: Database, owner: Database, by_smtp: Settings, smtp: SmtpServer, address: str
+) -> None:
+    smtp.manners = "busy"
+    assert send_waiting_mail(database, by_smtp) == 0
+    kept = outbox(owner, address)
+    assert kept.next_try_at is not None
+    assert timedelta(seconds=20) < kept.next_try_at - utc_now() <= timedelta(seconds=30)
+    assert "451" in kept.last_error
+    assert send_waiting_mail(database, by_smtp) == 0  # not before it is due
+    smtp.manners = "polite"
+    make_due(owner, address)
+    assert send_waiting_mail(database, by_smtp) == 1
+    assert outbox(owner, address).last_error == ""
+
+
+def test_the_waits_grow_and_end(
+    database: Database, owner: Database, settings: Settings, address: str
+) -> None:
+    away = settings.model_copy(update={"smtp_host": "127.0.0.1", "smtp_port": 1, "smtp_tls": False})
+    waits = []
+    for _attempt in range(MOST_ATTEMPTS):
+        make_due(owner, address)
+        assert send_waiting_mail(database, away) == 0
+        next_try = outbox(owner, address).next_try_at
+        waits.append((next_try - utc_now()).total_seconds() if next_try else None)
+    assert [wait and round(wait / 30) for wait in waits] == [1, 4, 16, 64, 256, 1024, None]
+    make_due(owner, address)
+    assert send_waiting_mail(database, away) == 0
+    assert outbox(owner, address).attempts == MOST_ATTEMPTS
+    assert outbox(owner, address).body == ""
+
+
+def test_a_refused_address_is_not_asked_again(
+    database: Database, owner: Database, by_smtp: Settings, smtp: SmtpServer, address: str
+) -> None:
+    smtp.manners = "refuses"
+    assert send_waiting_mail(database, by_smtp) == 0
+    kept = outbox(owner, address)
+    assert kept.next_try_at is None
+    assert "550" in kept.last_error
+
+
+def test_a_message_that_may_have_arrived_is_never_sent_again(
+    database: Database, owner: Database, by_smtp: Settings, smtp: SmtpServer, address: str
+) -> None:
+    smtp.manners = "hangs up"
+    assert send_waiting_mail(database, by_smtp) == 0
+    assert outbox(owner, address).next_try_at is None
+    smtp.manners = "polite"
+    make_due(owner, address)
+    assert send_waiting_mail(database, by_smtp) == 0
+    assert len(smtp.received) == 1
+
+
+def test_a_sender_that_dies_before_sending_is_replaced(
+    database: Database, owner: Database, by_smtp: Settings, smtp: SmtpServer, address: str
+) -> None:
+    with database.transaction() as session:
+        session.execute(text("SELECT * FROM claim_mail(10)"))
+    assert send_waiting_mail(database, by_smtp) == 0  # it may still be at work
+    make_due(owner, address)
+    assert send_waiting_mail(database, by_smtp) == 1
+    assert [message["To"] for message in smtp.received] == [address]
+
+
+def test_a_sender_that_dies_while_sending_is_not(
+    database: Database, owner: Database, by_smtp: Settings, smtp: SmtpServer, address: str
+) -> None:
+    with database.transaction() as session:
+        (claimed,) = session.execute(text("SELECT * FROM claim_mail(10)")).all()
+        assert session.scalar(text("SELECT hand_over_mail(:id)"), {"id": claimed.id})
+    make_due(owner, address)
+    assert send_waiting_mail(database, by_smtp) == 0
+    assert smtp.received == []
+
+
+def test_a_sender_whose_claim_ran_out_leaves_the_message_alone(
+    database: Database, owner: Database, address: str
+) -> None:
+    with database.transaction() as session:
+        (claimed,) = session.execute(text("SELECT * FROM claim_mail(10)")).all()
+    make_due(owner, address)
+    with database.transaction() as session:
+        assert not session.scalar(text("SELECT hand_over_mail(:id)"), {"id": claimed.id})
+
+
+def test_a_password_is_never_sent_to_a_server_without_encryption(
+    database: Database, owner: Database, by_smtp: Settings, smtp: SmtpServer, address: str
+) -> None:
+    secure = by_smtp.model_copy(
+        update={"smtp_tls": True, "smtp_user": "house", "smtp_password": "secret"}
+    )
+    assert send_waiting_mail(database, secure) == 0
+    assert smtp.received == []
+    assert "STARTTLS" in outbox(owner, address).last_error
+
+
+def test_a_subject_cannot_smuggle_in_headers(by_smtp: Settings, smtp: SmtpServer) -> None:
+    with pytest.raises(ValueError, match=r"newline|linefeed"):
+        deliver(by_smtp, "a@example.com", "Hi\nBcc: b@example.com", "Body")
+    assert smtp.received == []

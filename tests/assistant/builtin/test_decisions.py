@@ -1,0 +1,240 @@
+"""What is done with a message: a reply at once, a question back, or calls of tools."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from app.assistant.providers.base import ModelRequest, TextDelta, ToolCall, ToolSpec
+from app.assistant.providers.builtin import BuiltinProvider
+from tests.assistant.builtin.conftest import MakeRequest
+
+
+def respond(provider: BuiltinProvider, request: ModelRequest) -> tuple[str, list[ToolCall]]:
+    """The words and the calls of one model call."""
+    events = list(provider.stream(request))
+    text = "".join(event.text for event in events if isinstance(event, TextDelta))
+    return text, [event for event in events if isinstance(event, ToolCall)]
+
+
+def tools_for(provider: BuiltinProvider, request: ModelRequest) -> list[str]:
+    return [call.name for call in respond(provider, request)[1]]
+
+
+@pytest.mark.parametrize(
+    ("message", "language", "begins"),
+    [
+        ("hi", "en", "Hello."),
+        ("thanks a lot", "en", "You are welcome."),
+        ("who are you?", "en", "I am Comanda's built-in assistant."),
+        ("bye, see you tomorrow", "en", "Goodbye"),
+        ("asdfghjkl", "en", "I did not understand that."),
+        ("😀", "en", "I did not understand that."),
+        (
+            "what's the capital of France",
+            "en",
+            "I only know what stands in this house's own papers",
+        ),
+        ("what's 12 times 8", "en", "I only know what stands in this house's own papers"),
+        ("write me a poem", "en", "I only know what stands in this house's own papers"),
+    ],
+)
+def test_what_asks_nothing_of_the_house_needs_no_tool(
+    provider: BuiltinProvider, make_request: MakeRequest, message: str, language: str, begins: str
+) -> None:
+    text, calls = respond(provider, make_request(message, language=language))
+    assert text.startswith(begins)
+    assert calls == []
+    assert "!" not in text
+
+
+def test_what_can_be_asked_is_shown_by_the_tools_own_examples(
+    provider: BuiltinProvider, make_request: MakeRequest, tools: tuple[ToolSpec, ...]
+) -> None:
+    text, _ = respond(provider, make_request("what can you do", language="es"))
+    assert f"- {tools[0].examples['es'][0]}" in text
+    assert f"- {tools[1].examples['es'][0]}" in text
+
+
+@pytest.mark.parametrize(
+    ("message", "tool"),
+    [
+        ("How long can raw chicken stay out?", "search_manual_v2"),
+        ("¿Cuál es la política de propinas?", "search_manual_v2"),
+        ("which beers do we have on tap", "search_beer_liquor"),
+        ("recomiéndame un vino tinto", "search_wines"),
+        ("how do I make a margarita", "search_cocktails"),
+        ("dame una receta de sopa", "search_recipes"),
+        ("which desserts are on the menu", "search_dishes"),
+    ],
+)
+def test_a_question_leads_to_its_tool_without_any_hint(
+    provider: BuiltinProvider, make_request: MakeRequest, message: str, tool: str
+) -> None:
+    assert tools_for(provider, make_request(message)) == [tool]
+
+
+def test_a_mentioned_product_tells_the_tool(
+    provider: BuiltinProvider, make_request: MakeRequest
+) -> None:
+    hints = {
+        "mentions": [{"tool": "search_cocktails", "names": ["Ranch Water"]}],
+        "evidence": {"search_cocktails": {"score": 0.7, "coverage": 0.9, "lexical_best": True}},
+    }
+    assert tools_for(provider, make_request("the ranch water", hints=hints)) == ["search_cocktails"]
+
+
+def test_evidence_rescues_a_question_unlike_any_example(
+    provider: BuiltinProvider, make_request: MakeRequest
+) -> None:
+    hints = {
+        "evidence": {
+            "search_manual_v2": {"score": 0.9, "coverage": 1.0, "lexical_best": True},
+            "search_recipes": {"score": 0.3, "coverage": 0.2},
+        }
+    }
+    request = make_request("grievance board of elders", hints=hints)
+    assert tools_for(provider, request) == ["search_manual_v2"]
+
+
+@pytest.mark.parametrize(
+    "hints", [{"evidence": None}, {"mentions": []}, {"evidence": {}}, {"domain": "manual"}]
+)
+def test_hints_may_be_missing(
+    provider: BuiltinProvider, make_request: MakeRequest, hints: dict[str, Any]
+) -> None:
+    assert tools_for(provider, make_request("tip policy", hints=hints)) == ["search_manual_v2"]
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        (
+            "what wine goes with the ribeye and how do we rest steaks?",
+            ["search_wines", "search_manual_v2"],
+        ),
+        (
+            "¿Qué lleva el negroni? ¿Y qué cervezas hay de barril?",
+            ["search_cocktails", "search_beer_liquor"],
+        ),
+    ],
+)
+def test_two_questions_for_two_tools_are_asked_at_once(
+    provider: BuiltinProvider, make_request: MakeRequest, message: str, expected: list[str]
+) -> None:
+    calls = respond(provider, make_request(message))[1]
+    assert [call.name for call in calls] == expected
+    assert len({call.id for call in calls}) == 2
+
+
+def test_two_questions_for_one_tool_are_one_search(
+    provider: BuiltinProvider, make_request: MakeRequest
+) -> None:
+    request = make_request("How do I swap a shift? And when do we get paid?")
+    assert tools_for(provider, request) == ["search_manual_v2"]
+
+
+def test_the_arguments_are_the_words_that_matter_and_the_filters(
+    provider: BuiltinProvider, make_request: MakeRequest
+) -> None:
+    request = make_request("Give me an easy vegetarian recipe in under 30 minutes, please")
+    (call,) = respond(provider, request)[1]
+    arguments = json.loads(call.arguments)
+    assert call.name == "search_recipes"
+    assert arguments.pop("query") == "easy vegetarian"
+    assert arguments == {"max_time_minutes": 30, "difficulty": "easy", "diet": "vegetarian"}
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "tool", "query"),
+    [
+        ("How much is the ribeye?", "and the filet?", "search_dishes", "filet"),
+        ("how do I clean the slicer", "tell me more", "search_manual_v2", "clean slicer"),
+        ("¿qué vino va con el corte?", "¿y con el pescado?", "search_wines", "vino pescado"),
+    ],
+)
+def test_a_follow_up_goes_where_the_question_before_went(
+    provider: BuiltinProvider,
+    make_request: MakeRequest,
+    before: str,
+    now: str,
+    tool: str,
+    query: str,
+) -> None:
+    (call,) = respond(provider, make_request(before, "…", now))[1]
+    assert (call.name, json.loads(call.arguments)["query"]) == (tool, query)
+
+
+def test_a_chip_goes_to_the_tool_of_the_product_it_names(
+    provider: BuiltinProvider, make_request: MakeRequest
+) -> None:
+    hints = {
+        "domain": "dishes",
+        "mentions": [{"tool": "search_dishes", "names": ["Filet Mignon 8 oz"]}],
+    }
+    request = make_request("What goes with Filet Mignon 8 oz?", action="pairing", hints=hints)
+    assert tools_for(provider, request) == ["search_dishes"]
+
+
+def test_the_domain_that_was_asked_in_counts(
+    provider: BuiltinProvider, make_request: MakeRequest
+) -> None:
+    assert tools_for(provider, make_request("something red", hints={"domain": "wines"})) == [
+        "search_wines"
+    ]
+
+
+def test_it_asks_back_when_two_readings_are_as_likely(
+    provider: BuiltinProvider, make_request: MakeRequest
+) -> None:
+    lamps = ToolSpec("lamps", "", _QUERY, {"en": ("Which lamps are broken?",)})
+    pumps = ToolSpec("pumps", "", _QUERY, {"en": ("Which pumps are broken?",)})
+    text, calls = respond(provider, make_request("broken", offered=(lamps, pumps)))
+    assert calls == []
+    assert text.startswith("What would you like to know about it?")
+    assert "Which lamps are broken?" in text
+    assert "Which pumps are broken?" in text
+
+
+def test_without_tools_it_says_that_it_cannot_look(
+    provider: BuiltinProvider, make_request: MakeRequest
+) -> None:
+    text, calls = respond(provider, make_request("what is the tip policy", offered=()))
+    assert calls == []
+    assert text.startswith("I have nothing to look that up in")
+
+
+_QUERY = {"properties": {"query": {"type": "string"}}, "required": ["query"]}
+
+
+def test_a_new_tool_with_examples_needs_no_line_of_provider_code(
+    provider: BuiltinProvider, make_request: MakeRequest, tools: tuple[ToolSpec, ...]
+) -> None:
+    lockers = ToolSpec(
+        "find_locker",
+        "Find which locker is free.",
+        {
+            "properties": {
+                "text": {"type": "string"},
+                "size": {"enum": ["small", "large"], "type": "string"},
+            },
+            "required": ["text"],
+        },
+        {
+            "en": ("Which locker is free?", "Give me a locker", "I lost my locker key"),
+            "es": ("¿Qué casillero está libre?", "Dame un casillero"),
+        },
+    )
+    request = make_request("is there a large locker free for me?", offered=(*tools, lockers))
+    (call,) = respond(provider, request)[1]
+    assert call.name == "find_locker"
+    assert json.loads(call.arguments) == {"text": "large locker free", "size": "large"}
+
+
+def test_the_same_messages_lead_to_the_same_decision(
+    provider: BuiltinProvider, make_request: MakeRequest
+) -> None:
+    request = make_request("how much is the tomahawk, and who do I call if the fryer breaks?")
+    assert respond(provider, request) == respond(provider, request)

@@ -1,0 +1,271 @@
+"""What becomes of the tools' results: an answer, an honest no, or one more search."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from app.assistant.providers.base import ChatMessage, ModelRequest, TextDelta, ToolCall
+from app.assistant.providers.builtin import BuiltinProvider
+from tests.assistant.builtin.conftest import MakeRequest
+from tests.assistant.builtin.payloads import answered_by, found, products, sections
+
+MANUAL, DISHES, WINES = "search_manual_v2", "search_dishes", "search_wines"
+FAILED = {"error": True, "message": "It broke.", "recoverable": True, "suggestion": "Retry."}
+
+
+def passage(slug: str, language: str = "en") -> dict[str, Any]:
+    return sections(language)[slug]
+
+
+def dish(name: str) -> dict[str, Any]:
+    return next(one for one in products("dishes").values() if one["name"] == name)
+
+
+def reply(provider: BuiltinProvider, request: ModelRequest) -> str:
+    return "".join(e.text for e in provider.stream(request) if isinstance(e, TextDelta))
+
+
+def calls(provider: BuiltinProvider, request: ModelRequest) -> list[ToolCall]:
+    return [event for event in provider.stream(request) if isinstance(event, ToolCall)]
+
+
+def test_a_passage_is_quoted_with_its_number(
+    provider: BuiltinProvider, make_request: MakeRequest
+) -> None:
+    request = make_request("How long can raw chicken stay out?")
+    payload = found([passage("raw-chicken")], first=4)
+    told = reply(provider, answered_by(request, (MANUAL, {"query": "raw chicken"}, payload)))
+    assert told.startswith("At most 2 hours in total, or 1 hour")
+    assert told.endswith("[4]")
+
+
+def test_a_weak_search_says_what_was_searched_and_what_comes_near(
+    provider: BuiltinProvider, make_request: MakeRequest
+) -> None:
+    request = make_request("what is our policy on parrots")
+    payload = found([passage("gas-smell")], weak=True, near=["Gas smell", "Tip policy"])
+    told = reply(provider, answered_by(request, (MANUAL, {"query": "policy parrots"}, payload)))
+    assert told == (
+        "I searched the manual for “policy parrots” and found nothing that answers it."
+        " These come near: “Gas smell” and “Tip policy”. Shall I look there?"
+    )
+
+
+def test_an_empty_search_says_so(provider: BuiltinProvider, make_request: MakeRequest) -> None:
+    request = make_request("what is our policy on parrots")
+    told = reply(provider, answered_by(request, (MANUAL, {"query": "parrots"}, found([]))))
+    assert "found nothing that answers it. Try other words" in told
+
+
+def test_what_only_comes_close_is_called_that(
+    provider: BuiltinProvider, make_request: MakeRequest
+) -> None:
+    request = make_request("How long can smoked chicken liver stay out?")
+    payload = found([passage("raw-chicken")])
+    told = reply(provider, answered_by(request, (MANUAL, {"query": "smoked liver"}, payload)))
+    assert told.startswith("The closest I found is “Raw chicken”:\n\n")
+
+
+def test_what_nobody_wrote_about_is_not_answered_from_something_else(
+    provider: BuiltinProvider, make_request: MakeRequest
+) -> None:
+    request = make_request("How long can smoked tuna stay out?")
+    payload = found([passage("raw-chicken")], near=["Raw chicken"])
+    told = reply(provider, answered_by(request, (MANUAL, {"query": "smoked tuna"}, payload)))
+    assert told.startswith("I searched the manual for “smoked tuna stay” and found nothing")
+    assert "“Raw chicken”" in told
+
+
+def test_passages_in_the_persons_language_come_first(
+    provider: BuiltinProvider, make_request: MakeRequest
+) -> None:
+    request = make_request("¿Cuánto puede estar fuera el pollo crudo?", language="es")
+    payload = found([passage("raw-chicken"), passage("raw-chicken", "es")])
+    told = reply(provider, answered_by(request, (MANUAL, {"query": "pollo crudo"}, payload)))
+    assert "Máximo 2 horas en total" in told
+    assert "[2]" in told
+    assert "[1]" not in told
+
+
+def test_a_text_in_the_other_language_alone_is_announced(
+    provider: BuiltinProvider, make_request: MakeRequest
+) -> None:
+    request = make_request("pollo crudo fuera", language="es")
+    payload = found([passage("raw-chicken")])
+    told = reply(provider, answered_by(request, (MANUAL, {"query": "pollo crudo"}, payload)))
+    assert told.startswith("This stands in the library in English only:\n\n")
+    assert told.endswith("[1]")
+
+
+def test_two_questions_get_two_answers_with_their_own_numbers(
+    provider: BuiltinProvider, make_request: MakeRequest
+) -> None:
+    request = make_request("How much is the filet, and how long do I wash my hands?")
+    told = reply(
+        provider,
+        answered_by(
+            request,
+            (DISHES, {"query": "filet"}, found([dish("Filet Mignon 8 oz")], searched="dishes")),
+            (MANUAL, {"query": "wash hands"}, found([passage("hand-washing")], first=2)),
+        ),
+    )
+    menu, manual = told.split("\n\n")
+    assert menu.startswith("**Filet Mignon 8 oz**: Price: $52.00. [1]")
+    assert "The whole wash takes at least 20 seconds. [2]" in manual
+    assert "[1]" not in manual
+
+
+def test_of_two_questions_the_one_without_an_answer_is_told_so(
+    provider: BuiltinProvider, make_request: MakeRequest
+) -> None:
+    request = make_request("How much is the filet, and what is our policy on parrots?")
+    told = reply(
+        provider,
+        answered_by(
+            request,
+            (DISHES, {"query": "filet"}, found([dish("Filet Mignon 8 oz")], searched="dishes")),
+            (MANUAL, {"query": "policy parrots"}, found([])),
+        ),
+    )
+    assert "$52.00. [1]" in told
+    assert "I searched the manual for “policy parrots”" in told
+
+
+def test_another_tool_with_better_evidence_is_tried_first(
+    provider: BuiltinProvider, make_request: MakeRequest
+) -> None:
+    hints = {
+        "evidence": {DISHES: {"score": 0.4, "coverage": 0.2}, MANUAL: {"score": 0.9, "coverage": 1}}
+    }
+    request = make_request("how long is guacamole good for", hints=hints)
+    first = answered_by(request, (DISHES, {"query": "guacamole"}, found([], searched="dishes")))
+    (again,) = calls(provider, first)
+    assert again.name == MANUAL
+    second = answered_by(first, (MANUAL, {"query": "guacamole"}, found([passage("date-labels")])))
+    assert "guacamole: 2 days [1]" in reply(provider, second)
+
+
+def test_after_two_rounds_it_says_that_there_is_nothing(
+    provider: BuiltinProvider, make_request: MakeRequest
+) -> None:
+    hints = {
+        "evidence": {tool: {"score": 0.9, "coverage": 1.0} for tool in (DISHES, MANUAL, WINES)}
+    }
+    request = make_request("what about parrots", hints=hints)
+    for tool in (DISHES, MANUAL):
+        request = answered_by(request, (tool, {"query": "parrots"}, found([], searched=tool)))
+    assert calls(provider, request) == []
+    assert "found nothing" in reply(provider, request)
+
+
+def test_a_search_whose_filters_leave_nothing_is_made_without_them(
+    provider: BuiltinProvider, make_request: MakeRequest
+) -> None:
+    request = make_request("an easy vegan stew")
+    arguments = {"query": "vegan stew", "diet": "vegan", "difficulty": "easy"}
+    empty = answered_by(request, ("search_recipes", arguments, found([], searched="recipes")))
+    (again,) = calls(provider, empty)
+    assert (again.name, again.arguments) == ("search_recipes", '{"query": "vegan stew"}')
+
+
+def test_a_product_that_is_named_is_told_of_even_in_a_weak_search(
+    provider: BuiltinProvider, make_request: MakeRequest
+) -> None:
+    request = make_request("how many people does the tomahawk feed")
+    known = products("dishes")
+    slugs = [slug for slug in known if known[slug]["category"] == "steak"]
+    payload = found([known[slug] for slug in slugs], searched="dishes", weak=True)
+    told = reply(provider, answered_by(request, (DISHES, {"query": "tomahawk"}, payload)))
+    assert told.startswith("**Tomahawk for Two 36 oz**")
+
+
+@pytest.mark.parametrize(
+    ("recoverable", "told"),
+    [
+        (True, "That search did not work. Ask again in other words."),
+        (False, "The library cannot be reached at the moment. Try again in a minute."),
+    ],
+)
+def test_an_error_is_said_in_words_with_the_way_on(
+    provider: BuiltinProvider, make_request: MakeRequest, recoverable: bool, told: str
+) -> None:
+    payload = {**FAILED, "recoverable": recoverable}
+    request = answered_by(make_request("the tip policy"), (MANUAL, {"query": "tips"}, payload))
+    assert reply(provider, request) == told
+
+
+@pytest.mark.parametrize("text", ["", "not json", "[]", '{"truncated": true, "beginning": "{"}'])
+def test_a_result_that_cannot_be_read_is_no_answer(
+    provider: BuiltinProvider, make_request: MakeRequest, text: str
+) -> None:
+    asked = make_request("the tip policy")
+    call = ToolCall("call_1_1", MANUAL, '{"query": "tips"}')
+    messages = (
+        *asked.messages,
+        ChatMessage("assistant", "", (call,)),
+        ChatMessage("tool", text, tool_call_id=call.id, tool_name=MANUAL),
+    )
+    told = reply(provider, ModelRequest(messages, asked.tools, "en"))
+    assert "found nothing that answers it" in told
+
+
+def test_more_brings_what_was_not_said_yet(
+    provider: BuiltinProvider, make_request: MakeRequest
+) -> None:
+    question, payload = "what's the tip policy", found([passage("tip-policy")])
+    first = reply(
+        provider, answered_by(make_request(question), (MANUAL, {"query": "tip"}, payload))
+    )
+    request = make_request(question, first, "tell me more")
+    more = reply(provider, answered_by(request, (MANUAL, {"query": "tip"}, payload)))
+    assert more.endswith("[1]")
+    assert not {s for s in first.split(" [1]") if s.strip()} & set(more.split(" [1]"))
+
+
+def test_more_ends_where_the_text_ends(
+    provider: BuiltinProvider, make_request: MakeRequest
+) -> None:
+    text = "Parrots stay outside."
+    payload = found([{"title": "Parrots", "path": [], "text": text, "language": "en"}])
+    request = make_request("parrots", f"{text} [1]", "tell me more")
+    told = reply(provider, answered_by(request, (MANUAL, {"query": "parrots"}, payload)))
+    assert told == "That is all that stands there about it."
+
+
+def test_a_result_of_a_shape_of_its_own_is_told_by_its_names(
+    provider: BuiltinProvider, make_request: MakeRequest
+) -> None:
+    payload = found([{"name": "Locker 12", "facts": {"Size": "large"}}], searched="lockers")
+    request = answered_by(make_request("which locker is free"), ("find_locker", {}, payload))
+    assert reply(provider, request).startswith("**Locker 12**")
+
+
+def test_numbers_of_an_earlier_reply_are_not_taken_for_this_ones(
+    provider: BuiltinProvider, make_request: MakeRequest
+) -> None:
+    request = make_request("the tip policy", "Managers share nothing. [9]", "and overtime?")
+    payload = found([passage("overtime")])
+    told = reply(provider, answered_by(request, (MANUAL, {"query": "overtime"}, payload)))
+    assert "[1]" in told
+    assert "[9]" not in told
+
+
+def test_asked_again_a_search_keeps_what_somebody_must_not_eat(
+    provider: BuiltinProvider, make_request: MakeRequest
+) -> None:
+    request = make_request("an easy dessert recipe without gluten")
+    wished = {"query": "dessert", "difficulty": "easy", "free_of": ["gluten"]}
+    [again] = calls(provider, answered_by(request, ("search_recipes", wished, FAILED)))
+    assert json.loads(again.arguments) == {"query": "dessert", "free_of": ["gluten"]}
+
+
+def test_a_search_for_what_is_free_of_something_is_not_made_again_without_it(
+    provider: BuiltinProvider, make_request: MakeRequest
+) -> None:
+    request = make_request("which dishes are gluten free")
+    asked = {"query": "dishes", "free_of": ["gluten"]}
+    again = calls(provider, answered_by(request, (DISHES, asked, FAILED)))
+    assert not [call for call in again if call.name == DISHES]

@@ -1,0 +1,50 @@
+"""Real processes for the tests of the assistant, started once for those that can share them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from flask import Flask
+
+from app.config import Settings
+from tests.assistant.answering import Answering
+from tests.assistant.processes import Processes, Program, running
+from tests.model_server import ModelServer
+
+
+@pytest.fixture(scope="module")
+def shared_model() -> Iterator[ModelServer]:
+    """A scripted model that the processes of a module talk to."""
+    with ModelServer() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def processes(
+    settings: Settings, tmp_path_factory: pytest.TempPathFactory, shared_model: ModelServer
+) -> Iterator[Processes]:
+    """Starts what a test wants, and ends it with the module."""
+    folder = tmp_path_factory.mktemp("processes")
+    with running(settings, folder, shared_model.base_url) as started:
+        started.launch_runners(2)
+        yield started
+
+
+@pytest.fixture(scope="module")
+def web(processes: Processes) -> tuple[Program, int]:
+    """A web server with two workers, and its port."""
+    return processes.start_web()
+
+
+@pytest.fixture
+def runners(processes: Processes) -> None:
+    """Two runners that answer with the scripted model; those that died are replaced."""
+    processes.ensure_runners(2)
+
+
+@pytest.fixture
+def answering(app: Flask) -> Iterator[Answering]:
+    """Answers queued turns in this process, as a runner does, with a scripted provider."""
+    with Answering(app) as answers:
+        yield answers

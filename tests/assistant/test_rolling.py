@@ -1,0 +1,223 @@
+"""Restarting under load: streams end at once and go on elsewhere, turns are handed over."""
+
+from __future__ import annotations
+
+import selectors
+import signal
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+
+from app.assistant.events import EventLog
+from app.assistant.models import Message, Turn
+from app.config import Settings
+from app.db import Database, new_id
+from app.presence import Presence
+from tests.assistant.processes import Processes, running, wait_until
+from tests.assistant.web_client import StreamReader, WebClient
+from tests.factories import Member, make_user
+from tests.factories.chat import make_thread
+from tests.model_server import ModelServer, Say, scenario
+
+WORDS = [f"word{number} " for number in range(60)]
+WHOLE = "".join(WORDS)
+STREAMS = 500
+
+
+@pytest.fixture
+def member(owner: Database) -> Member:
+    return make_user(owner)
+
+
+def slow(seconds: float, when: str) -> Any:
+    return scenario(Say(WORDS, delay=seconds / len(WORDS)), when=when)
+
+
+def turn_of(owner: Database, thread_id: UUID) -> Turn:
+    with owner.session() as session:
+        return session.scalars(select(Turn).where(Turn.thread_id == thread_id)).one()
+
+
+def reply_of(owner: Database, thread_id: UUID) -> Message:
+    with owner.session() as session:
+        query = select(Message).where(Message.thread_id == thread_id, Message.role == "assistant")
+        return session.scalars(query).one()
+
+
+def running_turn(owner: Database, thread_id: UUID) -> Turn:
+    def look() -> Turn | None:
+        turn = turn_of(owner, thread_id)
+        return turn if turn.status == "running" and reply_of(owner, thread_id).content else None
+
+    found: Turn = wait_until(look)
+    return found
+
+
+# The web server
+
+
+class Streams:
+    """Many open streams of one thread, as sockets: what came from each, and who has ended."""
+
+    def __init__(self, person: WebClient, thread_id: UUID, count: int) -> None:
+        self.selector = selectors.DefaultSelector()
+        self.heard: dict[socket.socket, bytes] = {}
+        self.ended: set[socket.socket] = set()
+        cookie = person.cookie_header()["Cookie"]
+        head = (
+            f"GET /chat/{thread_id}/events HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: {cookie}\r\n\r\n"
+        )
+        for _ in range(count):
+            each = socket.create_connection(("127.0.0.1", person.port), timeout=10)
+            each.sendall(head.encode())
+            each.setblocking(False)
+            self.selector.register(each, selectors.EVENT_READ)
+            self.heard[each] = b""
+
+    def listen(self) -> None:
+        for key, _ in self.selector.select(0.05):
+            one: Any = key.fileobj
+            try:
+                data = one.recv(65536)
+            except ConnectionError:
+                data = b""
+            self.heard[one] += data
+            if not data:
+                self.ended.add(one)
+                self.selector.unregister(one)
+
+    def wait_for(self, words: bytes, seconds: float = 30) -> None:
+        def all_heard() -> bool:
+            self.listen()
+            return all(words in heard for heard in self.heard.values())
+
+        wait_until(all_heard, seconds, every=0)
+
+    def close(self) -> None:
+        for each in self.heard:
+            each.close()
+        self.selector.close()
+
+
+@contextmanager
+def streams(person: WebClient, thread_id: UUID) -> Iterator[Streams]:
+    opened = Streams(person, thread_id, STREAMS)
+    try:
+        opened.wait_for(b": comanda")
+        yield opened
+    finally:
+        opened.close()
+
+
+@pytest.mark.soak
+def test_a_web_server_with_500_streams_ends_in_time_and_all_of_them_go_on_elsewhere(
+    app: Flask, processes: Processes, owner: Database, database: Database, member: Member
+) -> None:
+    thread_id = make_thread(database, member)
+    log = EventLog(app.extensions["comanda"].redis)
+    program, port = processes.start_web()
+    person = WebClient(app, owner, member, port)
+    with streams(person, thread_id) as before:
+        log.publish(thread_id, "token", {"text": "one"})
+        before.wait_for(b'"one"')
+        began = time.monotonic()
+        program.signal(signal.SIGTERM)
+        assert program.process.wait(timeout=10) == 0
+        took = time.monotonic() - began
+        wait_until(lambda: before.listen() or len(before.ended) == STREAMS, every=0)
+    assert took < 5, f"it took {took:.1f} s"
+    assert "graceful timeout" not in program.output
+    log.publish(thread_id, "token", {"text": "two"})
+    other = WebClient(app, owner, member, processes.start_web()[1])
+    with streams(other, thread_id) as after:
+        after.wait_for(b'"two"')
+
+
+def test_new_workers_in_the_middle_of_an_answer_change_no_word_of_it(
+    app: Flask, processes: Processes, shared_model: ModelServer, owner: Database, member: Member
+) -> None:
+    processes.ensure_runners(2)
+    shared_model.script(slow(5, "deploying"))
+    program, port = processes.start_web()
+    person = WebClient(app, owner, member, port)
+    thread_id = new_id()
+    assert person.send(thread_id, "deploying", message_key=uuid4().hex).status == 200
+    with StreamReader(person, thread_id) as reader:
+        reader.wait_for("token", 3)
+        old = set(program.children())
+        program.signal(signal.SIGHUP)
+        reader.wait_for_connects(2)
+        wait_until(lambda: not old & set(program.children()))
+        reader.wait_for("done")
+        assert reader.text() == WHOLE
+        numbers = [int(event.id.rsplit("-", 1)[1]) for event in reader.received if event.id]
+        assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    assert reply_of(owner, thread_id).content == WHOLE
+
+
+# The runners
+
+
+@pytest.fixture
+def patient(settings: Settings, tmp_path: Path, shared_model: ModelServer) -> Iterator[Processes]:
+    """Processes whose leases are so long that nobody takes a turn over because one ran out."""
+    with ExitStack() as stack:
+        yield stack.enter_context(running(settings, tmp_path, shared_model.base_url))
+
+
+def test_a_runner_that_ends_hands_its_turn_over_at_once(
+    app: Flask,
+    processes: Processes,
+    patient: Processes,
+    shared_model: ModelServer,
+    owner: Database,
+    member: Member,
+) -> None:
+    given = {"TURN_LEASE_SECONDS": "30", "RUNNER_DRAIN_SECONDS": "0.5"}
+    for other in processes.runners:
+        # Those that the tests share would take the turn, now or when it is handed over.
+        other.kill()
+    patient.ensure_runners(1, **given)
+    [first] = patient.runners
+    shared_model.script(slow(6, "handing over"))
+    person = WebClient(app, owner, member, patient.start_web(workers=1)[1])
+    thread_id = new_id()
+    person.send(thread_id, "handing over", message_key=uuid4().hex)
+    with StreamReader(person, thread_id) as reader:
+        turn = running_turn(owner, thread_id)
+        patient.ensure_runners(2, **given)
+        first.signal(signal.SIGTERM)
+        began = time.monotonic()
+        wait_until(lambda: turn_of(owner, thread_id).fence > turn.fence)
+        assert time.monotonic() - began < 0.5 + 1.0
+        assert first.process.wait(timeout=3) == 0
+        reader.wait_for("done")
+        assert reader.text() == WHOLE
+        assert [event.type for event in reader.received].count("reset") == 1
+    done = turn_of(owner, thread_id)
+    assert (done.status, done.attempts, reply_of(owner, thread_id).content) == ("done", 2, WHOLE)
+    assert "turns released" in first.output
+
+
+def test_a_runner_leaves_a_trace_while_it_lives_and_takes_it_away(
+    app: Flask, patient: Processes
+) -> None:
+    presence = Presence(app.extensions["comanda"].redis)
+    patient.ensure_runners(1)
+    [program] = patient.runners
+
+    def is_there() -> bool:
+        return any(each.runner_id.endswith(f":{program.pid}") for each in presence.runners())
+
+    wait_until(is_there)
+    program.signal(signal.SIGTERM)
+    assert program.process.wait(timeout=5) == 0
+    assert not is_there()

@@ -1,0 +1,100 @@
+"""A browser that runs no script: it does everything, plainly."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from app.demo import HOUSES, PASSWORD
+from tests.browser.chat_page import Visitor
+from tests.browser.conftest import Visit
+from tests.browser.house import House
+from tests.browser.scripts import Pause, Slowly, looked_up, told
+from tests.model_server import Say
+
+MARCUS = HOUSES[0].users[2]
+
+
+def send_plainly(visitor: Visitor, words: str) -> None:
+    visitor.composer.fill(words)
+    visitor.send.click()
+    expect(visitor.questions.last).to_have_text(words)
+
+
+def look_again_until(visitor: Visitor, status: str) -> None:
+    """Reload, as somebody does who waits, until the newest reply has come that far."""
+    for _ in range(100):
+        if visitor.reply.get_attribute("data-status") == status:
+            return
+        visitor.page.reload()
+    pytest.fail(f"the reply does not become {status}")
+
+
+@pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
+def test_one_signs_in_asks_reads_and_opens_the_source(
+    visit: Visit, house: House, phone: bool
+) -> None:
+    house.model.script(looked_up("Plainly, please", Say("Two hours at most. [1]")))
+    visitor = visit(phone=phone, java_script_enabled=False).open("/chat")
+    page = visitor.page
+    page.fill("#f-email", MARCUS.email)
+    page.fill("#f-password", PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page).to_have_url(re.compile("/chat$"))
+    send_plainly(visitor, "Plainly, please")
+    expect(page).to_have_url(re.compile(r"/chat/[0-9a-f-]{36}$"))
+    look_again_until(visitor, "complete")
+    expect(visitor.words.first).to_contain_text("Two hours at most.")
+    page.locator(".cite").first.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Where it stands")
+    page.get_by_role("link", name="Open in the manual").click()
+    expect(page.locator("mark#passage")).to_be_in_viewport()
+
+
+def test_an_answer_on_its_way_is_shown_so_far_and_can_be_stopped(
+    visit: Visit, house: House
+) -> None:
+    with Pause() as pause:
+        house.model.script(told("Slow and plain", Slowly("So far so good."), pause, Say(" On.")))
+        visitor = visit(house.hire(), java_script_enabled=False).open()
+        send_plainly(visitor, "Slow and plain")
+        look_again_until(visitor, "streaming")
+        visitor.page.get_by_role("link", name="Show what has been written so far").click()
+        visitor.stop.click()
+        look_again_until(visitor, "stopped")
+    assert visitor.said().startswith("So")
+    expect(visitor.reply).to_contain_text("You stopped this answer.")
+
+
+def test_a_message_that_is_refused_comes_back_with_the_reason(visit: Visit, house: House) -> None:
+    visitor = visit(house.hire(), phone=True, java_script_enabled=False).open()
+    visitor.watch.expect("status of 422")
+    visitor.composer.fill("y" * 4001)
+    visitor.send.click()
+    expect(visitor.page.locator(".notice-stop")).to_contain_text("4,001")
+    expect(visitor.composer).to_have_value("y" * 4001)
+
+
+def test_the_drawer_of_a_phone_is_a_place_on_the_page(visit: Visit, house: House) -> None:
+    page = visit(house.hire(), phone=True, java_script_enabled=False).open().page
+    expect(page.locator("#rail")).not_to_be_visible()
+    page.locator("#drawer-handle").click()
+    expect(page.locator("#rail")).to_be_visible()
+    page.get_by_role("button", name="Español").click()
+    expect(page.locator("html")).to_have_attribute("lang", "es")
+    page.locator("#drawer-handle").click()
+    page.locator("#drawer-close").click()
+    expect(page.locator("#rail")).not_to_be_visible()
+
+
+def test_a_thing_to_try_and_the_theme_are_plain_forms(visit: Visit, house: House) -> None:
+    visitor = visit(house.hire(), java_script_enabled=False).open()
+    visitor.page.get_by_role("button", name="Dark").click()
+    expect(visitor.page.locator("html")).to_have_attribute("data-theme", "dark")
+    visitor.page.get_by_role("button", name="What is the tip policy?").click()
+    look_again_until(visitor, "complete")
+    expect(visitor.page.locator(".cite").first).to_be_visible()
+    visitor.page.get_by_role("button", name="Sign out").click()
+    expect(visitor.page.locator("#f-email")).to_be_visible()

@@ -1,0 +1,128 @@
+"""Fixtures for every test: real services, one database and one Redis database per worker.
+
+Tables are never emptied between tests: a test makes its own group, and its own people in it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+from flask import Flask
+from flask.testing import FlaskClient, FlaskCliRunner
+
+from app.config import Settings
+from app.db import Database, app_database, owner_database
+from tests.services import (
+    RunningServices,
+    make_database,
+    make_run_folder,
+    remove_run_folder,
+    start_services,
+)
+
+pytest_plugins = ["tests.model_server.fixtures"]
+
+FOLDER = pytest.StashKey[Path]()
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The controller makes the run's folder; its workers are told where it is."""
+    given = getattr(config, "workerinput", {}).get("services_folder")
+    config.stash[FOLDER] = Path(given) if given else make_run_folder()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    node.workerinput["services_folder"] = str(node.config.stash[FOLDER])
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput") and FOLDER in config.stash:
+        remove_run_folder(config.stash[FOLDER])
+
+
+@pytest.fixture(scope="session")
+def worker() -> str:
+    """The name of this worker of the run, or `main` when there are none."""
+    return os.environ.get("PYTEST_XDIST_WORKER", "main")
+
+
+@pytest.fixture(scope="session")
+def services(pytestconfig: pytest.Config) -> Iterator[RunningServices]:
+    """The Postgres and the Redis of this run."""
+    running = start_services(pytestconfig.stash[FOLDER])
+    yield running
+    for hold in running.holds:
+        hold.release()
+
+
+@pytest.fixture(scope="session")
+def settings(
+    services: RunningServices,
+    pytestconfig: pytest.Config,
+    worker: str,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Settings:
+    """Settings for this worker's own migrated database and its own Redis database."""
+    name = f"comanda_{worker}"
+    make_database(services, pytestconfig.stash[FOLDER], name)
+    number = int(worker.removeprefix("gw")) + 1 if worker.startswith("gw") else 1
+    return services.settings(name, number, tmp_path_factory.mktemp("data"))
+
+
+@pytest.fixture(scope="session")
+def database(settings: Settings) -> Iterator[Database]:
+    """The database as the app's role: row-level security holds."""
+    database = app_database(settings)
+    yield database
+    database.engine.dispose()
+
+
+@pytest.fixture(scope="session")
+def owner(settings: Settings) -> Iterator[Database]:
+    """The database as its owner, who sees every row."""
+    database = owner_database(settings)
+    yield database
+    database.engine.dispose()
+
+
+@pytest.fixture(scope="session")
+def redis_client(settings: Settings) -> Iterator[redis.Redis]:
+    """Redis as the app sees it: answers are bytes."""
+    with redis.Redis.from_url(settings.redis_url or "") as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def app(settings: Settings) -> Flask:
+    """The whole app on this worker's database."""
+    from app import create_app
+
+    app = create_app(settings)
+    app.config["TESTING"] = True
+    return app
+
+
+@pytest.fixture
+def client(app: Flask) -> FlaskClient:
+    """A browser without cookies yet."""
+    return app.test_client()
+
+
+@pytest.fixture
+def cli(app: Flask) -> FlaskCliRunner:
+    """Runs `flask` commands."""
+    return app.test_cli_runner()
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str | None:
+    """The path of the system's Chromium; None means playwright's own."""
+    return next((path for name in CHROMIUM_NAMES if (path := shutil.which(name))), None)

@@ -1,0 +1,147 @@
+"""Settings: read once, wrong values refused with the name of the setting and no secret."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from app.config import Settings, load_settings
+from app.errors import ConfigurationError
+
+OWNER = "postgresql://owner:geheim@db/comanda"
+PLAIN = "postgresql://app:geheim@db/comanda"
+
+
+def test_nothing_needs_to_be_set() -> None:
+    settings = load_settings({})
+    assert settings.comanda_data == Path("var")
+    assert settings.base_url == "http://127.0.0.1:8000"
+    assert settings.database_url is None
+    assert settings.provider == "builtin"
+
+
+def test_a_value_is_read_from_the_variable_of_its_name() -> None:
+    settings = load_settings({"PORT": " 9001 ", "LOG_LEVEL": "debug", "DEMO": "false"})
+    assert (settings.port, settings.log_level, settings.demo) == (9001, "debug", False)
+
+
+def test_an_empty_variable_counts_as_unset() -> None:
+    assert load_settings({"PORT": "", "SECRET_KEY": "  "}) == load_settings({})
+
+
+def test_variables_of_others_are_left_alone() -> None:
+    assert load_settings({"HOME": "/root", "PORTO": "x", "port": "1"}) == load_settings({})
+
+
+@pytest.mark.parametrize(
+    ("variables", "named"),
+    [
+        ({"PORT": "0"}, "PORT"),
+        ({"PORT": "70000"}, "PORT"),
+        ({"PORT": "eight"}, "PORT"),
+        ({"WEB_WORKERS": "-1"}, "WEB_WORKERS"),
+        ({"LOG_LEVEL": "loud"}, "LOG_LEVEL"),
+        ({"DEMO": "perhaps"}, "DEMO"),
+        ({"DATABASE_URL": "mysql://db", "MIGRATION_DATABASE_URL": OWNER}, "DATABASE_URL"),
+        ({"DATABASE_URL": PLAIN}, "MIGRATION_DATABASE_URL"),
+        ({"MIGRATION_DATABASE_URL": OWNER}, "DATABASE_URL"),
+        ({"REDIS_URL": "http://redis"}, "REDIS_URL"),
+        ({"SECRET_KEY": "short"}, "SECRET_KEY"),
+        ({"PUBLIC_URL": "comanda.example"}, "PUBLIC_URL"),
+        ({"MAIL_FROM": "nobody"}, "MAIL_FROM"),
+        ({"AI_PROVIDER": "other"}, "AI_PROVIDER"),
+        ({"AI_PROVIDER": "openai"}, "AI_PROVIDER"),
+        ({"OPENAI_BASE_URL": "localhost:11434/v1"}, "OPENAI_BASE_URL"),
+        ({"AI_TURN_TIMEOUT_SECONDS": "0"}, "AI_TURN_TIMEOUT_SECONDS"),
+        ({"TURN_LEASE_SECONDS": "0.1"}, "TURN_LEASE_SECONDS"),
+        ({"EMBEDDING_DIMENSIONS": "9000"}, "EMBEDDING_DIMENSIONS"),
+        ({"TRUSTED_PROXIES": "9"}, "TRUSTED_PROXIES"),
+        ({"METRICS_TOKEN": "short"}, "METRICS_TOKEN"),
+        ({"RUNNER_DRAIN_SECONDS": "-1"}, "RUNNER_DRAIN_SECONDS"),
+    ],
+)
+def test_a_wrong_value_is_refused_by_name_and_not_repeated(
+    variables: dict[str, str], named: str
+) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        load_settings(variables)
+    assert named in str(refused.value)
+    assert "geheim" not in str(refused.value)
+    assert "short" not in str(refused.value).replace("shorter", "")
+
+
+def test_every_wrong_value_is_named_at_once() -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        load_settings({"PORT": "x", "LOG_LEVEL": "y", "WEB_WORKERS": "z"})
+    assert len(str(refused.value).splitlines()) == 4
+
+
+@pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+psycopg"])
+def test_the_usual_spellings_of_a_database_address_are_understood(scheme: str) -> None:
+    settings = load_settings(
+        {"DATABASE_URL": f"{scheme}://a:b@db/c", "MIGRATION_DATABASE_URL": f"{scheme}://o:b@db/c"}
+    )
+    assert settings.database_url == "postgresql+psycopg://a:b@db/c"
+    assert settings.migration_database_url == "postgresql+psycopg://o:b@db/c"
+
+
+@pytest.mark.parametrize(
+    ("variables", "provider"),
+    [
+        ({"OPENAI_API_KEY": "sk-x"}, "openai"),
+        ({"OPENAI_BASE_URL": "http://localhost:11434/v1"}, "openai"),
+        ({"OPENAI_API_KEY": "sk-x", "AI_PROVIDER": "builtin"}, "builtin"),
+    ],
+)
+def test_a_key_or_an_address_chooses_the_model_unless_one_is_asked_for(
+    variables: dict[str, str], provider: str
+) -> None:
+    assert load_settings(variables).provider == provider
+
+
+def test_addresses_lose_their_last_slash() -> None:
+    settings = load_settings({"PUBLIC_URL": "https://comanda.example/"})
+    assert settings.base_url == "https://comanda.example"
+
+
+@pytest.mark.parametrize(
+    ("given", "loads"),
+    [
+        ({}, True),
+        ({"HOST": "localhost"}, True),
+        ({"HOST": "0.0.0.0"}, False),
+        ({"PUBLIC_URL": "https://house.example"}, False),
+        ({"HOST": "0.0.0.0", "DEMO": "true"}, True),
+        ({"DEMO": "false"}, False),
+    ],
+)
+def test_the_demo_is_loaded_where_only_this_machine_can_sign_in_to_it(
+    given: dict[str, str], loads: bool
+) -> None:
+    assert load_settings(given).loads_demo is loads
+
+
+@pytest.mark.parametrize(
+    ("given", "address"),
+    [
+        ({}, "http://127.0.0.1:8000"),
+        ({"HOST": "0.0.0.0", "PORT": "80"}, "http://127.0.0.1:80"),
+        ({"HOST": "::"}, "http://[::1]:8000"),
+        ({"HOST": "fd00::7"}, "http://[fd00::7]:8000"),
+        ({"HOST": "0.0.0.0", "PUBLIC_URL": "https://house.example/"}, "https://house.example"),
+    ],
+)
+def test_links_lead_to_an_address_that_can_be_typed(given: dict[str, str], address: str) -> None:
+    assert load_settings(given).base_url == address
+
+
+def test_settings_cannot_be_changed_once_read() -> None:
+    with pytest.raises(ValidationError):
+        load_settings({}).port = 1  # type: ignore[misc]
+
+
+def test_a_misspelt_field_is_refused() -> None:
+    with pytest.raises(ValidationError):
+        Settings(prot=8000)  # type: ignore[call-arg]
