@@ -40,7 +40,7 @@ catalogs: $(CATALOGS)
 
 ## Run all tests, in the browser too
 test: setup-browser
-	$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
+	@$(BIN)/python .ci/tests.py $(ARGS)
 
 ## Run the linters, the type checker and the tests of the house rules
 check: setup-tests

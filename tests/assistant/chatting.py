@@ -53,7 +53,7 @@ def turn_of(owner: Database, thread_id: UUID) -> Turn:
 
 
 def running_turn(owner: Database, thread_id: UUID) -> Turn:
-    """The thread's turn, once its model has begun to speak."""
+    """The thread's turn, once a runner has taken it."""
 
     def look() -> Turn | None:
         found = turn_of(owner, thread_id)

@@ -270,9 +270,9 @@ def test_stop_closes_the_call_to_the_model_at_once_and_keeps_the_text(
         call = shared_model.last_call
         pressed = time.monotonic()
         assert person.post(f"/chat/{thread_id}/stop").status == 204
-        assert call.client_left.wait(1.0)
-        reader.wait_for("done", seconds=2)
-        assert time.monotonic() - pressed < 1.5
+        assert call.client_left.wait(5)
+        reader.wait_for("done", seconds=5)
+        assert time.monotonic() - pressed < 5, "long before the model would have ended"
         assert reader.of("done")[0].payload["status"] == "stopped"
         reply = finished_reply(owner, thread_id)
         assert reply.status == "stopped"
@@ -308,8 +308,8 @@ def test_stop_while_a_tool_or_a_silent_model_is_waited_for(
     with listening(person, thread_id, "silence") as reader:
         wait_until(lambda: shared_model.calls and shared_model.last_call.message == "silence")
         person.post(f"/chat/{thread_id}/stop")
-        assert shared_model.last_call.client_left.wait(1.0)
-        reader.wait_for("done", seconds=2)
+        assert shared_model.last_call.client_left.wait(5)
+        reader.wait_for("done", seconds=5)
     reply = finished_reply(owner, thread_id)
     assert (reply.status, reply.content) == ("stopped", "")
 

@@ -146,7 +146,7 @@ def test_changing_a_question_that_is_being_answered_stops_its_answer(
         visitor.read("So far,")
         call = house.model.last_call
         change(visitor, "Slow", "One")
-        assert call.client_left.wait(2), "the model was left running"
+        assert call.client_left.wait(5), "the model was left running"
         visitor.read("Answer to one.")
         visitor.wait_for_answer()
         expect(visitor.stop).to_be_hidden()

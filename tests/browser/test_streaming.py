@@ -205,7 +205,7 @@ def test_stop_ends_an_answer_within_a_second_and_keeps_its_text(
         visitor.read("These words stay.")
         assert visitor.evaluate(TIME_THE_STOP) < 1000
         call = house.model.last_call
-        assert call.client_left.wait(1), "the model was left running"
+        assert call.client_left.wait(5), "the model was left running"
     assert visitor.said() == "These words stay."
     expect(visitor.reply).to_contain_text("You stopped this answer.")
     expect(visitor.stop).to_be_hidden()

@@ -38,7 +38,7 @@ def test_the_house_starts_says_where_it_is_and_stops_in_order(folder: Path) -> N
     order = re.findall(r"(web|runner|jobs) ends", house.text)
     assert order[0] == "web"
     assert sorted(order) == ["jobs", "runner", "web"]
-    wait_until(lambda: everything_is_gone(folder), seconds=2)
+    wait_until(lambda: everything_is_gone(folder), seconds=5)
 
 
 def test_sigterm_stops_the_house_like_ctrl_c(folder: Path) -> None:

@@ -96,7 +96,7 @@ def test_clients_that_vanish_leave_no_subscriber(
 ) -> None:
     """Found out at the next heartbeat or two, of which there are two a second here."""
     person = WebClient(app, owner, member, quick_web[1])
-    vanish(person, redis_client, thread_id, 100, seconds=4)
+    vanish(person, redis_client, thread_id, 100, seconds=10)
 
 
 @pytest.mark.soak
@@ -134,7 +134,7 @@ def replace_server(
         for thread_id in threads:
             log.publish(thread_id, "token", {"text": "meanwhile "})
         assert program.process.wait(20) == 0
-        assert time.monotonic() - began < 5.5
+        assert time.monotonic() - began < 10
         processes.start_web(2, port)
         for thread_id in threads:
             log.publish(thread_id, "token", {"text": "after"})
@@ -215,14 +215,19 @@ def test_a_reader_who_does_not_read_costs_no_memory_and_delays_nobody(
     [worker] = program.children()
     lazy = open_raw_stream(person, thread_id, buffer=4096)
     with StreamReader(person, thread_id) as keen:
-        log.publish(thread_id, "token", {"text": "first"})
-        keen.wait_for("token")
+
+        def publish(events: int) -> None:
+            so_far = len(keen.of("token"))
+            for number in range(events):
+                log.publish(thread_id, "token", {"text": f"{number} " + "x" * 50_000})
+            keen.wait_for("token", so_far + events, seconds=60)
+
+        # What a worker's memory grows by when it first passes much on is not kept for anyone.
+        publish(200)
         before = resident(worker)
-        for number in range(400):
-            log.publish(thread_id, "token", {"text": f"{number} " + "x" * 50_000})
-        keen.wait_for("token", 401)
+        publish(1000)
         check_ids(keen)
-        assert resident(worker) - before < 12 * MEGABYTE, "20 MB were not kept for who is slow"
+        assert resident(worker) - before < 25 * MEGABYTE, "50 MB were not kept for who is slow"
     lazy.close()
     wait_until(lambda: subscribers(redis_client, thread_id) == 0, 10)
 
@@ -236,7 +241,7 @@ def stay_idle(
         time.sleep(seconds)
         assert reader.comments - beats >= seconds / beat * 0.7
         log.publish(thread_id, "token", {"text": "still there?"})
-        reader.wait_for("token", seconds=5)
+        reader.wait_for("token", seconds=15)
         assert reader.connects == 1
 
 

@@ -182,8 +182,8 @@ def test_the_benchmark_model_keeps_its_times(
     assert sum(1 for chunk in stream if chunk.choices[0].delta.content) == 100
     call = model_server.last_call
     assert call.first_delta_at is not None
-    assert 0.1 <= call.first_delta_at - call.received_at < 0.2
-    assert 2.0 <= time.monotonic() - call.received_at < 2.6
+    assert 0.1 <= call.first_delta_at - call.received_at < 0.5
+    assert 2.0 <= time.monotonic() - call.received_at < 4
 
 
 def test_text_is_split_into_words_pieces_or_given_sizes() -> None:

@@ -116,7 +116,7 @@ class TestApi:
         started = time.perf_counter()
         with pytest.raises(EmbeddingUnavailable):
             embedder.embed_query("another soup")
-        assert time.perf_counter() - started < 0.005
+        assert time.perf_counter() - started < 0.05
 
     def test_after_its_rest_the_server_is_asked_again(self, model_server: ModelServer) -> None:
         cache = QueryCache(rest=0)

@@ -93,11 +93,11 @@ def test_what_could_not_be_stored_is_replaced_or_dropped(
 def test_the_first_words_come_while_the_model_is_still_speaking(
     model_server: ModelServer, provider: OpenAIProvider
 ) -> None:
-    model_server.script(scenario([Say("First. "), Stall(1), Say("Last.")]))
+    model_server.script(scenario([Say("First. "), Stall(2), Say("Last.")]))
     started = time.monotonic()
     stream = provider.stream(asking())
     assert next(stream) == TextDelta("First. ")
-    assert time.monotonic() - started < 0.7
+    assert time.monotonic() - started < 1.8
     assert text_of(list(stream)) == "Last."
 
 
@@ -266,5 +266,5 @@ def test_a_response_that_lingers_does_not_hold_up_the_reply(
     model_server.script(scenario([Say("Yes."), Ending(lingers=10)]))
     started = time.monotonic()
     assert text_of(list(provider.stream(asking()))) == "Yes."
-    assert time.monotonic() - started < 1
-    assert model_server.last_call.client_left.wait(1)
+    assert time.monotonic() - started < 5
+    assert model_server.last_call.client_left.wait(5)

@@ -189,8 +189,8 @@ def test_a_model_that_stays_silent_times_out(
     model_server.script(scenario(steps))
     started = time.monotonic()
     assert failure_of(make_provider(ai_first_token_timeout_seconds=0.5)).code == "timeout"
-    assert time.monotonic() - started < 1.5
-    assert model_server.last_call.client_left.wait(1)
+    assert time.monotonic() - started < 5
+    assert model_server.last_call.client_left.wait(5)
 
 
 def test_thinking_aloud_is_a_sign_of_life(
@@ -208,7 +208,7 @@ def test_no_call_outlasts_the_limit_of_a_turn(
     model_server.script(scenario(Say("and on " * 500, delay=0.05)))
     started = time.monotonic()
     assert failure_of(make_provider(ai_turn_timeout_seconds=0.8)).code == "interrupted"
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 8
 
 
 def test_a_slow_reader_of_the_reply_is_not_taken_for_a_silent_model(

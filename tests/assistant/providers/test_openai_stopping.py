@@ -43,7 +43,7 @@ def test_closing_a_stream_closes_the_connection_at_once(
     stream = provider.stream(asking())
     next(stream)
     stream.close()
-    assert model_server.last_call.client_left.wait(1)
+    assert model_server.last_call.client_left.wait(5)
     assert model_server.last_call.deltas < 50
 
 
@@ -52,7 +52,7 @@ def test_a_stream_that_is_dropped_closes_the_connection(
 ) -> None:
     model_server.script(scenario(Say("and on " * 500, delay=0.02)))
     next(provider.stream(asking()))
-    assert model_server.last_call.client_left.wait(1)
+    assert model_server.last_call.client_left.wait(5)
 
 
 def test_a_stream_closed_before_it_began_asks_nothing(
