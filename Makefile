@@ -5,6 +5,10 @@ BIN := .venv/bin
 # What is passed on to pytest or the benchmarks: make test ARGS="-k turn"
 ARGS ?=
 
+# Packages are installed uncompiled and keep their bytecode when they are first imported: where
+# that is forbidden, each of the many processes would spend seconds on compiling them again.
+unexport PYTHONDONTWRITEBYTECODE
+
 CATALOGS := $(patsubst %.po,%.mo,$(wildcard app/translations/*/LC_MESSAGES/*.po))
 
 .DEFAULT_GOAL := run
