@@ -33,7 +33,8 @@ def main(options: list[str]) -> int:
 
 def pytest(*options: str) -> int:
     """Its exit code."""
-    return subprocess.run([sys.executable, "-m", "pytest", *options], cwd=ROOT).returncode
+    command = [sys.executable, "-m", "pytest", *options]
+    return subprocess.run(command, cwd=ROOT, check=False).returncode
 
 
 def last_failed() -> list[str]:

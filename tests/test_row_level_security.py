@@ -19,13 +19,20 @@ from app.assistant.models import (
     Prompt,
     PromptRevision,
     Proposal,
+    SavedSentence,
     Thread,
     Turn,
 )
 from app.config import Settings
 from app.db import Base, Database, Scope, new_id, utc_now
 from app.retrieval.models import Embedding
-from app.skills.knowledge.models import ManualSection, Product
+from app.skills.knowledge.models import (
+    LibraryImport,
+    LibraryImportFile,
+    LibraryRevision,
+    ManualSection,
+    Product,
+)
 from tests.factories import (
     Member,
     make_product,
@@ -92,6 +99,8 @@ def fill(owner: Database, database: Database, member: Member) -> None:
         )
         session.add(proposal_in(session, thread_id, member))
         session.add(feedback_in(session, thread_id, member))
+        session.add_all(library_rows_of(member))
+        session.add(SavedSentence(group_id=group_id, text="How long?", language="en"))
         prompt = session.scalars(select(Prompt).where(Prompt.group_id == group_id)).first()
         assert prompt is not None
         session.add(
@@ -137,6 +146,24 @@ def proposal_in(session: Session, thread_id: UUID, member: Member) -> Proposal:
         details={},
         expires_at=utc_now(),
     )
+
+
+def library_rows_of(member: Member) -> list[Any]:
+    """An import with its file, and what it has changed."""
+    of_group = {"group_id": member.group_id}
+    brought = LibraryImport(
+        **of_group,
+        id=new_id(),
+        user_id=member.user_id,
+        role=member.role,
+        target="sop",
+        language="en",
+        filename="manual.md",
+        digest="",
+    )
+    file = LibraryImportFile(**of_group, import_id=brought.id, content=b"# Manual")
+    revision = LibraryRevision(**of_group, entity="section", entity_id=new_id(), version=0)
+    return [brought, file, revision]
 
 
 def feedback_in(session: Session, thread_id: UUID, member: Member) -> MessageFeedback:

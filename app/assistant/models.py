@@ -231,3 +231,25 @@ class PromptRevision(Base):
     is_active: Mapped[bool]
     author_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
+
+
+class SavedSentence(Base):
+    """A sentence that admins try again whenever they have changed a prompt.
+
+    `expect` is what its answer must be, as `flask ask --batch` takes it (app.assistant.
+    expectations); empty means that a person looks.
+    """
+
+    __tablename__ = "saved_sentences"
+    __table_args__ = (UniqueConstraint("group_id", "text", "language"),)
+
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=new_id)
+    group_id: Mapped[UUID] = mapped_column(ForeignKey("groups.id", ondelete="CASCADE"))
+    text: Mapped[str]
+    language: Mapped[str]
+    expect: Mapped[JsonObject] = mapped_column(default=dict)
+    feedback_id: Mapped[UUID | None] = mapped_column(
+        ForeignKey("message_feedback.id", ondelete="SET NULL")
+    )
+    author_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)

@@ -6,8 +6,8 @@ from datetime import datetime
 from decimal import Decimal
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Numeric, UniqueConstraint
-from sqlalchemy.dialects.postgresql import ARRAY, TEXT
+from sqlalchemy import ForeignKey, Index, Numeric, UniqueConstraint
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TEXT
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db import Base, JsonList, JsonObject, new_id, utc_now
@@ -36,6 +36,7 @@ class ManualSection(Base):
     body_en: Mapped[str] = mapped_column(default="")
     body_es: Mapped[str] = mapped_column(default="")
     is_published: Mapped[bool] = mapped_column(default=True)
+    version: Mapped[int] = mapped_column(default=1)
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
     updated_at: Mapped[datetime] = mapped_column(default=utc_now, onupdate=utc_now)
 
@@ -81,6 +82,7 @@ class Product(Base):
     pairing_notes_es: Mapped[str] = mapped_column(default="")
     facts: Mapped[JsonObject] = mapped_column(default=dict)
     is_active: Mapped[bool] = mapped_column(default=True)
+    version: Mapped[int] = mapped_column(default=1)
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
     updated_at: Mapped[datetime] = mapped_column(default=utc_now, onupdate=utc_now)
 
@@ -92,3 +94,70 @@ class Product(Base):
 
     def pairing_notes(self, language: str) -> str:
         return self.pairing_notes_es if language == "es" else self.pairing_notes_en
+
+
+class LibraryImport(Base):
+    """A file that somebody brings into the library: read, shown, then applied as a whole.
+
+    `target` is a section kind or a product kind; `plan` is what applying it would do, as
+    the preview shows it; `problems` are what is wrong with the file, by row or place.
+    """
+
+    __tablename__ = "library_imports"
+    __table_args__ = (Index("ix_library_imports_group_id_id", "group_id", "id"),)
+
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=new_id)
+    group_id: Mapped[UUID] = mapped_column(ForeignKey("groups.id", ondelete="CASCADE"))
+    user_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+    role: Mapped[str]  # the person's role when they brought it, with which it is applied
+    target: Mapped[str]
+    language: Mapped[str]
+    filename: Mapped[str]
+    digest: Mapped[str]
+    options: Mapped[JsonObject] = mapped_column(default=dict)
+    status: Mapped[str] = mapped_column(default="waiting")
+    step: Mapped[str] = mapped_column(default="")
+    done: Mapped[int] = mapped_column(default=0)
+    total: Mapped[int] = mapped_column(default=0)
+    plan: Mapped[JsonObject] = mapped_column(default=dict)
+    problems: Mapped[JsonList] = mapped_column(default=list)
+    report: Mapped[JsonObject] = mapped_column(default=dict)
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)
+    updated_at: Mapped[datetime] = mapped_column(default=utc_now, onupdate=utc_now)
+
+
+class LibraryImportFile(Base):
+    """The file of an import, for as long as it may still be read."""
+
+    __tablename__ = "library_import_files"
+
+    import_id: Mapped[UUID] = mapped_column(
+        ForeignKey("library_imports.id", ondelete="CASCADE"), primary_key=True
+    )
+    group_id: Mapped[UUID] = mapped_column(ForeignKey("groups.id", ondelete="CASCADE"))
+    content: Mapped[bytes]
+
+
+class LibraryRevision(Base):
+    """A section or product as it stood before a change, and who made that change.
+
+    `version` is the one it had; `snapshot` is null where there was nothing before.
+    """
+
+    __tablename__ = "library_revisions"
+    __table_args__ = (
+        UniqueConstraint("entity_id", "version"),
+        Index("ix_library_revisions_import_id", "import_id"),
+    )
+
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=new_id)
+    group_id: Mapped[UUID] = mapped_column(ForeignKey("groups.id", ondelete="CASCADE"))
+    entity: Mapped[str]  # section or product
+    entity_id: Mapped[UUID]
+    version: Mapped[int]
+    snapshot: Mapped[JsonObject | None] = mapped_column(JSONB(none_as_null=True))
+    author_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+    import_id: Mapped[UUID | None] = mapped_column(
+        ForeignKey("library_imports.id", ondelete="SET NULL")
+    )
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)
