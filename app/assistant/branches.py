@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, func, literal, or_, select, true
+from sqlalchemy import ColumnElement, and_, func, literal, select, true
 from sqlalchemy.orm import aliased
 
 from app.assistant.models import Message, Thread
@@ -59,12 +59,14 @@ def places(session: ScopedSession, messages: Iterable[Message]) -> dict[UUID, Pl
     if not shown:
         return {}
     parents = {message.parent_id for message in shown if message.parent_id}
-    below = [Message.parent_id.in_(parents)]
+    # By their parents, whose index leads to these few however long the conversation is.
+    siblings: ColumnElement[bool] = Message.parent_id.in_(parents)
     if any(message.parent_id is None for message in shown):
-        below.append(Message.parent_id.is_(None))
+        thread_id = shown[0].thread_id
+        siblings |= and_(Message.thread_id == thread_id, Message.parent_id.is_(None))
     rows = session.execute(
         select(func.array_agg(Message.id).label("ids"))
-        .where(Message.thread_id == shown[0].thread_id, or_(*below), *_own(session, Message))
+        .where(siblings, *_own(session, Message))
         .group_by(Message.parent_id)
         .having(func.count() > 1)
     ).scalars()
