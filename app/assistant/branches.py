@@ -18,6 +18,9 @@ from sqlalchemy.orm import aliased
 from app.assistant.models import Message, Thread
 from app.db import ScopedSession
 
+# What a page shows of a branch, and how far up a "yes" may mean something.
+IN_SIGHT = 30
+
 
 @dataclass(frozen=True)
 class Place:
@@ -50,7 +53,12 @@ def path_up(session: ScopedSession, start: UUID | None, limit: int) -> list[Mess
 
 def is_shown(session: ScopedSession, thread: Thread, message: Message, within: int) -> bool:
     """True when the message is among the last `within` of the branch that is shown."""
-    return any(shown.id == message.id for shown in path_up(session, thread.head_id, within))
+    return leads_to(session, message.id, thread.head_id, within)
+
+
+def leads_to(session: ScopedSession, message_id: UUID, end: UUID | None, within: int) -> bool:
+    """True when the message is among the last `within` of those up to `end`."""
+    return any(message.id == message_id for message in path_up(session, end, within))
 
 
 def places(session: ScopedSession, messages: Iterable[Message]) -> dict[UUID, Place]:
