@@ -212,6 +212,9 @@ def _csrf_error(_error: CSRFError) -> ResponseReturnValue:
     if wants_json() and not current_user.is_authenticated:
         # A client that sends neither cookie nor bearer token forgot to say who it is.
         return error_response(NotSignedIn("Sign in to go on."))
+    if not current_user.is_authenticated and request.blueprint != "accounts":
+        # Signed out meanwhile, and the token with it: reloading would not help.
+        return _ask_to_sign_in()
     if wants_json():
         # A client that sends the cookie of a browser: it has no page that could be reloaded.
         error = InvalidInput(

@@ -145,7 +145,8 @@ def _activity(message: Message, registry: Registry) -> list[dict[str, str]]:
         for entry in message.tool_trace
         if entry["tool"] in registry.tools
     )
-    return [{"label": label, "state": "finished"} for label in labels]
+    # What was being done is done: "Searching the manual…" goes on no more.
+    return [{"label": label.rstrip("…"), "state": "finished"} for label in labels]
 
 
 def _plain(text: str) -> Markup:

@@ -57,7 +57,10 @@ async function bring(id) {
   await idle();
   if (findBubble(id)) return;
   const place = document.createElement("div");
-  messages.append(place);
+  // Ids tell the order in which messages were stored, whoever heard of them first.
+  const after = [...messages.querySelectorAll("[data-message]")].find((bubble) => bubble.dataset.message > id);
+  if (after) after.before(place);
+  else messages.append(place);
   const address = `${composer.getAttribute("action")}/${id}?missed`;
   const told = await loadPatiently(address, place, "outerHTML");
   // Still there: it did not come, or it is on a branch that is not shown.

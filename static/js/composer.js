@@ -106,6 +106,8 @@ function accepted(source) {
 
 function refused(response) {
   clearInterval(countdown);
+  // Waiting mends nothing that is wrong with the message itself.
+  if (![429, 503].includes(response.status)) return;
   // A day's or a month's limit says itself when it opens again; its hours are not counted down.
   if (problem.querySelector("[data-code=limit]")) return;
   const wait = Number(response.headers.get("Retry-After"));
