@@ -29,6 +29,9 @@ _LEVELS = re.compile(r"^(?:book|part|chapter|preface|appendix|article|section|se
 _ADMONITIONS = frozenset("note tip warning caution important danger hint attention".split())
 # Ids that a program has counted: they say something else as soon as a heading is put in.
 _COUNTED = re.compile(r"^_?(?:id[mpn]?|toc|ref|sec|section|heading|h|x|_)?[-_.]?[\d.-]+\w?$", re.I)
+_EMPTY = re.compile(
+    rb"<(a|b|code|div|em|i|li|p|pre|script|span|strong|style|table|td|th|tr|title)(\s[^<>]*)?/>"
+)
 _IDS = re.compile(r"^[A-Za-z_][\w:.-]*$")
 
 
@@ -73,6 +76,8 @@ def _take(builder: TreeBuilder, markdown: str) -> None:
 
 def parse(content: bytes) -> BeautifulSoup:
     """The page as a tree, in the encoding that it is written in."""
+    # In XHTML `<a id="x"/>` is empty; to HTML's parser all that follows would be within it.
+    content = _EMPTY.sub(rb"<\1\2></\1>", content)
     try:
         return BeautifulSoup(content.decode("utf-8-sig"), "lxml")
     except UnicodeDecodeError:
@@ -120,8 +125,8 @@ def _is_links(element: Tag) -> bool:
 
 
 def _classes(element: Tag) -> list[str]:
-    classes = element.get("class") or []
-    return [classes] if isinstance(classes, str) else list(classes)
+    classes = element.get("class")
+    return classes.split() if isinstance(classes, str) else list(classes or ())
 
 
 def _is_admonition(name: str | None) -> bool:
@@ -173,9 +178,9 @@ def _names(heading: Tag) -> list[str]:
     found = [heading, *anchors, *_anchors_before(heading)]
     titlepage = heading.find_parent("div", class_="titlepage")
     around = (titlepage or heading).parent
-    if around is not None and around.name in ("section", "div", "article"):
-        if around.find(_HEADINGS) is heading:
-            found.append(around)
+    holds = around is not None and around.name in ("section", "div", "article")
+    if around is not None and holds and around.find(_HEADINGS) is heading:
+        found.append(around)
     return [str(tag.get("id") or tag.get("name") or "") for tag in found]
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import markdownify
 from bs4 import Tag
-from markdownify import MarkdownConverter
 
 from app.skills.knowledge.reading.markup import code_block, escape_start
 
-# Stands at the start of a heading's line; no text has it, because such signs are cleaned away.
-MARK = "\x1d"
+# Stands at the start of a heading's line; it is no letter, and is taken out of texts.
+MARK = "\ufdd0"
+# What the library says of its types leaves out the methods that are there to be replaced.
+_Base: Any = markdownify.MarkdownConverter
 _LINKED = ("http://", "https://", "mailto:", "tel:")
 
 
@@ -23,8 +25,12 @@ def to_markdown(element: Tag) -> str:
     return text
 
 
-class _Converter(MarkdownConverter):  # type: ignore[misc]  # the library has no types
+class _Converter(_Base):
     """Markdown as this house shows it: see what each method changes."""
+
+    def process_text(self, el: Any, parent_tags: set[str] | None = None) -> str:
+        text: str = super().process_text(el, parent_tags)
+        return text.replace(MARK, "")
 
     def convert_hN(self, n: int, el: Tag, text: str, parent_tags: set[str]) -> str:  # noqa: N802
         """A heading opens a section, unless it stands within something."""
@@ -34,15 +40,15 @@ class _Converter(MarkdownConverter):  # type: ignore[misc]  # the library has no
         within = {"table", "li", "blockquote", "td", "th", "dd", "_inline"} & parent_tags
         if within:
             return f"\n\n**{text.strip()}**\n\n" if "_inline" not in within else text
-        level = int(str(el.get("data-level", n)))
-        mark = json.dumps([level, title, str(el.get("data-name", ""))])
+        level = int(str(el.get("data-level") or n))
+        mark = json.dumps([level, title, str(el.get("data-name") or "")])
         return f"\n\n{MARK}{mark}\n\n"
 
     def convert_a(self, el: Tag, text: str, parent_tags: set[str]) -> str:
         """Addresses outside stay links; the library's pages have addresses of their own."""
         if not str(el.get("href", "")).lower().startswith(_LINKED) or el.find("code"):
             return text
-        del el["title"]
+        el.attrs.pop("title", None)
         linked: str = super().convert_a(el, text, parent_tags)
         return linked
 

@@ -112,7 +112,8 @@ def _size(text_page: pdfium.PdfTextPage, index: int) -> float:
     scale = 1.0
     if raw.FPDFText_GetMatrix(text_page, index, matrix):
         scale = math.hypot(matrix.c, matrix.d) or 1.0
-    return round(raw.FPDFText_GetFontSize(text_page, index) * scale * 2) / 2
+    size = float(raw.FPDFText_GetFontSize(text_page, index))
+    return round(size * scale * 2) / 2
 
 
 def _font(text_page: pdfium.PdfTextPage, index: int) -> tuple[bool, bool]:

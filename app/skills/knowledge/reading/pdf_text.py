@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from statistics import median
 
 from app.skills.knowledge.reading.markup import code_block, escape_start, escape_text
@@ -41,7 +42,7 @@ class Measure:
 def measure(lines: Sequence[Line]) -> Measure:
     gaps = [
         before.bottom - line.bottom
-        for before, line in zip(lines, lines[1:], strict=False)
+        for before, line in pairwise(lines)
         if before.page == line.page and 0 < before.bottom - line.bottom < 4 * line.size
     ]
     rights = sorted(line.right for line in lines)
@@ -135,7 +136,7 @@ def _markdown(block: _Block, set_in: Measure) -> str:
 def _prose(lines: Sequence[Line], set_in: Measure) -> str:
     """The lines as one, words that were parted put together again."""
     text = lines[0].text
-    for before, line in zip(lines, lines[1:], strict=False):
+    for before, line in pairwise(lines):
         if _SYLLABLE.search(text) and line.text[:1].islower():
             text = text[:-1] + line.text
         elif _reach(before, set_in) < VERY_SHORT and len(before.text) > 1:

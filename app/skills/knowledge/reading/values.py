@@ -16,7 +16,7 @@ _THOUSANDS = re.compile(r"[1-9]\d{0,2}[.,']\d{3}")
 _PARTS = re.compile(r"[,;/|\n•·]|\s(?:and|y|e|&)\s", re.IGNORECASE)
 _ITEMS = re.compile(r"[;|\n•]")
 _NOTHING = ("", "-", "–", "—", "?")
-_NONE = "none, no, no allergens, nothing, free, ninguno, ninguna, nada, sin alergenos, no contiene"
+_NONE = "none, no, no allergens, nothing, ninguno, ninguna, nada, sin alergenos, no contiene"
 _YES = "yes, y, true, 1, x, si, s, verdadero, activo, activa, active, disponible, available, on"
 _NO = "no, n, false, 0, falso, inactivo, inactiva, inactive, agotado, unavailable, off"
 # What menus call them besides the names that profiles list.
@@ -96,10 +96,11 @@ def read_allergens(text: str) -> list[str] | None:
         return None
     words = re.sub(r"^\s*(?:contains|contiene)\s*:?\s*", "", text, flags=re.IGNORECASE)
     named = [folded(part) for part in [words, *_PARTS.split(words)] if folded(part)]
-    if named[0] in _allergens() or named[0] in _split(_NONE):
-        named = named[:1]  # the whole of it is one name, whatever signs are in it
-    else:
-        named = named[1:]
+    if not named:
+        raise BadValue("allergen_unknown", text)
+    # The whole of it may be one name, whatever signs are in it.
+    is_one = named[0] in _allergens() or named[0] in _split(_NONE)
+    named = named[:1] if is_one else named[1:]
     none = [name for name in named if name in _split(_NONE)]
     if none and len(none) < len(named):
         raise BadValue("allergens_contradict")
