@@ -169,6 +169,10 @@ def test_a_long_text_without_headings_is_cut_between_its_paragraphs() -> None:
     assert all(each.parent == 0 for each in document.sections[1:])
 
 
+def test_elements_thousands_deep_are_refused() -> None:
+    assert fatal(read("<html>" + "<div>" * 20_000 + "x", "x.html")) == "could_not_be_read"
+
+
 def test_pages_without_a_word_are_refused() -> None:
     assert fatal(read("<html><body><script>x()</script></body></html>", "x.html")) == "no_sections"
     assert fatal(read(zip_of({"a.html": "<html></html>"}), "x.zip")) == "no_sections"
