@@ -113,6 +113,11 @@ def test_both_languages_of_a_page_have_the_same_slugs() -> None:
     assert other.documents[0].source == english.documents[0].source == "s"
 
 
+def test_a_header_may_hold_the_title_and_leaves_its_links() -> None:
+    page = "<body><header><h1>Bar</h1><a href='x'>Home</a></header><p>Ice.</p></body>"
+    assert body(read(f"<html>{page}</html>", "x.html"), "Bar") == "Ice."
+
+
 def test_a_folder_of_pages_comes_in_the_order_of_its_index() -> None:
     files = {
         "m/index.html": '<title>Manual</title><h1>Manual</h1><a href="b.html#x">B</a>'
