@@ -41,6 +41,7 @@ class Trial:
     prompt_en: str
     prompt_es: str
     is_active: bool
+    version: int  # that its form was opened with
 
 
 @dataclass
