@@ -1,6 +1,5 @@
-// Counts tokens while one types, and warns before words that are not saved are left behind.
+// Counts tokens while one types.
 const LETTERS_A_TOKEN = 4;
-let changed = false;
 
 function count(field) {
   const words = field.closest("[data-counting]")?.dataset.counting;
@@ -12,13 +11,5 @@ function count(field) {
 }
 
 document.addEventListener("input", ({ target }) => {
-  if (!target.matches("[data-counts]")) return;
-  changed = true;
-  count(target);
-});
-document.addEventListener("submit", ({ target }) => {
-  if (target.matches(".prompt-form")) changed = false;
-});
-window.addEventListener("beforeunload", (event) => {
-  if (changed) event.preventDefault();
+  if (target.matches("[data-counts]")) count(target);
 });
