@@ -179,7 +179,7 @@ def test_saved_sentences_are_judged_and_counted(
     ],
 )
 def test_what_cannot_be_tried_is_told_and_what_was_typed_is_kept(
-    owner: Database, admin: Member, browser: CheckedClient, wrong: dict[str, str], said: str
+    owner: Database, admin: Member, browser: CheckedClient, wrong: dict[str, Any], said: str
 ) -> None:
     row = row_of(owner, admin)
     form = form_of(row, prompt_es="Texto sin guardar.") | wrong
@@ -269,7 +269,7 @@ def test_a_run_whose_process_died_is_told_to_be_over(
     browser.post(f"{HOME}{row.id}/bench", **form_of(row))
     finished(on, admin)
     key = f"bench:{admin.group_id}:{admin.user_id}"
-    kept = json.loads(on.redis.get(key) or b"{}")  # type: ignore[arg-type]
+    kept = json.loads(on.redis.get(key) or b"{}")
     on.redis.set(key, json.dumps({**kept, "status": "running", "id": str(new_id())}))
     assert "The test broke off" in browser.fragment(f"{HOME}{row.id}/bench").text
     assert browser.post(f"{HOME}{row.id}/bench", **form_of(row)).status_code == 303
@@ -378,9 +378,9 @@ def test_a_sentence_is_changed_and_deleted(
     ],
 )
 def test_a_sentence_that_cannot_be_is_refused_in_words(
-    browser: CheckedClient, wrong: dict[str, str], said: str
+    browser: CheckedClient, wrong: dict[str, Any], said: str
 ) -> None:
-    form = {"message": "Hello", "language": "en"} | wrong
+    form: dict[str, Any] = {"message": "Hello", "language": "en"} | wrong
     answered = browser.post(f"{HOME}sentences/", **form)
     assert answered.status_code == 422
     assert said in answered.text
@@ -389,7 +389,7 @@ def test_a_sentence_that_cannot_be_is_refused_in_words(
 def test_the_same_sentence_is_saved_once_and_not_too_many_are(
     owner: Database, admin: Member, browser: CheckedClient
 ) -> None:
-    form = {"message": "Hello", "language": "en"}
+    form: dict[str, Any] = {"message": "Hello", "language": "en"}
     assert browser.post(f"{HOME}sentences/", **form).status_code == 303
     again = browser.post(f"{HOME}sentences/", **form)
     assert (again.status_code, "saved already" in again.text) == (422, True)

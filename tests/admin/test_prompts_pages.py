@@ -391,7 +391,7 @@ def test_what_came_with_the_assistant_is_not_deleted(
     ],
 )
 def test_a_new_row_that_cannot_be_is_refused_in_words(
-    browser: CheckedClient, wrong: dict[str, str], said: str
+    browser: CheckedClient, wrong: dict[str, Any], said: str
 ) -> None:
     form = {"slug": "fine", "category": "system", "domain": "", "prompt_en": "x", "prompt_es": "x"}
     answered = browser.post(f"{HOME}new", **{**form, **wrong})
