@@ -346,6 +346,29 @@ def test_a_new_seed_is_offered_to_who_has_edited_and_never_forced(
         assert prompt_history.offered_seed(third, taken) is None
 
 
+def test_the_page_of_an_edited_row_offers_the_new_text_until_one_decides(
+    owner: Database, admin: Member, browser: CheckedClient
+) -> None:
+    row = row_of(owner, admin)
+    offer = "Comanda comes with a new text for this row"
+
+    def meet_another_release() -> None:
+        with owner.transaction() as session:
+            session.get_one(Prompt, row.id).seed_digest = "of an older release"
+
+    meet_another_release()
+    save(browser, row, "Ours.", "Nuestro.")
+    assert offer in browser.page(f"{HOME}{row.id}").text
+    assert "new text offered" in browser.page(HOME).text
+    assert browser.post(f"{HOME}{row.id}/keep-ours").status_code == 303
+    assert offer not in browser.page(f"{HOME}{row.id}").text
+    assert row_of(owner, admin).prompt_en == "Ours."
+    meet_another_release()
+    browser.post(f"{HOME}{row.id}/restore", number="seed", version=2)
+    assert offer not in browser.page(f"{HOME}{row.id}").text
+    assert row_of(owner, admin).prompt_en == row.prompt_en
+
+
 # New rows
 
 
