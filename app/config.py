@@ -116,6 +116,8 @@ class Settings(BaseModel):
     # US dollars for a million tokens, for the estimate on the usage page.
     ai_price_input: Decimal | None = Field(None, ge=0, le=100_000)
     ai_price_output: Decimal | None = Field(None, ge=0, le=100_000)
+    # About how many tokens the system prompt may have before its editor warns of it.
+    prompt_budget_tokens: int = Field(1500, ge=1, le=1_000_000)
 
     # Embeddings: the model that ships inside the package, or an API's.
     embedding_model: str = "wordllama-256"

@@ -1,4 +1,4 @@
-"""The pages of those who look after the house: usage, limits, and how each turn went."""
+"""The pages of those who look after the house: usage, limits, turns, and prompts."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from flask import Flask
 def init_admin(app: Flask) -> None:
     """Bind the admin pages to `app`."""
     # Imported here because the views look at the app's services.
-    from app.admin.views import blueprint
+    from app.admin import bench_views, prompts_views, sentences_views, views
 
-    app.register_blueprint(blueprint)
+    for each in (views, prompts_views, sentences_views, bench_views):
+        app.register_blueprint(each.blueprint)

@@ -18,14 +18,14 @@ from sqlalchemy import func, select, update
 
 from app import metrics
 from app.assistant.citations import cited_numbers
-from app.assistant.context import TurnContext, build_context
+from app.assistant.context import build_context
 from app.assistant.events import RESET, EventLog
 from app.assistant.facts import steps_of
+from app.assistant.model_request import model_request, offered_tools
 from app.assistant.models import Message, Turn
 from app.assistant.parts import Citation, NoticePart
-from app.assistant.prompts import assemble, inactive_slugs
 from app.assistant.proposals import withdraw
-from app.assistant.providers.base import ChatMessage, ModelRequest, Provider, ProviderError
+from app.assistant.providers.base import Provider, ProviderError
 from app.assistant.relay import relay
 from app.assistant.settling import (
     NO_MODEL,
@@ -34,7 +34,7 @@ from app.assistant.settling import (
     has_done_something,
     offer_in,
 )
-from app.assistant.tool import CitationLedger, Tool, ToolContext
+from app.assistant.tool import CitationLedger, ToolContext
 from app.assistant.toolbox import Toolbox
 from app.assistant.turn import Finished, run_turn
 from app.assistant.writer import Claim, LeaseLost, ReplyWriter
@@ -317,7 +317,7 @@ def _converse(
         transaction, services.registry, turn, question, hints=provider.uses_hints
     )
     toolbox = Toolbox(
-        _offered_tools(services, context, claimed.scope.role),
+        offered_tools(services.registry, context, claimed.scope.role),
         ToolContext(
             claimed.scope,
             context.language,
@@ -329,7 +329,7 @@ def _converse(
         ),
     )
     finished: Finished | None = None
-    with closing(run_turn(_model_request(context, turn), provider, toolbox)) as events:
+    with closing(run_turn(model_request(context, turn.request), provider, toolbox)) as events:
         for event in events:
             if isinstance(event, Finished):
                 finished = event
@@ -340,33 +340,6 @@ def _converse(
         # A model that wants nothing but tools to its last call still owes the person words.
         writer.add_text(_("I could not put an answer together. Ask again in other words."))
     return finished
-
-
-def _offered_tools(services: Services, context: TurnContext, role: str) -> dict[str, Tool]:
-    inactive = inactive_slugs(context.prompts)
-    return {
-        name: tool
-        for name, tool in services.registry.tools.items()
-        if tool.prompt_slug not in inactive and tool.allows(role)
-    }
-
-
-def _model_request(context: TurnContext, turn: Turn) -> ModelRequest:
-    domain, action = turn.request.get("domain", "manual"), turn.request.get("action", "")
-    system = assemble(
-        context.prompts,
-        language=context.language,
-        domain=domain,
-        action=action,
-        generated=context.generated,
-    )
-    messages = (
-        ChatMessage("system", system),
-        *context.history,
-        ChatMessage("user", context.message),
-    )
-    hints = {**context.hints, "domain": domain}
-    return ModelRequest(messages, (), context.language, action, hints, context.today)
 
 
 def _keep_cited(writer: ReplyWriter) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import codecs
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
@@ -39,6 +40,25 @@ Words = Annotated[tuple[str, ...], BeforeValidator(_listed)]
 Name = Annotated[str, AfterValidator(_typed)]
 
 
+@dataclass(frozen=True)
+class Miss:
+    """One thing that is not as expected: its kind, and the tool, part or words it is about."""
+
+    kind: str
+    what: str
+
+    @property
+    def in_words(self) -> str:
+        """For the command line, which speaks English."""
+        return {
+            "tool_missing": f"tool {self.what} did not run",
+            "no_tool_expected": f"no tool was expected, but {self.what} ran",
+            "tool_ran": f"tool {self.what} ran",
+            "part_missing": f"part {self.what} is missing",
+            "words_missing": f"{self.what!r} is not in the reply",
+        }[self.kind]
+
+
 class Expectation(BaseModel):
     """The `expect` of a batch line: {tools?, parts?, not_tools?, contains?}.
 
@@ -53,22 +73,24 @@ class Expectation(BaseModel):
     parts: Words = ()
     contains: Words = ()
 
-    def problems(self, reply: Message) -> list[str]:
-        """What is not as expected, in words; empty when all is well."""
+    def misses(self, reply: Message) -> list[Miss]:
+        """What is not as expected; empty when all is well."""
         used = {entry["tool"] for entry in reply.tool_trace}
         shown = {part["type"] for part in reply.parts}
         words = reply.content.casefold()
-        problems = [f"tool {name} did not run" for name in self.tools or () if name not in used]
+        found = [Miss("tool_missing", name) for name in self.tools or () if name not in used]
         if self.tools == () and used:
-            problems.append(f"no tool was expected, but {', '.join(sorted(used))} ran")
-        problems += [f"tool {name} ran" for name in self.not_tools if name in used]
-        problems += [f"part {name} is missing" for name in self.parts if name not in shown]
-        problems += [
-            f"{text!r} is not in the reply"
-            for text in self.contains
-            if text.casefold() not in words
+            found.append(Miss("no_tool_expected", ", ".join(sorted(used))))
+        found += [Miss("tool_ran", name) for name in self.not_tools if name in used]
+        found += [Miss("part_missing", name) for name in self.parts if name not in shown]
+        found += [
+            Miss("words_missing", text) for text in self.contains if text.casefold() not in words
         ]
-        return problems
+        return found
+
+    def problems(self, reply: Message) -> list[str]:
+        """What is not as expected, in English words; empty when all is well."""
+        return [miss.in_words for miss in self.misses(reply)]
 
 
 class BatchLine(BaseModel):

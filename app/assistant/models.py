@@ -212,11 +212,15 @@ class Prompt(Base):
     is_active: Mapped[bool] = mapped_column(default=True)
     version: Mapped[int] = mapped_column(default=1)
     edited_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
-    updated_at: Mapped[datetime] = mapped_column(default=utc_now, onupdate=utc_now)
+    updated_at: Mapped[datetime] = mapped_column(default=utc_now)
+    # The safety of answers depends on it: it cannot be switched off.
+    is_required: Mapped[bool] = mapped_column(default=False)
+    # Of the seeded text that the house has seen last; see app.assistant.prompt_seeds.
+    seed_digest: Mapped[str | None]
 
 
 class PromptRevision(Base):
-    """The text of a prompt row as it stood before a save."""
+    """A version of a prompt row before a later one; its author and time are that version's."""
 
     __tablename__ = "ai_prompt_revisions"
     __table_args__ = (UniqueConstraint("prompt_id", "version"),)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -14,7 +16,7 @@ from sqlalchemy import select
 from app.accounts.models import Group
 from app.assistant.models import Prompt
 from app.assistant.registry import Registry
-from app.db import ScopedSession
+from app.db import ScopedSession, utc_now
 from app.errors import InvalidInput
 
 CORE_PROMPTS = Path(__file__).with_name("prompts.yaml")
@@ -30,6 +32,12 @@ class PromptRow:
     sort_order: int
     prompt_en: str
     prompt_es: str
+    is_required: bool = False
+
+    @property
+    def seed_digest(self) -> str:
+        """What tells this text from that of another release."""
+        return hashlib.sha256(f"{self.prompt_en}\0{self.prompt_es}".encode()).hexdigest()
 
 
 def load_prompts(session: ScopedSession) -> list[Prompt]:
@@ -67,8 +75,14 @@ def assemble(
             or row.slug == wanted_action
         )
     ]
-    texts = [row.prompt_es if language == "es" else row.prompt_en for row in chosen]
-    return "\n\n".join([*(text.strip() for text in texts), "\n".join(generated)]).strip()
+    texts = (text_in(row, language) for row in chosen)
+    return "\n\n".join([*texts, "\n".join(generated)]).strip()
+
+
+def text_in(row: Prompt, language: str) -> str:
+    """A row's text in `language`; where it has none, the other language's serves."""
+    english, spanish = row.prompt_en.strip(), row.prompt_es.strip()
+    return (spanish or english) if language == "es" else (english or spanish)
 
 
 def inactive_slugs(rows: Iterable[Prompt]) -> set[str]:
@@ -100,6 +114,12 @@ def prompt_rows(registry: Registry) -> list[PromptRow]:
     return [_row(entry) for file in files for entry in yaml.safe_load(file.read_text("utf-8"))]
 
 
+@cache
+def seeds_of(registry: Registry) -> Mapping[str, PromptRow]:
+    """The same by slug, read from their files once."""
+    return {row.slug: row for row in prompt_rows(registry)}
+
+
 def _row(entry: dict[str, Any]) -> PromptRow:
     return PromptRow(
         slug=entry["slug"],
@@ -108,13 +128,15 @@ def _row(entry: dict[str, Any]) -> PromptRow:
         sort_order=entry["sort_order"],
         prompt_en=entry["en"].strip(),
         prompt_es=entry["es"].strip(),
+        is_required=entry.get("required", False),
     )
 
 
 def seed_prompts(session: ScopedSession, group_id: UUID, registry: Registry) -> int:
     """Give a group the rows it lacks and refresh those nobody has edited.
 
-    Returns the number of rows added or refreshed. A row with an editor is left alone.
+    Returns the number of rows added or refreshed. A row with an editor is left alone; it
+    remembers the seed that the house saw last, so that a later one can be offered.
     """
     known = {
         row.slug: row for row in session.scalars(select(Prompt).where(Prompt.group_id == group_id))
@@ -123,12 +145,17 @@ def seed_prompts(session: ScopedSession, group_id: UUID, registry: Registry) -> 
     for seed in prompt_rows(registry):
         row = known.get(seed.slug)
         if row is None:
-            session.add(Prompt(group_id=group_id, **vars(seed)))
+            session.add(Prompt(group_id=group_id, seed_digest=seed.seed_digest, **vars(seed)))
             touched += 1
-        elif row.edited_by is None and row.version == 1 and _differs(row, seed):
+            continue
+        row.is_required = seed.is_required
+        is_untouched = row.edited_by is None and row.version == 1
+        if is_untouched and _differs(row, seed):
             row.prompt_en, row.prompt_es = seed.prompt_en, seed.prompt_es
-            row.sort_order = seed.sort_order
+            row.sort_order, row.updated_at = seed.sort_order, utc_now()
             touched += 1
+        if is_untouched or row.seed_digest is None:
+            row.seed_digest = seed.seed_digest
     session.flush()
     return touched
 

@@ -83,6 +83,18 @@ def see_how_it_was_answered(visitor: Visitor) -> None:
     expect(visitor.page.locator("#words")).to_be_visible()
 
 
+def open_a_prompt(visitor: Visitor) -> None:
+    visitor.open("/admin/prompts/")
+    visitor.page.locator(".prompt-table a").first.click()
+    expect(visitor.page.locator("#try")).to_be_visible()
+
+
+def see_what_a_prompt_was(visitor: Visitor) -> None:
+    open_a_prompt(visitor)
+    visitor.page.locator("a[href$='/history']").click()
+    expect(visitor.page.locator("#seeded")).to_be_visible()
+
+
 SIGNED_OUT: dict[str, Callable[[Visitor], object]] = {
     "sign-in": to("/sign-in"),
     "forgot password": to("/forgot-password"),
@@ -103,6 +115,11 @@ SIGNED_IN: dict[str, Callable[[Visitor], object]] = {
     "usage table": to("/admin/usage?days=7&table=1"),
     "turns": to("/admin/turns"),
     "one turn": see_how_it_was_answered,
+    "prompts": to("/admin/prompts/"),
+    "one prompt": open_a_prompt,
+    "prompt history": see_what_a_prompt_was,
+    "new prompt": to("/admin/prompts/new"),
+    "saved sentences": to("/admin/prompts/sentences/"),
     "help": to("/help"),
     "not found": to("/library/manual/there-is-no-such-section"),
 }

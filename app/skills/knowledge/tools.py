@@ -266,9 +266,23 @@ def _currency(session: ScopedSession) -> str:
 
 
 class ProductSearch(SearchTool):
-    """A search over products, which can leave out what is not listed without an allergen."""
+    """A search over products, which can leave out what is not listed without an allergen.
+
+    The prompt row of its domain introduces it: a house that serves no wine switches
+    `domain-wines` off, and nobody looks for wines any more.
+    """
 
     arguments = ProductArguments
+
+    def __init__(
+        self,
+        name: str,
+        source_types: tuple[str, ...],
+        description: str,
+        activity: Mapping[str, str],
+    ) -> None:
+        super().__init__(name, source_types, description, activity)
+        self.prompt_slug = f"domain-{self.domain}"
 
     def filters(self, arguments: Any) -> tuple[Filter, ...]:
         """What nobody has declared the allergens of is left out, whatever it is free of."""
