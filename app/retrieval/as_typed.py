@@ -24,7 +24,7 @@ LONGEST_TYPED = 200
 # A single letter begins too many words to say anything.
 SHORTEST_BEGINNING = 2
 # Words are kept by their stems: "refrigerator" is found while "refrigerato" is typed.
-SHORTEST_STEM, LONGEST_ENDING = 4, 5
+SHORTEST_STEM, LONGEST_ENDING = 3, 5
 LAST = "\U0010ffff"
 
 
@@ -85,6 +85,8 @@ whole AS (
 ), terms AS MATERIALIZED (
     SELECT place, language, lexeme FROM whole WHERE lexeme IS NOT NULL
     UNION SELECT 0, language, lexeme FROM longer
+    UNION SELECT 0, language, word_stem(language, :beginning) FROM kinds
+    WHERE :is_open AND NOT is_stop_word(:beginning)
     UNION SELECT 0, s.language, s.lexeme FROM shorter AS s
     WHERE NOT EXISTS (SELECT FROM longer AS l WHERE l.language = s.language)
 ), weighed AS MATERIALIZED (
@@ -107,18 +109,19 @@ whole AS (
     ) AS by_word GROUP BY doc_no
 ), nearest AS (
     SELECT doc_no, bm25 FROM scored WHERE words = (SELECT max(words) FROM scored)
-    ORDER BY bm25 DESC, doc_no LIMIT 200
+    ORDER BY bm25 DESC, doc_no LIMIT 100
 ), sources AS (
-    SELECT DISTINCT ON (d.source_type, d.source_id) d.id, n.bm25
+    SELECT DISTINCT ON (d.source_type, d.source_id) d.id, n.bm25,
+        d.metadata ->> 'entity' AS entity
     FROM nearest AS n JOIN search_documents AS d USING (doc_no)
     WHERE d.group_id = :group AND d.is_published
         AND (d.owner_id IS NULL OR d.owner_id = :owner)
         AND d.source_type = ANY (CAST(:source_types AS text[]))
     ORDER BY d.source_type, d.source_id, (d.language = :language) DESC, n.bm25 DESC, d.id
 ), ranked AS (
-    SELECT s.id, s.bm25, d.metadata ->> 'entity' AS entity, row_number()
-        OVER (PARTITION BY d.metadata ->> 'entity' ORDER BY s.bm25 DESC, s.id) AS rank
-    FROM sources AS s JOIN search_documents AS d ON d.id = s.id
+    SELECT id, bm25, entity,
+        row_number() OVER (PARTITION BY entity ORDER BY bm25 DESC, id) AS rank
+    FROM sources
 )
 SELECT d.id, d.source_type, d.source_id, r.entity, d.language, d.title, d.headings, d.text,
     d.metadata

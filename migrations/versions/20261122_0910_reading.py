@@ -15,7 +15,19 @@ branch_labels = None
 depends_on = None
 
 
+NAMED = {
+    "manual_sections": ("title_words", ("title_en", "title_es")),
+    "products": ("name_words", ("name_en", "name_es")),
+}
+
+
 def upgrade() -> None:
+    op.execute(
+        "CREATE FUNCTION name_words(first text, second text) RETURNS text"
+        " LANGUAGE sql IMMUTABLE PARALLEL SAFE"
+        " RETURN ' ' || regexp_replace("
+        "fold_text(first || ' ' || second), '[^[:alnum:]]+', ' ', 'g') || ' '"
+    )
     op.create_index(
         "ix_manual_sections_reading_order",
         "manual_sections",
@@ -28,6 +40,10 @@ def upgrade() -> None:
         ["group_id", "language", "lexeme"],
         postgresql_ops={"lexeme": "text_pattern_ops"},
     )
+    # The words of names, folded once: folding ten thousand at each letter typed takes too long.
+    for table, (column, names) in NAMED.items():
+        words = sa.Computed(f"name_words({names[0]}, {names[1]})", persisted=True)
+        op.add_column(table, sa.Column(column, sa.Text(), words, nullable=False))
     # By which an old address still leads to its section.
     op.add_column(
         "library_revisions",
@@ -39,5 +55,8 @@ def upgrade() -> None:
 def downgrade() -> None:
     op.drop_index("ix_library_revisions_group_id_slug", table_name="library_revisions")
     op.drop_column("library_revisions", "slug")
+    for table, (column, _names) in NAMED.items():
+        op.drop_column(table, column)
+    op.execute("DROP FUNCTION name_words(text, text)")
     op.drop_index("ix_lexeme_statistics_beginning", table_name="lexeme_statistics")
     op.drop_index("ix_manual_sections_reading_order", table_name="manual_sections")

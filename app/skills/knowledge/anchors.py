@@ -51,7 +51,7 @@ def anchor_blocks(html: Markup, label: str) -> AnchoredText:
 
     def with_anchor(block: re.Match[str]) -> str:
         edge = _EDGE.search(html, block.end())
-        said = Markup(html[block.end() : edge.start() if edge else len(html)]).striptags()
+        said = html[block.end() : edge.start() if edge else len(html)].striptags()
         if not words(said):
             return block[0]
         anchor = _anchor(said, used)

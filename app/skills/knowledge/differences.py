@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import groupby
 from typing import Literal
 
 Kind = Literal["same", "removed", "added"]
@@ -88,7 +89,7 @@ def _by_words(old: list[str], new: list[str]) -> list[Change]:
 def _joined(changes: Iterable[Change]) -> Iterator[Change]:
     """A blank between two changed words belongs to the change: it reads as one."""
     gone, come = "", ""
-    for change in changes:
+    for change in _merged(changes):
         if change.kind == "same" and (change.text.strip() or not (gone or come)):
             yield from _flush(gone, come)
             gone = come = ""
@@ -97,6 +98,12 @@ def _joined(changes: Iterable[Change]) -> Iterator[Change]:
             gone += change.text if change.kind != "added" else ""
             come += change.text if change.kind != "removed" else ""
     yield from _flush(gone, come)
+
+
+def _merged(changes: Iterable[Change]) -> Iterator[Change]:
+    """The same, with neighbours of one kind as one."""
+    for kind, run in groupby(changes, key=lambda change: change.kind):
+        yield Change(kind, "".join(change.text for change in run))
 
 
 def _flush(gone: str, come: str) -> Iterator[Change]:

@@ -73,13 +73,13 @@ def find_in_library(session: ScopedSession, query: str, language: str) -> Findin
 _NAMED_SECTIONS = text("""
     SELECT id, parent_id, position, slug, title_en, title_es FROM manual_sections
     WHERE group_id = :group AND is_published
-        AND fold_text(title_en || ' ' || title_es) ~ ALL (CAST(:patterns AS text[]))
+        AND title_words LIKE ALL (CAST(:patterns AS text[]))
     ORDER BY length(title_en || title_es), slug LIMIT :limit
 """)
 _NAMED_PRODUCTS = text("""
     SELECT id FROM products
     WHERE group_id = :group AND is_active
-        AND fold_text(name_en || ' ' || name_es) ~ ALL (CAST(:patterns AS text[]))
+        AND name_words LIKE ALL (CAST(:patterns AS text[]))
     ORDER BY length(name_en || name_es), slug LIMIT :limit
 """)
 _SECTIONS = text("""
@@ -89,10 +89,10 @@ _SECTIONS = text("""
 
 
 def _name_parameters(session: ScopedSession, typed: Typed) -> dict[str, object]:
-    # Folded words are letters and digits; each must begin a word of the name.
-    ends = [rf"\m{word}\M" for word in typed.words]
-    ends += [rf"\m{typed.beginning}"] if typed.beginning else []
-    return {"group": session.scope.group_id, "patterns": ends, "limit": MOST_FOUND}
+    # Folded words are letters and digits, and a name's stand between blanks.
+    patterns = [f"% {word} %" for word in typed.words]
+    patterns += [f"% {typed.beginning}%"] if typed.beginning else []
+    return {"group": session.scope.group_id, "patterns": patterns, "limit": MOST_FOUND}
 
 
 def _sections(

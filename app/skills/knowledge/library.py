@@ -47,7 +47,7 @@ def count_products(session: ScopedSession) -> dict[str, int]:
         .where(Product.group_id == session.scope.group_id, Product.is_active)
         .group_by(Product.kind)
     )
-    counts = {kind: count for kind, count in rows}
+    counts = dict(rows.all())
     return {kind: counts[kind] for kind in PRODUCT_KINDS if kind in counts}
 
 

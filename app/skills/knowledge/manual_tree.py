@@ -1,4 +1,4 @@
-"""The manual as a tree, read piece by piece: no page costs more in a long manual than in a short one.
+"""The manual as a tree, read piece by piece: a long manual costs no more than a short one.
 
 Sections stand in the order of their position; one below an unpublished chapter can be read,
 but is nobody's neighbour, because no reader would come past it.
@@ -42,7 +42,7 @@ class SectionLink:
 
 @dataclass(frozen=True)
 class Branch:
-    """Sections under one parent (or at the top), from `first` on; `more` says whether others follow."""
+    """Sections under one parent (or at the top) from `first` on; `more`: others follow."""
 
     links: Sequence[SectionLink]
     first: int
@@ -91,7 +91,7 @@ def _count_below(session: ScopedSession, ids: Sequence[UUID]) -> dict[UUID | Non
         .where(ManualSection.parent_id.in_(ids))
         .group_by(ManualSection.parent_id)
     )
-    return dict(rows.tuples())
+    return dict(rows.all())
 
 
 def _published(session: ScopedSession, *columns: Any) -> Select[Any]:

@@ -8,7 +8,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, Text, cast, func, literal, select
-from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.dialects.postgresql import ARRAY, JSONPATH
 
 from app.allergens import ALLERGENS, FAMILIES, expand_families
 from app.db import ScopedSession
@@ -146,7 +146,7 @@ def _searched() -> ColumnElement[str]:
     """All the words of a product that a reader of either language may look for."""
     fields = (Product.name_en, Product.name_es, Product.description_en, Product.description_es)
     ingredients = [
-        cast(func.jsonb_path_query_array(Product.ingredients, path), Text)
+        cast(func.jsonb_path_query_array(Product.ingredients, cast(path, JSONPATH)), Text)
         for path in ("$[*].en", "$[*].es")
     ]
     return func.concat_ws(literal(" "), *fields, *ingredients)

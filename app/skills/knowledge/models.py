@@ -38,6 +38,10 @@ class ManualSection(Base):
     title_es: Mapped[str] = mapped_column(default="")
     body_en: Mapped[str] = mapped_column(default="")
     body_es: Mapped[str] = mapped_column(default="")
+    # The words of both titles, folded, with a blank around each; kept by the database.
+    title_words: Mapped[str] = mapped_column(
+        Computed("name_words(title_en, title_es)", persisted=True)
+    )
     is_published: Mapped[bool] = mapped_column(default=True)
     version: Mapped[int] = mapped_column(default=1)
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
@@ -72,6 +76,10 @@ class Product(Base):
     slug: Mapped[str]
     name_en: Mapped[str]
     name_es: Mapped[str]
+    # As with the titles of sections.
+    name_words: Mapped[str] = mapped_column(
+        Computed("name_words(name_en, name_es)", persisted=True)
+    )
     description_en: Mapped[str] = mapped_column(default="")
     description_es: Mapped[str] = mapped_column(default="")
     category: Mapped[str] = mapped_column(default="")

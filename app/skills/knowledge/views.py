@@ -203,7 +203,17 @@ for _rule, _endpoint, _view, _method in (
     ("/passages/<uuid:document_id>", "passage", passage_views.passage, "GET"),
     ("/<any(dishes,wines,cocktails,recipes,beer_liquor):kind>", "menu", menu_views.menu, "GET"),
     ("/manual/<slug>/versions", "versions", version_views.versions, "GET"),
-    ("/manual/<slug>/versions/<int:number>", "version", version_views.version, "GET"),
-    ("/manual/<slug>/versions/<int:number>/restore", "restore", version_views.restore, "POST"),
+    (
+        "/manual/<slug>/versions/<int(max=2147483647):number>",
+        "version",
+        version_views.version,
+        "GET",
+    ),
+    (
+        "/manual/<slug>/versions/<int(max=2147483647):number>/restore",
+        "restore",
+        version_views.restore,
+        "POST",
+    ),
 ):
     blueprint.add_url_rule(_rule, _endpoint, _view, methods=[_method])
