@@ -5,13 +5,19 @@ function results() {
   return [...document.querySelectorAll("#results .hit")];
 }
 
-/** What a part that was swapped in has to say for itself, once the typing rests. */
+function list() {
+  return document.querySelector("#results, #menu");
+}
+
+/** How much a list that was swapped in has, once the typing rests. */
+let known = list();
 let telling;
 document.addEventListener("htmx:after:swap", () => {
+  if (list() === known) return;
+  known = list();
   clearTimeout(telling);
   telling = setTimeout(() => {
-    const told = document.querySelector("#results, #menu")?.dataset.told;
-    if (told) document.getElementById("announcer").textContent = told;
+    if (known?.dataset.told) document.getElementById("announcer").textContent = known.dataset.told;
   }, 400);
 });
 
