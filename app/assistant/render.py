@@ -67,7 +67,7 @@ def view_message(
         html, tail = _plain(message.content), ""
     else:
         blocks, tail = split_blocks(message.content) if streaming else ([message.content], "")
-        html = Markup("").join(cite_html(block, message.citations) for block in blocks)
+        html = Markup("").join(cite_html(block, message.citations, message.id) for block in blocks)
     return MessageView(
         id=str(message.id),
         thread_id=str(message.thread_id),
@@ -80,7 +80,7 @@ def view_message(
         cursor=message.event_cursor,
         language=message.language,
         created_at=message.created_at,
-        citations=[_citation(citation) for citation in message.citations],
+        citations=[_citation(citation, message.id) for citation in message.citations],
         parts=[
             view
             for part in message.parts
@@ -109,33 +109,39 @@ def view_part(data: Mapping[str, Any], registry: Registry) -> dict[str, Any] | N
         return None
 
 
-def cite_html(markdown: str, citations: list[dict[str, Any]]) -> Markup:
-    """Safe HTML of a Markdown block; its [n] become links to the cited passages."""
+def cite_html(
+    markdown: str, citations: list[dict[str, Any]], message_id: UUID | None = None
+) -> Markup:
+    """Safe HTML of a Markdown block; its [n] become links to the cited passages.
+
+    With the message that cites them they open as they stood then.
+    """
     known = {citation["number"]: citation for citation in citations}
 
     def link(match: re.Match[str]) -> str:
         numbers = [int(number) for number in re.findall(r"\d+", match[1])]
-        return "".join(_cite_link(number, known) for number in numbers if number in known)
+        return "".join(_cite_link(known[n], message_id) for n in numbers if n in known)
 
     html = CITATION.sub(link, str(render_model_text(markdown)))
     return Markup(html)  # noqa: S704 - cleaned text and links made here
 
 
-def _cite_link(number: int, known: Mapping[int, dict[str, Any]]) -> str:
-    address = escape(passage_url(known[number]))
-    title = escape(known[number]["title"])
+def _cite_link(citation: Mapping[str, Any], message_id: UUID | None) -> str:
+    address, title = escape(passage_url(citation, message_id)), escape(citation["title"])
+    number = citation["number"]
     return f'<a class="cite" href="{address}" data-cite="{number}" title="{title}">{number}</a>'
 
 
-def passage_url(citation: Mapping[str, Any]) -> str:
+def passage_url(citation: Mapping[str, Any], message_id: UUID | None = None) -> str:
     """Where the citation's passage opens, in the language it was quoted in."""
-    language = citation["language"]
-    asked = {} if language == "mul" else {"lang": language}
+    asked: dict[str, Any] = {"cited": message_id} if message_id else {}
+    if citation["language"] != "mul":
+        asked["lang"] = citation["language"]
     return url_for("knowledge.passage", document_id=citation["document_id"], **asked)
 
 
-def _citation(citation: dict[str, Any]) -> dict[str, Any]:
-    return {**citation, "passage_url": passage_url(citation)}
+def _citation(citation: dict[str, Any], message_id: UUID) -> dict[str, Any]:
+    return {**citation, "passage_url": passage_url(citation, message_id)}
 
 
 def _activity(message: Message, registry: Registry) -> list[dict[str, str]]:

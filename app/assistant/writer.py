@@ -189,7 +189,7 @@ class ReplyWriter:
         blocks, tail = split_blocks(self._told)
         citations = [citation.model_dump(mode="json") for citation in self.ledger.citations]
         for block in blocks[self._blocks_sent :]:
-            html = str(cite_html(block, citations))
+            html = str(cite_html(block, citations, self.claim.reply_id))
             self.publish("block", {"html": html, "tail": tail if block is blocks[-1] else ""})
             self._blocks_sent += 1
 

@@ -121,6 +121,15 @@ class LexemeStatistics(Base):
     """In how many documents of a group, in one language, a lexeme stands."""
 
     __tablename__ = "lexeme_statistics"
+    __table_args__ = (
+        Index(
+            "ix_lexeme_statistics_beginning",
+            "group_id",
+            "language",
+            "lexeme",
+            postgresql_ops={"lexeme": "text_pattern_ops"},
+        ),
+    )
 
     group_id: Mapped[UUID] = mapped_column(primary_key=True)
     language: Mapped[str] = mapped_column(primary_key=True)

@@ -1,35 +1,33 @@
-// Finds sections and products by name while one types; accents and case do not matter.
-const finder = document.getElementById("finder");
-const found = document.getElementById("found");
+// Results that come while one types: told to those who do not see them, reached with the arrows.
+const field = document.getElementById("find");
 
-function fold(words) {
-  return words.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+function results() {
+  return [...document.querySelectorAll("#results .hit")];
 }
 
-function look(wanted) {
-  let count = 0;
-  for (const chapter of document.querySelectorAll(".chapter")) {
-    let here = 0;
-    for (const entry of chapter.querySelectorAll("[data-name]")) {
-      const fits = fold(entry.textContent).includes(wanted);
-      entry.hidden = !fits;
-      here += fits ? 1 : 0;
-    }
-    for (const heading of chapter.querySelectorAll(".shelf-category")) {
-      heading.hidden = !heading.nextElementSibling.querySelector("[data-name]:not([hidden])");
-    }
-    chapter.hidden = wanted !== "" && here === 0;
-    chapter.open = wanted !== "" && here > 0;
-    count += here;
-  }
-  for (const shelf of document.querySelectorAll(".shelf")) {
-    shelf.hidden = wanted !== "" && !shelf.querySelector(".chapter:not([hidden])");
-  }
-  found.textContent = !wanted ? "" : count ? found.dataset.some.replace("{n}", count) : found.dataset.none;
-  found.classList.toggle("visually-hidden", !wanted || count > 0);
+function list() {
+  return document.querySelector("#results, #menu");
 }
 
-if (finder) {
-  finder.hidden = false;
-  finder.addEventListener("input", ({ target }) => look(fold(target.value.trim())));
-}
+/** How much a list that was swapped in has, once the typing rests. */
+let known = list();
+let telling;
+document.addEventListener("htmx:after:swap", () => {
+  if (list() === known) return;
+  known = list();
+  clearTimeout(telling);
+  telling = setTimeout(() => {
+    if (known?.dataset.told) document.getElementById("announcer").textContent = known.dataset.told;
+  }, 400);
+});
+
+document.addEventListener("keydown", (event) => {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  const stops = field ? [field, ...results()] : [];
+  const at = stops.indexOf(document.activeElement);
+  if (at < 0 || event.isComposing) return;
+  if (event.key === "Escape" && at > 0) field.focus();
+  else if (step && stops[at + step]) stops[at + step].focus();
+  else return;
+  event.preventDefault();
+});

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -248,7 +249,9 @@ def test_citations_are_numbered_links_and_those_not_known_disappear(
     )
     page = browser.page(f"/chat/{thread_id}")
     [link] = page.find_all("a", class_="cite")
-    assert link.attributes["href"] == f"/library/passages/{document_id}?lang=en"
+    address, _, asked = link.attributes["href"].partition("?")
+    assert address == f"/library/passages/{document_id}"
+    assert re.fullmatch(r"cited=[0-9a-f-]{36}&lang=en", asked)
     assert link.attributes["title"] == "Raw <chicken>"
     assert "Two hours 1, never three" in page.text
     assert "4" not in next(each for each in page.root if each.has_class("blocks")).text

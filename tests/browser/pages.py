@@ -48,19 +48,39 @@ def see_the_cards(visitor: Visitor) -> None:
     expect(visitor.page.locator(".product-card").first).to_be_visible()
 
 
-def first_in_the_library(address: str) -> Callable[[Visitor], object]:
+def first_in_the_library(address: str, listed: str = "/library/") -> Callable[[Visitor], object]:
     def go(visitor: Visitor) -> None:
-        link = visitor.open("/library/").page.locator(f"a[href^='{address}']").nth(1)
+        link = visitor.open(listed).page.locator(f"a[href^='{address}']").nth(1)
         visitor.open(link.get_attribute("href") or "")
 
     return go
 
 
 def open_the_index(visitor: Visitor) -> None:
-    """The library with one chapter and one menu open."""
+    """The library with one chapter open."""
     page = visitor.open("/library/").page
-    for shelf in page.locator(".shelf").all():
-        shelf.locator("summary").first.click()
+    page.locator(".twig summary").first.click()
+    expect(page.locator(".branch .branch .shelf-link").first).to_be_visible()
+
+
+def search_the_library(visitor: Visitor) -> None:
+    """What is found while one types."""
+    page = visitor.open("/library/").page
+    page.locator("#find").press_sequentially("chick")
+    expect(page.locator(".hit mark").first).to_be_visible()
+
+
+def see_a_menu(visitor: Visitor) -> None:
+    """A menu with its filters open, one of which leaves something out."""
+    visitor.open("/library/dishes?without=gluten&sort=price")
+    visitor.page.locator(".more-filters summary").click()
+    expect(visitor.page.locator(".menu-line").first).to_be_visible()
+
+
+def to_the_versions(visitor: Visitor) -> None:
+    """The older versions of a section, for those who may see them."""
+    first_in_the_library("/library/manual/")(visitor)
+    visitor.open(visitor.path.split("?")[0] + "/versions")
 
 
 def passage_alone(visitor: Visitor) -> None:
@@ -107,8 +127,11 @@ SIGNED_IN: dict[str, Callable[[Visitor], object]] = {
     "product cards": see_the_cards,
     "library index": open_the_index,
     "section": first_in_the_library("/library/manual/"),
-    "dish": first_in_the_library("/library/dishes/"),
-    "recipe": first_in_the_library("/library/recipes/"),
+    "library search": search_the_library,
+    "menu": see_a_menu,
+    "versions": to_the_versions,
+    "dish": first_in_the_library("/library/dishes/", "/library/dishes"),
+    "recipe": first_in_the_library("/library/recipes/", "/library/recipes"),
     "profile": to("/profile"),
     "people": to("/people"),
     "usage": see_the_usage,

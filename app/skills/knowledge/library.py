@@ -1,26 +1,16 @@
-"""Loading the group's sections and products, and where each stands among its neighbours."""
+"""Loading the group's sections, products and passages, as far as they are for everybody to see."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from uuid import UUID
 
-from sqlalchemy import Select, select
-from sqlalchemy.orm import load_only
+from sqlalchemy import Select, func, select
 
 from app.db import ScopedSession
 from app.errors import NotFound
 from app.retrieval.models import SearchDocument
-from app.skills.knowledge.models import PRODUCT_KINDS, ManualSection, Product
-
-
-@dataclass(frozen=True)
-class OutlineEntry:
-    """A section in the manual's tree, with what stands under it."""
-
-    section: ManualSection
-    children: list[OutlineEntry]
+from app.skills.knowledge.models import PRODUCT_KINDS, LibraryRevision, ManualSection, Product
 
 
 def load_section(session: ScopedSession, slug: str) -> ManualSection:
@@ -50,12 +40,33 @@ def load_sections(session: ScopedSession, ids: Sequence[UUID]) -> list[ManualSec
     return list(session.scalars(_sections(session).where(ManualSection.id.in_(ids))))
 
 
-def list_products(session: ScopedSession) -> dict[str, list[Product]]:
-    """All active products by kind, in the order people read a menu."""
-    rows = session.scalars(
-        _products(session).order_by(Product.kind, Product.category, Product.name_en)
-    ).all()
-    return {kind: [row for row in rows if row.kind == kind] for kind in PRODUCT_KINDS}
+def count_products(session: ScopedSession) -> dict[str, int]:
+    """How many active products there are of each kind that has any, in the menus' order."""
+    rows = session.execute(
+        select(Product.kind, func.count())
+        .where(Product.group_id == session.scope.group_id, Product.is_active)
+        .group_by(Product.kind)
+    )
+    counts = dict(rows.all())
+    return {kind: counts[kind] for kind in PRODUCT_KINDS if kind in counts}
+
+
+def find_renamed(session: ScopedSession, slug: str) -> ManualSection:
+    """The published section that had this address before, the last one that did, or NotFound."""
+    section = session.scalar(
+        _sections(session)
+        .join(LibraryRevision, LibraryRevision.entity_id == ManualSection.id)
+        .where(
+            LibraryRevision.group_id == session.scope.group_id,
+            LibraryRevision.entity == "section",
+            LibraryRevision.slug == slug,
+        )
+        .order_by(LibraryRevision.id.desc())
+        .limit(1)
+    )
+    if section is None:
+        raise NotFound("The manual has no such section any more.")
+    return section
 
 
 def load_passage(session: ScopedSession, document_id: UUID) -> SearchDocument:
@@ -77,68 +88,6 @@ def load_passage(session: ScopedSession, document_id: UUID) -> SearchDocument:
     if document is None:
         raise NotFound("This passage has changed since it was cited, or it is not yours to see.")
     return document
-
-
-@dataclass(frozen=True)
-class Contents:
-    """The manual's tree: the published sections by the one they stand under, in order."""
-
-    below: Mapping[UUID | None, Sequence[ManualSection]]
-
-    def outline(self, parent: UUID | None = None) -> list[OutlineEntry]:
-        """The top sections (or those under `parent`), with all that stands under them."""
-        return [OutlineEntry(row, self.outline(row.id)) for row in self.below.get(parent, ())]
-
-    def children(self, section: ManualSection) -> Sequence[ManualSection]:
-        return self.below.get(section.id, ())
-
-    def ancestors(self, section: ManualSection) -> list[ManualSection]:
-        """The sections above this one, the topmost first, as far up as they are published."""
-        by_id = {row.id: row for rows in self.below.values() for row in rows}
-        above: list[ManualSection] = []
-        parent = by_id.get(section.parent_id) if section.parent_id else None
-        while parent is not None:
-            above.insert(0, parent)
-            parent = by_id.get(parent.parent_id) if parent.parent_id else None
-        return above
-
-    def neighbours(
-        self, section: ManualSection
-    ) -> tuple[ManualSection | None, ManualSection | None]:
-        """What is read before and after this section; neither below an unpublished chapter."""
-        order = self.reading_order()
-        ids = [row.id for row in order]
-        if section.id not in ids:
-            return None, None
-        place = ids.index(section.id)
-        before = order[place - 1] if place else None
-        return before, order[place + 1] if place + 1 < len(order) else None
-
-    def reading_order(self, parent: UUID | None = None) -> list[ManualSection]:
-        """The tree flattened, as one would read it from the first page to the last."""
-        flat: list[ManualSection] = []
-        for row in self.below.get(parent, ()):
-            flat += [row, *self.reading_order(row.id)]
-        return flat
-
-
-def load_contents(session: ScopedSession) -> Contents:
-    """The manual's tree, with one query that reads no section's text."""
-    names = (
-        ManualSection.slug,
-        ManualSection.parent_id,
-        ManualSection.title_en,
-        ManualSection.title_es,
-    )
-    rows = session.scalars(
-        _sections(session)
-        .options(load_only(*names))
-        .order_by(ManualSection.position, ManualSection.slug)
-    )
-    below: dict[UUID | None, list[ManualSection]] = {}
-    for row in rows:
-        below.setdefault(row.parent_id, []).append(row)
-    return Contents(below)
 
 
 def _sections(session: ScopedSession) -> Select[ManualSection]:

@@ -6,7 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, Numeric, UniqueConstraint
+from sqlalchemy import Computed, ForeignKey, Index, Numeric, UniqueConstraint
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TEXT
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -20,7 +20,10 @@ class ManualSection(Base):
     """One heading of the manual with the text under it, in either or both languages."""
 
     __tablename__ = "manual_sections"
-    __table_args__ = (UniqueConstraint("group_id", "slug"),)
+    __table_args__ = (
+        UniqueConstraint("group_id", "slug"),
+        Index("ix_manual_sections_reading_order", "group_id", "parent_id", "position", "slug"),
+    )
 
     id: Mapped[UUID] = mapped_column(primary_key=True, default=new_id)
     group_id: Mapped[UUID] = mapped_column(ForeignKey("groups.id", ondelete="CASCADE"))
@@ -35,6 +38,10 @@ class ManualSection(Base):
     title_es: Mapped[str] = mapped_column(default="")
     body_en: Mapped[str] = mapped_column(default="")
     body_es: Mapped[str] = mapped_column(default="")
+    # The words of both titles, folded, with a blank around each; kept by the database.
+    title_words: Mapped[str] = mapped_column(
+        Computed("name_words(title_en, title_es)", persisted=True)
+    )
     is_published: Mapped[bool] = mapped_column(default=True)
     version: Mapped[int] = mapped_column(default=1)
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
@@ -69,6 +76,10 @@ class Product(Base):
     slug: Mapped[str]
     name_en: Mapped[str]
     name_es: Mapped[str]
+    # As with the titles of sections.
+    name_words: Mapped[str] = mapped_column(
+        Computed("name_words(name_en, name_es)", persisted=True)
+    )
     description_en: Mapped[str] = mapped_column(default="")
     description_es: Mapped[str] = mapped_column(default="")
     category: Mapped[str] = mapped_column(default="")
@@ -148,6 +159,7 @@ class LibraryRevision(Base):
     __table_args__ = (
         UniqueConstraint("entity_id", "version"),
         Index("ix_library_revisions_import_id", "import_id"),
+        Index("ix_library_revisions_group_id_slug", "group_id", "slug"),
     )
 
     id: Mapped[UUID] = mapped_column(primary_key=True, default=new_id)
@@ -156,6 +168,8 @@ class LibraryRevision(Base):
     entity_id: Mapped[UUID]
     version: Mapped[int]
     snapshot: Mapped[JsonObject | None] = mapped_column(JSONB(none_as_null=True))
+    # Kept by the database, so that an old address is found quickly.
+    slug: Mapped[str | None] = mapped_column(Computed("snapshot ->> 'slug'", persisted=True))
     author_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
     import_id: Mapped[UUID | None] = mapped_column(
         ForeignKey("library_imports.id", ondelete="SET NULL")

@@ -9,6 +9,7 @@ from typing import Any
 
 from babel.numbers import format_currency
 from flask import url_for
+from flask_babel import force_locale
 from flask_babel import gettext as _
 
 from app.allergens import allergen_name
@@ -26,7 +27,8 @@ ACTIONS: dict[str, tuple[str, ...]] = {
     "recipes": ("steps", "allergens"),
     "beer_liquor": ("pairing",),
 }
-QUOTE_LENGTH = 1500
+# What was given to the model fits: a passage, or a section of four hundred words.
+QUOTE_LENGTH = 4000
 # What a card has room for; the page shows all.
 CARD_FACTS: dict[str, tuple[str, ...]] = {
     "dishes": ("cut", "weight_oz", "default_doneness", "spice_level"),
@@ -37,7 +39,7 @@ CARD_FACTS: dict[str, tuple[str, ...]] = {
 }
 
 
-def product_citation(product: Product, hit: Hit, language: str) -> Citation:
+def product_citation(product: Product, hit: Hit, language: str, currency: str) -> Citation:
     return Citation(
         context=product.kind,
         document_id=hit.document_id,
@@ -45,12 +47,13 @@ def product_citation(product: Product, hit: Hit, language: str) -> Citation:
         title=product.name(language),
         path=[category_name(product.category, language)] if product.category else [],
         url=product_url(product, language),
-        quote=product.description(language)[:QUOTE_LENGTH],
+        quote=product_quote(product, language, currency)[:QUOTE_LENGTH],
         language=language,
     )
 
 
-def passage_citation(hit: Hit) -> Citation:
+def passage_citation(hit: Hit, given: str) -> Citation:
+    """The citation of a passage; `given` is what of its section the model was given."""
     return Citation(
         context=hit.source_type,
         document_id=hit.document_id,
@@ -58,7 +61,7 @@ def passage_citation(hit: Hit) -> Citation:
         title=hit.title,
         path=list(hit.details.get("path", []))[:-1],
         url=url_for("knowledge.section", slug=hit.details["slug"], passage=str(hit.document_id)),
-        quote=hit.text[:QUOTE_LENGTH],
+        quote=given[:QUOTE_LENGTH],
         language=hit.language,
     )
 
@@ -87,6 +90,26 @@ def product_record(product: Product, language: str, currency: str) -> dict[str, 
         "facts": fact_pairs(product.facts, language),
         "steps": [step[language] for step in product.steps],
     }
+
+
+def product_quote(product: Product, language: str, currency: str) -> str:
+    """What a product's record says, as a citation keeps it: prose first, then what may matter."""
+    record = product_record(product, language, currency)
+    with force_locale(language):
+        facts = {
+            _("Price"): record["price"] or "",
+            _("Allergens"): _allergens_in_words(record["allergens"]),
+            _("Ingredients"): ", ".join(record["ingredients"]),
+            _("Goes with"): record["pairing"],
+        }
+    lines = [f"{label}: {value}" for label, value in facts.items() if value]
+    return "\n\n".join(line for line in [record["description"], *lines] if line)
+
+
+def _allergens_in_words(names: list[str] | None) -> str:
+    if names is None:
+        return _("not declared")
+    return ", ".join(names) or _("none of those listed")
 
 
 def _allergen_names(product: Product, language: str) -> list[str] | None:

@@ -199,7 +199,7 @@ class SearchTool(ReadTool):
     def _product_result(
         product: Product, hit: Hit, context: ToolContext, currency: str
     ) -> dict[str, Any]:
-        number = context.ledger.cite(product_citation(product, hit, context.language))
+        number = context.ledger.cite(product_citation(product, hit, context.language, currency))
         return {"cite": number, **product_record(product, context.language, currency)}
 
 
@@ -218,11 +218,12 @@ def _is_listed_without(product: Product, free_of: Sequence[str]) -> bool:
 def _passage_result(hit: Hit, section: ManualSection, context: ToolContext) -> dict[str, Any]:
     """The passage, or the whole of a short section: half a list of steps helps nobody."""
     body = section.body(hit.language)
+    given = body if len(body.split()) <= SHORT_SECTION else hit.text
     return {
-        "cite": context.ledger.cite(passage_citation(hit)),
+        "cite": context.ledger.cite(passage_citation(hit, given)),
         "title": hit.title,
         "path": list(hit.details.get("path", []))[:-1],
-        "text": body if len(body.split()) <= SHORT_SECTION else hit.text,
+        "text": given,
         "language": hit.language,
     }
 

@@ -1,31 +1,37 @@
-"""The library's pages: the manual, the menus, and the passages that answers cite."""
+"""The library's pages: the manual's tree and sections, products, and the search over all of it.
+
+The addresses of the other pages (menus, versions, passages) stand in the table at the end.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 from uuid import UUID
 
-from flask import Blueprint, render_template, request, url_for
+from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
-from markupsafe import Markup
+from flask_login import current_user
 
 from app.accounts.models import Group
 from app.errors import NotFound
 from app.markdown import render_house_text
 from app.retrieval.models import SearchDocument
+from app.skills.knowledge import finding, menu_views, passage_views, version_views
+from app.skills.knowledge.anchors import anchor_blocks
 from app.skills.knowledge.library import (
-    OutlineEntry,
-    list_products,
-    load_contents,
+    count_products,
+    find_renamed,
     load_passage,
     load_product,
     load_section,
 )
+from app.skills.knowledge.manual_tree import Branch, find_place, list_branch
 from app.skills.knowledge.models import PRODUCT_KINDS, ManualSection
 from app.skills.knowledge.passages import mark_passage
 from app.skills.knowledge.present import view_product
 from app.skills.knowledge.reader import own_allergens, reader_language, teach_templates
+from app.skills.knowledge.versions import last_author
 from app.skills.knowledge.vocabulary import category_name, kind_name
 from app.web import db_session, require_role
 
@@ -40,34 +46,76 @@ def signed_in_only() -> None:
 
 @blueprint.get("/")
 def index() -> ResponseReturnValue:
-    """The manual's contents and the menus."""
+    """The manual's chapters and the menus, with the field to search both."""
+    return _index("")
+
+
+@blueprint.get("/search")
+def search() -> ResponseReturnValue:
+    """What was found for the words typed so far; the results alone when htmx asks."""
+    query = request.args.get("q", "")
+    if not request.htmx.wants_fragment:  # type: ignore[attr-defined]
+        return _index(query)
+    return render_template("library/_results.html", **_found(query))
+
+
+def _index(query: str) -> ResponseReturnValue:
     session, language = db_session(), reader_language()
     menus = [
-        (kind, kind_name(kind, language), [_menu_line(p, language) for p in products])
-        for kind, products in list_products(session).items()
-        if products
+        (kind, kind_name(kind, language), count) for kind, count in count_products(session).items()
     ]
-    chapters = [_outline_view(entry, language) for entry in load_contents(session).outline()]
-    return render_template("library/index.html", chapters=chapters, menus=menus)
+    return render_template(
+        "library/index.html",
+        branch=_branch_view(list_branch(session, None, _first())),
+        menus=menus,
+        **_found(query),
+    )
+
+
+def _found(query: str) -> dict[str, Any]:
+    return {
+        "query": query,
+        "found": finding.find_in_library(db_session(), query, reader_language()),
+        "excerpt": finding.excerpt,
+        "mark_hits": finding.mark_hits,
+        "language": reader_language(),
+    }
+
+
+@blueprint.get("/manual/<slug>/below")
+def below(slug: str) -> ResponseReturnValue:
+    """What stands right under a section, for the tree that is opened branch by branch."""
+    section = load_section(db_session(), slug)
+    if not request.htmx.wants_fragment:  # type: ignore[attr-defined]
+        return redirect(url_for("knowledge.section", slug=slug))
+    branch = _branch_view(list_branch(db_session(), section.id, _first()))
+    return render_template("library/_branch.html", branch=branch, parent=_link(section))
 
 
 @blueprint.get("/manual/<slug>")
 def section(slug: str) -> ResponseReturnValue:
     """One section of the manual, with the cited passage marked when there is one."""
     session, language = db_session(), reader_language()
-    found = load_section(session, slug)
-    contents = load_contents(session)
+    try:
+        found = load_section(session, slug)
+    except NotFound:
+        now = find_renamed(session, slug).slug
+        passage, asked = request.args.get("passage"), request.args.get("lang")
+        return redirect(url_for("knowledge.section", slug=now, passage=passage, lang=asked))
     cited = _cited_passage(found)
     shown = cited.language if cited is not None and cited.language != "mul" else language
-    before, after = contents.neighbours(found)
+    place = find_place(session, found, _first())
+    is_editor = current_user.role in version_views.EDITORS
     return render_template(
         "library/section.html",
         section=_section_view(found, cited, shown),
-        breadcrumbs=[_link(above, language) for above in contents.ancestors(found)],
-        previous=_link(before, language) if before else None,
-        next=_link(after, language) if after else None,
-        children=[_link(child, language) for child in contents.children(found)],
+        breadcrumbs=[_link(above) for above in place.above],
+        previous=_link(place.before) if place.before else None,
+        next=_link(place.after) if place.after else None,
+        branch=_branch_view(place.below),
         language_note=_language_note(found, shown),
+        is_editor=is_editor,
+        author=last_author(session, found) if is_editor else None,
     )
 
 
@@ -80,56 +128,15 @@ def product(kind: str, slug: str) -> ResponseReturnValue:
     found = load_product(session, kind, slug)
     group = session.get_one(Group, session.scope.group_id)
     view = view_product(found, language, group.currency, own_allergens())
-    return render_template("library/product.html", product=view)
+    return render_template(
+        "library/product.html", product=view, menu=kind_name(kind, language), slug=slug
+    )
 
 
-@blueprint.get("/passages/<uuid:document_id>")
-def passage(document_id: UUID) -> ResponseReturnValue:
-    """The passage behind a citation: a sheet beside the chat, or a page of its own."""
-    language = reader_language()
-    document = load_passage(db_session(), document_id)
-    is_section = document.details["entity"] == "section"
-    context = {
-        "title": document.title if is_section else document.title.split(" / ")[_place(language)],
-        "path": _path(document, language),
-        "context": document.source_type,
-        "html": render_house_text(document.text) if is_section else _product_quote(document),
-        "url": _document_url(document),
-        "language": document.language,
-    }
-    fragment = request.htmx.wants_fragment  # type: ignore[attr-defined]
-    template = "library/_passage.html" if fragment else "library/passage.html"
-    return render_template(template, passage=context)
-
-
-def _place(language: str) -> int:
-    return -1 if language == "es" else 0
-
-
-def _path(document: SearchDocument, language: str) -> list[str]:
-    if document.details["entity"] == "section":
-        return list(document.details.get("path", []))[:-1]
-    category = category_name(document.details.get("category", ""), language)
-    return [kind_name(document.source_type, language), *([category] if category else [])]
-
-
-def _product_quote(document: SearchDocument) -> Markup:
-    """A product's own words, in the reader's language."""
-    found = load_product(db_session(), document.source_type, document.details["slug"])
-    language = reader_language()
-    notes = [found.description(language), found.pairing_notes(language)]
-    return render_house_text("\n\n".join(note for note in notes if note))
-
-
-def _document_url(document: SearchDocument) -> str:
-    if document.details["entity"] == "section":
-        return url_for(
-            "knowledge.section",
-            slug=document.details["slug"],
-            passage=str(document.id),
-            _anchor="passage",
-        )
-    return url_for("knowledge.product", kind=document.source_type, slug=document.details["slug"])
+def _first() -> int:
+    """Where in a long branch the reader wants to go on."""
+    asked = request.args.get("first", "")
+    return int(asked) if asked.isdecimal() and len(asked) < 7 else 0
 
 
 def _cited_passage(found: ManualSection) -> SearchDocument | None:
@@ -150,13 +157,16 @@ def _section_view(
         html = render_house_text(body)
     else:
         html = mark_passage(body, cited.details["start"], cited.details["end"])
+    anchored = anchor_blocks(html, _("Link to this place"))
     return {
         "title": found.title(language),
-        "html": html,
+        "html": anchored.html,
+        "headings": anchored.headings if anchored.is_long else (),
         "kind": found.kind,
         "slug": found.slug,
         "language": language,
         "updated_at": found.updated_at,
+        "version": found.version,
     }
 
 
@@ -171,19 +181,39 @@ def _language_note(found: ManualSection, language: str) -> str:
     return _("This section exists in Spanish only.")
 
 
-def _link(found: ManualSection, language: str) -> dict[str, str]:
+def _link(found: Any) -> dict[str, str]:
     address = url_for("knowledge.section", slug=found.slug)
-    return {"title": found.title(language), "url": address}
+    return {"slug": found.slug, "title": found.title(reader_language()), "url": address}
 
 
-def _outline_view(entry: OutlineEntry, language: str) -> dict[str, Any]:
-    children = [_outline_view(child, language) for child in entry.children]
-    return {**_link(entry.section, language), "children": children}
-
-
-def _menu_line(found: Any, language: str) -> dict[str, str]:
+def _branch_view(branch: Branch) -> dict[str, Any]:
+    """The links of a branch; `later` and `earlier` are where the rest of a long one begins."""
     return {
-        "name": found.name(language),
-        "category": category_name(found.category, language),
-        "url": url_for("knowledge.product", kind=found.kind, slug=found.slug),
+        "links": [{**_link(link), "below": link.below} for link in branch.links],
+        "earlier": max(branch.first - branch.size, 0) if branch.first else None,
+        "later": branch.first + branch.size if branch.more else None,
     }
+
+
+# The pages of the other modules, as a table of addresses.
+blueprint.add_app_template_filter(
+    lambda category: category_name(category, reader_language()), "category_name"
+)
+for _rule, _endpoint, _view, _method in (
+    ("/passages/<uuid:document_id>", "passage", passage_views.passage, "GET"),
+    ("/<any(dishes,wines,cocktails,recipes,beer_liquor):kind>", "menu", menu_views.menu, "GET"),
+    ("/manual/<slug>/versions", "versions", version_views.versions, "GET"),
+    (
+        "/manual/<slug>/versions/<int(max=2147483647):number>",
+        "version",
+        version_views.version,
+        "GET",
+    ),
+    (
+        "/manual/<slug>/versions/<int(max=2147483647):number>/restore",
+        "restore",
+        version_views.restore,
+        "POST",
+    ),
+):
+    blueprint.add_url_rule(_rule, _endpoint, _view, methods=[_method])

@@ -67,9 +67,8 @@ def test_the_index_lists_the_manual_and_the_menus(
     make_product(owner, member.group_id, "wines", "malbec", name_en="Malbec", category="red")
     page = browser.page("/library/")
     links = {link.attributes["href"] for link in page.find_all("a")}
-    assert {"/library/manual/raw-chicken", "/library/dishes/ribeye", "/library/wines/malbec"} <= (
-        links
-    )
+    assert {"/library/manual/raw-chicken", "/library/dishes", "/library/wines"} <= links
+    assert "/library/cocktails" not in links
 
 
 def test_a_section_is_drawn_with_its_place_and_neighbours(
@@ -201,7 +200,7 @@ def test_a_section_below_an_unpublished_chapter_can_still_be_read(
     browser.page("/library/manual/pay", 404)
 
 
-def test_a_section_knows_its_place_with_one_query_whatever_its_depth(
+def test_a_section_reads_no_other_sections_text(
     app: Flask, owner: Database, member: Member, browser: CheckedClient
 ) -> None:
     deep = "A.\n\n## Two {#two}\nB.\n\n### Three {#three}\nC.\n\n#### Four {#four}\nD."
@@ -221,9 +220,7 @@ def test_a_section_knows_its_place_with_one_query_whatever_its_depth(
     [crumbs] = page.find_all("ol", **{"class": "crumbs"})
     assert [link.text for link in crumbs.find_all("a")] == ["Manual and menu", "One", "Two"]
     assert "Four" in [link.text for link in page.find_all("a", **{"class": "shelf-link"})]
-    own, tree = statements
-    assert "body_en" in own
-    assert "body_en" not in tree
+    assert ["body_en" in statement for statement in statements].count(True) == 1
 
 
 def test_a_product_shows_its_record_and_warns_of_ones_own_allergens(
@@ -282,7 +279,13 @@ def test_no_payload_of_an_editor_runs_on_any_page(
         facts={"style": words},
         ingredients=[{"en": words, "es": words}],
     )
-    for path in ("/library/", "/library/manual/attack", "/library/dishes/ribeye"):
+    for path in (
+        "/library/",
+        "/library/search?q=before",
+        "/library/manual/attack",
+        "/library/dishes",
+        "/library/dishes/ribeye",
+    ):
         # A link of an editor's own may lead elsewhere; nothing may run or be fetched.
         page = browser.get(path).text
         assert "<script>alert" not in page
@@ -343,7 +346,19 @@ def test_what_was_taken_off_the_menu_is_404(
     assert "Ribeye" not in browser.page("/library/").text
 
 
-@pytest.mark.parametrize("path", ["/library/", "/library/manual/x", "/library/dishes/x"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/library/",
+        "/library/search?q=x",
+        "/library/manual/x",
+        "/library/manual/x/below",
+        "/library/manual/x/versions",
+        "/library/manual/x/versions/1",
+        "/library/dishes",
+        "/library/dishes/x",
+    ],
+)
 def test_a_stranger_is_asked_to_sign_in(app: Flask, path: str) -> None:
     response = app.test_client().get(path)
     assert (response.status_code, response.location.split("?")[0]) == (303, "/sign-in")

@@ -1,0 +1,185 @@
+"""Searching by words while they are typed: the last one may be the beginning of any.
+
+It reads the same postings as the lexical leg of a search and scores by the same BM25, but
+wants every word that says something, and takes the last for all that it may become. Both
+languages are searched, whatever the reader's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row, text
+
+from app.db import JsonObject, ScopedSession
+from app.retrieval.folding import words
+from app.retrieval.search import tune
+from app.retrieval.statement import K1, B
+
+MOST_WORDS = 12
+LONGEST_TYPED = 200
+# A single letter begins too many words to say anything.
+SHORTEST_BEGINNING = 2
+# Words are kept by their stems: "refrigerator" is found while "refrigerato" is typed.
+SHORTEST_STEM, LONGEST_ENDING = 3, 5
+LAST = "\U0010ffff"
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A document that has the words; `entity` is what it is a passage of."""
+
+    document_id: UUID
+    source_type: str
+    source_id: UUID
+    entity: str
+    language: str
+    title: str
+    headings: tuple[str, ...]
+    text: str
+    details: JsonObject
+
+
+@dataclass(frozen=True)
+class Typed:
+    """What stands in the search field: whole words, and the one that is being typed."""
+
+    words: tuple[str, ...]
+    beginning: str
+
+    @property
+    def everything(self) -> tuple[str, ...]:
+        return (*self.words, self.beginning) if self.beginning else self.words
+
+
+def read_typed(query: str) -> Typed:
+    """The folded words of what was typed; the last one is open until a blank follows it."""
+    cut = query[:LONGEST_TYPED]
+    found = words(cut)[:MOST_WORDS]
+    if not found or not cut[-1].isalnum():
+        return Typed(tuple(found), "")
+    return Typed(tuple(found[:-1]), found[-1])
+
+
+_STATEMENT = text(r"""
+WITH kinds (language) AS (VALUES ('en'), ('es'), ('mul')),
+whole AS (
+    SELECT w.place, k.language, word_stem(k.language, w.word) AS lexeme
+    FROM unnest(CAST(:words AS text[])) WITH ORDINALITY AS w (word, place) CROSS JOIN kinds AS k
+    WHERE NOT is_stop_word(w.word)
+), longer AS (
+    SELECT k.language, s.lexeme FROM kinds AS k CROSS JOIN LATERAL (
+        SELECT lexeme FROM lexeme_statistics AS s
+        WHERE s.group_id = :group AND s.language = k.language
+            AND s.lexeme ~>=~ :beginning AND s.lexeme ~<~ :beyond
+        ORDER BY documents DESC, lexeme LIMIT 8
+    ) AS s WHERE :is_open
+), shorter AS (
+    SELECT DISTINCT ON (k.language) k.language, s.lexeme FROM kinds AS k
+    JOIN lexeme_statistics AS s ON s.group_id = :group AND s.language = k.language
+        AND s.lexeme = ANY (CAST(:stems AS text[]))
+    ORDER BY k.language, length(s.lexeme) DESC
+), terms AS MATERIALIZED (
+    SELECT place, language, lexeme FROM whole WHERE lexeme IS NOT NULL
+    UNION SELECT 0, language, lexeme FROM longer
+    UNION SELECT 0, language, word_stem(language, :beginning) FROM kinds
+    WHERE :is_open AND NOT is_stop_word(:beginning)
+    UNION SELECT 0, s.language, s.lexeme FROM shorter AS s
+    WHERE NOT EXISTS (SELECT FROM longer AS l WHERE l.language = s.language)
+), weighed AS MATERIALIZED (
+    SELECT t.place, t.language, t.lexeme, :k1 * (1 - :b) AS fixed,
+        :k1 * :b * s.documents / greatest(s.total_length, 1) AS per_length,
+        (:k1 + 1) * ln(1 + (s.documents - f.documents + 0.5)::float8
+            / (f.documents + 0.5)) AS most
+    FROM terms AS t
+    JOIN language_statistics AS s ON s.group_id = :group AND s.language = t.language
+    JOIN lexeme_statistics AS f ON f.group_id = :group AND f.language = t.language
+        AND f.lexeme = t.lexeme
+), scored AS (
+    SELECT doc_no, count(*) AS words, sum(best) AS bm25 FROM (
+        SELECT p.doc_no, w.place,
+            max(w.most * p.frequency / (p.frequency + w.fixed + w.per_length * p.length)) AS best
+        FROM weighed AS w JOIN postings AS p ON p.group_id = :group
+            AND p.language = w.language AND p.lexeme = w.lexeme
+            AND (p.owner_id IS NULL OR p.owner_id = :owner)
+        GROUP BY p.doc_no, w.place
+    ) AS by_word GROUP BY doc_no
+), nearest AS (
+    SELECT doc_no, bm25 FROM scored WHERE words = (SELECT max(words) FROM scored)
+    ORDER BY bm25 DESC, doc_no LIMIT 100
+), sources AS (
+    SELECT DISTINCT ON (d.source_type, d.source_id) d.id, n.bm25,
+        d.metadata ->> 'entity' AS entity
+    FROM nearest AS n JOIN search_documents AS d USING (doc_no)
+    WHERE d.group_id = :group AND d.is_published
+        AND (d.owner_id IS NULL OR d.owner_id = :owner)
+        AND d.source_type = ANY (CAST(:source_types AS text[]))
+    ORDER BY d.source_type, d.source_id, (d.language = :language) DESC, n.bm25 DESC, d.id
+), ranked AS (
+    SELECT id, bm25, entity,
+        row_number() OVER (PARTITION BY entity ORDER BY bm25 DESC, id) AS rank
+    FROM sources
+)
+SELECT d.id, d.source_type, d.source_id, r.entity, d.language, d.title, d.headings, d.text,
+    d.metadata
+FROM ranked AS r JOIN search_documents AS d ON d.id = r.id
+WHERE r.rank <= :limit ORDER BY r.bm25 DESC, r.id
+""")
+
+
+def search_as_typed(
+    session: ScopedSession,
+    typed: Typed,
+    *,
+    language: str,
+    source_types: Sequence[str],
+    limit: int = 8,
+) -> list[Passage]:
+    """The best passage of each source that has the words, at most `limit` of each entity.
+
+    A source that has a passage in the reader's `language` is shown in that one. Published
+    documents of the session's group only.
+    """
+    is_open = len(typed.beginning) >= SHORTEST_BEGINNING
+    if session.scope.group_id is None or not (typed.words or is_open):
+        return []
+    tune(session)
+    beginning = typed.beginning if is_open else ""
+    parameters = {
+        "group": session.scope.group_id,
+        "owner": session.scope.user_id,
+        "words": list(typed.words),
+        "is_open": is_open,
+        "beginning": beginning,
+        "beyond": beginning + LAST,
+        "stems": _stems(beginning),
+        "language": language,
+        "source_types": list(source_types),
+        "limit": limit,
+        "k1": K1,
+        "b": B,
+    }
+    return [_passage(row) for row in session.execute(_STATEMENT, parameters)]
+
+
+def _stems(beginning: str) -> list[str]:
+    """What may be the stem of a word that begins so: itself, and without a few letters."""
+    shortest = max(SHORTEST_STEM, len(beginning) - LONGEST_ENDING)
+    return [beginning[:end] for end in range(shortest, len(beginning) + 1)]
+
+
+def _passage(row: Row[Any]) -> Passage:
+    return Passage(
+        document_id=row.id,
+        source_type=row.source_type,
+        source_id=row.source_id,
+        entity=row.entity or "",
+        language=row.language,
+        title=row.title,
+        headings=tuple(row.headings),
+        text=row.text,
+        details=row.metadata,
+    )

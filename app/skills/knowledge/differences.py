@@ -1,0 +1,114 @@
+"""What has changed between two texts, word by word, as a reader follows it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import groupby
+from typing import Literal
+
+Kind = Literal["same", "removed", "added"]
+_TOKEN = re.compile(r"\s+|\w+|[^\w\s]+")
+# Comparing so many words with so many others takes longer than anybody waits.
+MOST_COMPARED = 4_000_000
+# A passage of which less than this has stayed, or that is this many times as long with what
+# stands between, has been written anew.
+LEAST_KEPT, MOST_GROWN = 0.4, 4
+
+
+@dataclass(frozen=True)
+class Change:
+    """A run of text that stayed, went, or came."""
+
+    kind: Kind
+    text: str
+
+
+def compare(before: str, after: str) -> list[Change]:
+    """How `before` became `after`: by lines first, then by words within what differs."""
+    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    changes: list[Change] = []
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    for kind, first, last, start, end in matcher.get_opcodes():
+        gone, come = "".join(old[first:last]), "".join(new[start:end])
+        if kind == "equal":
+            changes.append(Change("same", gone))
+        else:
+            changes += _compare_words(gone, come)
+    return list(_joined(changes))
+
+
+def compare_within(quote: str, body: str) -> list[Change]:
+    """How a passage stands now in the text it came from, without what surrounds it there.
+
+    Empty when too little of it is left to be called the same passage.
+    """
+    old, new = _TOKEN.findall(quote), _TOKEN.findall(body)
+    if len(old) * len(new) > MOST_COMPARED:
+        return []
+    changes = _by_words(old, new)
+    same = [place for place, change in enumerate(changes) if _says_the_same(change)]
+    stayed = sum(len(changes[place].text) for place in same)
+    if not same or stayed < LEAST_KEPT * len(quote):
+        return []
+    inner = [
+        change
+        for place, change in enumerate(changes)
+        if change.kind != "added" or same[0] < place < same[-1]
+    ]
+    if sum(len(change.text) for change in inner) > MOST_GROWN * len(quote):
+        return []
+    return list(_joined(inner))
+
+
+def _says_the_same(change: Change) -> bool:
+    return change.kind == "same" and any(sign.isalnum() for sign in change.text)
+
+
+def _compare_words(before: str, after: str) -> list[Change]:
+    old, new = _TOKEN.findall(before), _TOKEN.findall(after)
+    if len(old) * len(new) > MOST_COMPARED:
+        return [Change("removed", before), Change("added", after)]
+    return _by_words(old, new)
+
+
+def _by_words(old: list[str], new: list[str]) -> list[Change]:
+    changes: list[Change] = []
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    for kind, first, last, start, end in matcher.get_opcodes():
+        if kind == "equal":
+            changes.append(Change("same", "".join(old[first:last])))
+            continue
+        changes.append(Change("removed", "".join(old[first:last])))
+        changes.append(Change("added", "".join(new[start:end])))
+    return [change for change in changes if change.text]
+
+
+def _joined(changes: Iterable[Change]) -> Iterator[Change]:
+    """A blank between two changed words belongs to the change: it reads as one."""
+    gone, come = "", ""
+    for change in _merged(changes):
+        if change.kind == "same" and (change.text.strip() or not (gone or come)):
+            yield from _flush(gone, come)
+            gone = come = ""
+            yield change
+        else:
+            gone += change.text if change.kind != "added" else ""
+            come += change.text if change.kind != "removed" else ""
+    yield from _flush(gone, come)
+
+
+def _merged(changes: Iterable[Change]) -> Iterator[Change]:
+    """The same, with neighbours of one kind as one."""
+    for kind, run in groupby(changes, key=lambda change: change.kind):
+        yield Change(kind, "".join(change.text for change in run))
+
+
+def _flush(gone: str, come: str) -> Iterator[Change]:
+    if gone == come:
+        yield from [Change("same", gone)] if gone else []
+        return
+    yield from [Change("removed", gone)] if gone else []
+    yield from [Change("added", come)] if come else []
