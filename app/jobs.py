@@ -1,7 +1,7 @@
 """Background jobs: what must happen, but not while somebody waits for a page.
 
-A job is deferred inside the transaction of the work that needs it, so it exists if and
-only if that work was committed. Arguments are ids; contents stay in their tables. The
+A job is deferred (see `app.queue`) inside the transaction of the work that needs it, so it
+exists if and only if that work was committed. Arguments are ids; contents stay in their tables. The
 worker is an asyncio process of its own; its tasks push blocking work into threads.
 
 Start it with `python -m app.jobs`.
@@ -10,10 +10,8 @@ Start it with `python -m app.jobs`.
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from functools import cache
-from typing import Any
 from uuid import UUID
 
 import procrastinate
@@ -26,7 +24,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.assistant.facts import forget_old_facts
 from app.config import Settings, load_settings
-from app.db import Database, Scope, ScopedSession, app_database
+from app.db import Database, Scope, app_database
 from app.embedded import resolve
 from app.logs import init_logs
 from app.mail import NOTIFY_CHANNEL, forget_old_mail, send_waiting_mail
@@ -44,24 +42,6 @@ if __name__ == "__main__":
     # another module's name. Ours are deferred by the names given here, whoever imports them.
     logging.getLogger("procrastinate.blueprints").setLevel(logging.ERROR)
 tasks = procrastinate.Blueprint()
-
-
-def defer(session: ScopedSession, task: str, *, lock: str | None = None, **args: Any) -> None:
-    """Queue a job in this transaction. With `lock`, an equal waiting job is enough."""
-    job = {
-        "queue": "default",
-        "task": f"comanda:{task}",
-        "lock": lock,
-        "args": json.dumps(args, default=str),
-    }
-    statement = """
-        SELECT procrastinate_defer_jobs_v1(ARRAY[ROW(
-            :queue, :task, 0, CAST(:lock AS text), CAST(:lock AS text), CAST(:args AS jsonb), NULL
-        )::procrastinate_job_to_defer_v1])
-        WHERE NOT EXISTS (
-            SELECT 1 FROM procrastinate_jobs WHERE queueing_lock = :lock AND status = 'todo')
-    """
-    session.execute(text(statement), job)
 
 
 @cache

@@ -1,0 +1,31 @@
+"""Handing work to the jobs process, within the transaction that the work belongs to.
+
+What defers a job knows its name and no more; the jobs themselves are in `app.jobs`.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sqlalchemy import text
+
+from app.db import ScopedSession
+
+
+def defer(session: ScopedSession, task: str, *, lock: str | None = None, **args: Any) -> None:
+    """Queue a job in this transaction. With `lock`, an equal waiting job is enough."""
+    job = {
+        "queue": "default",
+        "task": f"comanda:{task}",
+        "lock": lock,
+        "args": json.dumps(args, default=str),
+    }
+    statement = """
+        SELECT procrastinate_defer_jobs_v1(ARRAY[ROW(
+            :queue, :task, 0, CAST(:lock AS text), CAST(:lock AS text), CAST(:args AS jsonb), NULL
+        )::procrastinate_job_to_defer_v1])
+        WHERE NOT EXISTS (
+            SELECT 1 FROM procrastinate_jobs WHERE queueing_lock = :lock AND status = 'todo')
+    """
+    session.execute(text(statement), job)
