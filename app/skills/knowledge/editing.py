@@ -1,4 +1,4 @@
-"""Writing the manual's sections: made, changed, withdrawn and brought back, one transaction each."""
+"""Writing the manual's sections: made, changed, withdrawn, restored, in one transaction each."""
 
 from __future__ import annotations
 

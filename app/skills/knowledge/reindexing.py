@@ -97,3 +97,9 @@ def _is_queued(session: ScopedSession) -> bool:
 
 def _lock(session: ScopedSession) -> str:
     return f"embed:{session.scope.group_id}"
+
+
+def requeue_embedding(session: ScopedSession) -> None:
+    """Try again to embed what has failed."""
+    queue_embedding(session)
+    session.commit()
