@@ -34,7 +34,7 @@ class StaleEdit(Conflict):
     """
 
     def __init__(self, entity: Entity, editor: str) -> None:
-        super().__init__("Somebody else has changed this meanwhile.")
+        super().__init__("Somebody has changed this meanwhile. Look at it again first.")
         self.entity = entity
         self.editor = editor
 
@@ -150,6 +150,8 @@ def save_section(
         raise StaleEdit(section, find_editor(session, section_id))
     if wanted["slug"] != section.slug:
         _check_slug_is_free(session, wanted["slug"])
+    if section.is_published and not draft.is_published:
+        _check_nothing_below(session, section)
     before = snapshot(section)
     for name, value in wanted.items():
         setattr(section, name, value)
@@ -317,6 +319,20 @@ def _choose_slug(session: ScopedSession, draft: SectionDraft) -> str:
     )
     numbered = (f"{base}-{number}" for number in range(2, len(taken) + 3))
     return next(slug for slug in (base, *numbered) if slug not in taken)
+
+
+def _check_nothing_below(session: ScopedSession, section: ManualSection) -> None:
+    """What stays published below a hidden section would be found, but not from the contents."""
+    below = select(ManualSection.id).where(
+        ManualSection.group_id == session.scope.group_id,
+        ManualSection.parent_id == section.id,
+        ManualSection.is_published,
+    )
+    if session.scalar(below.limit(1)) is not None:
+        raise InvalidInput(
+            "Other sections hang below it. “Withdraw” takes them out of sight with it.",
+            field="is_published",
+        )
 
 
 def _check_slug_is_free(session: ScopedSession, slug: str) -> None:

@@ -135,7 +135,7 @@ def test_a_form_that_nobody_changed_changes_nothing(
             {"en": "flour", "es": "harina", "quantity": 2.5, "unit": "tsp", "note_en": "sifted"},
             {"en": "salt", "es": "sal"},
         ],
-        steps=[{"en": "Mix.\nWait.", "es": "Mezcla.", "minutes": 5}],
+        steps=[{"en": "Mix.", "es": "Mezcla.", "minutes": 5}],
     )  # fmt: skip
     assert browser.post(at(product), **typed(browser, at(product))).status_code == 303
     assert now(owner, product).version == 1

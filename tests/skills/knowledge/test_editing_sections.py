@@ -448,6 +448,21 @@ def test_withdrawing_names_what_hangs_below_and_can_be_undone(
     assert audited(owner, editor)[-2:] == ["section_withdrawn", "section_restored"]
 
 
+def test_a_section_with_others_below_is_not_hidden_alone(
+    owner: Database, browser: CheckedClient, chapters: list[ManualSection]
+) -> None:
+    alpha, beta, _ = chapters
+    browser.post(at(beta, "/move"), version=1, parent_id=alpha.id)
+    hiding = {name: value for name, value in typed(alpha).items() if name != "is_published"}
+    response = browser.post(at(alpha), **hiding)
+    assert response.status_code == 422
+    assert "takes them out of sight with it" in response.text
+    hiding["version"], leaf = 2, now(owner, beta)
+    own = {**hiding, "title_en": leaf.title_en, "body_en": leaf.body_en}
+    assert browser.post(at(beta), **own).status_code == 303
+    assert not now(owner, beta).is_published
+
+
 def test_a_stale_withdrawal_does_nothing(
     owner: Database, browser: CheckedClient, section: ManualSection
 ) -> None:
