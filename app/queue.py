@@ -1,6 +1,8 @@
-"""Handing work to the jobs process, within the transaction that the work belongs to.
+"""The queue of background jobs, from the side of those who ask for one.
 
-What defers a job knows its name and no more; the jobs themselves are in `app.jobs`.
+A job is deferred inside the transaction of the work that needs it, so it exists if and
+only if that work was committed. Arguments are ids; contents stay in their tables. What
+becomes of it stands in app.jobs.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from pathlib import Path
 from app.assistant.registry import Skill
 from app.skills.knowledge.editing_views import blueprint as editing
 from app.skills.knowledge.mentions import find_hints
-from app.skills.knowledge.menu_views import blueprint as menu
+from app.skills.knowledge.menu_editing_views import blueprint as menu
 from app.skills.knowledge.parts import ProductCardPart
 from app.skills.knowledge.tools import TOOLS
 from app.skills.knowledge.views import blueprint

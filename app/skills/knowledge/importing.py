@@ -58,7 +58,7 @@ def import_documents(
             report=report,
         )
         by_id = {section.id: section for section in sections}
-        index_sources(session, group_id=group_id, sources=section_sources(sections, by_id))
+        index_sources(session, group_id=group_id, sources=_sources(sections, by_id))
         imported.append(document)
     # When all are stored, because a section may have moved from one document to another.
     report.removed = _remove_vanished(session, imported, group_id=group_id, language=language)
@@ -87,7 +87,7 @@ def _remove_vanished(
         while row.parent_id and not _is_written(by_id[row.parent_id]) and _is_written(row):
             row.parent_id = by_id[row.parent_id].parent_id
     session.flush()
-    index_sources(session, group_id=group_id, sources=section_sources(gone, by_id))
+    index_sources(session, group_id=group_id, sources=_sources(gone, by_id))
     return len(gone)
 
 
@@ -117,7 +117,7 @@ def _is_written(section: ManualSection) -> bool:
     return any(section.is_written_in(language) for language in LANGUAGES)
 
 
-def section_sources(
+def _sources(
     sections: Sequence[ManualSection], by_id: Mapping[UUID, ManualSection]
 ) -> list[SourceInput]:
     """The search documents of sections, each under the titles of those above it in `by_id`."""

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 from sqlalchemy import and_, func, select, text
 
+from app.config import LANGUAGES
 from app.db import ScopedSession
 from app.queue import defer
-from app.retrieval.index import index_sources
+from app.retrieval.index import SourceInput, index_sources
 from app.retrieval.models import Embedding, SearchDocument
-from app.skills.knowledge.importing import section_sources
 from app.skills.knowledge.models import ManualSection, Product
-from app.skills.knowledge.sources import product_source
+from app.skills.knowledge.sources import SECTION_CONTEXTS, product_source, section_source
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,22 @@ def reindex_sections(session: ScopedSession, changed: Iterable[ManualSection]) -
     rows = session.scalars(select(ManualSection).where(ManualSection.group_id == group_id)).all()
     by_id = {row.id: row for row in rows}
     wanted = _with_all_below({section.id for section in changed}, rows)
-    sources = section_sources([row for row in rows if row.id in wanted], by_id)
+    sources = [each for row in rows if row.id in wanted for each in _sources(row, by_id)]
     index_sources(session, group_id=group_id, sources=sources)
     queue_embedding(session)
+
+
+def _sources(section: ManualSection, by_id: Mapping[UUID, ManualSection]) -> list[SourceInput]:
+    """The section's passages under its present titles, and none under a former kind."""
+    above: list[ManualSection] = []
+    parent_id = section.parent_id
+    while parent_id is not None:
+        above.insert(0, by_id[parent_id])
+        parent_id = above[0].parent_id
+    path_en, path_es = ([row.title(language) for row in above] for language in LANGUAGES)
+    source = section_source(section, path_en, path_es)
+    former = [kind for kind in SECTION_CONTEXTS if kind != source.source_type]
+    return [source, *(SourceInput(kind, section.id, ()) for kind in former)]
 
 
 def _with_all_below(ids: set[UUID], rows: Sequence[ManualSection]) -> set[UUID]:
