@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from app.assistant.registry import Skill
+from app.skills.knowledge.editing_views import blueprint as editing
 from app.skills.knowledge.mentions import find_hints
+from app.skills.knowledge.menu_editing_views import blueprint as menu
 from app.skills.knowledge.parts import ProductCardPart
 from app.skills.knowledge.tools import TOOLS
 from app.skills.knowledge.views import blueprint
@@ -14,7 +16,7 @@ SKILL = Skill(
     name="knowledge",
     tools=TOOLS,
     parts=(ProductCardPart,),
-    blueprints=(blueprint,),
+    blueprints=(blueprint, editing, menu),
     prompts=Path(__file__).with_name("prompts.yaml"),
     context={"knowledge": find_hints},
     domains=("manual", "dishes", "wines", "cocktails", "recipes", "beer_liquor", "training"),

@@ -39,6 +39,11 @@ def category_name(category: str, language: str) -> str:
     return _word("categories", category, language) if category else ""
 
 
+def list_categories() -> tuple[str, ...]:
+    """The codes of the categories and tags that have a name in both languages."""
+    return tuple(_words()["categories"])
+
+
 def fact_pairs(facts: dict[str, Any], language: str) -> dict[str, str]:
     """Facts as label -> value in `language`, in the vocabulary's order.
 

@@ -1,0 +1,533 @@
+"""Writing the manual in web pages: making, changing, moving, withdrawing, and who may."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from uuid import UUID
+
+import pytest
+from flask import Flask
+from sqlalchemy import func, select, text
+
+from app.accounts.models import AuditEntry
+from app.db import Database, new_id
+from app.retrieval.models import Embedding, SearchDocument
+from app.retrieval.search import SearchRequest, search
+from app.skills.knowledge.models import LibraryRevision, ManualSection
+from tests.factories import (
+    CheckedClient,
+    Member,
+    embed_library,
+    make_section,
+    make_user,
+    sign_in,
+)
+from tests.script_payloads import PAYLOADS
+
+
+@pytest.fixture
+def editor(owner: Database) -> Member:
+    return make_user(owner, role="manager", name="Ana")
+
+
+@pytest.fixture
+def browser(app: Flask, owner: Database, editor: Member) -> CheckedClient:
+    return sign_in(app, owner, editor)
+
+
+@pytest.fixture
+def section(owner: Database, editor: Member) -> ManualSection:
+    return make_section(owner, editor.group_id)
+
+
+def at(section: ManualSection, more: str = "") -> str:
+    return f"/library/edit/sections/{section.id}{more}"
+
+
+def typed(section: ManualSection, **more: Any) -> dict[str, Any]:
+    """The form of a section as it is, with changes."""
+    names = ("title_en", "title_es", "body_en", "body_es", "kind", "version")
+    form = {name: getattr(section, name) for name in names}
+    return {**form, "is_published": "on", **more}
+
+
+def now(owner: Database, section: ManualSection) -> ManualSection:
+    with owner.session() as session:
+        return session.get_one(ManualSection, section.id)
+
+
+def by_slug(owner: Database, editor: Member, slug: str) -> ManualSection:
+    with owner.session() as session:
+        return session.scalars(
+            select(ManualSection).where(
+                ManualSection.group_id == editor.group_id, ManualSection.slug == slug
+            )
+        ).one()
+
+
+def found(app: Flask, member: Member, words: str) -> list[str]:
+    """The titles of what searching by words alone finds at once."""
+    with app.extensions["comanda"].database.session(member.scope) as session:
+        outcome = search(session, SearchRequest(words, language="en"), None)
+    return [hit.title for hit in outcome.hits]
+
+
+def audited(owner: Database, editor: Member) -> list[str]:
+    with owner.session() as session:
+        query = select(AuditEntry.action).where(AuditEntry.group_id == editor.group_id)
+        return list(session.scalars(query.order_by(AuditEntry.id)))
+
+
+# Making
+
+
+def test_a_new_section_is_there_at_once(
+    owner: Database, editor: Member, browser: CheckedClient
+) -> None:
+    page = browser.page("/library/edit/sections/new")
+    section_id = page.find("input", name="section_id").attributes["value"]
+    form = {"section_id": section_id, "title_en": "Closing the bar", "body_en": "Lock the fridge.",
+            "kind": "sop", "is_published": "on", "parent_id": ""}  # fmt: skip
+    answer = browser.post("/library/edit/sections/new", **form)
+    assert answer.status_code == 303
+    assert answer.location.startswith(f"/library/edit/sections/{section_id}")
+    page = browser.page(answer.location)
+    assert "Saved." in page.text
+    assert "by meaning in a moment" in page.find("div", id="search-status").text
+    assert browser.page("/library/manual/closing-the-bar").find("h1").text == "Closing the bar"
+    # Sent twice, as phones do: still one.
+    assert browser.post("/library/edit/sections/new", **form).status_code == 303
+    with owner.session() as session:
+        query = select(func.count()).where(ManualSection.group_id == editor.group_id)
+        assert session.scalar(query) == 1
+    assert audited(owner, editor) == ["section_created"]
+
+
+def test_a_new_section_stands_last_under_its_parent(
+    owner: Database, editor: Member, browser: CheckedClient, section: ManualSection
+) -> None:
+    page = browser.page(f"/library/edit/sections/new?parent={section.id}")
+    [chosen] = [
+        o for o in page.find_all("option") if "selected" in o.attributes and o.text != "Procedure"
+    ]
+    assert chosen.attributes["value"] == str(section.id)
+    for title in ("First", "Second", "First"):
+        browser.post(
+            "/library/edit/sections/new",
+            title_es=title, kind="policy", parent_id=section.id, is_published="on",
+        )  # fmt: skip
+    rows = [by_slug(owner, editor, slug) for slug in ("first", "second", "first-2")]
+    assert [row.parent_id for row in rows] == [section.id] * 3
+    assert [row.position for row in rows] == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"title_en": " ", "title_es": ""}, "Give it a title"),
+        ({"title_en": "x" * 201}, "at most 200 characters"),
+        ({"body_es": "x" * 1_000_000}, "at most 200,000 characters"),
+        ({"kind": "poem"}, "Choose from the list"),
+        ({"slug": "Añejo / 1"}, "small letters without accents"),
+        ({"slug": "raw-chicken"}, "Another section has this address"),
+        ({"parent_id": "nonsense"}, "Choose from the list"),
+        ({"parent_id": str(new_id())}, "Choose from the list"),
+    ],
+    ids=["title", "long title", "1 MB", "kind", "slug", "taken", "no id", "no parent"],
+)
+def test_what_is_wrong_is_said_beside_it_and_nothing_typed_is_lost(
+    owner: Database,
+    editor: Member,
+    browser: CheckedClient,
+    section: ManualSection,
+    wrong: dict[str, str],
+    message: str,
+) -> None:
+    form = {"title_en": "A title", "body_en": "Every word of it.", "kind": "sop", **wrong}
+    response = browser.post("/library/edit/sections/new", **form)
+    assert response.status_code == 422
+    assert message in response.text
+    assert "Every word of it." in response.text
+    with owner.session() as session:
+        query = select(func.count()).where(ManualSection.group_id == editor.group_id)
+        assert session.scalar(query) == 1
+
+
+def test_another_groups_section_is_no_parent(
+    owner: Database, browser: CheckedClient, editor: Member
+) -> None:
+    other = make_section(owner, make_user(owner).group_id)
+    response = browser.post(
+        "/library/edit/sections/new", title_en="Mine", kind="sop", parent_id=other.id
+    )
+    assert response.status_code == 422
+
+
+# Changing
+
+
+def test_a_saved_section_is_found_by_its_new_words_at_once(
+    app: Flask, owner: Database, editor: Member, browser: CheckedClient, section: ManualSection
+) -> None:
+    form = typed(section, body_en="Put it into the blast chiller.", title_es="Pollo crudo")
+    assert browser.post(at(section), **form).status_code == 303
+    saved = now(owner, section)
+    assert (saved.title_es, saved.version) == ("Pollo crudo", 2)
+    assert found(app, editor, "blast chiller") == ["Raw chicken"]
+    with owner.session() as session:
+        [revision] = session.scalars(
+            select(LibraryRevision).where(LibraryRevision.entity_id == section.id)
+        )
+    assert revision.author_id == editor.user_id
+    assert revision.snapshot
+    assert revision.snapshot["body_en"].startswith("Raw chicken may stay")
+    assert audited(owner, editor) == ["section_changed"]
+
+
+def test_saving_what_is_there_already_leaves_no_trace(
+    owner: Database, browser: CheckedClient, section: ManualSection
+) -> None:
+    assert browser.post(at(section), **typed(section)).status_code == 303
+    assert now(owner, section).version == 1
+
+
+def test_an_edited_paragraph_embeds_only_its_own_passages(
+    owner: Database, editor: Member, browser: CheckedClient
+) -> None:
+    parts = [f"## Part {n}\n\n" + f"Sentence about station {n} here. " * 50 for n in range(12)]
+    section = make_section(owner, editor.group_id, "long", "Long")
+    browser.post(at(section), **typed(section, body_en="\n\n".join(parts)))
+    section = now(owner, section)
+    embed_library(owner, editor.group_id)
+    parts[5] = parts[5].replace("station 5", "grill 5")
+    browser.post(at(section), **typed(section, body_en="\n\n".join(parts)))
+    with owner.session() as session:
+        query = (
+            select(func.count(SearchDocument.id), func.count(Embedding.document_id))
+            .outerjoin(
+                Embedding,
+                (Embedding.document_id == SearchDocument.id)
+                & (Embedding.content_hash == SearchDocument.content_hash),
+            )
+            .where(SearchDocument.source_id == section.id)
+        )
+        passages, embedded = session.execute(query).one()
+    assert passages > 6
+    assert 1 <= passages - embedded <= 2
+
+
+def test_the_address_stays_unless_it_is_asked_for(
+    owner: Database, browser: CheckedClient, section: ManualSection
+) -> None:
+    browser.post(at(section), **typed(section, title_en="Poultry"))
+    assert now(owner, section).slug == "raw-chicken"
+    browser.post(at(section), **typed(now(owner, section), slug="poultry"))
+    assert now(owner, section).slug == "poultry"
+    make_section(owner, section.group_id, "fish", "Fish")
+    taken = browser.post(at(section), **typed(now(owner, section), slug="fish"))
+    assert taken.status_code == 422
+    assert "Another section has this address" in taken.text
+
+
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_scripts_in_a_text_are_text(
+    browser: CheckedClient, section: ManualSection, payload: str
+) -> None:
+    form = typed(section, title_en=f"T {payload}", body_en=payload, body_es=payload)
+    assert browser.post(at(section), **form).status_code == 303
+    for path in (at(section), "/library/edit/hidden", "/library/edit/translations"):
+        # A link of an editor's own may lead elsewhere; nothing may run or be fetched.
+        page = browser.get(path).text
+        assert "<script>alert" not in page
+        assert "<img" not in page
+        assert "<iframe" not in page
+        assert 'javascript:alert(1)"' not in page.replace("'", '"').replace('\\"', "")
+
+
+def test_the_preview_is_what_readers_will_see(
+    browser: CheckedClient, section: ManualSection
+) -> None:
+    address = "/library/edit/sections/preview?language=es"
+    shown = browser.post_fragment(address, body_es="# Hola\n\n<script>alert(1)</script> **ya**")
+    assert shown.find("div", id="preview-es").find("strong").text == "ya"
+    assert shown.find_all("script") == []
+    plainly = browser.post(at(section), **typed(section, body_en="Not **saved**", action="preview"))
+    assert plainly.status_code == 200
+    assert "<strong>saved</strong>" in plainly.text
+    assert browser.get("/library/edit/sections/preview").status_code == 405
+
+
+# Two at once
+
+
+def test_who_saves_second_keeps_their_words_and_sees_the_others(
+    app: Flask, owner: Database, editor: Member, browser: CheckedClient, section: ManualSection
+) -> None:
+    other = sign_in(app, owner, make_user(owner, editor.group_id, "admin", name="Luis"))
+    other.post(at(section), **typed(section, body_en="Luis wrote this."))
+    response = browser.post(at(section), **typed(section, body_en="Ana wrote this."))
+    assert response.status_code == 409
+    page = browser._page(response, 409)
+    assert "Luis changed this while you were writing" in page.text
+    assert "Luis wrote this." in page.find("dl").text
+    assert page.find("textarea", name="body_en").text == "Ana wrote this."
+    assert now(owner, section).body_en == "Luis wrote this."
+    # Knowing of it, they save over it.
+    form = page.find("form", **{"class": "editor"})
+    version = form.find("input", name="version").attributes["value"]
+    again = typed(section, body_en="Both wrote this.", version=version)
+    assert browser.post(at(section), **again).status_code == 303
+    assert now(owner, section).body_en == "Both wrote this."
+
+
+def test_of_many_who_save_at_once_one_wins_and_nobody_loses_a_word(
+    app: Flask, owner: Database, editor: Member, section: ManualSection
+) -> None:
+    people = [make_user(owner, editor.group_id, "manager") for _ in range(6)]
+    browsers = [sign_in(app, owner, person) for person in people]
+    for each in browsers:
+        assert each.csrf_token
+
+    def save(number: int) -> tuple[int, bool]:
+        text = f"Version of editor {number}."
+        response = browsers[number].post(at(section), **typed(section, body_en=text))
+        return response.status_code, text in response.text
+
+    with ThreadPoolExecutor(6) as pool:
+        results = list(pool.map(save, range(6)))
+    assert sorted(status for status, _ in results) == [303] + [409] * 5
+    assert all(is_kept for status, is_kept in results if status == 409)
+    assert now(owner, section).version == 2
+
+
+def test_the_same_form_sent_twice_is_saved_once(
+    owner: Database, browser: CheckedClient, section: ManualSection
+) -> None:
+    form = typed(section, body_en="Once.")
+    assert [browser.post(at(section), **form).status_code for _ in range(2)] == [303, 303]
+    assert now(owner, section).version == 2
+
+
+def test_a_neighbours_move_is_no_conflict(
+    owner: Database, editor: Member, browser: CheckedClient, section: ManualSection
+) -> None:
+    make_section(owner, editor.group_id, "fish", "Fish")
+    fish = by_slug(owner, editor, "fish")
+    browser.post(at(fish, "/move"), version=fish.version, direction="up")
+    assert now(owner, section).version == 2
+    assert browser.post(at(section), **typed(section, body_en="Mine.")).status_code == 303
+
+
+def test_a_section_that_was_removed_meanwhile_gives_the_words_back(
+    owner: Database, editor: Member, browser: CheckedClient, section: ManualSection
+) -> None:
+    with owner.transaction() as session:
+        session.execute(text("DELETE FROM manual_sections WHERE id = :id"), {"id": section.id})
+    response = browser.post(at(section), **typed(section, body_en="Three hours of work."))
+    page = browser._page(response, 404)
+    assert "has been removed meanwhile" in page.text
+    assert page.find("textarea", name="body_en").text == "Three hours of work."
+    assert page.find("form", **{"class": "editor"}).attributes["action"].endswith("/sections/new")
+
+
+def test_a_section_that_was_withdrawn_meanwhile_is_a_conflict(
+    app: Flask, owner: Database, editor: Member, browser: CheckedClient, section: ManualSection
+) -> None:
+    browser.post(at(section, "/withdraw"), version=1)
+    response = browser.post(at(section), **typed(section, body_en="Still here."))
+    assert response.status_code == 409
+    assert "Still here." in response.text
+
+
+# Moving
+
+
+@pytest.fixture
+def chapters(owner: Database, editor: Member) -> list[ManualSection]:
+    names = ("alpha", "beta", "gamma")
+    return [make_section(owner, editor.group_id, name, name.title(), name) for name in names]
+
+
+def order(owner: Database, editor: Member, parent: UUID | None = None) -> list[str]:
+    with owner.session() as session:
+        return list(
+            session.scalars(
+                select(ManualSection.slug)
+                .where(
+                    ManualSection.group_id == editor.group_id,
+                    ManualSection.parent_id.is_not_distinct_from(parent),
+                )
+                .order_by(ManualSection.position, ManualSection.slug)
+            )
+        )
+
+
+def test_sections_move_up_and_down_and_stay_at_the_ends(
+    owner: Database, editor: Member, browser: CheckedClient, chapters: list[ManualSection]
+) -> None:
+    alpha, _, gamma = chapters
+    assert browser.post(at(gamma, "/move"), version=1, direction="up").status_code == 303
+    assert order(owner, editor) == ["alpha", "gamma", "beta"]
+    browser.post(at(alpha, "/move"), version=1, direction="up")
+    assert order(owner, editor) == ["alpha", "gamma", "beta"]
+    browser.post(at(alpha, "/move"), version=1, direction="down")
+    assert order(owner, editor) == ["gamma", "alpha", "beta"]
+    # Pressed twice with the page of before: not moved twice.
+    assert browser.post(at(alpha, "/move"), version=1, direction="down").status_code == 409
+    assert browser.post(at(gamma, "/move"), version=9, direction="up").status_code == 409
+    assert browser.post(at(gamma, "/move"), version=3, direction="left").status_code == 422
+
+
+def test_a_section_moves_under_another_and_its_passages_say_so(
+    owner: Database, editor: Member, browser: CheckedClient, chapters: list[ManualSection]
+) -> None:
+    alpha, beta, gamma = chapters
+    browser.post(at(beta, "/move"), version=1, parent_id=alpha.id)
+    browser.post(at(gamma, "/move"), version=1, parent_id=beta.id)
+    assert order(owner, editor, alpha.id) == ["beta"]
+    with owner.session() as session:
+        query = select(SearchDocument).where(SearchDocument.source_id == gamma.id)
+        [document] = session.scalars(query)
+    assert document.details["path"] == ["Alpha", "Beta", "Gamma"]
+    for parent in (alpha, beta, gamma):
+        response = browser.post(at(alpha, "/move"), version=1, parent_id=parent.id)
+        assert response.status_code == 422
+        assert "cannot stand under itself" in response.text
+    other = make_section(owner, make_user(owner).group_id, "elsewhere", "Elsewhere")
+    assert browser.post(at(alpha, "/move"), version=1, parent_id=other.id).status_code == 422
+    browser.post(at(beta, "/move"), version=2, parent_id="")
+    assert order(owner, editor) == ["alpha", "beta"]
+
+
+def test_two_moves_at_once_make_no_circle(
+    app: Flask, owner: Database, editor: Member, chapters: list[ManualSection]
+) -> None:
+    alpha, beta, _ = chapters
+    browsers = [sign_in(app, owner, make_user(owner, editor.group_id, "admin")) for _ in range(2)]
+    for each in browsers:
+        assert each.csrf_token
+
+    def move(number: int) -> int:
+        what, under = ((alpha, beta), (beta, alpha))[number]
+        form = {"version": 1, "parent_id": under.id}
+        return browsers[number].post(at(what, "/move"), **form).status_code
+
+    with ThreadPoolExecutor(2) as pool:
+        statuses = sorted(pool.map(move, range(2)))
+    assert statuses == [303, 422]
+
+
+# Withdrawing
+
+
+def test_withdrawing_names_what_hangs_below_and_can_be_undone(
+    app: Flask, owner: Database, editor: Member, browser: CheckedClient,
+    chapters: list[ManualSection],
+) -> None:  # fmt: skip
+    alpha, beta, gamma = chapters
+    browser.post(at(beta, "/move"), version=1, parent_id=alpha.id)
+    browser.post(at(gamma, "/move"), version=1, parent_id=alpha.id)
+    # What was withdrawn on its own before does not come back with the rest.
+    browser.post(at(gamma, "/withdraw"), version=2)
+    page = browser.page(at(alpha, "/withdraw"))
+    assert "1 section hangs below it" in page.text
+    assert "Beta" in page.text
+    assert "Gamma" not in page.text
+    answer = browser.post(at(alpha, "/withdraw"), version=1)
+    assert answer.status_code == 303
+    page = browser.page(answer.location)
+    assert "2 sections are withdrawn." in page.text
+    assert browser.get("/library/manual/beta").status_code == 404
+    assert found(app, editor, "beta") == []
+    assert browser.post(at(beta, "/restore")).status_code == 409
+    assert browser.post(at(alpha, "/restore")).status_code == 303
+    assert browser.get("/library/manual/beta").status_code == 200
+    assert browser.get("/library/manual/gamma").status_code == 404
+    assert found(app, editor, "beta") == ["Beta"]
+    assert audited(owner, editor)[-2:] == ["section_withdrawn", "section_restored"]
+
+
+def test_a_section_with_others_below_is_not_hidden_alone(
+    owner: Database, browser: CheckedClient, chapters: list[ManualSection]
+) -> None:
+    alpha, beta, _ = chapters
+    browser.post(at(beta, "/move"), version=1, parent_id=alpha.id)
+    hiding = {name: value for name, value in typed(alpha).items() if name != "is_published"}
+    response = browser.post(at(alpha), **hiding)
+    assert response.status_code == 422
+    assert "takes them out of sight with it" in response.text
+    hiding["version"], leaf = 2, now(owner, beta)
+    own = {**hiding, "title_en": leaf.title_en, "body_en": leaf.body_en}
+    assert browser.post(at(beta), **own).status_code == 303
+    assert not now(owner, beta).is_published
+
+
+def test_a_stale_withdrawal_does_nothing(
+    owner: Database, browser: CheckedClient, section: ManualSection
+) -> None:
+    browser.post(at(section), **typed(section, body_en="New words."))
+    assert browser.post(at(section, "/withdraw"), version=1).status_code == 409
+    assert now(owner, section).is_published
+
+
+# Whose, who, and how
+
+
+ADDRESSES = ("", "/withdraw")
+POSTS = ("", "/move", "/withdraw", "/restore")
+
+
+def test_another_groups_section_does_not_exist(app: Flask, owner: Database) -> None:
+    theirs = make_section(owner, make_user(owner).group_id)
+    browser = sign_in(app, owner, make_user(owner, role="admin"))
+    for more in ADDRESSES:
+        assert browser.get(at(theirs, more)).status_code == 404
+    for more in POSTS:
+        form = typed(theirs, body_en="Mine now", direction="up")
+        assert browser.post(at(theirs, more), **form).status_code == 404
+    assert browser.get("/library/edit/manual/raw-chicken").status_code == 404
+    assert now(owner, theirs).version == 1
+
+
+def test_staff_may_read_and_not_edit(app: Flask, owner: Database, editor: Member) -> None:
+    section = make_section(owner, editor.group_id)
+    browser = sign_in(app, owner, make_user(owner, editor.group_id))
+    for path in (
+        "sections/new",
+        "translations",
+        "hidden",
+        "tags",
+        "allergens",
+        "products/new/dishes",
+    ):
+        assert browser.get(f"/library/edit/{path}").status_code == 403, path
+    for more in ADDRESSES:
+        assert browser.get(at(section, more)).status_code == 403
+    for more in POSTS:
+        assert browser.post(at(section, more), **typed(section)).status_code == 403
+    assert "/library/edit/" not in browser.get("/library/manual/raw-chicken").text
+    assert "/library/edit/" not in browser.get("/library/").text
+
+
+def test_nobody_edits_without_signing_in_or_a_token(
+    app: Flask, browser: CheckedClient, section: ManualSection
+) -> None:
+    assert "/sign-in" in app.test_client().get(at(section)).location
+    assert browser.post(at(section), token=False, **typed(section)).status_code == 400
+    for more in ("/move", "/restore"):
+        assert browser.get(at(section, more)).status_code == 405
+
+
+def test_editors_find_the_way_from_the_pages(
+    browser: CheckedClient, section: ManualSection
+) -> None:
+    page = browser.page("/library/manual/raw-chicken")
+    [edit] = [a for a in page.find_all("a") if a.text == "Edit"]
+    answer = browser.get(edit.attributes["href"])
+    assert answer.location == at(section)
+    index = browser.page("/library/")
+    links = {a.attributes["href"] for a in index.find("nav", id="editor-tools").find_all("a")}
+    assert {"/library/edit/sections/new", "/library/edit/products/new/dishes"} <= links
+    for link in links:
+        browser.page(link)

@@ -1,0 +1,205 @@
+"""What lacks a language or lags behind, and how far the search knows what was saved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import select, text
+
+from app.db import Database
+from app.skills.knowledge.models import ManualSection, Product
+from app.skills.knowledge.translations import Marks, outdated_language
+from tests.factories import (
+    CheckedClient,
+    Member,
+    embed_library,
+    make_product,
+    make_section,
+    make_user,
+    sign_in,
+)
+from tests.skills.knowledge.test_editing_products import typed as typed_product
+from tests.skills.knowledge.test_editing_sections import at, now, typed
+
+LIST = "/library/edit/translations"
+
+
+@pytest.fixture
+def editor(owner: Database) -> Member:
+    return make_user(owner, role="manager")
+
+
+@pytest.fixture
+def browser(app: Flask, owner: Database, editor: Member) -> CheckedClient:
+    return sign_in(app, owner, editor)
+
+
+@pytest.fixture
+def section(owner: Database, editor: Member) -> ManualSection:
+    """A section in both languages."""
+    make_section(owner, editor.group_id)
+    return make_section(
+        owner, editor.group_id, title="Pollo crudo", body="Dos horas.", language="es"
+    )
+
+
+def both(*pairs: str) -> list[Marks]:
+    return [(pair[0].strip(), pair[1].strip(), pair) for pair in pairs]
+
+
+@pytest.mark.parametrize(
+    ("history", "behind"),
+    [
+        (both("ax"), ""),
+        (both("ax", "bx"), "es"),
+        (both("ax", "ay"), "en"),
+        (both("ax", "bx", "by"), ""),
+        (both("ax", "bx", "cx"), "es"),
+        (both("ax", "by"), ""),
+        (both("a ", "ax"), ""),
+        (both("a ", "b ", "bx"), ""),
+        (both("ax", "bx", "b "), ""),
+        (both("ax", "bx", "bx"), ""),
+        ([("a", "x", "1"), ("b", "x", "2"), ("b", "x", "3")], "es"),
+        ([], ""),
+    ],
+)
+def test_who_is_left_behind_follows_from_the_changes(history: list[Marks], behind: str) -> None:
+    assert outdated_language(history) == behind
+
+
+def test_what_lacks_a_language_is_listed_one_tap_from_its_editor(
+    owner: Database, editor: Member, browser: CheckedClient
+) -> None:
+    assert "Everything stands in both languages" in browser.page(LIST).text
+    section = make_section(owner, editor.group_id)
+    product = make_product(owner, editor.group_id, description_es="")
+    page = browser.page(LIST)
+    links = {a.attributes["href"] for a in page.find("main").find_all("a")}
+    assert {at(section), f"/library/edit/products/{product.id}"} <= links
+    assert "Missing 2" in " ".join(page.text.split())
+    tools = browser.page("/library/").find("nav", id="editor-tools").text
+    assert "Translations 2" in " ".join(tools.split())
+    browser.post(at(section), **typed(section, title_es="Pollo", body_es="Dos horas."))
+    assert "Missing 1" in " ".join(browser.page(LIST).text.split())
+
+
+def test_a_change_in_one_language_leaves_the_other_behind_until_it_follows(
+    owner: Database, editor: Member, browser: CheckedClient, section: ManualSection
+) -> None:
+    browser.post(at(section), **typed(section, body_en="One hour."))
+    page = browser.page(LIST)
+    assert "Changed in the other language since" in page.text
+    assert "Spanish" in page.find("main").text
+    # A move says nothing about the words.
+    make_section(owner, editor.group_id, "zebra", "Zebra")
+    browser.post(at(section, "/move"), version=2, direction="down")
+    assert "Changed in the other language since" in browser.page(LIST).text
+    browser.post(at(section), **typed(now(owner, section), body_es="Una hora."))
+    assert "Changed in the other language since" not in browser.page(LIST).text
+
+
+def test_both_can_be_said_to_mean_the_same(
+    app: Flask, owner: Database, editor: Member, browser: CheckedClient, section: ManualSection
+) -> None:
+    browser.post(at(section), **typed(section, body_en="Two hours, at most."))
+    address = f"{LIST}/section/{section.id}"
+    assert browser.post(address, version=1).status_code == 409
+    assert browser.post(f"{LIST}/poem/{section.id}", version=2).status_code == 422
+    assert browser.get(address).status_code == 405
+    stranger = sign_in(app, owner, make_user(owner, role="admin"))
+    assert stranger.post(address, version=2).status_code == 404
+    staff = sign_in(app, owner, make_user(owner, editor.group_id))
+    assert staff.post(address, version=2).status_code == 403
+    assert browser.post(address, version=2).status_code == 303
+    assert "Everything stands in both languages" in browser.page(LIST).text
+
+
+def test_a_product_that_was_changed_in_one_language_is_listed(
+    owner: Database, editor: Member, browser: CheckedClient
+) -> None:
+    product = make_product(owner, editor.group_id)
+    path = f"/library/edit/products/{product.id}"
+    browser.post(path, **typed_product(browser, path, description_es="Nuevo."))
+    page = browser.page(LIST)
+    assert "English" in page.find("main").text
+    assert browser.post(f"{LIST}/product/{product.id}", version=2).status_code == 303
+    assert "Everything stands in both languages" in browser.page(LIST).text
+    # The price is the same in every language.
+    browser.post(path, **typed_product(browser, path, price="1.00"))
+    assert "Everything stands in both languages" in browser.page(LIST).text
+
+
+# How far the search knows it
+
+
+def jobs(owner: Database, editor: Member, sql: str) -> None:
+    with owner.transaction() as session:
+        session.execute(text(sql), {"lock": f"embed:{editor.group_id}"})
+
+
+def test_the_status_waits_then_is_ready_and_asks_no_more(
+    owner: Database, editor: Member, browser: CheckedClient, section: ManualSection
+) -> None:
+    embed_library(owner, editor.group_id)
+    address = f"/library/edit/status/{section.id}"
+    assert "Ready" in browser.fragment(address).text
+    browser.post(at(section), **typed(section, body_en="One hour."))
+    waiting = browser.fragment(address).find("div", id="search-status")
+    assert "by meaning in a moment" in waiting.text
+    assert waiting.attributes["hx-get"] == f"{address}?looks=1"
+    late = browser.fragment(f"{address}?looks=39").find("div", id="search-status")
+    assert "hx-get" not in late.attributes
+    assert "longer than usual" in late.text
+    embed_library(owner, editor.group_id)
+    ready = browser.fragment(address).find("div", id="search-status")
+    assert "Ready" in ready.text
+    assert "hx-get" not in ready.attributes
+
+
+def test_a_failed_embedding_says_so_and_can_be_tried_again(
+    owner: Database, editor: Member, browser: CheckedClient, section: ManualSection
+) -> None:
+    browser.post(at(section), **typed(section, body_en="One hour."))
+    jobs(owner, editor, "UPDATE procrastinate_jobs SET status = 'failed' WHERE lock = :lock")
+    address = f"/library/edit/status/{section.id}"
+    assert "could not be prepared" in browser.fragment(address).text
+    assert "could not be prepared" in browser.page(at(section)).text
+    again = browser.post_fragment(address)
+    assert "by meaning in a moment" in again.text
+    assert browser.post(address).location == f"{address}/page"
+    assert "by meaning in a moment" in browser.page(f"{address}/page").text
+
+
+def test_the_status_of_another_groups_text_is_nothing(
+    app: Flask, owner: Database, section: ManualSection
+) -> None:
+    stranger = sign_in(app, owner, make_user(owner, role="admin"))
+    assert "nothing here" in stranger.fragment(f"/library/edit/status/{section.id}").text
+
+
+def test_staff_need_not_know(app: Flask, owner: Database, editor: Member, section: Any) -> None:
+    staff = sign_in(app, owner, make_user(owner, editor.group_id))
+    assert staff.get(f"/library/edit/status/{section.id}").status_code == 403
+    assert staff.post(f"/library/edit/status/{section.id}").status_code == 403
+
+
+def test_one_job_is_enough_for_many_changes(
+    owner: Database, editor: Member, browser: CheckedClient
+) -> None:
+    for number in range(3):
+        product = make_product(owner, editor.group_id, slug=f"dish-{number}")
+        path = f"/library/edit/products/{product.id}"
+        browser.post(path, **typed_product(browser, path, price=f"{number + 1}.00"))
+    with owner.session() as session:
+        query = text("SELECT count(*) FROM procrastinate_jobs WHERE lock = :lock")
+        lock = {"lock": f"embed:{editor.group_id}"}
+        assert session.execute(query, lock).scalar() == 1
+        assert (
+            len(
+                session.scalars(select(Product.id).where(Product.group_id == editor.group_id)).all()
+            )
+            == 3
+        )
