@@ -1,4 +1,4 @@
-"""The pages of those who look after the house: usage, limits, and how each turn went."""
+"""The pages of those who look after the house: usage, turns, feedback, and how search finds."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from flask import Flask
 def init_admin(app: Flask) -> None:
     """Bind the admin pages to `app`."""
     # Imported here because the views look at the app's services.
+    from app.admin.inbox_views import blueprint as inbox
+    from app.admin.search_views import blueprint as search
     from app.admin.views import blueprint
 
-    app.register_blueprint(blueprint)
+    for each in (blueprint, inbox, search):
+        app.register_blueprint(each)

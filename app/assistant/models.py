@@ -131,6 +131,10 @@ class MessageFeedback(Base):
             name="known_reason",
         ),
         CheckConstraint("char_length(comment) <= 500", name="short_comment"),
+        CheckConstraint(
+            "num_nulls(shared_question, shared_answer, shared_language) IN (0, 3)",
+            name="shared_whole",
+        ),
     )
 
     id: Mapped[UUID] = mapped_column(primary_key=True, default=new_id)
@@ -145,8 +149,28 @@ class MessageFeedback(Base):
     rating: Mapped[str]
     reason: Mapped[str] = mapped_column(default="")
     comment: Mapped[str] = mapped_column(default="")
+    # Copies that the person has let the admins have; null as long as they have not.
+    shared_question: Mapped[str | None]
+    shared_answer: Mapped[str | None]
+    shared_language: Mapped[str | None]
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
     updated_at: Mapped[datetime] = mapped_column(default=utc_now)
+
+
+class FeedbackHandling(Base):
+    """That an admin has dealt with a piece of feedback; what was said stays untouched.
+
+    It holds for the feedback as it was then: what is changed afterwards is open again.
+    """
+
+    __tablename__ = "feedback_handling"
+
+    feedback_id: Mapped[UUID] = mapped_column(
+        ForeignKey("message_feedback.id", ondelete="CASCADE"), primary_key=True
+    )
+    group_id: Mapped[UUID] = mapped_column(ForeignKey("groups.id", ondelete="CASCADE"))
+    handled_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+    handled_at: Mapped[datetime] = mapped_column(default=utc_now)
 
 
 class Proposal(Base):
