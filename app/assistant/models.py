@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint, text
+from sqlalchemy import CheckConstraint, Computed, ForeignKey, Index, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db import Base, JsonList, JsonObject, new_id, utc_now
@@ -43,6 +43,8 @@ class Message(Base):
         Index("ix_messages_thread_recent", "thread_id", "id"),
         Index("ix_messages_parent", "parent_id"),
     )
+    # What the database computes is not sent back after each write.
+    __mapper_args__ = {"eager_defaults": False}  # noqa: RUF012 (SQLAlchemy's own name)
 
     id: Mapped[UUID] = mapped_column(primary_key=True, default=new_id)
     group_id: Mapped[UUID] = mapped_column(ForeignKey("groups.id", ondelete="CASCADE"))
@@ -54,6 +56,10 @@ class Message(Base):
     role: Mapped[str]
     status: Mapped[str] = mapped_column(default="complete")
     content: Mapped[str] = mapped_column(default="")
+    # Without case and accents, for searching only: nobody loads it.
+    folded: Mapped[str | None] = mapped_column(
+        Computed("fold_text(content)", persisted=True), deferred=True
+    )
     internal_content: Mapped[JsonObject | None]
     message_key: Mapped[str | None]
     language: Mapped[str] = mapped_column(default="en")

@@ -1,7 +1,10 @@
-"""What people share of a bad answer, and which feedback an admin has dealt with.
+"""What people share of a bad answer, what was done about it, and messages that are found fast.
 
 Revision: 20261122_1000
 Follows: 20261122_0900
+
+Messages keep their folded text beside them: folding while searching took a second for two
+thousand chats. The table is written anew for that, about ten seconds for 100,000 messages.
 """
 
 from __future__ import annotations
@@ -60,10 +63,15 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("feedback_id", name=op.f("pk_feedback_handling")),
     )
+    op.add_column(
+        "messages",
+        sa.Column("folded", sa.Text(), sa.Computed("fold_text(content)", persisted=True)),
+    )
     protect("feedback_handling", ADMIN, write=f"{ADMIN} AND {OF_THIS_HOUSE}")
 
 
 def downgrade() -> None:
+    op.drop_column("messages", "folded")
     op.drop_table("feedback_handling")
     op.drop_constraint(op.f("ck_message_feedback_shared_whole"), "message_feedback")
     for name in SHARED:
