@@ -34,7 +34,7 @@ def kind_words(kind: str) -> str:
 
 
 def language_words(language: str) -> str:
-    words = {"en": _("English"), "es": _("Spanish"), "mul": _("both languages")}
+    words = {"en": "English", "es": "Español", "mul": _("both languages")}
     return words.get(language, language)
 
 

@@ -103,6 +103,8 @@ SIGNED_IN: dict[str, Callable[[Visitor], object]] = {
     "usage table": to("/admin/usage?days=7&table=1"),
     "turns": to("/admin/turns"),
     "one turn": see_how_it_was_answered,
+    "search inspector": to("/admin/search?q=raw+chicken&why=wine"),
+    "feedback inbox": to("/admin/feedback?state=all"),
     "help": to("/help"),
     "not found": to("/library/manual/there-is-no-such-section"),
 }
