@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sqlalchemy import insert, select
+from sqlalchemy import insert
 
 from app.assistant.models import Message, Thread
 from app.db import new_id
@@ -64,9 +64,11 @@ def _thread(house: House, member: Member, length: int) -> list[tuple[str, str]]:
     """A long conversation, and the addresses of its page and parts by what they are called."""
     thread = new_id()
     owner = {"group_id": member.group_id, "user_id": member.user_id}
+    ids = [new_id() for _ in range(length)]
     rows: list[dict[str, Any]] = [
         {
-            "id": new_id(),
+            "id": ids[number],
+            "parent_id": ids[number - 1] if number else None,
             "thread_id": thread,
             "role": "assistant" if number % 2 else "user",
             "content": f"Answer {number}. {ANSWER}"
@@ -77,11 +79,10 @@ def _thread(house: House, member: Member, length: int) -> list[tuple[str, str]]:
         }
         for number in range(length)
     ]
+    head = {"id": thread, "title": "Chicken", "head_id": ids[-1], **owner}
     with house.owner.transaction() as session:
-        session.execute(insert(Thread), [{"id": thread, "title": "Chicken", **owner}])
+        session.execute(insert(Thread), [head])
         session.execute(insert(Message), rows)
-        query = select(Message.id).where(Message.thread_id == thread, Message.role == "assistant")
-        ids = session.scalars(query.order_by(Message.id)).all()
     page = f"/chat/{thread}"
     return [
         (f"page of {length}", page),

@@ -10,7 +10,7 @@ from uuid import UUID
 from sqlalchemy import select
 
 from app.assistant.facts import TurnFacts
-from app.assistant.models import Message
+from app.assistant.models import Message, Turn
 from app.db import ScopedSession
 from app.errors import NotFound
 
@@ -86,9 +86,13 @@ def own_words(session: ScopedSession, facts: TurnFacts) -> OwnWords | None:
     """What was asked and answered, if it was by the one who looks; nobody else's, ever."""
     if facts.user_id != session.scope.user_id:
         return None
+    # Through the turn: a question that was answered again belongs to its first one.
+    of_turn = Message.id.in_([Turn.user_message_id, Turn.reply_message_id])
     messages = session.scalars(
-        select(Message).where(
-            Message.turn_id == facts.turn_id,
+        select(Message)
+        .join(Turn, of_turn)
+        .where(
+            Turn.id == facts.turn_id,
             Message.group_id == session.scope.group_id,
             Message.user_id == session.scope.user_id,
         )

@@ -100,12 +100,17 @@ def turn(turn_id: UUID) -> ResponseReturnValue:
     )
 
 
-PROVIDERS = ("openai", "builtin")
+PROVIDERS = ("openai", "builtin", "fast_path")
 
 
 def provider_name(provider: str) -> str:
     """Who answered, as people call it; nobody, where a turn was stopped before it began."""
-    words = {"openai": _("Language model"), "builtin": _("Built-in assistant"), "": _("Nobody")}
+    words = {
+        "openai": _("Language model"),
+        "builtin": _("Built-in assistant"),
+        "fast_path": _("No model needed"),
+        "": _("Nobody"),
+    }
     return words.get(provider, provider)
 
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from redis import RedisError
 
 from app.assistant.envelope import FINISHED
-from app.assistant.events import EventLog, Subscription
+from app.assistant.events import Event, EventLog, Subscription
 from app.assistant.models import Message
 from app.assistant.prompts import check_action
 from app.assistant.registry import Registry
@@ -75,6 +75,11 @@ def announce(events: EventLog, accepted: Accepted) -> None:
         log.warning("message not announced", error=type(error).__name__)
 
 
+def _is_end_of(reply: Message, event: Event) -> bool:
+    about_it = event.payload.get("message_id") == str(reply.id)
+    return about_it and event.type in ("done", "error")
+
+
 def wait_for_reply(
     database: Database, events: EventLog, scope: Scope, reply: Message, seconds: float
 ) -> Message:
@@ -84,9 +89,9 @@ def wait_for_reply(
         Unavailable: it took longer than `seconds`; the turn goes on and can be read later.
     """
     deadline = time.monotonic() + seconds
-    for _event in Subscription(events, reply.thread_id, "").events(heartbeat_seconds=1.0):
+    for event in Subscription(events, reply.thread_id, "").events(heartbeat_seconds=1.0):
         # Events only say when to look: what counts is the row.
-        if _event is None or _event.type in ("done", "error"):
+        if event is None or _is_end_of(reply, event):
             with database.transaction(scope) as session:
                 current = load_message(session, reply.thread_id, reply.id)
             if current.status in FINISHED:

@@ -12,11 +12,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, func, literal, or_, select, true
+from sqlalchemy import ColumnElement, and_, func, literal, select, true
 from sqlalchemy.orm import aliased
 
 from app.assistant.models import Message, Thread
 from app.db import ScopedSession
+
+# What a page shows of a branch, and how far up a "yes" may mean something.
+IN_SIGHT = 30
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,12 @@ def path_up(session: ScopedSession, start: UUID | None, limit: int) -> list[Mess
 
 def is_shown(session: ScopedSession, thread: Thread, message: Message, within: int) -> bool:
     """True when the message is among the last `within` of the branch that is shown."""
-    return any(shown.id == message.id for shown in path_up(session, thread.head_id, within))
+    return leads_to(session, message.id, thread.head_id, within)
+
+
+def leads_to(session: ScopedSession, message_id: UUID, end: UUID | None, within: int) -> bool:
+    """True when the message is among the last `within` of those up to `end`."""
+    return any(message.id == message_id for message in path_up(session, end, within))
 
 
 def places(session: ScopedSession, messages: Iterable[Message]) -> dict[UUID, Place]:
@@ -59,12 +67,14 @@ def places(session: ScopedSession, messages: Iterable[Message]) -> dict[UUID, Pl
     if not shown:
         return {}
     parents = {message.parent_id for message in shown if message.parent_id}
-    below = [Message.parent_id.in_(parents)]
+    # By their parents, whose index leads to these few however long the conversation is.
+    siblings: ColumnElement[bool] = Message.parent_id.in_(parents)
     if any(message.parent_id is None for message in shown):
-        below.append(Message.parent_id.is_(None))
+        thread_id = shown[0].thread_id
+        siblings |= and_(Message.thread_id == thread_id, Message.parent_id.is_(None))
     rows = session.execute(
         select(func.array_agg(Message.id).label("ids"))
-        .where(Message.thread_id == shown[0].thread_id, or_(*below), *_own(session, Message))
+        .where(siblings, *_own(session, Message))
         .group_by(Message.parent_id)
         .having(func.count() > 1)
     ).scalars()

@@ -19,7 +19,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.accounts.models import Group, User, UserProfile
-from app.assistant.branches import path_up
+from app.assistant.branches import IN_SIGHT, leads_to, path_up
 from app.assistant.models import Message, Prompt, Turn
 from app.assistant.prompts import load_prompts
 from app.assistant.proposals import latest_proposal, state_at
@@ -178,6 +178,8 @@ def _proposal(session: ScopedSession, message: Message) -> tuple[Mapping[str, An
     """What waits for a confirmation while the person writes something else than yes or no."""
     found = latest_proposal(session, message.thread_id)
     if found is None or state_at(found, utc_now()) != "pending":
+        return {}, []
+    if not leads_to(session, found.message_id, message.parent_id, IN_SIGHT):
         return {}, []
     hint = {"proposal": {"tool": found.tool, "arguments": found.arguments}}
     arguments = json.dumps(found.arguments, ensure_ascii=False)

@@ -13,6 +13,7 @@ from uuid import UUID
 import structlog
 from flask_babel import force_locale
 from flask_babel import gettext as _
+from redis import RedisError
 from sqlalchemy import func, select, update
 
 from app import metrics
@@ -148,10 +149,11 @@ def _answer(
     try:
         with force_locale(question.language):
             finished = _begin(services, claimed, turn, writer)
-            finished = finished or decide_in_words(writer, services.registry, question)
-            if finished:
+            decided = None if finished else decide_in_words(writer, services.registry, question)
+            if decided:
                 facts |= {"provider": FAST_PATH, "model": "", "mode": "action"}
-            else:
+            finished = finished or decided
+            if finished is None:
                 finished = _converse_or_stand_in(
                     services, answerers, claimed, turn, question, writer, facts
                 )
@@ -286,7 +288,11 @@ def _start_over(services: Services, claimed: ClaimedTurn, turn: Turn, writer: Re
             .where(Message.id == turn.reply_message_id)
             .values(content="", parts=[], citations=[], tool_trace=[])
         )
-    writer.publish(RESET, {})
+    try:
+        writer.publish(RESET, {})
+    except RedisError as error:
+        # Who reads along gets the whole reply when it is done; the answer need not fail.
+        log.warning("start not told", error=type(error).__name__)
 
 
 def _take_up(services: Services, claimed: ClaimedTurn, turn: Turn, writer: ReplyWriter) -> None:

@@ -21,7 +21,7 @@ from app.assistant.threads import (
     load_message,
     load_thread,
     own_threads,
-    request_stop,
+    stop_turns,
 )
 from app.db import ScopedSession, utc_now
 from app.errors import InvalidInput, NotFound
@@ -214,6 +214,8 @@ def rename_thread(session: ScopedSession, thread_id: UUID, title: str) -> Thread
 
 def delete_thread(session: ScopedSession, thread_id: UUID) -> None:
     """End what is being answered there, and take the conversation off every list."""
-    request_stop(session, thread_id)
-    load_thread(session, thread_id).deleted_at = utc_now()
+    # Held, so that no message is taken into a conversation that is no more.
+    thread = load_thread(session, thread_id, lock=True)
+    stop_turns(session, thread_id)
+    thread.deleted_at = utc_now()
     session.commit()

@@ -197,7 +197,8 @@ class Runner:
 
     def _heard(self, payload: str) -> None:
         if payload.startswith("stop:"):
-            self._stop_turn(UUID(payload[5:]))
+            with suppress(ValueError):
+                self._stop_turn(UUID(payload[5:]))
         else:
             self.wake.set()
 

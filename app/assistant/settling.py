@@ -9,6 +9,7 @@ import structlog
 from flask_babel import gettext as _
 from sqlalchemy import select
 
+from app.assistant.branches import IN_SIGHT, leads_to
 from app.assistant.fast_paths import Answer, read_answer
 from app.assistant.models import Message, Proposal
 from app.assistant.parts import Part
@@ -99,7 +100,7 @@ def _meant(session: ScopedSession, question: Message) -> Proposal | None:
     if decided is not None:
         return decided
     latest = latest_proposal(session, question.thread_id)
-    if latest is None:
+    if latest is None or not leads_to(session, latest.message_id, question.parent_id, IN_SIGHT):
         return None
     # One that has run out is still what somebody answers to who comes back to it.
     state = state_at(latest, utc_now())

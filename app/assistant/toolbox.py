@@ -113,12 +113,16 @@ class Toolbox:
         except (SQLAlchemyError, OSError) as error:
             log.error("tool failed", tool=tool.name, error=type(error).__name__)
             message = "The library cannot be reached at the moment."
-            return self._failed(message, "Say so and offer to try again.", False, shown)
+            return self._failed(
+                message, "Say so and offer to try again.", False, shown, tool.is_search
+            )
         except Exception as error:
             # A tool's own fault is the house's to mend; the answer goes on without it.
             log.exception("tool broke", tool=tool.name, error=type(error).__name__)
             message = "This tool does not work at the moment."
-            return self._failed(message, "Say so, or use another tool.", False, shown)
+            return self._failed(
+                message, "Say so, or use another tool.", False, shown, tool.is_search
+            )
         return ToolOutcome(
             True,
             result.payload,
@@ -145,6 +149,11 @@ class Toolbox:
             "note": WAITING,
         }
         return ToolResult(payload, parts=[card])
+
+    def refuse(self, call: ToolCall) -> ToolOutcome:
+        """What a call gets that was one too many; nothing is run."""
+        log.warning("too many calls at once", tool=call.name[:64])
+        return self._failed("That was too much at once.", "Ask for what you need most.")
 
     def _failed(
         self,

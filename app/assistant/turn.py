@@ -26,6 +26,8 @@ from app.assistant.toolbox import Toolbox, ToolOutcome
 
 MAX_MODEL_CALLS = 5
 MAX_SEARCH_ROUNDS = 3
+# What one answer of a model may ask for; whoever asks for more gets the rest refused.
+MAX_CALLS_AT_ONCE = 8
 PARAGRAPH = "\n\n"
 
 
@@ -162,10 +164,10 @@ def _run_tools(
 ) -> Generator[TurnEvent, None, None]:
     """Run the calls in order and put every result into the conversation."""
     searched = False
-    for call in calls:
+    for number, call in enumerate(calls):
         yield ToolStarted(call)
         began = clock()
-        outcome = toolbox.run(call)
+        outcome = toolbox.run(call) if number < MAX_CALLS_AT_ONCE else toolbox.refuse(call)
         yield ToolFinished(call, outcome, round((clock() - began) * 1000))
         searched = searched or outcome.is_search
         progress.messages.append(

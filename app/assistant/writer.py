@@ -171,7 +171,7 @@ class ReplyWriter:
                 log.warning("words not told", error=type(error).__name__)
                 self._flushed_at = self.clock() + AWAY_SECONDS
             if self.clock() - self._saved_at >= SNAPSHOT_SECONDS:
-                self.save()
+                self._save_if_possible()
 
     @property
     def _told(self) -> str:
@@ -192,6 +192,14 @@ class ReplyWriter:
             html = str(cite_html(block, citations))
             self.publish("block", {"html": html, "tail": tail if block is blocks[-1] else ""})
             self._blocks_sent += 1
+
+    def _save_if_possible(self) -> None:
+        """Save now, or else with a later flush: the words go on, and the end is written anyway."""
+        try:
+            self.save()
+        except SQLAlchemyError as error:
+            log.warning("snapshot not written", error=type(error).__name__)
+            self._saved_at = self.clock()
 
     def save(self) -> None:
         """Write the snapshot: the text so far and the event it reaches up to."""

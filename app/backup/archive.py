@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
@@ -100,7 +101,9 @@ def new_archive(path: Path) -> Iterator[Writer]:
         finally:
             draft.unlink(missing_ok=True)
     except OSError as error:
-        raise BackupError(f"{path} cannot be written: {error.strerror or error}") from None
+        # Not always the backup itself: it may be a file of the house that cannot be read.
+        named = error.filename or f"{path} cannot be written"
+        raise BackupError(f"{named}: {error.strerror or error}") from None
 
 
 class Reader:
@@ -136,8 +139,9 @@ def open_archive(path: Path) -> Iterator[Reader]:
             _check_members(archive, manifest, path)
             yield Reader(archive, manifest)
     except OSError as error:
-        raise BackupError(f"{path} cannot be read: {error.strerror or error}") from None
-    except (zipfile.BadZipFile, EOFError, NotImplementedError):
+        named = error.filename or f"{path} cannot be read"
+        raise BackupError(f"{named}: {error.strerror or error}") from None
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError):
         raise BackupError(f"{path} is not a whole backup: it is damaged or cut short") from None
 
 

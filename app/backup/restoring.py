@@ -79,7 +79,13 @@ def restore_backup(settings: Settings, path: Path, *, replace: bool) -> Manifest
             except BaseException:
                 shutil.rmtree(new_files, ignore_errors=True)
                 raise
-            _take_over_files(new_files, settings)
+            try:
+                _take_over_files(new_files, settings)
+            except OSError as error:
+                raise BackupError(
+                    f"The database is restored, but its files lie in {new_files} still:"
+                    f" {error.strerror or error}. Move them to {files_folder(settings)}."
+                ) from None
         finally:
             owner.engine.dispose()
     _forget_events(settings)

@@ -12,6 +12,7 @@ from flask import Flask
 from redis import Redis
 from sqlalchemy import event, insert, select, text, update
 
+from app.admin.turns import load_turn, own_words
 from app.assistant.branches import newest_below, places
 from app.assistant.events import EventLog
 from app.assistant.execute import claim_turns
@@ -305,6 +306,35 @@ def test_what_is_proposed_is_set_aside_when_the_conversation_branches(
     # A yes on this branch is not an answer to what was proposed on the other.
     assert converse("yes", say("To what?"), thread=thread).content == "To what?"
     assert logged(owner, member.user_id) == []
+
+
+def test_a_yes_means_nothing_that_was_proposed_on_a_branch_out_of_sight(
+    app: Flask, owner: Database, database: Database, member: Member, converse: Converse
+) -> None:
+    """As when somebody goes back while the other branch is still being answered."""
+    first = converse("How cold?")
+    hidden = converse("Log 4 degrees", *OFFER, thread=first.thread_id)
+    with owner.transaction() as session:
+        thread = session.get_one(Thread, first.thread_id)
+        thread.head_id = first.id
+    assert converse("yes", say("To what?"), thread=first.thread_id).content == "To what?"
+    assert logged(owner, member.user_id) == []
+    with owner.transaction() as session:
+        thread = session.get_one(Thread, first.thread_id)
+        thread.head_id = hidden.id
+    converse("yes", thread=first.thread_id)
+    # It was set aside when the conversation went on without it.
+    assert logged(owner, member.user_id) == []
+
+
+def test_an_answer_that_was_made_again_shows_its_person_what_was_said(
+    app: Flask, database: Database, member: Member, converse: Converse
+) -> None:
+    remade, _ = again(app, database, member, converse("How cold?"), say("Four degrees."))
+    with database.transaction(member.scope) as session:
+        words = own_words(session, load_turn(session, remade.turn_id))
+    assert words is not None
+    assert (words.question, words.answer) == ("How cold?", "Four degrees.")
 
 
 # The page
