@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 import app.mail  # noqa: F401 (its table is one of them)
 from app.accounts.models import AuditEntry, Invitation, PasswordReset
 from app.assistant.models import (
+    FeedbackHandling,
     Message,
     MessageFeedback,
     Prompt,
@@ -98,7 +99,10 @@ def fill(owner: Database, database: Database, member: Member) -> None:
             ]
         )
         session.add(proposal_in(session, thread_id, member))
-        session.add(feedback_in(session, thread_id, member))
+        feedback = feedback_in(session, thread_id, member)
+        session.add(feedback)
+        session.flush()
+        session.add(FeedbackHandling(feedback_id=feedback.id, group_id=group_id))
         session.add_all(library_rows_of(member))
         session.add(SavedSentence(group_id=group_id, text="How long?", language="en"))
         prompt = session.scalars(select(Prompt).where(Prompt.group_id == group_id)).first()

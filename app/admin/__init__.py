@@ -1,4 +1,4 @@
-"""The pages of those who look after the house: usage, limits, turns, and prompts."""
+"""The pages of those who look after the house: usage, turns, feedback, searches, and prompts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,15 @@ from flask import Flask
 def init_admin(app: Flask) -> None:
     """Bind the admin pages to `app`."""
     # Imported here because the views look at the app's services.
-    from app.admin import bench_views, prompts_views, sentences_views, views
+    from app.admin import (
+        bench_views,
+        inbox_views,
+        prompts_views,
+        search_views,
+        sentences_views,
+        views,
+    )
 
-    for each in (views, prompts_views, sentences_views, bench_views):
+    pages = (views, inbox_views, search_views, prompts_views, sentences_views, bench_views)
+    for each in pages:
         app.register_blueprint(each.blueprint)

@@ -16,6 +16,7 @@ from flask_login import current_user
 from app.accounts.pages import page
 from app.accounts.people import list_people
 from app.admin import charts, figures
+from app.admin.search_views import address_of_search
 from app.admin.turns import (
     PAGE_TURNS,
     STATUSES,
@@ -94,6 +95,7 @@ def turn(turn_id: UUID) -> ResponseReturnValue:
         spans=spans,
         words=own_words(session, facts),
         status=status_word(facts.status),
+        address_of_search=address_of_search,
         **_drawing(),
     )
 

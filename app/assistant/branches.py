@@ -88,8 +88,11 @@ def places(session: ScopedSession, messages: Iterable[Message]) -> dict[UUID, Pl
     return {message.id: found[message.id] for message in shown if message.id in found}
 
 
-def newest_below(session: ScopedSession, message_id: UUID) -> UUID:
-    """The last message of the branch below this one, the newest way at each fork."""
+def newest_below(session: ScopedSession, message_id: UUID, steps: int | None = None) -> UUID:
+    """The last message of the branch below this one, the newest way at each fork.
+
+    With `steps`, the one that is so many messages below, or the last if that is nearer.
+    """
     start = select(literal(message_id).label("id"), literal(0).label("depth"))
     step = start.cte("branch", recursive=True)
     child = (
@@ -99,9 +102,10 @@ def newest_below(session: ScopedSession, message_id: UUID) -> UUID:
         .limit(1)
         .lateral()
     )
-    step = step.union_all(
-        select(child.c.id, step.c.depth + 1).select_from(step.join(child, true()))
-    )
+    further = select(child.c.id, step.c.depth + 1).select_from(step.join(child, true()))
+    if steps is not None:
+        further = further.where(step.c.depth < steps)
+    step = step.union_all(further)
     last = select(step.c.id).order_by(step.c.depth.desc()).limit(1)
     found: UUID = session.scalars(last).one()
     return found

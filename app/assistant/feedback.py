@@ -1,14 +1,13 @@
 """What people think of the replies they got: a thumb, and for a bad one the reason.
 
 One row a person and reply, which can be changed and taken back. Admins of the house read
-what was said and which turn it was said of, never the conversation.
+what was said and which turn it was said of, never the conversation: of that, one question
+and its answer where the person shares them, as copies that go when they change their mind.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy import delete, select
@@ -17,27 +16,18 @@ from sqlalchemy.dialects.postgresql import insert
 from app.assistant.models import Message, MessageFeedback
 from app.assistant.threads import load_message, load_thread
 from app.db import ScopedSession, new_id, utc_now
-from app.errors import Forbidden, InvalidInput, NotFound
+from app.errors import InvalidInput, NotFound
 
 RATINGS = ("up", "down")
 REASONS = ("wrong", "not_asked", "outdated", "unclear", "other")
 COMMENT_LIMIT = 500
 # A reply that is not finished, or has failed, has nothing to be judged by.
 RATEABLE = ("complete", "stopped", "interrupted")
-PAGE_FEEDBACK = 50
-
-
-@dataclass(frozen=True)
-class ReceivedFeedback:
-    """What an admin is told: not by whom, and not what was talked about."""
-
-    id: UUID
-    rating: str
-    reason: str
-    comment: str
-    turn_id: UUID | None
-    message_id: UUID
-    given_at: datetime
+NOT_SHARED: dict[str, str | None] = {
+    "shared_question": None,
+    "shared_answer": None,
+    "shared_language": None,
+}
 
 
 def load_reply(session: ScopedSession, thread_id: UUID, message_id: UUID) -> Message:
@@ -69,11 +59,18 @@ def feedback_on(session: ScopedSession, messages: Iterable[Message]) -> dict[UUI
 
 
 def rate_reply(
-    session: ScopedSession, reply: Message, rating: str, reason: str = "", comment: str = ""
+    session: ScopedSession,
+    reply: Message,
+    rating: str,
+    reason: str = "",
+    comment: str = "",
+    *,
+    share: bool = False,
 ) -> None:
     """Keep what the person thinks of their reply, in place of what they thought before.
 
-    A good one needs no reason; of a bad one, reason and comment may be left out.
+    A good one needs no reason; of a bad one, reason and comment may be left out. With
+    `share`, the admins get a copy of this question and this answer; without, they have none.
 
     Raises:
         InvalidInput: an unknown rating or reason, or a comment of more than 500 characters.
@@ -95,6 +92,7 @@ def rate_reply(
         "reason": reason if is_bad else "",
         "comment": said if is_bad else "",
         "updated_at": now,
+        **(_copied(session, reply) if is_bad and share else NOT_SHARED),
     }
     place = {
         "id": new_id(),
@@ -113,6 +111,18 @@ def rate_reply(
     session.commit()
 
 
+def _copied(session: ScopedSession, reply: Message) -> dict[str, str | None]:
+    """The reply and the question it answers, as an admin will read them."""
+    if reply.parent_id is None:
+        return NOT_SHARED
+    question = load_message(session, reply.thread_id, reply.parent_id)
+    return {
+        "shared_question": question.content,
+        "shared_answer": reply.content,
+        "shared_language": question.language,
+    }
+
+
 def withdraw_feedback(session: ScopedSession, reply: Message) -> None:
     """Forget what the person thought of their reply."""
     session.execute(
@@ -123,46 +133,3 @@ def withdraw_feedback(session: ScopedSession, reply: Message) -> None:
         )
     )
     session.commit()
-
-
-def received_feedback(
-    session: ScopedSession,
-    *,
-    rating: str | None = None,
-    reason: str | None = None,
-    before: UUID | None = None,
-    limit: int = PAGE_FEEDBACK,
-) -> list[ReceivedFeedback]:
-    """What the people of the house have said, the newest first, for its admins.
-
-    `before` is the id of the last one of the page before this.
-
-    Raises:
-        Forbidden: whoever asks is no admin of the group.
-    """
-    if session.scope.role != "admin":
-        raise Forbidden("Your role in this group does not allow that. Ask a manager.")
-    query = (
-        select(MessageFeedback)
-        .where(MessageFeedback.group_id == session.scope.group_id)
-        .order_by(MessageFeedback.id.desc())
-        .limit(limit)
-    )
-    if rating is not None:
-        query = query.where(MessageFeedback.rating == rating)
-    if reason is not None:
-        query = query.where(MessageFeedback.reason == reason)
-    if before is not None:
-        query = query.where(MessageFeedback.id < before)
-    return [
-        ReceivedFeedback(
-            each.id,
-            each.rating,
-            each.reason,
-            each.comment,
-            each.turn_id,
-            each.message_id,
-            each.updated_at,
-        )
-        for each in session.scalars(query)
-    ]

@@ -43,14 +43,15 @@ def give(thread_id: UUID, message_id: UUID) -> ResponseReturnValue:
     session, form = db_session(), request.form
     reply = load_reply(session, thread_id, message_id)
     rating, reason, comment = (form.get(name, "") for name in ("rating", "reason", "comment"))
+    share = "share" in form
     try:
         if rating == "none":
             withdraw_feedback(session, reply)
         else:
-            rate_reply(session, reply, rating, reason, comment)
+            rate_reply(session, reply, rating, reason, comment, share=share)
     except InvalidInput as error:
         wrong = {error.field: _(error.message, **error.params)}
-        said = {"rating": "down", "reason": reason, "comment": comment}
+        said = {"rating": "down", "reason": reason, "comment": comment, "shared_answer": share}
         return _drawn(reply, is_open=True, said=said, errors=wrong), error.status
     if not request.htmx:  # type: ignore[attr-defined]
         back = url_for("chat.thread", thread_id=thread_id, _anchor=f"m-{message_id}")
@@ -58,7 +59,7 @@ def give(thread_id: UUID, message_id: UUID) -> ResponseReturnValue:
     return _drawn(reply, has_focus=True, is_thanked=rating != "none")
 
 
-def _drawn(reply: Message, said: dict[str, str] | None = None, **state: Any) -> str:
+def _drawn(reply: Message, said: dict[str, Any] | None = None, **state: Any) -> str:
     """The thumbs and the form, alone or on a page of their own."""
     given = said or feedback_on(db_session(), [reply]).get(reply.id)
     template = "chat/_feedback.html" if request.htmx else "chat/feedback.html"  # type: ignore[attr-defined]

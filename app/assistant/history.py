@@ -3,34 +3,57 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import takewhile
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import func, or_, select
-from sqlalchemy.dialects.postgresql import distinct_on
+from sqlalchemy import ColumnElement, func, literal, or_, select, text
+from sqlalchemy.dialects.postgresql import ARRAY, TEXT, distinct_on
 
+from app.assistant.branches import is_shown, newest_below, path_up
 from app.assistant.models import Message, Thread
-from app.assistant.threads import load_thread, own_threads, stop_turns
+from app.assistant.threads import (
+    PAGE_MESSAGES,
+    load_message,
+    load_thread,
+    own_threads,
+    stop_turns,
+)
 from app.db import ScopedSession, utc_now
-from app.errors import InvalidInput
-from app.retrieval.folding import fold
+from app.errors import InvalidInput, NotFound
+from app.retrieval.folding import fold, split_marked
+from app.retrieval.folding import words as folded_words
+
+Pieces = list[tuple[str, bool]]
 
 PAGE_THREADS = 40
 LONGEST_TITLE = 80
 LONGEST_SEARCH = 100
 # Of a message that was found: what is shown before and after the words.
-BEFORE, AFTER = 40, 120
+BEFORE, AFTER = 40, 140
+# What is shorter than this is no stem but half of the words there are.
+SHORTEST_STEM, SHORTEST_WORD = 4, 3
 # Markdown's marks and the numbers of sources say nothing in a line without either.
+_ESCAPED = re.compile(r"[\\%_]")
 _MARKS = re.compile(r"\*\*|`|\s?\[\d+\]|^#+ |^[-*] ", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class FoundThread:
-    """A conversation, and what was said in it where it was found by its words."""
+    """A conversation, and what was said in it where it was found by its words.
+
+    `title` and `excerpt` are cut into pieces, each with whether it is a word that was asked
+    for; `message_id` is the message of the excerpt.
+    """
 
     thread: Thread
-    excerpt: str = ""
+    title: Pieces = field(default_factory=list)
+    excerpt: Pieces = field(default_factory=list)
+    message_id: UUID | None = None
 
 
 def find_threads(
@@ -38,50 +61,136 @@ def find_threads(
 ) -> list[FoundThread]:
     """One's own threads, the last used first, at most `PAGE_THREADS` of them.
 
-    With `words`, those whose title or messages have them, accents and case aside.
+    With `words`, those whose title, or one message of theirs, has them all: in any order,
+    in any of their forms in either language, as parts of words too, accents and case aside.
     """
     query = own_threads(session).limit(PAGE_THREADS)
     if older_than is not None:
         query = query.where(Thread.last_message_at < older_than)
-    wanted = fold(" ".join(words.split())[:LONGEST_SEARCH])
+    wanted = _wanted(session, words)
     if not wanted:
-        return [FoundThread(thread) for thread in session.scalars(query)]
+        return [FoundThread(thread, _pieces(thread.title, ())) for thread in session.scalars(query)]
     says = (
         select(Message.id)
         .where(
             Message.thread_id == Thread.id,
             Message.user_id == session.scope.user_id,
-            func.strpos(func.fold_text(Message.content), wanted) > 0,
+            _has_all(Message.folded, wanted),
         )
         .exists()
     )
-    named = func.strpos(func.fold_text(Thread.title), wanted) > 0
-    threads = session.scalars(query.where(or_(named, says))).all()
-    excerpts = _excerpts(session, [thread.id for thread in threads], wanted)
-    return [FoundThread(thread, excerpts.get(thread.id, "")) for thread in threads]
+    threads = session.scalars(
+        query.where(or_(_has_all(func.fold_text(Thread.title), wanted), says))
+    ).all()
+    said = _newest_saying(session, [thread.id for thread in threads], wanted)
+    return [_found(thread, said.get(thread.id), wanted) for thread in threads]
 
 
-def _excerpts(session: ScopedSession, threads: list[UUID], wanted: str) -> dict[UUID, str]:
-    """The newest message of each thread that has the words, cut around them."""
+_FORMS = text(
+    "SELECT asked.word, is_stop_word(asked.word) AS says_nothing,"
+    " word_stem('en', asked.word) AS english, word_stem('es', asked.word) AS spanish"
+    " FROM unnest(CAST(:words AS text[])) AS asked (word)"
+)
+
+
+def _wanted(session: ScopedSession, asked: str) -> list[str]:
+    """What a text must have of each word: as much of it as all of its forms have.
+
+    Words that say nothing count only where there are no others, and signs likewise.
+    """
+    folded = fold(" ".join(asked.replace("\0", " ").split())[:LONGEST_SEARCH])
+    found = list(dict.fromkeys(folded_words(folded)))
+    if not found:
+        return folded.split()
+    rows = session.execute(_FORMS, {"words": found}).all()
+    telling = [row for row in rows if not row.says_nothing] or rows
+    return [_shared_start(row.word, (row.english, row.spanish)) for row in telling]
+
+
+def _shared_start(word: str, stems: tuple[str | None, ...]) -> str:
+    """The longest start of `word` that its stems agree on: "polic" of policies and policy."""
+    start = word
+    for stem in filter(None, stems):
+        pairs = zip(start, stem.removesuffix("i"), strict=False)
+        start = "".join(one for one, _other in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    if len(start) >= SHORTEST_STEM:
+        return start
+    # The English one is the careful one with short words: "tip" of tips, "vino" of vinos.
+    careful = stems[0] or word
+    return careful if word.startswith(careful) and len(careful) >= SHORTEST_WORD else word
+
+
+def _has_all(folded: Any, wanted: list[str]) -> ColumnElement[bool]:
+    patterns = [f"%{_ESCAPED.sub(_escape, part)}%" for part in wanted]
+    has_all: ColumnElement[bool] = folded.op("LIKE", is_comparison=True)(
+        func.all(literal(patterns, ARRAY(TEXT)))
+    )
+    return has_all
+
+
+def _escape(sign: re.Match[str]) -> str:
+    return "\\" + sign[0]
+
+
+def _newest_saying(
+    session: ScopedSession, threads: list[UUID], wanted: list[str]
+) -> dict[UUID, tuple[UUID, str]]:
+    """The newest message of each thread that has the words: its id and what it says."""
     rows = session.execute(
-        select(Message.thread_id, Message.content)
+        select(Message.thread_id, Message.id, Message.content)
         .where(
             Message.thread_id.in_(threads),
             Message.user_id == session.scope.user_id,
-            func.strpos(func.fold_text(Message.content), wanted) > 0,
+            _has_all(Message.folded, wanted),
         )
         .order_by(Message.thread_id, Message.id.desc())
         .ext(distinct_on(Message.thread_id))
     )
-    return {thread_id: _excerpt(content, wanted) for thread_id, content in rows}
+    return {thread_id: (id_, content) for thread_id, id_, content in rows}
 
 
-def _excerpt(content: str, wanted: str) -> str:
+def _found(thread: Thread, said: tuple[UUID, str] | None, wanted: list[str]) -> FoundThread:
+    title = _pieces(thread.title, wanted)
+    if said is None:
+        return FoundThread(thread, title)
+    message_id, content = said
+    return FoundThread(thread, title, _excerpt(content, wanted), message_id)
+
+
+def _pieces(line: str, wanted: Sequence[str]) -> Pieces:
+    return split_marked(line, lambda word: any(part in word for part in wanted))
+
+
+def _excerpt(content: str, wanted: list[str]) -> Pieces:
+    """What stands around the first of the words, cut between words."""
     line = " ".join(_MARKS.sub("", content).split())
-    # Folding hardly ever changes the length, and an excerpt need not be exact.
-    at = max(fold(line).find(wanted), 0)
-    start, end = max(at - BEFORE, 0), at + len(wanted) + AFTER
-    return ("…" if start else "") + line[start:end] + ("…" if end < len(line) else "")
+    at = next((found.start() for found in _starts(line, wanted)), 0)
+    start = line.rfind(" ", 0, max(at - BEFORE, 0)) + 1
+    end = at + AFTER
+    shown = ("…" if start else "") + line[start:end] + ("…" if end < len(line) else "")
+    return _pieces(shown, wanted)
+
+
+def _starts(line: str, wanted: list[str]) -> Iterator[re.Match[str]]:
+    for found in re.finditer(r"\S+", line):
+        if any(part in fold(found[0]) for part in wanted):
+            yield found
+
+
+def messages_around(
+    session: ScopedSession, thread_id: UUID, message_id: UUID, limit: int = PAGE_MESSAGES
+) -> list[Message]:
+    """A page of the branch that this message is on, with some of what follows it.
+
+    Empty where it is on the last page anyway, or is no message of the person's thread.
+    """
+    thread = load_thread(session, thread_id)
+    with suppress(NotFound):
+        found = load_message(session, thread_id, message_id)
+        if not is_shown(session, thread, found, PAGE_MESSAGES):
+            last = newest_below(session, found.id, PAGE_MESSAGES // 2)
+            return path_up(session, last, limit)
+    return []
 
 
 def rename_thread(session: ScopedSession, thread_id: UUID, title: str) -> Thread:

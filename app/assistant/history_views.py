@@ -50,9 +50,9 @@ def index() -> ResponseReturnValue:
     found = find_threads(db_session(), words, before)
     older = found[-1].thread.last_message_at.isoformat() if len(found) == PAGE_THREADS else None
     more = f"{url_for('history.index')}?{urlencode({'q': words, 'before': older})}"
-    return render_template(
-        "chat/chats.html", found=found, words=words, more=more if older else "", first=not before
-    )
+    # Typing asks for the list alone.
+    template = "chat/_found_chats.html" if request.htmx else "chat/chats.html"  # type: ignore[attr-defined]
+    return render_template(template, found=found, words=words, more=more if older else "")
 
 
 @blueprint.post("/<uuid:thread_id>/rename")

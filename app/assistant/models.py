@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint, text
+from sqlalchemy import CheckConstraint, Computed, ForeignKey, Index, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db import Base, JsonList, JsonObject, new_id, utc_now
@@ -43,6 +43,8 @@ class Message(Base):
         Index("ix_messages_thread_recent", "thread_id", "id"),
         Index("ix_messages_parent", "parent_id"),
     )
+    # What the database computes is not sent back after each write.
+    __mapper_args__ = {"eager_defaults": False}  # noqa: RUF012 (SQLAlchemy's own name)
 
     id: Mapped[UUID] = mapped_column(primary_key=True, default=new_id)
     group_id: Mapped[UUID] = mapped_column(ForeignKey("groups.id", ondelete="CASCADE"))
@@ -54,6 +56,10 @@ class Message(Base):
     role: Mapped[str]
     status: Mapped[str] = mapped_column(default="complete")
     content: Mapped[str] = mapped_column(default="")
+    # Without case and accents, for searching only: nobody loads it.
+    folded: Mapped[str | None] = mapped_column(
+        Computed("fold_text(content)", persisted=True), deferred=True
+    )
     internal_content: Mapped[JsonObject | None]
     message_key: Mapped[str | None]
     language: Mapped[str] = mapped_column(default="en")
@@ -131,6 +137,10 @@ class MessageFeedback(Base):
             name="known_reason",
         ),
         CheckConstraint("char_length(comment) <= 500", name="short_comment"),
+        CheckConstraint(
+            "num_nulls(shared_question, shared_answer, shared_language) IN (0, 3)",
+            name="shared_whole",
+        ),
     )
 
     id: Mapped[UUID] = mapped_column(primary_key=True, default=new_id)
@@ -145,8 +155,28 @@ class MessageFeedback(Base):
     rating: Mapped[str]
     reason: Mapped[str] = mapped_column(default="")
     comment: Mapped[str] = mapped_column(default="")
+    # Copies that the person has let the admins have; null as long as they have not.
+    shared_question: Mapped[str | None]
+    shared_answer: Mapped[str | None]
+    shared_language: Mapped[str | None]
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
     updated_at: Mapped[datetime] = mapped_column(default=utc_now)
+
+
+class FeedbackHandling(Base):
+    """That an admin has dealt with a piece of feedback; what was said stays untouched.
+
+    It holds for the feedback as it was then: what is changed afterwards is open again.
+    """
+
+    __tablename__ = "feedback_handling"
+
+    feedback_id: Mapped[UUID] = mapped_column(
+        ForeignKey("message_feedback.id", ondelete="CASCADE"), primary_key=True
+    )
+    group_id: Mapped[UUID] = mapped_column(ForeignKey("groups.id", ondelete="CASCADE"))
+    handled_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+    handled_at: Mapped[datetime] = mapped_column(default=utc_now)
 
 
 class Proposal(Base):

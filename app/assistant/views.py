@@ -21,6 +21,7 @@ from app.assistant.ask import announce, turn_request
 from app.assistant.branches import is_shown, places
 from app.assistant.events import RESET, EventLog
 from app.assistant.feedback import feedback_on
+from app.assistant.history import messages_around
 from app.assistant.language import detect_language
 from app.assistant.models import Message, Thread
 from app.assistant.parts import Suggestion
@@ -86,11 +87,13 @@ def thread(thread_id: UUID) -> ResponseReturnValue:
     found = load_thread(session, thread_id)
     # The position is read before the snapshot, so that nothing falls between the two.
     tip = _tip(thread_id)
-    before = _before()
-    messages, earlier = _last_page(thread_id, before)
+    before, at = _before(), request.args.get("at", type=UUID)
+    around = messages_around(session, thread_id, at, PAGE_MESSAGES + 1) if at else []
+    messages, earlier = _page_of(around) if around else _last_page(thread_id, before)
+    is_past = bool(before or around)
     view = ThreadView(str(found.id), found.title, is_new=False)
-    page = _page(view, messages, tip if before else _cursor(messages, tip)) | _edited(thread_id)
-    return render_template("chat/page.html", **page, earlier=earlier, later=before is not None)
+    page = _page(view, messages, tip if is_past else _cursor(messages, tip)) | _edited(thread_id)
+    return render_template("chat/page.html", **page, earlier=earlier, later=is_past)
 
 
 @blueprint.get("/chat/<uuid:thread_id>/earlier")
@@ -120,7 +123,11 @@ def _before() -> UUID | None:
 
 def _last_page(thread_id: UUID, before: UUID | None) -> tuple[list[Message], UUID | None]:
     """The last messages (before one), and the first of them where there are more before it."""
-    found = latest_messages(db_session(), thread_id, PAGE_MESSAGES + 1, before)
+    return _page_of(latest_messages(db_session(), thread_id, PAGE_MESSAGES + 1, before))
+
+
+def _page_of(found: list[Message]) -> tuple[list[Message], UUID | None]:
+    """What a page shows of these, and the first of it where one of them is left out."""
     messages = found[-PAGE_MESSAGES:]
     return messages, messages[0].id if len(found) > len(messages) else None
 

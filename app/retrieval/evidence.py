@@ -28,10 +28,21 @@ def judge(outcome: SearchOutcome, query: str, model: str, unknown: Sequence[str]
     `model` is the embedding model whose cosines the hits have, `unknown` the words of the
     query that no document of the house has (see `unknown_words`).
     """
-    limits = calibration_of(model)
+    odds = max((odds_of(hit, query, model, unknown) for hit in outcome.hits), default=THIN - 1)
+    return strength_of(odds)
+
+
+def odds_of(hit: Hit, query: str, model: str, unknown: Sequence[str] = ()) -> float:
+    """The logarithm of the odds that this hit answers `query`; arguments as for `judge`.
+
+    Where only words or only meaning is known of it, it is good or nothing.
+    """
     asked = _said(query)
     share = min(1.0, len(unknown) / len(asked)) if asked else 0.0
-    odds = max((_odds(hit, asked, share, limits) for hit in outcome.hits), default=THIN - 1)
+    return _odds(hit, asked, share, calibration_of(model))
+
+
+def strength_of(odds: float) -> Strength:
     return "good" if odds >= GOOD else "thin" if odds >= THIN else "none"
 
 

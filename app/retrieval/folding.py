@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 
 _ACCENTS = re.compile("[\u0300-\u036f]+")
 _WORD = re.compile(r"[^\W_]+")
@@ -25,3 +26,14 @@ def fold(text: str) -> str:
 def words(text: str) -> list[str]:
     """The folded words of `text`, in order: letters and digits, no signs."""
     return _WORD.findall(fold(text))
+
+
+def split_marked(text: str, is_match: Callable[[str], bool]) -> list[tuple[str, bool]]:
+    """`text` cut into pieces, each with whether it is a word whose folded form matches."""
+    pieces: list[tuple[str, bool]] = []
+    end = 0
+    for found in _WORD.finditer(text):
+        if is_match(fold(found[0])):
+            pieces += [(text[end : found.start()], False), (found[0], True)]
+            end = found.end()
+    return [piece for piece in [*pieces, (text[end:], False)] if piece[0]]

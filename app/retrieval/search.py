@@ -24,6 +24,7 @@ from app.metrics import time_search
 from app.retrieval.calibration import Calibration, calibration_of
 from app.retrieval.embedder import Embedder, EmbeddingUnavailable, Vector, WrongVectorSize
 from app.retrieval.statement import (
+    CANDIDATES,
     AtMost,
     Contains,
     Equals,
@@ -32,6 +33,7 @@ from app.retrieval.statement import (
     Mode,
     Shape,
     filter_parameters,
+    position_statement,
     statement,
 )
 from app.retrieval.vectors import send_vectors_in_binary
@@ -43,8 +45,10 @@ __all__ = [
     "Filter",
     "Hit",
     "Lacks",
+    "Position",
     "SearchOutcome",
     "SearchRequest",
+    "position",
     "search",
     "tune",
     "unknown_words",
@@ -52,6 +56,9 @@ __all__ = [
 
 LONGEST_QUERY = 2_000
 MOST_HITS = 50
+# Both legs together, where somebody wants to see everything that was weighed.
+MOST_CANDIDATES = 2 * CANDIDATES
+LEGS = ("words", "meaning")
 
 # Why an outcome is not what was asked for.
 Reason = Literal[
@@ -81,7 +88,8 @@ class SearchRequest:
     empty means every kind. `owner_id` is whose private documents are searched beside the
     shared ones: the session's user where it is None. With `per_source`, only the best
     chunk of each source is returned. `vector` stands for the embedded text where the
-    caller has it already.
+    caller has it already. `source_id` limits to one source. `explained` tells which leg found
+    each hit, and gives up to all candidates where the limit says so.
     """
 
     text: str
@@ -94,6 +102,8 @@ class SearchRequest:
     owner_id: UUID | None = None
     calibration: Calibration | None = None
     vector: Vector | None = None
+    source_id: UUID | None = None
+    explained: bool = False
 
 
 @dataclass(frozen=True)
@@ -101,7 +111,8 @@ class Hit:
     """A document that was found, and why: its scores, each between 0 and 1 but `bm25`.
 
     `semantic` is None where the document has no vector (yet) or none was asked for.
-    `coverage` is the share of the query's words, weighed by rarity, that it contains.
+    `coverage` is the share of the query's words, weighed by rarity, that it contains. `legs`
+    (words, meaning) are those that brought it, where the request wants them explained.
     """
 
     document_id: UUID
@@ -118,6 +129,7 @@ class Hit:
     lexical: float | None
     bm25: float | None
     coverage: float | None
+    legs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -216,22 +228,62 @@ def _run(
     embedder: Embedder | None,
 ) -> tuple[Hit, ...]:
     calibration = request.calibration or calibration_of(embedder.model if embedder else "")
-    parameters = {
-        "owner": request.owner_id or session.scope.user_id,
-        "limit": max(1, min(request.limit, MOST_HITS)),
-        **filter_parameters(request.filters),
-    }
-    if mode != "semantic":
-        parameters["query"] = query
+    most = MOST_CANDIDATES if request.explained else MOST_HITS
+    parameters = _parameters(session, request, query, mode, vector)
+    parameters["limit"] = max(1, min(request.limit, most))
     if mode == "hybrid":
         parameters["semantic_weight"] = calibration.semantic_weight
         parameters["lexical_weight"] = calibration.lexical_weight
-    if vector is not None:
-        send_vectors_in_binary(session.connection())
-        parameters["vector"] = HalfVector(vector)
     tune(session)
     rows = session.execute(_clause(_shape(session, request, mode, embedder)), parameters)
     return tuple(_hit(row) for row in rows)
+
+
+def _parameters(
+    session: ScopedSession, request: SearchRequest, query: str, mode: Mode, vector: Vector | None
+) -> dict[str, Any]:
+    """What stands in both legs: whom it is for, what is asked, and the filters."""
+    parameters = {
+        "owner": request.owner_id or session.scope.user_id,
+        **filter_parameters(request.filters),
+    }
+    if request.source_id is not None:
+        parameters["source"] = request.source_id
+    if mode != "semantic":
+        parameters["query"] = query
+    if vector is not None:
+        send_vectors_in_binary(session.connection())
+        parameters["vector"] = HalfVector(vector)
+    return parameters
+
+
+@dataclass(frozen=True)
+class Position:
+    """How many documents in the search's scope each leg ranks before a given score."""
+
+    by_words: int | None
+    by_meaning: int | None
+
+
+def position(
+    session: ScopedSession,
+    request: SearchRequest,
+    embedder: Embedder | None,
+    *,
+    bm25: float,
+    cosine: float,
+) -> Position:
+    """Where something of these scores stands in the legs of this search."""
+    query = _readable(request.text)
+    vector, _reason = _vector(request, query, embedder)
+    mode: Mode = "lexical" if vector is None else request.mode
+    parameters = _parameters(session, request, query, mode, vector)
+    parameters |= {"bm25": bm25} if mode != "semantic" else {}
+    parameters |= {"cosine": cosine} if mode != "lexical" else {}
+    tune(session)
+    shape = _shape(session, request, mode, embedder)
+    row = session.execute(text(position_statement(shape)), parameters).one()._mapping
+    return Position(row.get("before_by_words"), row.get("before_by_meaning"))
 
 
 def _shape(
@@ -250,6 +302,8 @@ def _shape(
         maximums=sum(isinstance(item, AtMost) for item in request.filters),
         absences=sum(isinstance(item, Lacks) for item in request.filters),
         per_source=request.per_source,
+        one_source=request.source_id is not None,
+        explained=request.explained,
     )
 
 
@@ -282,6 +336,7 @@ def _hit(row: Row[Any]) -> Hit:
         lexical=row.lexical,
         bm25=row.bm25,
         coverage=row.coverage,
+        legs=tuple(leg for leg in LEGS if getattr(row, f"by_{leg}", False)),
     )
 
 

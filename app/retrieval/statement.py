@@ -84,6 +84,8 @@ class Shape:
     maximums: int = 0
     absences: int = 0
     per_source: bool = True
+    one_source: bool = False
+    explained: bool = False
 
     @property
     def by_words(self) -> bool:
@@ -163,6 +165,8 @@ def _scope(shape: Shape) -> str:
     if shape.source_types:
         kinds = ", ".join(map(literal, shape.source_types))
         conditions.append(f"d.source_type IN ({kinds})")
+    if shape.one_source:
+        conditions.append("d.source_id = :source")
     if shape.by_metadata:
         conditions.append("d.metadata @> ALL (CAST(:contained AS jsonb[]))")
     conditions += [
@@ -274,12 +278,43 @@ weighed AS (
 )"""
 
 
+def _legs(shape: Shape) -> str:
+    """Which leg brought a hit, for those who ask how it was found."""
+    if not shape.explained:
+        return ""
+    words, meaning = "false", "false"
+    if shape.by_words:
+        words = "f.id IN (SELECT id FROM lexical UNION ALL SELECT id FROM deeper)"
+    if shape.by_meaning:
+        meaning = "f.id IN (SELECT id FROM semantic)"
+    return f",\n    {words} AS by_words, {meaning} AS by_meaning"
+
+
+def position_statement(shape: Shape) -> str:
+    """The SQL that counts the documents which a leg ranks before the scores that are given."""
+    steps, counts = "", []
+    if shape.by_words:
+        steps = f"WITH {_scored(shape)}"
+        counts.append(
+            "(SELECT count(*) FROM scored AS s JOIN search_documents AS d USING (doc_no)"
+            f" WHERE s.bm25 > :bm25 AND {_scope(shape)}) AS before_by_words"
+        )
+    if shape.by_meaning:
+        counts.append(
+            "(SELECT count(*) FROM embeddings AS e JOIN search_documents AS d"
+            f" ON d.id = e.document_id WHERE {_of_model(shape)} AND e.group_id = {shape.group}"
+            " AND (e.owner_id IS NULL OR e.owner_id = :owner)"
+            f" AND 1 - ({_distance(shape)}) > :cosine AND {_scope(shape)}) AS before_by_meaning"
+        )
+    return f"{steps} SELECT {', '.join(counts)}"
+
+
 def _found(shape: Shape) -> str:
     """The best hits with their texts."""
     ranked = "best" if shape.per_source else "weighed"
     return f"""
 SELECT d.id, d.source_type, d.source_id, d.chunk_no, d.language, d.title, d.headings, d.text,
-    d.metadata, f.score, f.semantic, f.lexical, f.bm25, f.coverage
+    d.metadata, f.score, f.semantic, f.lexical, f.bm25, f.coverage{_legs(shape)}
 FROM (SELECT * FROM {ranked} ORDER BY score DESC, id LIMIT :limit) AS f
 JOIN search_documents AS d ON d.id = f.id
 ORDER BY f.score DESC, f.id"""

@@ -8,7 +8,9 @@ const GAP = 12;
 
 // "question": the newest question stays in sight; "end": the newest words do; "free": the reader
 // is somewhere of their own. A first page is read from its top; a conversation from its end.
-let staying = document.getElementById("welcome") ? "free" : "end";
+// An address that names a message, such as one that was searched for, begins there.
+const named = location.hash.startsWith("#m-") && document.getElementById(location.hash.slice(1));
+let staying = named || document.getElementById("welcome") ? "free" : "end";
 let ours = 0;
 let lastHeight = 0;
 let lastWidth = 0;
@@ -101,3 +103,4 @@ pill.addEventListener("click", () => {
   document.getElementById("message").focus();
 });
 if (staying === "end") stay("end");
+if (named) named.scrollIntoView({ block: "start" });

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from uuid import UUID
 
 import pytest
 from flask import Flask
-from sqlalchemy import update
+from sqlalchemy import text, update
 
-from app.assistant.history import PAGE_THREADS, find_threads
+from app.assistant.history import PAGE_THREADS, FoundThread, find_threads
 from app.assistant.models import Thread
 from app.db import Database, utc_now
 from tests.factories import CheckedClient, Member, ask, make_thread, make_user, sign_in
@@ -29,6 +30,11 @@ def found(database: Database, member: Member, words: str) -> list[str]:
         return [entry.thread.title for entry in find_threads(session, words)]
 
 
+def found_entries(database: Database, member: Member, words: str) -> list[FoundThread]:
+    with database.transaction(member.scope) as session:
+        return find_threads(session, words)
+
+
 @pytest.mark.parametrize(
     "words", ["política", "POLITICA", "de  propinas", "jalapeño", "JALAPENO", "ribeye", "%", "_"]
 )
@@ -38,6 +44,118 @@ def test_accents_and_case_make_no_difference(
     make_thread(database, member, "¿Política de propinas?", reply="Con jalapeño, 100%_ ribeye.")
     make_thread(database, member, "Something else", reply="Nothing of it.")
     assert found(database, member, words) == ["¿Política de propinas?"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["propinas", "propina", "PROPI", "propinas política", "the propina", "pollos crudos", "crudo"],
+)
+def test_words_are_found_in_any_form_order_and_half_typed(
+    database: Database, member: Member, words: str
+) -> None:
+    make_thread(database, member, "Hola", reply="La política: una propina y pollo crudo.")
+    make_thread(database, member, "Something else", reply="La política de la casa.")
+    assert found(database, member, words) == ["Hola"]
+
+
+@pytest.mark.parametrize("words", ["policies", "policy", "polic", "tips policies", "tips"])
+def test_english_forms_are_found_too(database: Database, member: Member, words: str) -> None:
+    make_thread(database, member, "Our tip policy")
+    assert found(database, member, words) == ["Our tip policy"]
+
+
+@pytest.mark.parametrize("words", ["propina cerveza", "politico", "100", "\\"])
+def test_every_word_has_to_be_there(database: Database, member: Member, words: str) -> None:
+    make_thread(database, member, "Hola", reply="Una propina.")
+    make_thread(database, member, "Adiós", reply="Una cerveza.")
+    assert found(database, member, words) == []
+
+
+def test_what_was_found_is_marked_and_opens_at_its_message(
+    database: Database, member: Member, browser: CheckedClient
+) -> None:
+    texts = [f"Question {number}" for number in range(40)]
+    thread_id = make_thread(database, member, "Where is the ladder?", *texts)
+    [link] = [
+        a
+        for a in browser.page("/chats?q=LADDERS").find_all("a")
+        if a.attributes["href"].startswith(f"/chat/{thread_id}?")
+    ]
+    assert [mark.text for mark in link.find_all("mark")] == ["ladder", "ladder"]
+    address, anchor = link.attributes["href"].split("#")
+    page = browser.page(address)
+    assert page.find("article", id=anchor).text.startswith("You Where is the ladder?")
+    assert "To the newest messages" in page.text
+    assert "Question 39" not in page.text
+
+
+def test_what_stands_on_the_last_page_opens_as_always(
+    database: Database, member: Member, browser: CheckedClient
+) -> None:
+    thread_id = make_thread(database, member, "Where is the ladder?")
+    entry = found_entries(database, member, "ladder")[0]
+    page = browser.page(f"/chat/{thread_id}?at={entry.message_id}")
+    assert "To the newest messages" not in page.text
+    for nonsense in (UUID(int=1), "x"):
+        assert "ladder" in browser.page(f"/chat/{thread_id}?at={nonsense}").text
+
+
+def test_a_message_of_another_branch_is_found_and_shown_on_it(
+    database: Database, member: Member, browser: CheckedClient
+) -> None:
+    thread_id = make_thread(database, member, "Where is the ladder?")
+    [entry] = found_entries(database, member, "ladder")
+    assert entry.message_id
+    ask(database, member, "Where is the mop?", thread_id, instead_of=entry.message_id)
+
+    def asked(address: str) -> list[str]:
+        return [p.text for p in browser.page(address).find_all("p", class_="bubble")]
+
+    assert asked(f"/chat/{thread_id}") == ["Where is the mop?"]
+    assert asked(f"/chat/{thread_id}?at={entry.message_id}") == ["Where is the ladder?"]
+    shown = browser.page(f"/chat/{thread_id}?at={entry.message_id}")
+    assert "To the newest messages" in shown.text
+
+
+def test_typing_asks_for_the_list_alone(
+    database: Database, member: Member, browser: CheckedClient
+) -> None:
+    make_thread(database, member, "Where is the ladder?")
+    part = browser.fragment("/chats?q=lad")
+    assert part.find("div", id="found-chats")
+    assert not part.find_all("html")
+    assert "1 chat has these words." in part.text
+
+
+def test_two_thousand_chats_are_searched_while_somebody_types(
+    owner: Database, database: Database, member: Member
+) -> None:
+    with owner.transaction() as session:
+        facts = {"group": member.group_id, "user": member.user_id}
+        session.execute(text(MANY_CHATS), facts)
+    started = time.perf_counter()
+    assert len(found(database, member, "heliports")) == 1
+    # A tenth of that on a quiet machine.
+    assert time.perf_counter() - started < 1
+
+
+MANY_CHATS = """
+    WITH chats AS (
+        INSERT INTO threads (id, group_id, user_id, title, context_type, created_at,
+            last_message_at)
+        SELECT gen_random_uuid(), :group, :user, 'Chat ' || n, 'manual', now(),
+            now() - n * interval '1 hour' FROM generate_series(1, 2000) AS n
+        RETURNING id, title
+    )
+    INSERT INTO messages (id, group_id, user_id, thread_id, role, status, content, language,
+        mode, parts, citations, suggestions, actions, tool_trace, degraded, provider, model,
+        tokens_in, tokens_out, event_cursor, created_at)
+    SELECT gen_random_uuid(), :group, :user, chats.id, 'assistant', 'complete',
+        repeat('El pollo crudo puede estar fuera dos horas como máximo. ', 8)
+            || CASE WHEN chats.title = 'Chat 1999' AND n = 1 THEN 'heliport' ELSE '' END,
+        'es', 'search', '[]', '[]', '[]', '[]', '[]', false, '', '', 0, 0, '', now()
+    FROM chats, generate_series(1, 4) AS n
+"""
 
 
 def test_what_was_said_is_shown_around_the_words(

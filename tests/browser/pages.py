@@ -143,6 +143,8 @@ SIGNED_IN: dict[str, Callable[[Visitor], object]] = {
     "prompt history": see_what_a_prompt_was,
     "new prompt": to("/admin/prompts/new"),
     "saved sentences": to("/admin/prompts/sentences/"),
+    "search inspector": to("/admin/search?q=raw+chicken&why=wine"),
+    "feedback inbox": to("/admin/feedback?state=all"),
     "help": to("/help"),
     "not found": to("/library/manual/there-is-no-such-section"),
 }

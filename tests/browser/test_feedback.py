@@ -168,7 +168,10 @@ def test_without_scripts_the_form_is_a_page(visit: Visit, house: House, phone: b
     expect(page).to_have_url(re.compile(r"/feedback\??$"))
     expect(page.get_by_role("heading", level=1)).to_have_text("About this answer")
     page.get_by_label("Hard to understand").check()
+    page.get_by_label("Share my question").check()
     page.get_by_role("button", name="Send").click()
     expect(page).to_have_url(re.compile(r"/chat/[0-9a-f-]{36}#m-"))
     expect(thumb(visitor, "down")).to_have_attribute("aria-pressed", "true")
     assert given(house, person) == [("down", "unclear", "")]
+    thumb(visitor, "down").click()
+    expect(page.get_by_label("Share my question")).to_be_checked()

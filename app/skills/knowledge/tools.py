@@ -18,7 +18,7 @@ from app.assistant.parts import Part, Suggestion
 from app.assistant.tool import Arguments, ReadTool, ToolContext, ToolResult
 from app.db import ScopedSession
 from app.retrieval.embedder import Embedder
-from app.retrieval.evidence import judge
+from app.retrieval.evidence import Strength, judge
 from app.retrieval.search import (
     AtMost,
     Contains,
@@ -125,20 +125,10 @@ class SearchTool(ReadTool):
 
     def run(self, arguments: Any, context: ToolContext) -> ToolResult:
         """Search, cite what was found, and draw products as cards."""
-        request = SearchRequest(
-            text=arguments.query,
-            language=context.language,
-            source_types=self.source_types,
-            limit=MOST_RESULTS,
-            filters=self.filters(arguments),
-        )
         with context.transaction() as session:
             embedder: Embedder = context.services["embedder"]
-            outcome = search(session, request, embedder)
-            unknown = unknown_words(session, arguments.query)
-            strength = judge(outcome, arguments.query, embedder.model, unknown)
-            if _names_a_title(arguments.query, outcome):
-                strength = "good"
+            outcome = search(session, self.request(arguments, context.language), embedder)
+            strength = evidence_for(session, arguments.query, outcome, embedder.model)
             weak = strength != "good"
             free_of = _avoided(arguments)
             results, cards = self._results(session, outcome.hits, context, weak, free_of)
@@ -154,6 +144,16 @@ class SearchTool(ReadTool):
             payload["free_of"] = [allergen_name(code, context.language) for code in free_of]
         related = _related(outcome, weak)
         return ToolResult(payload, cards, related, by_words_alone=outcome.degraded)
+
+    def request(self, arguments: Any, language: str) -> SearchRequest:
+        """What this tool searches for, for readers of `language`."""
+        return SearchRequest(
+            text=arguments.query,
+            language=language,
+            source_types=self.source_types,
+            limit=MOST_RESULTS,
+            filters=self.filters(arguments),
+        )
 
     def filters(self, arguments: Any) -> tuple[Filter, ...]:
         """Hard filters on the documents' details; none but for products."""
@@ -226,6 +226,15 @@ def _passage_result(hit: Hit, section: ManualSection, context: ToolContext) -> d
         "text": given,
         "language": hit.language,
     }
+
+
+def evidence_for(
+    session: ScopedSession, query: str, outcome: SearchOutcome, model: str
+) -> Strength:
+    """How good what was found is as evidence; a title that is named is as good as can be."""
+    if _names_a_title(query, outcome):
+        return "good"
+    return judge(outcome, query, model, unknown_words(session, query))
 
 
 def _names_a_title(query: str, outcome: SearchOutcome) -> bool:

@@ -1,0 +1,133 @@
+"""The feedback inbox: what was said of replies, dealt with, and made into test sentences."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from flask import Blueprint, flash, redirect, request, url_for
+from flask.typing import ResponseReturnValue
+from flask_babel import gettext as _
+
+from app.accounts.pages import moment_in_words, page
+from app.admin import figures
+from app.assistant.feedback import RATINGS, REASONS
+from app.assistant.inbox import (
+    PAGE_FEEDBACK,
+    STATES,
+    handle_feedback,
+    load_feedback,
+    received_feedback,
+    reopen_feedback,
+    save_sentence,
+    tally_feedback,
+)
+from app.errors import ComandaError, InvalidInput
+from app.extensions import services
+from app.web import db_session, require_role
+
+blueprint = Blueprint("inbox", __name__, url_prefix="/admin/feedback")
+
+
+@blueprint.before_request
+def admins_only() -> None:
+    require_role("admin")
+
+
+@blueprint.get("")
+def index() -> ResponseReturnValue:
+    """What people said of their replies, the newest first."""
+    return _inbox_page()
+
+
+@blueprint.post("/<uuid:feedback_id>/handle")
+def handle(feedback_id: UUID) -> ResponseReturnValue:
+    """Note that it has been dealt with."""
+    handle_feedback(db_session(), feedback_id)
+    flash(_("Marked as handled."), "success")
+    return _back()
+
+
+@blueprint.post("/<uuid:feedback_id>/reopen")
+def reopen(feedback_id: UUID) -> ResponseReturnValue:
+    """Take that back."""
+    reopen_feedback(db_session(), feedback_id)
+    flash(_("It is open again."), "success")
+    return _back()
+
+
+@blueprint.post("/<uuid:feedback_id>/sentence")
+def sentence(feedback_id: UUID) -> ResponseReturnValue:
+    """Make a test sentence of it."""
+    form = request.form
+    try:
+        is_new = save_sentence(
+            db_session(),
+            feedback_id,
+            text=form.get("text", ""),
+            language=form.get("language", ""),
+            tools=form.getlist("tools"),
+            contains=form.get("contains", ""),
+            known_tools=tuple(services().registry.tools),
+        )
+    except InvalidInput as error:
+        return _inbox_page(error, feedback_id)
+    saved, known = _("Saved as a test sentence."), _("This test sentence is there already.")
+    flash(saved if is_new else known, "success" if is_new else "info")
+    return _back(f"f-{feedback_id}")
+
+
+def reason_word(reason: str) -> str:
+    """What was wrong, in the words that the person chose."""
+    words = {
+        "wrong": _("Wrong"),
+        "not_asked": _("Not what I asked"),
+        "outdated": _("Out of date"),
+        "unclear": _("Hard to understand"),
+        "other": _("Something else"),
+    }
+    return words.get(reason, "")
+
+
+def _inbox_page(
+    error: ComandaError | None = None, wrong_id: UUID | None = None
+) -> ResponseReturnValue:
+    """The inbox; with an error, the one card it belongs to, as it was filled in."""
+    session, chosen = db_session(), _filters(request.args)
+    if wrong_id is None:
+        wanted = {name: value or None for name, value in chosen.items()}
+        wanted["state"] = None if chosen["state"] == "all" else chosen["state"]
+        before = request.args.get("before", type=UUID)
+        found = received_feedback(session, before=before, **wanted)  # type: ignore[arg-type]
+    else:
+        found = [load_feedback(session, wrong_id)]
+    older = urlencode({**chosen, "before": found[-1].id}) if len(found) == PAGE_FEEDBACK else ""
+    return page(
+        "admin/feedback.html",
+        error,
+        found=found,
+        chosen=chosen,
+        kept=urlencode(chosen),
+        older=f"{url_for('inbox.index')}?{older}" if older else "",
+        tally=tally_feedback(session),
+        reasons={reason: reason_word(reason) for reason in REASONS},
+        tools=list(services().registry.tools),
+        figures=figures,
+        moment_in_words=moment_in_words,
+    )
+
+
+def _filters(said: Any) -> dict[str, str]:
+    """What the list is limited to; what is no such thing limits nothing, but to what is open."""
+    offered = {"state": (*STATES, "all"), "rating": RATINGS, "reason": REASONS}
+    chosen = {name: said.get(name, "") for name in offered}
+    chosen = {name: value if value in offered[name] else "" for name, value in chosen.items()}
+    return {**chosen, "state": chosen["state"] or STATES[0]}
+
+
+def _back(anchor: str | None = None) -> ResponseReturnValue:
+    """To the list as it was filtered."""
+    address = f"{url_for('inbox.index')}?{urlencode(_filters(request.args))}"
+    return redirect(f"{address}#{anchor}" if anchor else address, HTTPStatus.SEE_OTHER)

@@ -1,0 +1,125 @@
+"""Admins look into a search and deal with feedback; people find what they once said."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+from sqlalchemy import select
+
+from app.assistant.models import SavedSentence
+from tests.browser.axe import findings
+from tests.browser.catalog import leftovers
+from tests.browser.chat_page import SECONDS, Visitor
+from tests.browser.conftest import Visit
+from tests.browser.house import House
+from tests.browser.pages import QUESTION, SIGNED_IN
+from tests.browser.test_accessibility import too_small
+from tests.browser.test_usage import is_as_wide_as_its_window
+
+SIZES = pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
+STILL: dict[str, Any] = {"reduced_motion": "reduce"}
+
+
+@SIZES
+def test_an_admin_sees_what_a_search_scored_and_why_something_is_missing(
+    visit: Visit, house: House, phone: bool
+) -> None:
+    visitor = visit(house.hire("admin"), phone=phone, media=STILL).open("/admin/usage")
+    page = visitor.page
+    page.get_by_role("link", name="Search inspector").click()
+    page.get_by_label("What is searched").fill(QUESTION["en"])
+    page.get_by_role("button", name="Search", exact=True).click()
+    best = page.locator("#r-1")
+    expect(best).to_contain_text("The answer uses it")
+    expect(best.locator("mark").first).to_have_text(re.compile("chicken|raw", re.IGNORECASE))
+    expect(page.locator("#r-7")).to_be_hidden()
+    best.locator("summary").click()
+    expect(best.locator(".said")).to_be_visible()
+    page.get_by_label("Section or product that you expected").fill("WÍNE service")
+    page.get_by_role("button", name="Look it up").click()
+    page.get_by_role("link", name="Wine service").click()
+    told = page.locator(".findings li")
+    expect(told.first).to_have_attribute("data-code", "no_common_word")
+    expect(told.last).to_contain_text("the last that came in has")
+    assert is_as_wide_as_its_window(visitor)
+    assert too_small(page) == []
+
+
+def test_what_somebody_shares_becomes_a_test_sentence_by_one_tap(
+    visit: Visit, house: House
+) -> None:
+    question = "How long may raw chicken wait beside the grill?"
+    cook = visit(house.hire(), phone=True, media=STILL).open()
+    cook.ask(question)
+    cook.wait_for_answer()
+    cook.reply.locator("button[id$='-down']").click()
+    form = cook.reply.locator(".feedback-form")
+    expect(form.get_by_label("Share my question")).not_to_be_checked()
+    form.get_by_label("Share my question").check()
+    form.get_by_label("Out of date").check()
+    assert too_small(cook.page) == []
+    form.get_by_role("button", name="Send").click()
+    expect(cook.reply.locator(".feedback-thanks")).to_be_visible()
+    admin = visit(house.hire("admin"), phone=True, media=STILL).open("/admin/feedback")
+    card = admin.page.locator(".inbox > li", has_text=question)
+    expect(card).to_contain_text("Out of date")
+    card.get_by_role("button", name="Save as a test sentence").click()
+    expect(card).to_contain_text("Made into 1 test sentence")
+    assert findings(admin.page) == []
+    assert too_small(admin.page) == []
+    card.get_by_role("button", name="Mark as handled").click()
+    expect(admin.page.get_by_text("Marked as handled.")).to_be_visible()
+    expect(card).to_have_count(0)
+    with house.owner.transaction() as session:
+        query = select(SavedSentence.language).where(SavedSentence.text == question)
+        assert session.scalars(query).all() == ["en"]
+
+
+def find(visitor: Visitor, words: str) -> None:
+    """Type in the search of one's chats, as quickly as people do."""
+    visitor.page.locator("#chats-q").fill("")
+    visitor.page.locator("#chats-q").press_sequentially(words, delay=20)
+
+
+@SIZES
+def test_chats_are_found_while_one_types_and_open_where_it_was_said(
+    visit: Visit, house: House, phone: bool
+) -> None:
+    visitor = visit(house.hire(), phone=phone, media=STILL)
+    for words in (QUESTION["es"], "Hello"):
+        visitor.open().ask(words)
+        visitor.wait_for_answer()
+    page = visitor.open("/chats").page
+    rows = page.locator(".chat-row")
+    expect(rows).to_have_count(2)
+    find(visitor, "pollos CRÚ")
+    expect(rows).to_have_count(1)
+    expect(page.locator("#chats-q")).to_be_focused()
+    expect(rows.locator("mark").first).to_have_text("pollo")
+    expect(page).to_have_url(re.compile(r"/chats\?q=pollos"))
+    assert findings(page) == []
+    assert too_small(page) == ["button.visually-hidden Search: 1 x 1"]
+    assert is_as_wide_as_its_window(visitor)
+    rows.locator(".shelf-link").click()
+    expect(page.locator(".message:target")).to_be_in_viewport(timeout=10 * SECONDS)
+    page.go_back()
+    expect(rows).to_have_count(1)
+    rows.locator("summary").click()
+    rows.get_by_role("button", name="Delete this chat").click()
+    expect(page.get_by_text("No chat has these words.")).to_be_visible()
+    find(visitor, "hel")
+    expect(rows).to_have_count(1)
+
+
+@SIZES
+def test_the_admins_pages_are_spanish_in_spanish(visit: Visit, house: House, phone: bool) -> None:
+    visitor = visit(house.hire("admin", language="es"), phone=phone, media=STILL)
+    for name in ("search inspector", "feedback inbox"):
+        SIGNED_IN[name](visitor)
+        main = visitor.page.locator("#main")
+        texts = main.locator("h1, h2, label, legend, dt, th, button, p, summary, option")
+        assert leftovers(texts.all_inner_texts()) == [], name
+        assert is_as_wide_as_its_window(visitor)
