@@ -1,8 +1,7 @@
 """Background jobs: what must happen, but not while somebody waits for a page.
 
-A job is deferred inside the transaction of the work that needs it, so it exists if and
-only if that work was committed. Arguments are ids; contents stay in their tables. The
-worker is an asyncio process of its own; its tasks push blocking work into threads.
+They are asked for with `app.queue.defer`. The worker is an asyncio process of its own; its
+tasks push blocking work into threads. Those of the skills stand in their declarations.
 
 Start it with `python -m app.jobs`.
 """
@@ -10,8 +9,8 @@ Start it with `python -m app.jobs`.
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
+from collections.abc import Awaitable, Callable
 from functools import cache
 from typing import Any
 from uuid import UUID
@@ -25,18 +24,22 @@ from sqlalchemy import make_url, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.assistant.facts import forget_old_facts
+from app.assistant.registry import Registry, TaskFunction
 from app.config import Settings, load_settings
-from app.db import Database, Scope, ScopedSession, app_database
+from app.db import Database, Scope, app_database
 from app.embedded import resolve
 from app.logs import init_logs
 from app.mail import NOTIFY_CHANNEL, forget_old_mail, send_waiting_mail
 from app.retrieval.embedder import make_embedder
 from app.retrieval.index import embed_missing
+from app.skills import SKILLS
 
 EMBED_BATCH = 200
 HEARTBEAT_SECONDS = 2.0
 STALLED_SECONDS = 6.0
 CONCURRENCY = 4
+NAMESPACE = "comanda"
+RETRY = RetryStrategy(max_attempts=5, exponential_wait=2)
 
 log = structlog.get_logger()
 if __name__ == "__main__":
@@ -44,24 +47,6 @@ if __name__ == "__main__":
     # another module's name. Ours are deferred by the names given here, whoever imports them.
     logging.getLogger("procrastinate.blueprints").setLevel(logging.ERROR)
 tasks = procrastinate.Blueprint()
-
-
-def defer(session: ScopedSession, task: str, *, lock: str | None = None, **args: Any) -> None:
-    """Queue a job in this transaction. With `lock`, an equal waiting job is enough."""
-    job = {
-        "queue": "default",
-        "task": f"comanda:{task}",
-        "lock": lock,
-        "args": json.dumps(args, default=str),
-    }
-    statement = """
-        SELECT procrastinate_defer_jobs_v1(ARRAY[ROW(
-            :queue, :task, 0, CAST(:lock AS text), CAST(:lock AS text), CAST(:args AS jsonb), NULL
-        )::procrastinate_job_to_defer_v1])
-        WHERE NOT EXISTS (
-            SELECT 1 FROM procrastinate_jobs WHERE queueing_lock = :lock AND status = 'todo')
-    """
-    session.execute(text(statement), job)
 
 
 @cache
@@ -74,7 +59,7 @@ def _settings() -> Settings:
     return resolve(load_settings())
 
 
-@tasks.task(name="embed_missing", retry=RetryStrategy(max_attempts=5, exponential_wait=2))
+@tasks.task(name="embed_missing", retry=RETRY)
 async def embed_group(*, group_id: str) -> None:
     """Give the group's new and changed documents their vectors."""
     await asyncio.to_thread(_embed_group, UUID(group_id))
@@ -121,6 +106,25 @@ async def retry_stalled(context: JobContext, timestamp: int = 0) -> None:
         await manager.retry_job(job)
 
 
+def _in_a_thread(run: TaskFunction) -> Callable[..., Awaitable[None]]:
+    """A skill's task as the worker wants it: it may block, and gets the database first."""
+
+    async def task(**arguments: Any) -> None:
+        await asyncio.to_thread(run, _database(), **arguments)
+
+    return task
+
+
+def skill_tasks(registry: Registry) -> procrastinate.Blueprint:
+    """What the skills want done in the background, under the names they gave it."""
+    theirs = procrastinate.Blueprint()
+    for name, run in registry.tasks.items():
+        if name in tasks.tasks:
+            raise RuntimeError(f"a skill registers the task {name!r} of the house")
+        theirs.task(name=name, retry=RETRY)(_in_a_thread(run))
+    return theirs
+
+
 async def _mail_at_once(address: str) -> None:
     """Send mail as soon as somebody queues it; the periodic job is the net under this."""
     while True:
@@ -141,7 +145,8 @@ async def work(settings: Settings) -> None:
     address = url.render_as_string(hide_password=False)
     connector = PsycopgConnector(conninfo=address, max_size=6)
     app = procrastinate.App(connector=connector)
-    app.add_tasks_from(tasks, namespace="comanda")
+    app.add_tasks_from(tasks, namespace=NAMESPACE)
+    app.add_tasks_from(skill_tasks(Registry(SKILLS)), namespace=NAMESPACE)
     async with app.open_async():
         log.info("jobs ready")
         mail = asyncio.create_task(_mail_at_once(address))

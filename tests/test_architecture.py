@@ -21,6 +21,7 @@ from babel.messages.pofile import read_po
 from app import errors
 from app.assistant.parts import NoticePart, Part
 from app.assistant.registry import Registry, Skill
+from app.jobs import skill_tasks
 from app.skills import SKILLS
 from tests.assistant.scripted import Count, LookUp
 
@@ -245,8 +246,9 @@ class Card(Part):
         ({}, {"parts": (NoticePart,)}),
         ({"context": {"x": lambda *_: ({}, [])}}, {"context": {"x": lambda *_: ({}, [])}}),
         ({"domains": ("manual",)}, {"domains": ("manual",)}),
+        ({"tasks": {"x": print}}, {"tasks": {"x": print}}),
     ],
-    ids=["tool", "part", "the core's part", "context source", "domain"],
+    ids=["tool", "part", "the core's part", "context source", "domain", "task"],
 )
 def test_two_claims_to_one_name_fail_at_start(first: Any, second: Any) -> None:
     with pytest.raises(RuntimeError, match="two skills register"):
@@ -256,6 +258,11 @@ def test_two_claims_to_one_name_fail_at_start(first: Any, second: Any) -> None:
 def test_one_skill_cannot_claim_a_name_twice() -> None:
     with pytest.raises(RuntimeError, match="'look_up'"):
         Registry([Skill("one", tools=(LookUp(), Count(), LookUp()))])
+
+
+def test_a_skills_task_cannot_take_the_name_of_one_of_the_house() -> None:
+    with pytest.raises(RuntimeError, match="'send_mail' of the house"):
+        skill_tasks(Registry([Skill("one", tasks={"send_mail": print})]))
 
 
 # Templates

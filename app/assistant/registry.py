@@ -20,6 +20,10 @@ from app.db import ScopedSession
 # A context source looks at the message and returns (hints, lines for the system prompt).
 ContextSource = Callable[[ScopedSession, str, str], tuple[Mapping[str, Any], list[str]]]
 
+# A background task: it is given the database and what the job was deferred with, and may
+# block. A worker that died in the middle is followed by another: it must bear being repeated.
+TaskFunction = Callable[..., None]
+
 
 @dataclass(frozen=True)
 class Skill:
@@ -32,6 +36,7 @@ class Skill:
     prompts: Path | None = None  # a YAML file of prompt rows to seed
     context: Mapping[str, ContextSource] = field(default_factory=dict)
     domains: tuple[str, ...] = ()  # citation contexts that one may ask in
+    tasks: Mapping[str, TaskFunction] = field(default_factory=dict)  # by the name to defer
 
 
 class Registry:
@@ -43,6 +48,7 @@ class Registry:
         self.parts: dict[str, type[Part]] = {}
         self.context: dict[str, ContextSource] = {}
         self.domains: dict[str, str] = {}
+        self.tasks: dict[str, TaskFunction] = {}
         for core in (NoticePart, ProposalPart, ReceiptPart):
             _add(self.parts, core.model_fields["type"].default, core, "part")
         for skill in self.skills:
@@ -54,6 +60,8 @@ class Registry:
                 _add(self.context, name, source, "context source")
             for domain in skill.domains:
                 _add(self.domains, domain, skill.name, "domain")
+            for name, task in skill.tasks.items():
+                _add(self.tasks, name, task, "task")
 
 
 def _add(into: dict[str, Any], name: str, thing: Any, kind: str) -> None:
