@@ -29,10 +29,17 @@ SHORT_WORDS = 700
 
 
 class ImportProblem(Exception):
-    """A file that cannot be imported, and why, in words for the person who chose it."""
+    """A file that cannot be imported, and why, in words for the person who chose it.
 
-    def __init__(self, source: str, reason: str) -> None:
+    `code` and `detail` say the same to a program that has words of its own.
+    """
+
+    def __init__(
+        self, source: str, reason: str, code: str = "could_not_be_read", detail: str = ""
+    ) -> None:
         super().__init__(f"{source}: {reason}")
+        self.code = code
+        self.detail = detail
 
 
 @dataclass
@@ -91,13 +98,14 @@ def parse_markdown(text: str, source: str, kind: str = "sop") -> ParsedDocument:
     chosen = str(matter.get("kind", kind))
     if chosen not in SECTION_KINDS:
         known = ", ".join(SECTION_KINDS)
-        raise ImportProblem(source, f"kind is {chosen!r}; it must be one of {known}")
+        reason = f"kind is {chosen!r}; it must be one of {known}"
+        raise ImportProblem(source, reason, "bad_front_matter")
     title = str(matter.get("title") or "").strip()
     sections = list(_sections(body, source, title))
     if _is_short(body):
         sections = [_whole(body, sections[0], title)]
     if len(sections) == 1 and not sections[0].body:
-        raise ImportProblem(source, "has no text")
+        raise ImportProblem(source, "has no text", "no_sections")
     return ParsedDocument(source, chosen, tuple(sections))
 
 
@@ -119,7 +127,8 @@ def _split_front_matter(text: str, source: str) -> tuple[dict[str, Any], str]:
     try:
         matter = yaml.safe_load(match.group(1))
     except yaml.YAMLError as error:
-        raise ImportProblem(source, f"the front matter is not valid YAML ({error})") from None
+        reason = f"the front matter is not valid YAML ({error})"
+        raise ImportProblem(source, reason, "bad_front_matter") from None
     return (matter if isinstance(matter, dict) else {}), text[match.end() :]
 
 
@@ -144,7 +153,8 @@ def _sections(body: str, source: str, title: str) -> Iterator[ParsedSection]:
         parent = open_sections[-1]
         words, slug = _split_slug(heading.group(2))
         if slug in used:
-            raise ImportProblem(source, f"two sections are called {{#{slug}}}")
+            reason = f"two sections are called {{#{slug}}}"
+            raise ImportProblem(source, reason, "duplicate_slug", slug)
         slug = slug or _unique(slugify(f"{root.slug}-{words}"), used)
         used.add(slug)
         section = ParsedSection(slug, words, level, parent=parent)
