@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from app.assistant.registry import Skill
+from app.skills.knowledge.import_jobs import TASKS
+from app.skills.knowledge.import_views import blueprint as imports
 from app.skills.knowledge.mentions import find_hints
 from app.skills.knowledge.parts import ProductCardPart
 from app.skills.knowledge.tools import TOOLS
@@ -14,8 +16,9 @@ SKILL = Skill(
     name="knowledge",
     tools=TOOLS,
     parts=(ProductCardPart,),
-    blueprints=(blueprint,),
+    blueprints=(blueprint, imports),
     prompts=Path(__file__).with_name("prompts.yaml"),
     context={"knowledge": find_hints},
     domains=("manual", "dishes", "wines", "cocktails", "recipes", "beer_liquor", "training"),
+    tasks=TASKS,
 )

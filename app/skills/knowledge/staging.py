@@ -253,9 +253,13 @@ def stage_products(
     *,
     group_id: UUID,
     kind: str,
+    is_partial: bool = False,
     lock: bool = False,
 ) -> Staging:
-    """Work out what bringing in these products of one kind changes, by slug."""
+    """Work out what bringing in these products of one kind changes, by slug.
+
+    Of partial items, such as the rows of a table, what they do not say stays as it is.
+    """
     query = select(Product).where(Product.group_id == group_id, Product.kind == kind)
     query = query.order_by(Product.id)
     rows = session.scalars(query.with_for_update() if lock else query)
@@ -264,6 +268,8 @@ def stage_products(
     with session.no_autoflush:
         for number, item in enumerate(items):
             wanted = _product_values(item, kind)
+            if is_partial:
+                wanted = _said(wanted, item, known.get(item["slug"]))
             product = known.get(item["slug"])
             if product is None:
                 values = {**_NOTHING, **wanted}
@@ -294,12 +300,21 @@ def _fresh(value: Any) -> Any:
     return value.copy() if isinstance(value, list | dict) else value
 
 
+def _said(
+    wanted: dict[str, Any], item: Mapping[str, Any], product: Product | None
+) -> dict[str, Any]:
+    """Of the values wanted, those that the item speaks of, and its facts beside others."""
+    said = {name: value for name, value in wanted.items() if name in item}
+    facts = {**(product.facts if product else {}), **wanted["facts"]}
+    return {**said, "facts": facts}
+
+
 def _product_values(item: Mapping[str, Any], kind: str) -> dict[str, Any]:
     values = {name: item[name] for name in _PLAIN if name in item}
     facts = dict(item.get("facts", {}))
     if kind == "recipes":
         facts |= {name: item[name] for name in RECIPE_FACTS if name in item}
-        values["category"] = item.get("cuisine", "")
+        values["category"] = item.get("cuisine", item.get("category", ""))
     values["facts"] = facts
     values["price"] = Decimal(str(item["price"])) if item.get("price") else None
     return values
