@@ -141,7 +141,8 @@ def load_import(session: ScopedSession, import_id: UUID, *, lock: bool = False) 
     """An import of the group as it stands now, or NotFound."""
     query = _imports(session).where(LibraryImport.id == import_id)
     query = query.execution_options(populate_existing=True)
-    item = session.scalar(query.with_for_update() if lock else query)
+    # Not a full lock: revisions that are being written refer to the row, and hold it by its key.
+    item = session.scalar(query.with_for_update(key_share=True) if lock else query)
     if item is None:
         raise NotFound("There is no such import, or it is not yours to see.")
     return item

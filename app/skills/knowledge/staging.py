@@ -79,10 +79,26 @@ class Staging:
 
     def write(self, import_id: UUID | None = None) -> None:
         """Write what was staged, with what was before it."""
+        moved = self._hold_back_moves()
         self.session.flush()
+        for section, parent_id in moved:
+            section.parent_id = parent_id
         for id_, entity in self.touched.items():
             keep(self.session, entity, self.before[id_], import_id=import_id)
         self.session.flush()
+
+    def _hold_back_moves(self) -> list[tuple[ManualSection, UUID]]:
+        """Leave what moves under a new section where it is: a flush changes before it adds."""
+        moved = []
+        for id_, entity in self.touched.items():
+            before = self.before[id_]
+            if before is None or not isinstance(entity, ManualSection) or not entity.parent_id:
+                continue
+            if entity.parent_id in self.before and self.before[entity.parent_id] is None:
+                moved.append((entity, entity.parent_id))
+                former = before["parent_id"]
+                entity.parent_id = UUID(former) if former else None
+        return moved
 
 
 @dataclass
