@@ -8,6 +8,8 @@ from typing import Any
 
 import yaml
 
+from app.retrieval.folding import fold
+
 WORDS = Path(__file__).with_name("vocabulary.yaml")
 
 
@@ -51,3 +53,23 @@ def fact_pairs(facts: dict[str, Any], language: str) -> dict[str, str]:
             words = category_name(str(shown), language) if known else str(shown)
             pairs[_word("facts", key, language)] = words
     return pairs
+
+
+def fact_labels() -> dict[str, tuple[str, str]]:
+    """What each fact is called in English and in Spanish, by its key."""
+    return {key: (names["en"], names["es"]) for key, names in _words()["facts"].items()}
+
+
+def category_key(text: str) -> str:
+    """The key of a category or tag by its key or its word in either language, else `text`."""
+    return _categories().get(fold(text).replace("_", " ").replace("-", " "), text)
+
+
+@cache
+def _categories() -> dict[str, str]:
+    found: dict[str, str] = {}
+    for key, names in _words()["categories"].items():
+        for name in (key, names["en"], names["es"]):
+            # Of two with one name the first is meant: it is a category, the second a tag.
+            found.setdefault(fold(name).replace("_", " ").replace("-", " "), key)
+    return found

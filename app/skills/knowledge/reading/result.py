@@ -75,10 +75,13 @@ class ReadRow:
     """One line of a menu as a product's values; it is usable when it has no problems.
 
     What the file does not say is absent from `values`; `price` is a decimal as text.
+    `borrowed` are the values that the file has in its own language only, put in the other
+    one's place: they are for what is new, and must not overwrite a translation.
     """
 
     line: int
     values: dict[str, Any] = field(default_factory=dict)
+    borrowed: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
 
@@ -111,7 +114,7 @@ class Reading:
             for each in values["documents"]
         ]
         rows = [
-            ReadRow(each["line"], each["values"], _problems(each["problems"]))
+            ReadRow(each["line"], each["values"], each["borrowed"], _problems(each["problems"]))
             for each in values["rows"]
         ]
         return cls(documents, rows, _problems(values["problems"]), values["facts"])

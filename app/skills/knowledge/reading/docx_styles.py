@@ -1,0 +1,147 @@
+"""What the styles of a Word document mean: headings in any language, titles, and lists."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from docx.document import Document
+from docx.oxml.ns import qn
+
+# Word calls them "heading 1" in its files; other programs write what their menus say.
+_HEADING = re.compile(
+    r"^(?:heading|t[ií]tulo|ttulo|encabezado|cabecera|titre|überschrift|titolo)\s*([1-9])\b",
+    re.IGNORECASE,
+)
+_TITLE = re.compile(r"^(?:title|t[ií]tulo|puesto|titre|titel)$", re.IGNORECASE)
+_CONTENTS = re.compile(r"^(?:toc|tdc|tabla de contenido|índice|contents)\b", re.IGNORECASE)
+_LIST = re.compile(r"^(?:list|lista)\b", re.IGNORECASE)
+_NUMBERS = re.compile(r"number|n[uú]mero|numerada", re.IGNORECASE)
+_BULLET_FORMATS = ("bullet", "none")
+BODY_LEVEL = 9  # an outline level that stands for plain text
+MOST_BASES = 12
+
+
+@dataclass(frozen=True)
+class Style:
+    """A paragraph's style: `level` is 1 for chapters, 0 for what is no heading."""
+
+    name: str = ""
+    level: int = 0
+    is_title: bool = False
+    is_contents: bool = False
+    numbering: Any = None
+
+
+class Styles:
+    """The styles and numberings of a document, each looked up once."""
+
+    def __init__(self, document: Document) -> None:
+        self._elements = {
+            str(style.get(qn("w:styleId"))): style
+            for style in document.styles.element.iter(qn("w:style"))
+        }
+        self._known: dict[str, Style] = {}
+        self._formats = _numbering_formats(document)
+
+    def of(self, paragraph: Any) -> Style:
+        """The paragraph's style, with the outline level that it may have of its own."""
+        properties = paragraph.find(qn("w:pPr"))
+        if properties is None:
+            return Style()
+        style = self._style(_value(properties.find(qn("w:pStyle"))))
+        own = _outline_level(properties)
+        if own is None or style.is_title or style.is_contents:
+            return style
+        level = 0 if own == BODY_LEVEL else own + 1
+        return Style(style.name, level, numbering=style.numbering)
+
+    def list_of(self, paragraph: Any, style: Style) -> tuple[str, int, bool] | None:
+        """The list it is an item of, how deep, and whether that is numbered; None if none."""
+        numbering = paragraph.find(f"{qn('w:pPr')}/{qn('w:numPr')}")
+        if numbering is None:
+            numbering = style.numbering
+        if numbering is not None:
+            list_id = _value(numbering.find(qn("w:numId")))
+            depth = _number(_value(numbering.find(qn("w:ilvl"))), 0, 8)
+            if list_id == "0":
+                return None
+            format_ = self._formats.get((list_id, depth))
+            is_numbered = bool(format_) and format_ not in _BULLET_FORMATS
+            return list_id, depth, is_numbered
+        if _LIST.match(style.name) and "paragraph" not in style.name.lower():
+            digits = re.search(r"\d+$", style.name)
+            depth = _number(digits[0], 1, 9) - 1 if digits else 0
+            return style.name, depth, bool(_NUMBERS.search(style.name))
+        return None
+
+    def _style(self, style_id: str) -> Style:
+        if style_id not in self._known:
+            self._known[style_id] = self._make(style_id)
+        return self._known[style_id]
+
+    def _make(self, style_id: str) -> Style:
+        """The style by its name or those of what it is based on; localised ids count too."""
+        names, level, numbering = [], None, None
+        for element in self._bases(style_id):
+            names.append(_value(element.find(qn("w:name"))))
+            properties = element.find(qn("w:pPr"))
+            if properties is not None:
+                numbering = _first(numbering, properties.find(qn("w:numPr")))
+                level = _first(level, _outline_level(properties))
+        names.append(style_id)
+        headings = [found for name in names if (found := _HEADING.match(name))]
+        if level is None and headings:
+            level = int(headings[0][1]) - 1
+        return Style(
+            name=names[0],
+            level=0 if level is None or level >= BODY_LEVEL else level + 1,
+            is_title=bool(_TITLE.match(names[0])),
+            is_contents=bool(_CONTENTS.match(names[0])),
+            numbering=numbering,
+        )
+
+    def _bases(self, style_id: str) -> list[Any]:
+        """The style and those it is based on; a chain may bite its own tail."""
+        chain: list[Any] = []
+        while (element := self._elements.get(style_id)) is not None and len(chain) < MOST_BASES:
+            chain.append(element)
+            style_id = _value(element.find(qn("w:basedOn")))
+        return chain
+
+
+def _numbering_formats(document: Document) -> dict[tuple[str, int], str]:
+    """How each level of each list is numbered, by the list's id and the level."""
+    try:
+        root = document.part.numbering_part.element
+    except (KeyError, NotImplementedError):
+        return {}
+    levels: dict[str, dict[int, str]] = {}
+    for abstract in root.iter(qn("w:abstractNum")):
+        levels[str(abstract.get(qn("w:abstractNumId")))] = {
+            _number(str(level.get(qn("w:ilvl"))), 0, 8): _value(level.find(qn("w:numFmt")))
+            for level in abstract.iter(qn("w:lvl"))
+        }
+    return {
+        (str(number.get(qn("w:numId"))), depth): format_
+        for number in root.iter(qn("w:num"))
+        for depth, format_ in levels.get(_value(number.find(qn("w:abstractNumId"))), {}).items()
+    }
+
+
+def _outline_level(properties: Any) -> int | None:
+    level = properties.find(qn("w:outlineLvl"))
+    return None if level is None else _number(_value(level), 0, BODY_LEVEL)
+
+
+def _value(element: Any) -> str:
+    return "" if element is None else str(element.get(qn("w:val"), ""))
+
+
+def _number(text: str, least: int, most: int) -> int:
+    return min(most, max(least, int(text))) if text.isdigit() else least
+
+
+def _first(known: Any, found: Any) -> Any:
+    return found if known is None else known

@@ -1,0 +1,54 @@
+"""What every reading goes through at its end: cleaned, kept within limits, and counted."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from app.skills.knowledge.reading.result import Limits, Reading, Unreadable
+from app.skills.knowledge.reading.tree import split_long
+
+# The database has no place for NUL; the others have no meaning in a text.
+_UNWANTED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u00ad\ufeff\ufffe\uffff\ud800-\udfff]")
+_SPACE_AT_END = re.compile(r"(?<=\S)(?:[ \t]|[ \t]{3,})$", re.MULTILINE)
+_EMPTY_LINES = re.compile(r"\n{3,}")
+
+
+def finish(reading: Reading, limits: Limits) -> Reading:
+    """The same reading, ready to be kept.
+
+    Raises:
+        Unreadable: there is more of it than may be, or nothing at all.
+    """
+    for document in reading.documents:
+        for section in document.sections:
+            section.title = clean(section.title)
+            section.body = _EMPTY_LINES.sub("\n\n", _SPACE_AT_END.sub("", clean(section.body)))
+    used = {section.slug for document in reading.documents for section in document.sections}
+    for document in reading.documents:
+        split_long(document, used)
+    for row in reading.rows:
+        row.values = _clean_values(row.values)
+    sections = [section for document in reading.documents for section in document.sections]
+    words = sum(len(f"{section.title} {section.body}".split()) for section in sections)
+    if len(sections) > limits.sections:
+        raise Unreadable("too_many_sections")
+    if words > limits.words:
+        raise Unreadable("too_many_words")
+    if reading.documents and not any(section.body for section in sections):
+        raise Unreadable("no_sections")
+    reading.facts |= {"words": words, "sections": len(sections), "rows": len(reading.rows)}
+    return reading
+
+
+def clean(text: str) -> str:
+    """Text without signs that cannot be kept or seen."""
+    return _UNWANTED.sub("", text)
+
+
+def _clean_values(value: Any) -> Any:
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, dict):
+        return {name: _clean_values(each) for name, each in value.items()}
+    return [_clean_values(each) for each in value] if isinstance(value, list) else value

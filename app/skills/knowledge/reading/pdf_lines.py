@@ -1,0 +1,202 @@
+"""The lines of a PDF's pages as they are printed: their words, size, font and place."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import pypdfium2 as pdfium
+import pypdfium2.raw as raw
+
+FIXED_PITCH = 1  # a bit of a font's flags, as the PDF standard numbers them
+BOLD_WEIGHT = 600
+# Heads and feet stand in these parts of the page, and are the same on at least so many.
+EDGE, REPEATED = 0.11, 3
+_MONO = re.compile(r"mono|courier|consol|typewriter|cmtt|fixed", re.IGNORECASE)
+_PAGE_NUMBER = re.compile(
+    r"^\W*(?:page|página|pág\.?|p\.)?\s*(?:\d{1,4}|[ivxlc]{1,7})"
+    r"(?:\s*(?:/|of|de|\|)\s*\d{1,4})?\W*$",
+    re.IGNORECASE,
+)
+_LEADER = re.compile(r"(?:\.\s?){4,}\s*\d*\s*$|…{2,}\s*\d*\s*$")
+# What the library writes for a hyphen at the end of a line.
+_HYPHENS = str.maketrans({"\x02": "-", "\ufffe": "-", "\u00ad": "-", "\u2010": "-"})
+_LIGATURES = str.maketrans({"ﬁ": "fi", "ﬂ": "fl", "ﬀ": "ff", "ﬃ": "ffi", "ﬄ": "ffl"})
+
+
+@dataclass(slots=True)
+class Line:
+    """One printed line; coordinates are points from the lower left corner of its page."""
+
+    text: str
+    page: int
+    size: float
+    left: float
+    right: float
+    bottom: float
+    height: float  # of the page
+    is_bold: bool = False
+    is_mono: bool = False
+
+    @property
+    def is_at_edge(self) -> bool:
+        return not EDGE < self.bottom / self.height < 1 - EDGE
+
+
+@dataclass(frozen=True)
+class Bookmark:
+    level: int
+    title: str
+    page: int
+    top: float | None  # where on the page it leads to, if it says
+
+
+def read_lines(page: pdfium.PdfPage, number: int) -> list[Line]:
+    """The lines of page `number` that have words, in reading order."""
+    text_page = page.get_textpage()
+    try:
+        text = text_page.get_text_range()
+        height = page.get_height() or 1.0
+        return [_line(text_page, words, start, number, height) for words, start in _split(text)]
+    finally:
+        text_page.close()
+
+
+def _split(text: str) -> Iterator[tuple[str, int]]:
+    """Each line's words, and the place in the text, in 16-bit units, at which they begin."""
+    place = 0
+    for line in text.split("\n"):
+        units = len(line) + sum(sign > "\uffff" for sign in line)
+        words = line.strip()
+        if words:
+            yield words, place + len(line) - len(line.lstrip())
+        place += units + 1
+
+
+def _line(
+    text_page: pdfium.PdfTextPage, words: str, start: int, number: int, height: float
+) -> Line:
+    first = raw.FPDFText_GetCharIndexFromTextIndex(text_page, start)
+    last = raw.FPDFText_GetCharIndexFromTextIndex(text_page, start + len(words) - 1)
+    left, bottom, _, _ = _box(text_page, first)
+    _, _, right, _ = _box(text_page, last)
+    bold, mono = _font(text_page, first)
+    last_bold, last_mono = _font(text_page, last)
+    return Line(
+        text=words.translate(_HYPHENS).translate(_LIGATURES),
+        page=number,
+        size=_size(text_page, first),
+        left=left,
+        right=max(left, right),
+        bottom=bottom,
+        height=height,
+        is_bold=bold and last_bold,
+        is_mono=mono and last_mono,
+    )
+
+
+def _box(text_page: pdfium.PdfTextPage, index: int) -> tuple[float, float, float, float]:
+    rect = raw.FS_RECTF()
+    if not raw.FPDFText_GetLooseCharBox(text_page, index, rect):
+        return 0.0, 0.0, 0.0, 0.0
+    return rect.left, rect.bottom, rect.right, rect.top
+
+
+def _size(text_page: pdfium.PdfTextPage, index: int) -> float:
+    """The letter's size in points, as it is printed: many programs scale a size of 1."""
+    matrix = raw.FS_MATRIX()
+    scale = 1.0
+    if raw.FPDFText_GetMatrix(text_page, index, matrix):
+        scale = math.hypot(matrix.c, matrix.d) or 1.0
+    size = float(raw.FPDFText_GetFontSize(text_page, index))
+    return round(size * scale * 2) / 2
+
+
+def _font(text_page: pdfium.PdfTextPage, index: int) -> tuple[bool, bool]:
+    """Whether the letter is bold, and whether its font has letters of one width."""
+    flags = ctypes.c_int()
+    name = ctypes.create_string_buffer(128)
+    length = raw.FPDFText_GetFontInfo(text_page, index, name, len(name), flags)
+    called = name.value.decode("utf-8", "replace") if 0 < length <= len(name) else ""
+    is_bold = (
+        raw.FPDFText_GetFontWeight(text_page, index) >= BOLD_WEIGHT or "bold" in called.lower()
+    )
+    return is_bold, bool(flags.value & FIXED_PITCH) or bool(_MONO.search(called))
+
+
+def read_bookmarks(document: pdfium.PdfDocument) -> list[Bookmark]:
+    """The outline, in the order of the pages that it leads to."""
+    found = []
+    for bookmark in document.get_toc(max_depth=6):
+        destination = bookmark.get_dest()
+        page = destination.get_index() if destination else None
+        title = " ".join(bookmark.get_title().split())
+        if page is None or destination is None or not title:
+            continue
+        found.append(Bookmark(bookmark.level + 1, title, page, _top(destination)))
+    return sorted(found, key=lambda each: each.page)
+
+
+def _top(destination: pdfium.PdfDest) -> float | None:
+    mode, values = destination.get_view()
+    if mode == raw.PDFDEST_VIEW_XYZ and len(values) >= 2:
+        return float(values[1])
+    if mode in (raw.PDFDEST_VIEW_FITH, raw.PDFDEST_VIEW_FITBH) and values:
+        return float(values[0])
+    return None
+
+
+def body_size(lines: Iterable[Line]) -> float:
+    """The size in which most of the text is set."""
+    sizes: Counter[float] = Counter()
+    for line in lines:
+        sizes[line.size] += len(line.text)
+    return sizes.most_common(1)[0][0]
+
+
+def drop_furniture(lines: list[Line]) -> list[Line]:
+    """Without running heads and feet, page numbers, and printed tables of contents."""
+    size = body_size(lines)
+    same, alike = _repeated(lines)
+    contents = _contents_pages(lines)
+    return [
+        line
+        for line in lines
+        if line.page not in contents
+        and not (line.is_at_edge and _is_furniture(line, size, same, alike))
+    ]
+
+
+def _is_furniture(line: Line, size: float, same: set[str], alike: set[str]) -> bool:
+    if _PAGE_NUMBER.match(line.text) or line.text in same:
+        return True
+    # "Station 1", "Station 2" at the head of their pages are headings, when they are large.
+    return _without_digits(line.text) in alike and line.size <= size
+
+
+def _repeated(lines: list[Line]) -> tuple[set[str], set[str]]:
+    """The texts at the edges of several pages; and those that differ in digits alone."""
+    pages: dict[str, set[int]] = {}
+    for line in lines:
+        if line.is_at_edge:
+            pages.setdefault(line.text, set()).add(line.page)
+            pages.setdefault(_without_digits(line.text), set()).add(line.page)
+    often = {text for text, found in pages.items() if len(found) >= REPEATED}
+    return {text for text in often if "#" not in text}, often
+
+
+def _without_digits(text: str) -> str:
+    return "#" + re.sub(r"\d+|\b[ivxl]+\b", "", text)
+
+
+def _contents_pages(lines: list[Line]) -> set[int]:
+    """The pages most of whose lines lead with dots to a page number."""
+    all_of, leading = Counter[int](), Counter[int]()
+    for line in lines:
+        all_of[line.page] += 1
+        leading[line.page] += bool(_LEADER.search(line.text))
+    return {page for page, count in leading.items() if count >= 4 and count * 2 > all_of[page]}

@@ -1,0 +1,141 @@
+"""A packed folder of pages: each page is a chapter, in the order in which its index lists them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+from urllib.parse import unquote, urldefrag
+
+from app.skills.knowledge.markdown_import import slugify
+from app.skills.knowledge.reading.archive import Archive
+from app.skills.knowledge.reading.html import parse, read_page
+from app.skills.knowledge.reading.markdown import read_markdown_text
+from app.skills.knowledge.reading.result import (
+    Limits,
+    OnProgress,
+    Problem,
+    ReadDocument,
+    Reading,
+    Unreadable,
+)
+from app.skills.knowledge.reading.source import language_of, source_name
+from app.skills.knowledge.reading.tree import unique_slug
+
+PAGES = (".html", ".htm", ".xhtml", ".md", ".markdown")
+_INDEX = re.compile(r"^(?:index|toc|contents|readme)$", re.IGNORECASE)
+# An index of links alone is a way to the chapters and not one of them.
+INDEX_WORDS = 20
+
+
+def is_site(archive: Archive) -> bool:
+    return any(_is_page(name) for name in archive.members)
+
+
+def read_site(archive: Archive, language: str, on_progress: OnProgress, limits: Limits) -> Reading:
+    """Every page of the archive that is in this language.
+
+    Raises:
+        Unreadable: none of its pages has any text.
+    """
+    pages = _ordered(archive, _in_language(archive, language))
+    reading = Reading()
+    used: set[str] = set()
+    sources: set[str] = set()
+    for number, name in enumerate(pages, start=1):
+        on_progress("reading", number, len(pages))
+        source = _source(name, sources)
+        try:
+            document = _page(archive, name, source, used)
+        except Unreadable as failure:
+            reading.problems.append(Problem(name, failure.problem.code, failure.problem.detail))
+            continue
+        if document is not None:
+            reading.documents.append(document)
+        elif not _is_index(name):
+            reading.problems.append(Problem(name, "file_left_out"))
+        if sum(len(each.sections) for each in reading.documents) > limits.sections:
+            raise Unreadable("too_many_sections")
+    if not reading.documents:
+        raise Unreadable("no_sections")
+    return reading
+
+
+def _page(archive: Archive, name: str, source: str, used: set[str]) -> ReadDocument | None:
+    content = archive.read(name)
+    if name.lower().endswith((".md", ".markdown")):
+        return _markdown_page(content, source, used)
+    document, _has_headings = read_page(content, source, used)
+    if document and _is_index(name) and _own_words(document) < INDEX_WORDS:
+        used.difference_update(section.slug for section in document.sections)
+        return None
+    return document
+
+
+def _markdown_page(content: bytes, source: str, used: set[str]) -> ReadDocument:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = content.decode("cp1252", "replace")
+    (document,) = read_markdown_text(text, source).documents
+    for section in document.sections:
+        if section.slug in used:
+            section.slug, section.is_named = unique_slug(section.slug, used), False
+        used.add(section.slug)
+    return document
+
+
+def _own_words(document: ReadDocument) -> int:
+    bodies = " ".join(section.body for section in document.sections)
+    return len(re.sub(r"\[[^\]]*\]\([^)]*\)", "", bodies).split())
+
+
+def _is_page(name: str) -> bool:
+    path = PurePosixPath(name)
+    is_hidden = any(part.startswith((".", "__MACOSX")) for part in path.parts)
+    return name.lower().endswith(PAGES) and not is_hidden
+
+
+def _is_index(name: str) -> bool:
+    return bool(_INDEX.match(source_name(name)))
+
+
+def _in_language(archive: Archive, language: str) -> list[str]:
+    """The pages by name; when some are marked with the language, not those of the other."""
+    pages = sorted((name for name in archive.members if _is_page(name)), key=_natural)
+    if any(language_of(name) == language for name in pages):
+        return [name for name in pages if language_of(name) in ("", language)]
+    return pages
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """So that chapter 10 comes after chapter 9."""
+    return [(int(part or 0) if part.isdigit() else 0, part) for part in re.split(r"(\d+)", name)]
+
+
+def _ordered(archive: Archive, pages: list[str]) -> list[str]:
+    """The index first, then the pages as it links them, then the others by name."""
+    indexes = [name for name in pages if _is_index(name) and not name.lower().endswith(".md")]
+    if not indexes:
+        return pages
+    index = min(indexes, key=lambda name: (name.count("/"), name))
+    linked = dict.fromkeys(each for each in _links(archive, index) if each in pages)
+    return list(dict.fromkeys([index, *linked, *pages]))
+
+
+def _links(archive: Archive, index: str) -> list[str]:
+    folder = PurePosixPath(index).parent
+    links = []
+    for link in parse(archive.read(index)).find_all("a", href=True):
+        path = unquote(urldefrag(str(link["href"])).url)
+        links.append(str(folder / path))
+    return links
+
+
+def _source(name: str, taken: set[str]) -> str:
+    """The page's name; two of one name in different folders are told apart by these."""
+    source = source_name(name)
+    if source in taken:
+        folders = PurePosixPath(name).parent.parts
+        source = unique_slug(slugify("-".join([*folders[-1:], source])), taken)
+    taken.add(source)
+    return source
