@@ -16,7 +16,15 @@ from app.skills.knowledge.imports import (
     undo_import,
 )
 from app.skills.knowledge.models import LibraryImport
+from app.skills.knowledge.reading import OnProgress, Reading, read_file
 from tests.factories.people import Member
+
+
+def read_in_this_process(
+    content: bytes, filename: str, target: str, language: str, *, on_progress: OnProgress, **_: Any
+) -> Reading:
+    """What `read_apart` gives, without a process of its own."""
+    return read_file(content, filename, target, language, on_progress)
 
 
 def waiting_jobs(database: Database, group_id: UUID) -> list[tuple[str, dict[str, Any]]]:

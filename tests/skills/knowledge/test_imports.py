@@ -36,6 +36,7 @@ from tests.factories.imports import (
     do_jobs,
     import_file,
     look_at,
+    read_in_this_process,
     undo_file,
     waiting_jobs,
 )
@@ -55,6 +56,12 @@ Cómo pagamos.
 ## Propinas {#tips}
 Las propinas se juntan cada viernes.
 """
+
+
+@pytest.fixture(autouse=True)
+def read_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read in this process: starting one for each file would take minutes in all."""
+    monkeypatch.setattr(import_jobs, "read_apart", read_in_this_process)
 
 
 @pytest.fixture
