@@ -9,8 +9,10 @@ import signal
 import sys
 from typing import IO, Any
 
+# The readers are loaded before the limits are set, because Python keeps what it compiles.
+from app.skills.knowledge.reading import docx, html, pdf, site  # noqa: F401
 from app.skills.knowledge.reading.formats import read
-from app.skills.knowledge.reading.result import MEGABYTE, Limits, Reading
+from app.skills.knowledge.reading.result import Limits, Reading
 
 OPEN_FILES = 32
 
@@ -45,19 +47,21 @@ def _say(answers: IO[bytes], answer: dict[str, Any]) -> None:
 def _restrain(limits: Limits) -> None:
     """Take from this process what it does not need, before it sees the file."""
     _limit(resource.RLIMIT_AS, limits.memory_bytes)
-    _limit(resource.RLIMIT_CPU, limits.cpu_seconds)
-    # Enough for a traceback and too little for anything else.
-    _limit(resource.RLIMIT_FSIZE, MEGABYTE)
+    # The first limit sends a signal that tells why; only the second, later one just kills.
+    _limit(resource.RLIMIT_CPU, limits.cpu_seconds, limits.cpu_seconds + 2)
+    _limit(resource.RLIMIT_FSIZE, 0)
     _limit(resource.RLIMIT_NOFILE, OPEN_FILES)
     _limit(resource.RLIMIT_CORE, 0)
     # Should the parent die, nobody else would watch the clock.
     signal.alarm(int(limits.wall_seconds) + 5)
 
 
-def _limit(what: int, most: int) -> None:
+def _limit(what: int, most: int, at_last: int | None = None) -> None:
+    """Lower a limit of this process for good, if it is not as low already."""
     _soft, hard = resource.getrlimit(what)
-    most = most if hard == resource.RLIM_INFINITY else min(most, hard)
-    resource.setrlimit(what, (most, most))
+    last = most if at_last is None else at_last
+    last = last if hard == resource.RLIM_INFINITY else min(last, hard)
+    resource.setrlimit(what, (min(most, last), last))
 
 
 if __name__ == "__main__":

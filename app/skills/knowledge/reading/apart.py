@@ -27,6 +27,7 @@ from app.skills.knowledge.reading.result import LIMITS, MEGABYTE, Limits, OnProg
 ROOT = Path(__file__).resolve().parents[4]
 LOOK_EVERY = 0.2  # seconds between two looks at the clock and at whether it was cancelled
 ANSWER_BYTES = 300 * MEGABYTE
+PIECE_BYTES = 64 * 1024
 _SIGNALS = {
     # The processor's time was used up, or the child's own alarm clock rang.
     -signal.SIGXCPU: "takes_too_long",
@@ -55,31 +56,31 @@ def read_apart(
     if len(content) > limits.file_bytes:
         return Reading.failed("too_big")
     order = {"filename": filename, "target": target, "language": language, "limits": asdict(limits)}
-    with tempfile.TemporaryFile() as question, tempfile.TemporaryFile() as complaints:
+    with tempfile.TemporaryFile() as question:
         question.write(json.dumps(order).encode() + b"\n" + content)
         question.seek(0)
-        child = _start(question, complaints)
+        child = _start(question)
         try:
-            return _listen(child, complaints, on_progress, is_cancelled, limits)
+            return _listen(child, on_progress, is_cancelled, limits)
         finally:
             child.kill()
             child.wait()
-            assert child.stdout
+            assert child.stdout and child.stderr
             child.stdout.close()
+            child.stderr.close()
 
 
-def _start(question: IO[bytes], complaints: IO[bytes]) -> subprocess.Popen[bytes]:
+def _start(question: IO[bytes]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-m", "app.skills.knowledge.reading"],
         stdin=question,
         stdout=subprocess.PIPE,
-        stderr=complaints,
+        stderr=subprocess.PIPE,
         cwd=ROOT,
         # Nothing of our own environment: it has the addresses and passwords of the services.
         env={
             "PATH": os.defpath,
             "LANG": "C.UTF-8",
-            "PYTHONDONTWRITEBYTECODE": "1",
             "OPENBLAS_NUM_THREADS": "1",
             "MALLOC_ARENA_MAX": "2",
         },
@@ -88,29 +89,38 @@ def _start(question: IO[bytes], complaints: IO[bytes]) -> subprocess.Popen[bytes
 
 def _listen(
     child: subprocess.Popen[bytes],
-    complaints: IO[bytes],
     on_progress: OnProgress,
     is_cancelled: Callable[[], bool],
     limits: Limits,
 ) -> Reading:
     """Hear the child out, unless it takes too long or nobody wants to know any more."""
-    assert child.stdout
+    assert child.stdout and child.stderr
     deadline = time.monotonic() + limits.wall_seconds
     heard = _Heard(on_progress)
     with selectors.DefaultSelector() as selector:
-        selector.register(child.stdout, selectors.EVENT_READ)
+        selector.register(child.stdout, selectors.EVENT_READ, heard.hear)
+        selector.register(child.stderr, selectors.EVENT_READ, heard.hear_complaint)
         while True:
             if is_cancelled():
                 return Reading.failed("cancelled")
             if time.monotonic() > deadline:
                 return Reading.failed("takes_too_long")
-            until = time.monotonic() + LOOK_EVERY
-            while (left := until - time.monotonic()) > 0:
-                if not selector.select(left):
-                    continue
-                piece = os.read(child.stdout.fileno(), MEGABYTE)
-                if not piece or not heard.hear(piece):
-                    return heard.reading or _how_it_ended(child, complaints)
+            if not _take_in(selector, time.monotonic() + LOOK_EVERY):
+                return heard.reading or _how_it_ended(child, heard.complaint)
+
+
+def _take_in(selector: selectors.BaseSelector, until: float) -> bool:
+    """Hear what the child says for a moment; False when it has said all."""
+    while (left := until - time.monotonic()) > 0:
+        for key, _events in selector.select(left):
+            piece = os.read(key.fd, PIECE_BYTES)
+            if not piece:
+                selector.unregister(key.fileobj)
+            elif not key.data(piece):
+                return False
+        if not selector.get_map():
+            return False
+    return True
 
 
 class _Heard:
@@ -118,6 +128,7 @@ class _Heard:
 
     def __init__(self, on_progress: OnProgress) -> None:
         self.reading: Reading | None = None
+        self.complaint = b""
         self._on_progress = on_progress
         self._pieces: list[bytes] = []
         self._bytes = 0
@@ -134,6 +145,11 @@ class _Heard:
         self._pieces.append(rest)
         return self.reading is None
 
+    def hear_complaint(self, piece: bytes) -> bool:
+        """Keep the end of what it says when it fails."""
+        self.complaint = (self.complaint + piece)[-PIECE_BYTES:]
+        return True
+
     def _take(self, answer: dict[str, Any]) -> None:
         if "reading" in answer:
             self.reading = Reading.from_json(answer["reading"])
@@ -142,11 +158,10 @@ class _Heard:
             self._on_progress(step, done, total)
 
 
-def _how_it_ended(child: subprocess.Popen[bytes], complaints: IO[bytes]) -> Reading:
+def _how_it_ended(child: subprocess.Popen[bytes], complaint: bytes) -> Reading:
     """The reading of a child that ended without an answer; why it did goes to the log."""
     child.wait()
-    complaints.seek(0)
-    said = complaints.read(MEGABYTE).decode("utf-8", "replace").strip().splitlines()
+    said = complaint.decode("utf-8", "replace").strip().splitlines()
     # The last line of a traceback names the error; what stands after it may quote the file.
     error = said[-1].partition(":")[0] if said else ""
     log.warning("a file could not be read", ended=child.returncode, error=error[:100])

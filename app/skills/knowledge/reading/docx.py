@@ -28,6 +28,7 @@ from app.skills.knowledge.reading.result import (
 from app.skills.knowledge.reading.tree import TreeBuilder
 
 PROGRESS_EVERY = 500
+_CONTAINERS = tuple(map(qn, ("w:sdtContent", "w:ins", "w:moveTo", "w:customXml")))
 _COUNTED_BOOKMARK = re.compile(r"^_|\d{4,}|^OLE_LINK", re.IGNORECASE)
 
 
@@ -59,8 +60,8 @@ def _blocks(parent: Any) -> Iterator[Any]:
         if child.tag in (qn("w:p"), qn("w:tbl")):
             yield child
         elif child.tag == qn("w:sdt") and not _is_contents(child):
-            yield from _blocks(child.find(qn("w:sdtContent")) or ())
-        elif child.tag in (qn("w:ins"), qn("w:moveTo"), qn("w:customXml")):
+            yield from _blocks(child.iterchildren(qn("w:sdtContent")))
+        elif child.tag in _CONTAINERS:
             yield from _blocks(child)
 
 
@@ -78,6 +79,7 @@ class _Reader:
         self._title = ""
         self._properties = document.core_properties.title or ""
         self._items: list[str] = []
+        self._is_numbered = False  # whether the list that is open is
         self._counts: dict[tuple[str, int], int] = {}
 
     def take(self, block: Any) -> None:
@@ -110,6 +112,10 @@ class _Reader:
             self._builder.text(escape_start(inline_markdown(paragraph)))
 
     def _take_item(self, paragraph: Any, list_id: str, depth: int, is_numbered: bool) -> None:
+        if depth == 0 and self._items and is_numbered != self._is_numbered:
+            self._end_list()
+        if depth == 0:
+            self._is_numbered = is_numbered
         number = self._counts.get((list_id, depth), 0) + 1
         self._counts[list_id, depth] = number
         for key in [key for key in self._counts if key[0] == list_id and key[1] > depth]:

@@ -17,6 +17,7 @@ _HEADING = re.compile(
 _TITLE = re.compile(r"^(?:title|t[ií]tulo|puesto|titre|titel)$", re.IGNORECASE)
 _CONTENTS = re.compile(r"^(?:toc|tdc|tabla de contenido|índice|contents)\b", re.IGNORECASE)
 _LIST = re.compile(r"^(?:list|lista)\b", re.IGNORECASE)
+_PARAGRAPH = re.compile(r"paragraph|p[aá]rrafo", re.IGNORECASE)
 _NUMBERS = re.compile(r"number|n[uú]mero|numerada", re.IGNORECASE)
 _BULLET_FORMATS = ("bullet", "none")
 BODY_LEVEL = 9  # an outline level that stands for plain text
@@ -59,22 +60,20 @@ class Styles:
 
     def list_of(self, paragraph: Any, style: Style) -> tuple[str, int, bool] | None:
         """The list it is an item of, how deep, and whether that is numbered; None if none."""
-        numbering = paragraph.find(f"{qn('w:pPr')}/{qn('w:numPr')}")
+        own = paragraph.find(f"{qn('w:pPr')}/{qn('w:numPr')}")
+        numbering = style.numbering if own is None else own
+        # "List Bullet 2" is a list of its own to Word, and to people one within another.
+        by_name = _depth_of(style.name) if own is None else 0
         if numbering is None:
-            numbering = style.numbering
-        if numbering is not None:
-            list_id = _value(numbering.find(qn("w:numId")))
-            depth = _number(_value(numbering.find(qn("w:ilvl"))), 0, 8)
-            if list_id == "0":
+            if not _LIST.match(style.name) or _PARAGRAPH.search(style.name):
                 return None
-            format_ = self._formats.get((list_id, depth))
-            is_numbered = bool(format_) and format_ not in _BULLET_FORMATS
-            return list_id, depth, is_numbered
-        if _LIST.match(style.name) and "paragraph" not in style.name.lower():
-            digits = re.search(r"\d+$", style.name)
-            depth = _number(digits[0], 1, 9) - 1 if digits else 0
-            return style.name, depth, bool(_NUMBERS.search(style.name))
-        return None
+            return style.name, by_name, bool(_NUMBERS.search(style.name))
+        list_id = _value(numbering.find(qn("w:numId")))
+        depth = _number(_value(numbering.find(qn("w:ilvl"))), 0, 8)
+        if list_id == "0":
+            return None
+        format_ = self._formats.get((list_id, depth))
+        return list_id, max(depth, by_name), bool(format_) and format_ not in _BULLET_FORMATS
 
     def _style(self, style_id: str) -> Style:
         if style_id not in self._known:
@@ -109,6 +108,11 @@ class Styles:
             chain.append(element)
             style_id = _value(element.find(qn("w:basedOn")))
         return chain
+
+
+def _depth_of(name: str) -> int:
+    digits = re.search(r"\d+$", name) if _LIST.match(name) else None
+    return _number(digits[0], 1, 9) - 1 if digits else 0
 
 
 def _numbering_formats(document: Document) -> dict[tuple[str, int], str]:

@@ -9,7 +9,7 @@ from app.skills.knowledge.models import PRODUCT_KINDS
 from app.skills.knowledge.reading.archive import Archive
 from app.skills.knowledge.reading.columns import looks_like_menu
 from app.skills.knowledge.reading.finish import clean, finish
-from app.skills.knowledge.reading.grid import Grid, decode, read_csv, read_xlsx
+from app.skills.knowledge.reading.grid import Grid, decode, read_csv, read_xlsx, utf8
 from app.skills.knowledge.reading.markdown import read_markdown_text
 from app.skills.knowledge.reading.menu import read_menu
 from app.skills.knowledge.reading.result import Limits, OnProgress, Reading, Unreadable
@@ -76,7 +76,7 @@ def format_of(content: bytes, filename: str, limits: Limits) -> str:
         raise Unreadable("encrypted" if _ENCRYPTED_OFFICE in content else "old_office")
     if content.startswith((*_BINARY, b"{\\rtf")):
         raise Unreadable("unknown_format")
-    return _format_of_text(content, filename)
+    return _format_of_text(utf8(content), filename)
 
 
 def _format_of_archive(archive: Archive) -> str:
@@ -148,9 +148,9 @@ def _read_manual(
     if format_ == "site":
         from app.skills.knowledge.reading.site import read_site
 
-        return read_site(Archive(content, limits), language, on_progress, limits)
+        return read_site(Archive(content, limits), source, language, on_progress, limits)
     if format_ == "html":
         from app.skills.knowledge.reading.html import read_html
 
-        return read_html(content, source)
+        return read_html(utf8(content), source)
     return read_markdown_text(clean(decode(content)), source)

@@ -21,6 +21,8 @@ SEPARATORS = ",;\t|"
 MOST_COLUMNS = 200
 PROGRESS_EVERY = 500
 _MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+# What stands beside plain letters in menus of these two languages, and of their wines.
+_WESTERN = frozenset("áéíóúüñÁÉÍÓÚÜÑ¿¡€çàèâêîôûäöïÇ“”‘’«»–—ºª°½¼¾ \xa0")
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f]")
 
 
@@ -43,14 +45,21 @@ def decode(content: bytes) -> str:
     return _guess(content)
 
 
+def utf8(content: bytes) -> bytes:
+    """Content that says it is UTF-16 as UTF-8; any other as it is."""
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return decode(content).encode("utf-8", "replace")
+    return content
+
+
 def _guess(content: bytes) -> str:
     """In restaurants it is what Windows wrote, unless the letters say otherwise."""
     if b"\0" in content:
         raise Unreadable("unknown_format")
     western = content.decode("cp1252", "replace")
-    strange = sum(not (sign.isascii() or sign in "áéíóúüñÁÉÍÓÚÜÑ¿¡€çàèâêîôûäöïÇ“”‘’«»–—ºª°½¼¾")
-                  for sign in western)  # fmt: skip
-    if strange * 4 <= sum(not sign.isascii() for sign in western):
+    foreign = [sign for sign in western if not sign.isascii()]
+    strange = sum(sign not in _WESTERN for sign in foreign)
+    if strange * 4 <= len(foreign):
         return western
     best = from_bytes(content[:200_000]).best()
     return content.decode(best.encoding, "replace") if best else western
@@ -125,8 +134,10 @@ def _cell_text(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        # Ten digits are what the sheet shows; the rest is how computers add.
-        return f"{value:.10g}" if abs(value) < 1e10 else repr(value)
+        # Ten digits are what the sheet shows; the rest is how computers add. Three decimals
+        # get a fourth, because as text they would be taken for thousands.
+        shown = f"{value:.10g}" if abs(value) < 1e10 else repr(value)
+        return f"{shown}0" if re.search(r"\.\d{3}$", shown) else shown
     if isinstance(value, datetime | date):
         return value.isoformat()
     return _tidy(str(value))

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 
-from bs4 import BeautifulSoup, Tag
+from bs4 import BeautifulSoup, Tag, XMLParsedAsHTMLWarning
+from bs4.dammit import EncodingDetector
 from bs4.element import PageElement
 
+from app.skills.knowledge.reading.grid import decode
 from app.skills.knowledge.reading.html_markdown import MARK, to_markdown
 from app.skills.knowledge.reading.result import Problem, ReadDocument, Reading, Unreadable
 from app.skills.knowledge.reading.tree import TreeBuilder
@@ -78,10 +81,21 @@ def parse(content: bytes) -> BeautifulSoup:
     """The page as a tree, in the encoding that it is written in."""
     # In XHTML `<a id="x"/>` is empty; to HTML's parser all that follows would be within it.
     content = _EMPTY.sub(rb"<\1\2></\1>", content)
-    try:
-        return BeautifulSoup(content.decode("utf-8-sig"), "lxml")
-    except UnicodeDecodeError:
-        return BeautifulSoup(content, "lxml")
+    with warnings.catch_warnings():
+        # XHTML is read as HTML on purpose: many pages that say they are the one are the other.
+        warnings.simplefilter("ignore", XMLParsedAsHTMLWarning)
+        return BeautifulSoup(_text(content), "lxml")
+
+
+def _text(content: bytes) -> str:
+    """UTF-8 when it can be, else what the page says that it is, else what it seems to be."""
+    declared = EncodingDetector.find_declared_encoding(content, is_html=True)
+    for encoding in ("utf-8-sig", declared or "utf-8"):
+        try:
+            return content.decode(encoding)
+        except (UnicodeDecodeError, LookupError):
+            continue
+    return decode(content)
 
 
 def _clean(soup: BeautifulSoup) -> Tag:

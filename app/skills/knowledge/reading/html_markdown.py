@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import markdownify
@@ -60,6 +61,11 @@ class _Converter(_Base):
         if "_inline" in parent_tags:
             return f" `{' '.join(text.split())}` " if text.strip() else ""
         return f"\n\n{code_block(text.strip(chr(10)))}\n\n" if text.strip() else ""
+
+    def convert_blockquote(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        text = re.sub(r"\n{3,}", "\n\n", text)
+        quoted: str = super().convert_blockquote(el, text, parent_tags)
+        return quoted
 
     def convert_dt(self, el: Tag, text: str, parent_tags: set[str]) -> str:
         """A term stands in bold above what it means: Markdown has no such lists."""

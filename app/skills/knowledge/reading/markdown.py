@@ -25,15 +25,13 @@ def read_markdown_text(text: str, source: str) -> Reading:
 
 def _document(parsed: ParsedDocument, named: set[str]) -> ReadDocument:
     places = {id(section): place for place, section in enumerate(parsed.sections)}
-    sections = [
-        ReadSection(
-            slug=section.slug,
-            title=section.title,
-            level=section.level,
-            parent=places[id(section.parent)] if section.parent else None,
-            body=section.body,
-            is_named=section.slug in named,
+    sections: list[ReadSection] = []
+    for section in parsed.sections:
+        parent = places[id(section.parent)] if section.parent else None
+        # Levels that the headings skip are not there: a tree has no empty storeys.
+        level = 0 if parent is None else sections[parent].level + 1
+        is_named = section.slug in named
+        sections.append(
+            ReadSection(section.slug, section.title, level, parent, section.body, is_named)
         )
-        for section in parsed.sections
-    ]
     return ReadDocument(parsed.source, sections)

@@ -15,6 +15,7 @@ from app.skills.knowledge.reading.pdf_lines import (
     Line,
     body_size,
     drop_furniture,
+    drop_printed_contents,
     read_bookmarks,
     read_lines,
 )
@@ -67,6 +68,8 @@ def read_pdf(content: bytes, source: str, on_progress: OnProgress, limits: Limit
         title = _title(document)
     on_progress("sorting", 0, 1)
     lines = drop_furniture(lines)
+    if bookmarks:
+        lines = drop_printed_contents(lines, bookmarks)
     headings = _by_outline(bookmarks, lines) or _by_size(lines)
     if not headings:
         reading.problems.append(Problem("", "no_headings"))
@@ -113,9 +116,9 @@ def _title(document: pdfium.PdfDocument) -> str:
 def _tree(lines: Sequence[Line], headings: Sequence[_Heading], source: str) -> TreeBuilder:
     builder = TreeBuilder(source, set())
     set_in = measure(lines)
-    starts = [heading.start for heading in headings]
-    builder.text(to_markdown(lines[: starts[0] if starts else None], set_in))
-    for heading, end in zip(headings, [*starts[1:], len(lines)], strict=True):
+    first, *ends = [*(heading.start for heading in headings), len(lines)]
+    builder.text(to_markdown(lines[:first], set_in))
+    for heading, end in zip(headings, ends, strict=True):
         builder.heading(heading.level, heading.title)
         builder.text(to_markdown(lines[heading.start + heading.count : end], set_in))
     return builder

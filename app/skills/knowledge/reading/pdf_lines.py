@@ -23,7 +23,8 @@ _PAGE_NUMBER = re.compile(
     re.IGNORECASE,
 )
 _LEADER = re.compile(r"(?:\.\s?){4,}\s*\d*\s*$|…{2,}\s*\d*\s*$")
-# What the library writes for a hyphen at the end of a line.
+# Where a line ends within a word, the library puts this for the hyphen and goes on.
+_PARTED = re.compile(r"(?<=[^\W\d_])[\x02\ufffe](?=[^\W\d_])")
 _HYPHENS = str.maketrans({"\x02": "-", "\ufffe": "-", "\u00ad": "-", "\u2010": "-"})
 _LIGATURES = str.maketrans({"ﬁ": "fi", "ﬂ": "fl", "ﬀ": "ff", "ﬃ": "ffi", "ﬄ": "ffl"})
 
@@ -87,7 +88,7 @@ def _line(
     bold, mono = _font(text_page, first)
     last_bold, last_mono = _font(text_page, last)
     return Line(
-        text=words.translate(_HYPHENS).translate(_LIGATURES),
+        text=_PARTED.sub("", words).translate(_HYPHENS).translate(_LIGATURES),
         page=number,
         size=_size(text_page, first),
         left=left,
@@ -193,10 +194,24 @@ def _without_digits(text: str) -> str:
     return "#" + re.sub(r"\d+|\b[ivxl]+\b", "", text)
 
 
+def drop_printed_contents(lines: list[Line], bookmarks: list[Bookmark]) -> list[Line]:
+    """Without lines that lead with dots to a page, before the first one that has a heading."""
+    begin = bookmarks[0].page
+    return [line for line in lines if line.page >= begin or not _LEADER.search(line.text)]
+
+
 def _contents_pages(lines: list[Line]) -> set[int]:
-    """The pages most of whose lines lead with dots to a page number."""
-    all_of, leading = Counter[int](), Counter[int]()
+    """The pages most of whose lines lead with dots to page numbers, which only grow.
+
+    A list of prices looks the same, but for the numbers.
+    """
+    lines_of = Counter(line.page for line in lines)
+    leading: dict[int, list[int]] = {}
     for line in lines:
-        all_of[line.page] += 1
-        leading[line.page] += bool(_LEADER.search(line.text))
-    return {page for page, count in leading.items() if count >= 4 and count * 2 > all_of[page]}
+        if (found := _LEADER.search(line.text)) and (number := re.search(r"\d+", found[0])):
+            leading.setdefault(line.page, []).append(int(number[0]))
+    return {
+        page
+        for page, numbers in leading.items()
+        if len(numbers) >= 4 and len(numbers) * 2 > lines_of[page] and numbers == sorted(numbers)
+    }

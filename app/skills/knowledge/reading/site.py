@@ -31,8 +31,10 @@ def is_site(archive: Archive) -> bool:
     return any(_is_page(name) for name in archive.members)
 
 
-def read_site(archive: Archive, language: str, on_progress: OnProgress, limits: Limits) -> Reading:
-    """Every page of the archive that is in this language.
+def read_site(
+    archive: Archive, called: str, language: str, on_progress: OnProgress, limits: Limits
+) -> Reading:
+    """Every page of the archive that is in this language; `called` is the archive's own name.
 
     Raises:
         Unreadable: none of its pages has any text.
@@ -43,7 +45,7 @@ def read_site(archive: Archive, language: str, on_progress: OnProgress, limits: 
     sources: set[str] = set()
     for number, name in enumerate(pages, start=1):
         on_progress("reading", number, len(pages))
-        source = _source(name, sources)
+        source = _source(name, called, sources)
         try:
             document = _page(archive, name, source, used)
         except Unreadable as failure:
@@ -62,7 +64,7 @@ def read_site(archive: Archive, language: str, on_progress: OnProgress, limits: 
 
 def _page(archive: Archive, name: str, source: str, used: set[str]) -> ReadDocument | None:
     content = archive.read(name)
-    if name.lower().endswith((".md", ".markdown")):
+    if _is_markdown(name):
         return _markdown_page(content, source, used)
     document, _has_headings = read_page(content, source, used)
     if document and _is_index(name) and _own_words(document) < INDEX_WORDS:
@@ -95,6 +97,10 @@ def _is_page(name: str) -> bool:
     return name.lower().endswith(PAGES) and not is_hidden
 
 
+def _is_markdown(name: str) -> bool:
+    return name.lower().endswith((".md", ".markdown"))
+
+
 def _is_index(name: str) -> bool:
     return bool(_INDEX.match(source_name(name)))
 
@@ -114,7 +120,7 @@ def _natural(name: str) -> list[tuple[int, str]]:
 
 def _ordered(archive: Archive, pages: list[str]) -> list[str]:
     """The index first, then the pages as it links them, then the others by name."""
-    indexes = [name for name in pages if _is_index(name) and not name.lower().endswith(".md")]
+    indexes = [name for name in pages if _is_index(name) and not _is_markdown(name)]
     if not indexes:
         return pages
     index = min(indexes, key=lambda name: (name.count("/"), name))
@@ -131,9 +137,14 @@ def _links(archive: Archive, index: str) -> list[str]:
     return links
 
 
-def _source(name: str, taken: set[str]) -> str:
-    """The page's name; two of one name in different folders are told apart by these."""
+def _source(name: str, called: str, taken: set[str]) -> str:
+    """The page's name; two of one name in different folders are told apart by these.
+
+    HTML pages have the same names in every manual ("ch01"), so the archive's goes before.
+    """
     source = source_name(name)
+    if not _is_markdown(name):
+        source = called if _is_index(name) else f"{called}-{source}"
     if source in taken:
         folders = PurePosixPath(name).parent.parts
         source = unique_slug(slugify("-".join([*folders[-1:], source])), taken)

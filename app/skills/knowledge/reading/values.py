@@ -11,7 +11,7 @@ from app.skills.knowledge.reading.columns import folded
 
 MOST_PRICE = Decimal(100_000)
 _CURRENCY = re.compile(r"(?:mx|us)?\$|€|£|\b(?:mxn|usd|eur|gbp|pesos?|euros?|dollars?)\b", re.I)
-_AMOUNT = re.compile(r"[+-]?\d[\d.,'\s]*|[+-]?[.,]\d+")
+_AMOUNT = re.compile(r"[+-]?[0-9][0-9.,'\s]*|[+-]?[.,][0-9]+")
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}[.,']\d{3}")
 _PARTS = re.compile(r"[,;/|\n•·]|\s(?:and|y|e|&)\s", re.IGNORECASE)
 _ITEMS = re.compile(r"[;|\n•]")
