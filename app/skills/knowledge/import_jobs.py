@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 from uuid import UUID
 
 import structlog
@@ -18,7 +17,7 @@ from sqlalchemy import update
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.accounts.audit import record
-from app.db import Database, Scope, ScopedSession, utc_now
+from app.db import Database, JsonList, Scope, ScopedSession, utc_now
 from app.queue import defer
 from app.skills.knowledge.import_files import (
     find_earlier_reading,
@@ -114,7 +113,7 @@ def _read_and_plan(job: Progress) -> None:
     if not job.is_wanted:
         return
     if not reading.is_usable:
-        _settle(job, "failed", problems=problems_of(reading))
+        _settle(job, "failed", problems_of(reading))
         return
     job.tell("comparing", 0, 0)
     with job.database.session(job.scope) as session:
@@ -252,17 +251,19 @@ def _guarded(job: Progress, run: Callable[[Progress], None]) -> None:
         raise
     except Exception:
         log.exception("import failed", id=str(job.import_id))
-        problems = [["", "could_not_be_read", "", True]]
-        _settle(job, "applied" if job.status == "undoing" else "failed", problems=problems)
+        _settle(job, "applied" if job.status == "undoing" else "failed", is_broken=True)
 
 
-def _settle(job: Progress, status: str, **values: Any) -> None:
+def _settle(
+    job: Progress, status: str, problems: JsonList | None = None, *, is_broken: bool = False
+) -> None:
+    """End an import without its having changed anything."""
     with job.database.transaction(job.scope) as session:
         item = load_import(session, job.import_id, lock=True)
         if item.status == job.status:
             item.status, item.step, item.updated_at = status, "", utc_now()
-            for name, value in values.items():
-                setattr(item, name, value)
+            item.problems = item.problems if problems is None else problems
+            item.report = {**item.report, "is_broken": is_broken}
 
 
 def _scope(group_id: str, user_id: str, role: str) -> Scope:

@@ -451,3 +451,17 @@ def test_a_job_that_is_done_again_does_nothing_again(
         task(database, import_id=str(item.id), **scope)
     assert look_at(database, member, item.id).status == "applied"
     assert revisions(owner, item) == 3
+
+
+def test_what_breaks_here_is_told_and_changes_nothing(
+    database: Database, owner: Database, member: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    item = bring_file(database, member, PAY)
+
+    def break_down(*_: Any, **__: Any) -> None:
+        raise RuntimeError("a mistake of ours")
+
+    monkeypatch.setattr(import_jobs, "store", break_down)
+    broken = apply_file(database, member, item)
+    assert (broken.status, broken.report["is_broken"]) == ("failed", True)
+    assert sections(owner, member) == {}
