@@ -55,7 +55,8 @@ class Manual:
         path = self.folder / (name or f"debian-reference.{language}.zip")
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
             for page, content in sorted(self.pages[language].items()):
-                archive.writestr(page, content)
+                # With one time for all, so that the same pages are the same file.
+                archive.writestr(zipfile.ZipInfo(page), content, zipfile.ZIP_DEFLATED)
         return path
 
 
