@@ -32,7 +32,7 @@ MENU = "name,price,allergens\nCharred leek,11.50,none\nBone marrow,-4,milk\n"
 
 
 @pytest.fixture(scope="module", autouse=True)
-def worker(house: House) -> Iterator[None]:
+def jobs(house: House) -> Iterator[None]:
     """The house's jobs are done meanwhile."""
     with house.doing_its_jobs():
         yield
