@@ -21,7 +21,8 @@ _ALIASES = {
     "description": "description, details, about, descripcion, detalle, detalles",
     "pairing_notes": "pairing notes, pairing, pairings, pairs with, food pairing, maridaje,"
     " maridajes, notas de maridaje, combina con, va con",
-    "price": "price, cost, sale price, menu price, precio, costo, importe, precio de venta, pvp",
+    "price": "price, cost, sale price, menu price, precio, costo, importe, precio de venta, pvp,"
+    " p v p",
     "allergens": "allergens, allergen, contains, allergy, allergies, alergenos, alergeno, alergias,"
     " contiene",
     "ingredients": "ingredients, ingredient, made with, ingredientes, ingrediente, hecho con",

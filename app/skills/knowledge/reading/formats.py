@@ -56,6 +56,9 @@ def read(
         return finish(reading, limits)
     except Unreadable as failure:
         return Reading(problems=[failure.problem])
+    except RecursionError:
+        # Elements within elements, thousands deep: nobody has written that to be read.
+        return Reading.failed("could_not_be_read")
 
 
 def format_of(content: bytes, filename: str, limits: Limits) -> str:

@@ -23,6 +23,8 @@ PROGRESS_EVERY = 500
 _MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 # What stands beside plain letters in menus of these two languages, and of their wines.
 _WESTERN = frozenset("áéíóúüñÁÉÍÓÚÜÑ¿¡€çàèâêîôûäöïÇ“”‘’«»–—ºª°½¼¾ \xa0")
+# The line that a table in Markdown has below its head.
+_RULE = re.compile(r"^\s*:?-{3,}:?\s*$")
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f]")
 
 
@@ -74,7 +76,7 @@ def read_csv(text: str) -> Grid:
     begins = 1
     try:
         for cells in reader:
-            if any(cell.strip() for cell in cells):
+            if any(cell.strip() for cell in cells) and not all(map(_RULE.match, cells)):
                 grid.append((begins, [_tidy(cell) for cell in cells[:MOST_COLUMNS]]))
             begins = reader.line_num + 1
     except csv.Error:

@@ -106,6 +106,9 @@ def _clean(soup: BeautifulSoup) -> Tag:
     for element in body.find_all(_is_furniture):
         if not element.decomposed:
             element.decompose()
+    for link in body.select("header a"):
+        if link.find_parent([_HEADINGS, "p"]) is None:
+            link.decompose()
     for element in body.find_all("div", class_=_is_admonition):
         _quote(soup, element)
     for element in body.find_all(_HEADINGS):

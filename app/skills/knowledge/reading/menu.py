@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.config import LANGUAGES
+from app.retrieval.folding import fold
 from app.skills.knowledge import vocabulary
 from app.skills.knowledge.markdown_import import slugify
 from app.skills.knowledge.reading.columns import FACT, WRITTEN, field_of
@@ -124,7 +126,14 @@ def _write_texts(row: ReadRow, said: Mapping[str, str], language: str) -> None:
     name = row.values.get("name_en") if "name_en" not in row.borrowed else None
     slug = said.get("slug") or name or row.values.get("name_es") or ""
     if slug:
-        row.values["slug"] = slugify(slug)
+        row.values["slug"] = _slug(slug)
+
+
+def _slug(name: str) -> str:
+    """A product's slug; names in other scripts have no letters for one, but must differ."""
+    if any(sign.isascii() and sign.isalnum() for sign in fold(name)):
+        return slugify(name)
+    return f"item-{hashlib.sha256(name.encode()).hexdigest()[:12]}"
 
 
 def _write(values: dict[str, Any], field: str, cell: str) -> None:

@@ -32,10 +32,14 @@ from app.skills.knowledge.reading.tree import TreeBuilder
 # A heading's letters are so much larger than the text's; it is no longer than this.
 LARGER, HEADING_LENGTH, LEVELS = 1.12, 150, 5
 MENTIONED_PAGES = 20
+TAIL = 8192  # in which the mark of the end must stand; some programs write on after it
 _NUMBER = re.compile(
     r"^(?:(?:chapter|capítulo|appendix|apéndice|section|sección|part|parte)\s+)?"
     r"(?:[\divxlc]+(?:\.\d+)*|[A-Z](?:\.\d+)*)[.:)]?\s+",
     re.IGNORECASE,
+)
+_NUMBER_ALONE = re.compile(
+    r"^(?:chapter|capítulo|appendix|apéndice|anexo|part|parte)\s+[\divxlcA-Z]+[.:]?$", re.IGNORECASE
 )
 _NO_TITLE = re.compile(r"^untitled|^microsoft word|^document\d*$|\.\w{2,5}$", re.IGNORECASE)
 
@@ -56,6 +60,9 @@ def read_pdf(content: bytes, source: str, on_progress: OnProgress, limits: Limit
     Raises:
         Unreadable: it is damaged, protected, has pictures of text, or too much text.
     """
+    if b"%%EOF" not in content[-TAIL:]:
+        # The library would mend it with what is there, and nobody would miss the last pages.
+        raise Unreadable("damaged")
     try:
         document = pdfium.PdfDocument(content)
     except pdfium.PdfiumError as error:
@@ -190,24 +197,31 @@ def _key(text: str) -> str:
 def _by_size(lines: Sequence[Line]) -> list[_Heading]:
     """The lines in larger letters; the larger, the higher. Those of one heading are one."""
     levels = _levels(lines)
+    # What stands there again and again ("Note") labels texts and is no heading.
+    labels = {text for text, count in Counter(line.text for line in lines).items() if count > 3}
     headings: list[_Heading] = []
     for place, line in enumerate(lines):
         level = levels.get(line.size) if _may_be_heading(line) else None
-        if level is None and _is_bold_heading(lines, place) and not levels.get(line.size):
+        is_label = line.text in labels or line.size in levels
+        if level is None and not is_label and _is_bold_heading(lines, place):
             level = len(levels) + 1
         if level is None:
             continue
         if headings and _continues(headings[-1], place, level, lines):
             last = headings.pop()
             title = f"{last.title} {line.text}"
-            headings.append(_Heading(last.start, last.count + 1, level, title))
+            headings.append(_Heading(last.start, last.count + 1, min(last.level, level), title))
         else:
             headings.append(_Heading(place, 1, level, line.text))
     return headings
 
 
 def _continues(last: _Heading, place: int, level: int, lines: Sequence[Line]) -> bool:
-    if last.start + last.count != place or last.level != level:
+    if last.start + last.count != place:
+        return False
+    if _NUMBER_ALONE.match(last.title):
+        return True  # its title stands below it, in letters of another size
+    if last.level != level:
         return False
     before, line = lines[place - 1], lines[place]
     is_close = before.page == line.page and before.bottom - line.bottom < 1.6 * line.size

@@ -105,7 +105,9 @@ _TEXTS: dict[str, Callable[[str], str]] = {
     "repeated_column": lambda detail: gettext(
         "The column “%(name)s” stands there twice; only the first is read.", name=detail
     ),
-    "too_many_cells": lambda _: gettext("This row has more cells than there are columns."),
+    "too_many_cells": lambda _: gettext(
+        "This row has more cells than there are columns. Check the separators."
+    ),
     "name_missing": lambda _: gettext("The name is missing. Write one."),
     "name_too_long": lambda _: gettext("The name is longer than 200 characters. Shorten it."),
     "text_too_long": lambda detail: gettext(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -14,7 +12,6 @@ from app.skills.knowledge.reading.result import LIMITS
 from tests.skills.knowledge.reading.files import (
     Pdf,
     body,
-    codes,
     fatal,
     outline,
     read,
@@ -152,16 +149,3 @@ def test_no_damage_whatever_raises(seeds: list[bytes], data: st.DataObject) -> N
     target = data.draw(st.sampled_from(["sop", "dishes"]))
     reading = read_file(bytes(content), "x.pdf", target, "en")
     assert reading.to_json() == Reading.from_json(reading.to_json()).to_json()
-
-
-def test_every_problem_has_words() -> None:
-    package = Path(format_of.__code__.co_filename).parent
-    from app.skills.knowledge.reading import problems
-
-    sources = " ".join(
-        file.read_text("utf-8") for file in package.glob("*.py") if file.name != "problems.py"
-    )
-    unused = [code for code in problems._TEXTS if f'"{code}"' not in sources]
-    # These come with an error of the Markdown parser.
-    assert set(unused) <= {"bad_front_matter", "duplicate_slug"}
-    assert codes(Reading()) == []

@@ -113,6 +113,11 @@ def test_both_languages_of_a_page_have_the_same_slugs() -> None:
     assert other.documents[0].source == english.documents[0].source == "s"
 
 
+def test_a_header_may_hold_the_title_and_leaves_its_links() -> None:
+    page = "<body><header><h1>Bar</h1><a href='x'>Home</a></header><p>Ice.</p></body>"
+    assert body(read(f"<html>{page}</html>", "x.html"), "Bar") == "Ice."
+
+
 def test_a_folder_of_pages_comes_in_the_order_of_its_index() -> None:
     files = {
         "m/index.html": '<title>Manual</title><h1>Manual</h1><a href="b.html#x">B</a>'
@@ -167,6 +172,10 @@ def test_a_long_text_without_headings_is_cut_between_its_paragraphs() -> None:
     words = [len(each.body.split()) for each in document.sections]
     assert sum(words) == 15 * 201
     assert all(each.parent == 0 for each in document.sections[1:])
+
+
+def test_elements_thousands_deep_are_refused() -> None:
+    assert fatal(read("<html>" + "<div>" * 20_000 + "x", "x.html")) == "could_not_be_read"
 
 
 def test_pages_without_a_word_are_refused() -> None:

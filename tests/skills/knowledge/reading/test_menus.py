@@ -179,6 +179,15 @@ def test_facts_of_wines_and_fields_of_recipes_have_columns_too() -> None:
     ]
 
 
+def test_a_table_as_markdown_has_it_and_names_in_other_scripts_are_read() -> None:
+    rows = menu("name | p.v.p.\n--- | ---\n寿司 | 5\n天ぷら | 6\n").rows
+    assert [(row.values["name_en"], row.values["price"]) for row in rows] == [
+        ("寿司", "5.00"),
+        ("天ぷら", "6.00"),
+    ]
+    assert [row.problems for row in rows] == [[], []]
+
+
 def test_a_slug_of_its_own_ties_a_row_to_its_product() -> None:
     row = only("id;nombre\nTaco al Pastor;Pastor\n", "es")
     assert row.values["slug"] == "taco-al-pastor"

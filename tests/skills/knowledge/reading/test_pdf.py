@@ -94,6 +94,29 @@ def test_a_pdf_without_headings_is_one_chapter() -> None:
     assert codes(reading) == ["no_headings"]
 
 
+def test_a_number_above_a_title_is_part_of_it_and_labels_are_no_headings() -> None:
+    pdf = Pdf()
+    for number, title in enumerate(("Opening", "Closing"), start=1):
+        pdf.heading(f"Chapter {number}", 16)
+        pdf.heading(title, 22)
+        for _ in range(3):
+            pdf.prose()
+            pdf.gap()
+            pdf.line("Note", font="Helvetica-Bold")
+            pdf.prose()
+        pdf.gap()
+        pdf.line("The hoods", font="Helvetica-Bold")
+        pdf.prose()
+        pdf.page()
+    assert outline(read(pdf.bytes(), "m.pdf")) == [
+        ("M", 0, None),
+        ("Chapter 1 Opening", 1, "M"),
+        ("The hoods", 2, "Chapter 1 Opening"),
+        ("Chapter 2 Closing", 1, "M"),
+        ("The hoods", 2, "Chapter 2 Closing"),
+    ]
+
+
 def test_pictures_of_pages_are_refused_and_one_among_others_is_named() -> None:
     assert fatal(read(scanned(pages=2, with_text=False), "scan.pdf")) == "no_text"
     reading = read(scanned(pages=1, with_text=True), "scan.pdf")
@@ -123,11 +146,15 @@ def test_a_protected_pdf_is_refused() -> None:
     assert fatal(read(pdf.bytes(), "m.pdf")) == "encrypted"
 
 
-def test_a_truncated_pdf_is_refused_or_read_as_far_as_it_goes() -> None:
+@pytest.mark.parametrize("part", [0.05, 0.3, 0.6, 0.9, 0.99])
+def test_a_truncated_pdf_is_refused(part: float) -> None:
     whole = manual(with_outline=True)
-    assert fatal(read(whole[: len(whole) // 3], "m.pdf")) in ("damaged", "no_sections")
-    assert fatal(read(b"%PDF-1.7\n", "m.pdf")) == "damaged"
-    assert fatal(read(b"%PDF-1.7\n" + b"\x00\xff" * 5000, "m.pdf")) == "damaged"
+    assert fatal(read(whole[: int(len(whole) * part)], "m.pdf")) == "damaged"
+
+
+def test_a_pdf_that_is_none_inside_is_refused() -> None:
+    assert fatal(read(b"%PDF-1.7\n%%EOF", "m.pdf")) == "damaged"
+    assert fatal(read(b"%PDF-1.7\n" + b"\x00\xff" * 5000 + b"%%EOF", "m.pdf")) == "damaged"
 
 
 def test_three_hundred_pages_take_seconds_and_tell_how_far_they_are() -> None:
