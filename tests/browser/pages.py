@@ -97,6 +97,7 @@ SIGNED_IN: dict[str, Callable[[Visitor], object]] = {
     "section": first_in_the_library("/library/manual/"),
     "dish": first_in_the_library("/library/dishes/"),
     "recipe": first_in_the_library("/library/recipes/"),
+    "imports": to("/library/imports/"),
     "profile": to("/profile"),
     "people": to("/people"),
     "usage": see_the_usage,

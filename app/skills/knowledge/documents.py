@@ -38,9 +38,11 @@ class Library:
     by_id: Mapping[UUID, ManualSection]
     by_slug: dict[str, ManualSection] = field(init=False)
     tops: dict[UUID, ManualSection] = field(init=False)
+    chapters: list[ManualSection] = field(init=False)
 
     def __post_init__(self) -> None:
         self.by_slug = {row.slug: row for row in self.by_id.values()}
+        self.chapters = [row for row in self.by_id.values() if row.parent_id is None]
         self.tops = {id_: self._top(row) for id_, row in self.by_id.items()}
 
     def _top(self, row: ManualSection) -> ManualSection:
@@ -95,11 +97,7 @@ def find_chapter(
         return library.chapter(chosen[document.source])
     [other] = [each for each in LANGUAGES if each != language]
     by_name = library.chapter(document.sections[0].slug)
-    by_file = [
-        row
-        for row in library.by_id.values()
-        if row.parent_id is None and row.source == document.source
-    ]
+    by_file = [row for row in library.chapters if row.source == document.source]
     for row in [*([by_name] if by_name else []), *by_file]:
         if row.is_written_in(other) and not _is_known(document, row, library, language):
             return row

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from app.config import LANGUAGES
 from app.skills.knowledge.models import ManualSection
@@ -37,9 +38,10 @@ class Node:
     is_named: bool = False
     children: list[Node] = field(default_factory=list)
 
+    @cached_property
     def count(self) -> int:
-        """How many sections it is with all below it."""
-        return 1 + sum(child.count() for child in self.children)
+        """How many sections it is with all below it, once the tree is put together."""
+        return 1 + sum(child.count for child in self.children)
 
 
 @dataclass(frozen=True)
@@ -149,7 +151,7 @@ def _likeness(left: Node, right: Node) -> float:
         return _SAME_NAME
     signs = _share(len(left.signs & right.signs), len(left.signs | right.signs))
     length = _share(min(left.size, right.size), max(left.size, right.size))
-    shape = _share(min(left.count(), right.count()), max(left.count(), right.count()))
+    shape = _share(min(left.count, right.count), max(left.count, right.count))
     title = 0.5 if left.title.casefold() == right.title.casefold() else 0.0
     return _SIDE_BY_SIDE + 0.5 * signs + 0.25 * length + 0.25 * shape + title
 

@@ -417,7 +417,7 @@ def test_a_chapter_that_is_not_there_cannot_be_chosen(database: Database, member
 def test_a_file_that_cannot_be_read_fails_with_the_reason(
     database: Database, member: Member
 ) -> None:
-    item = bring_file(database, member, b"\xff\xfe\x00 nothing\xd8", "pay.docx")
+    item = bring_file(database, member, b"%PDF-1.7 and no more", "pay.pdf")
     assert item.status == "failed"
     assert item.problems
 
