@@ -17,7 +17,7 @@ from app.doctor import doctor
 from app.errors import ConfigurationError
 from app.extensions import services
 from app.retrieval.cli import embeddings_backfill, eval_retrieval
-from app.skills.knowledge.cli import import_manual
+from app.skills.knowledge.cli import import_manual, import_menu
 
 database = AppGroup("db", help="Bring the database's schema up to date.")
 embeddings = AppGroup("embeddings", help="The vectors of everything searchable.")
@@ -91,6 +91,7 @@ def init_cli(app: Flask) -> None:
     embeddings.add_command(embeddings_backfill, "backfill")
     evaluation.add_command(eval_retrieval, "retrieval")
     importing.add_command(import_manual, "manual")
+    importing.add_command(import_menu, "menu")
     groups = (users, database, embeddings, evaluation, importing)
     for command in (ask, seed, doctor, backup, restore, *groups):
         app.cli.add_command(command)

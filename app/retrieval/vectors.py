@@ -88,6 +88,35 @@ def embed_missing(
     return replace(report, coverage=_coverage(session, scope))
 
 
+@dataclass(frozen=True)
+class Standing:
+    """How many documents there are, how many have a vector, and how many got it lately."""
+
+    documents: int
+    ready: int
+    made: int
+
+
+def read_standing(
+    session: Session, model: str, dimensions: int, *, group_id: UUID, since: datetime
+) -> Standing:
+    """How far the group's vectors are; no embedder is asked. `made` counts since a moment."""
+    scope = {
+        "group": group_id,
+        "model": model,
+        "dimensions": dimensions,
+        "before": datetime.min.replace(tzinfo=utc_now().tzinfo),
+    }
+    row = session.execute(
+        text(
+            "SELECT count(*), count(e.document_id),"
+            " count(*) FILTER (WHERE e.created_at >= :since)" + _STALE
+        ),
+        {**scope, "since": since},
+    ).one()
+    return Standing(*row)
+
+
 def embedding_text(title: str, headings: Sequence[str], body: str) -> str:
     """What is embedded of a document: its place above its text."""
     place = [part for part in dict.fromkeys([title, *headings]) if part]

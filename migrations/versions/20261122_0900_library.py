@@ -61,7 +61,7 @@ def create_imports() -> None:
         ),
         sa.CheckConstraint(
             "status IN ('waiting', 'reading', 'ready', 'applying', 'applied', 'failed',"
-            " 'cancelled', 'undone')",
+            " 'cancelled', 'undoing', 'undone')",
             name=op.f("ck_library_imports_known_status"),
         ),
         sa.ForeignKeyConstraint(
@@ -81,6 +81,7 @@ def create_imports() -> None:
         sa.Column("import_id", sa.Uuid(), nullable=False),
         sa.Column("group_id", sa.Uuid(), nullable=False),
         sa.Column("content", sa.LargeBinary(), nullable=False),
+        sa.Column("reading", sa.LargeBinary(), nullable=True),
         sa.ForeignKeyConstraint(
             ["import_id"],
             ["library_imports.id"],

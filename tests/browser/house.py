@@ -31,6 +31,7 @@ PATIENCE = {
 }
 # This house keeps a fridge log besides all that the real one does: a skill that writes.
 RUNNER = ("-m", "gevent.monkey", "--module", "tests.fridge_log.runner")
+JOBS = ("-m", "app.jobs")
 WEB = ("-m", "gunicorn", "-c", "gunicorn.conf.py", "tests.fridge_log.wsgi:app")
 
 
@@ -91,6 +92,16 @@ class House:
             web.kill()
             runner.kill()
             self.runner.signal(signal.SIGCONT)
+
+    @contextmanager
+    def doing_its_jobs(self) -> Iterator[None]:
+        """Meanwhile a worker does what may wait, such as imports."""
+        jobs = self._launch("jobs", self.processes.environment(**PATIENCE), *JOBS)
+        jobs.wait_for(lambda: "jobs ready" in jobs.output)
+        try:
+            yield
+        finally:
+            jobs.kill()
 
     def hire(self, role: str = "staff", **facts: str) -> Member:
         """Somebody new in the demo restaurant, with nothing asked yet."""

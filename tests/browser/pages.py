@@ -132,6 +132,7 @@ SIGNED_IN: dict[str, Callable[[Visitor], object]] = {
     "versions": to_the_versions,
     "dish": first_in_the_library("/library/dishes/", "/library/dishes"),
     "recipe": first_in_the_library("/library/recipes/", "/library/recipes"),
+    "imports": to("/library/imports/"),
     "profile": to("/profile"),
     "people": to("/people"),
     "usage": see_the_usage,

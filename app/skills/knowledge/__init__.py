@@ -6,6 +6,8 @@ from pathlib import Path
 
 from app.assistant.registry import Skill
 from app.skills.knowledge.editing_views import blueprint as editing
+from app.skills.knowledge.import_jobs import TASKS
+from app.skills.knowledge.import_views import blueprint as imports
 from app.skills.knowledge.mentions import find_hints
 from app.skills.knowledge.menu_editing_views import blueprint as menu
 from app.skills.knowledge.parts import ProductCardPart
@@ -16,8 +18,9 @@ SKILL = Skill(
     name="knowledge",
     tools=TOOLS,
     parts=(ProductCardPart,),
-    blueprints=(blueprint, editing, menu),
+    blueprints=(blueprint, editing, menu, imports),
     prompts=Path(__file__).with_name("prompts.yaml"),
     context={"knowledge": find_hints},
     domains=("manual", "dishes", "wines", "cocktails", "recipes", "beer_liquor", "training"),
+    tasks=TASKS,
 )

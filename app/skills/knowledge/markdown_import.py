@@ -1,4 +1,4 @@
-"""Markdown files to manual sections: parsed purely, then stored idempotently.
+"""Markdown files to manual sections, purely; what becomes of them stands in staging.
 
 Each file becomes a section with its headings below it. `{#slug}` after a heading names
 the section; the same slug in the other language is the same section. Without one, the
@@ -13,14 +13,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 import yaml
-from sqlalchemy import select
 
-from app.config import LANGUAGES
-from app.db import ScopedSession
-from app.skills.knowledge.models import SECTION_KINDS, ManualSection
+from app.skills.knowledge.models import SECTION_KINDS
 
 _FRONT_MATTER = re.compile(r"\A---\r?\n(.*?)\r?\n---[ \t]*\r?\n", re.DOTALL)
 _HEADING = re.compile(r"^(#{1,6})[ \t]+(.+?)[ \t]*#*[ \t]*$")
@@ -197,68 +193,3 @@ def _unique(slug: str, used: set[str]) -> str:
     while candidate in used:
         candidate, number = f"{slug}-{number}", number + 1
     return candidate
-
-
-def store_document(
-    session: ScopedSession,
-    document: ParsedDocument,
-    *,
-    group_id: UUID,
-    language: str,
-    position: int,
-    report: ImportReport,
-) -> list[ManualSection]:
-    """Write a document's sections in one language; the other language's text stays.
-
-    Running it again changes nothing. Returns the sections, parents first.
-    """
-    slugs = [parsed.slug for parsed in document.sections]
-    known = {
-        row.slug: row
-        for row in session.scalars(
-            select(ManualSection).where(
-                ManualSection.group_id == group_id, ManualSection.slug.in_(slugs)
-            )
-        )
-    }
-    stored: dict[str, ManualSection] = {}
-    for number, parsed in enumerate(document.sections):
-        row = known.get(parsed.slug)
-        if row is None:
-            row = ManualSection(group_id=group_id, slug=parsed.slug, source=document.source)
-            session.add(row)
-            report.added += 1
-            _write(row, parsed, document, language, stored, position if number == 0 else number)
-            session.flush()
-        elif _write(row, parsed, document, language, stored, position if number == 0 else number):
-            report.changed += 1
-        else:
-            report.unchanged += 1
-        stored[parsed.slug] = row
-    session.flush()
-    return list(stored.values())
-
-
-def _write(
-    row: ManualSection,
-    parsed: ParsedSection,
-    document: ParsedDocument,
-    language: str,
-    stored: dict[str, ManualSection],
-    position: int,
-) -> bool:
-    """Bring a row in step with what was parsed; True when anything differed."""
-    wanted = {
-        "kind": document.kind,
-        "position": position,
-        "parent_id": stored[parsed.parent.slug].id if parsed.parent else None,
-        f"title_{language}": parsed.title,
-        f"body_{language}": parsed.body,
-    }
-    if not any(row.is_written_in(each) for each in LANGUAGES):
-        # New, or emptied by an import whose document did not have it: shown (again).
-        wanted["is_published"] = True
-    differing = {name: value for name, value in wanted.items() if getattr(row, name) != value}
-    for name, value in differing.items():
-        setattr(row, name, value)
-    return bool(differing)

@@ -138,7 +138,7 @@ class LibraryImport(Base):
 
 
 class LibraryImportFile(Base):
-    """The file of an import, for as long as it may still be read."""
+    """The file of an import until it is applied, and what was read in it for longer."""
 
     __tablename__ = "library_import_files"
 
@@ -147,6 +147,7 @@ class LibraryImportFile(Base):
     )
     group_id: Mapped[UUID] = mapped_column(ForeignKey("groups.id", ondelete="CASCADE"))
     content: Mapped[bytes]
+    reading: Mapped[bytes | None]  # compressed JSON; see importing_files
 
 
 class LibraryRevision(Base):

@@ -9,7 +9,6 @@ from typing import Any
 from app.config import LANGUAGES
 from app.retrieval.folding import fold
 from app.skills.knowledge import vocabulary
-from app.skills.knowledge.importing import RECIPE_FACTS
 from app.skills.knowledge.markdown_import import slugify
 from app.skills.knowledge.reading.columns import FACT, WRITTEN, field_of
 from app.skills.knowledge.reading.grid import Grid
@@ -28,6 +27,7 @@ from app.skills.knowledge.reading.values import (
     read_list,
     read_price,
 )
+from app.skills.knowledge.staging import RECIPE_FACTS
 
 NAME_LENGTH, TEXT_LENGTH = 200, 5_000
 # A title or a date may stand above the row that names the columns.

@@ -1,0 +1,187 @@
+"""The pages of imports: bringing a file, looking at what it would change, and deciding."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+from uuid import UUID
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from flask_babel import gettext as _
+from flask_login import current_user
+
+from app.accounts.pages import page
+from app.errors import ComandaError, Conflict, InvalidInput
+from app.skills.knowledge import imports
+from app.skills.knowledge.import_pages import (
+    change_word,
+    field_word,
+    import_view,
+    languages,
+    load_change,
+    problem_views,
+    read_plan_page,
+    targets,
+    vectors_view,
+)
+from app.skills.knowledge.models import LibraryImport
+from app.skills.knowledge.reader import reader_language
+from app.skills.knowledge.reading import LIMITS
+from app.web import db_session, require_role
+
+blueprint = Blueprint("imports", __name__, url_prefix="/library/imports")
+EDITORS = ("manager", "admin")
+# What a form is larger than its file.
+FORM_BYTES = 64 * 1024
+
+
+@blueprint.url_value_preprocessor
+def let_large_files_in(endpoint: str | None, _values: dict[str, Any] | None) -> None:
+    """This route alone takes what is larger than a page, and from those alone who may import.
+
+    Before everything else, because looking for a form's token reads the whole of it.
+    """
+    if endpoint == "imports.upload" and getattr(current_user, "role", "") in EDITORS:
+        request.max_content_length = LIMITS.file_bytes + FORM_BYTES
+
+
+@blueprint.before_request
+def editors_only() -> None:
+    require_role(*EDITORS)
+
+
+@blueprint.get("/")
+def index() -> ResponseReturnValue:
+    """The form for a file, and what was imported so far."""
+    return _index_page()
+
+
+@blueprint.post("/")
+def upload() -> ResponseReturnValue:
+    """Take in a file and show how far it is."""
+    file = request.files.get("file")
+    content = file.read() if file else b""
+    form = request.form
+    try:
+        item, is_new = imports.receive_file(
+            db_session(),
+            content,
+            (file.filename if file else "") or "",
+            form.get("target", ""),
+            form.get("language", ""),
+        )
+    except InvalidInput as error:
+        return _index_page(error)
+    if not is_new:
+        flash(_("This file is being imported already. Here is how far it is."), "warn")
+    return redirect(url_for("imports.show", import_id=item.id), HTTPStatus.SEE_OTHER)
+
+
+@blueprint.get("/<uuid:import_id>")
+def show(import_id: UUID) -> ResponseReturnValue:
+    """Where an import stands: how far it is, what it would do, or what it did."""
+    return _import_page(imports.load_import(db_session(), import_id))
+
+
+@blueprint.post("/<uuid:import_id>/apply")
+def apply(import_id: UUID) -> ResponseReturnValue:
+    """Bring in what was shown."""
+    return _do(import_id, imports.apply_when_ready, request.form.get("signature", ""))
+
+
+@blueprint.post("/<uuid:import_id>/cancel")
+def cancel(import_id: UUID) -> ResponseReturnValue:
+    """Stop it; nothing has changed."""
+    return _do(import_id, imports.cancel_import)
+
+
+@blueprint.post("/<uuid:import_id>/undo")
+def undo(import_id: UUID) -> ResponseReturnValue:
+    """Take back what the import changed."""
+    return _do(import_id, imports.undo_import)
+
+
+@blueprint.post("/<uuid:import_id>/editions")
+def choose_editions(import_id: UUID) -> ResponseReturnValue:
+    """Say which chapter each document is another language of."""
+    sources, chapters = request.form.getlist("source"), request.form.getlist("chapter")
+    return _do(import_id, imports.choose_editions, dict(zip(sources, chapters, strict=False)))
+
+
+@blueprint.get("/<uuid:import_id>/changes/<int:document>/<int:place>")
+def change(import_id: UUID, document: int, place: int) -> ResponseReturnValue:
+    """What changes in one section, word by word."""
+    session = db_session()
+    item = imports.load_import(session, import_id)
+    title, stretches = load_change(session, item, document, place)
+    fragment = request.htmx.wants_fragment  # type: ignore[attr-defined]
+    return render_template(
+        "library/_import_change.html" if fragment else "library/import_change.html",
+        title=title,
+        stretches=stretches,
+        item=import_view(item),
+        section_language=item.language,
+        at=(document, place),
+    )
+
+
+@blueprint.get("/<uuid:import_id>/vectors")
+def vectors(import_id: UUID) -> ResponseReturnValue:
+    """How much of the library is found by meaning yet."""
+    session = db_session()
+    item = imports.load_import(session, import_id)
+    if not request.htmx.wants_fragment:  # type: ignore[attr-defined]
+        return redirect(url_for("imports.show", import_id=import_id), HTTPStatus.SEE_OTHER)
+    return render_template(
+        "library/_import_vectors.html",
+        item=import_view(item),
+        vectors=vectors_view(session, item),
+    )
+
+
+def _do(import_id: UUID, action: Any, *arguments: Any) -> ResponseReturnValue:
+    """Do what was asked and show where the import stands then; too late is told beside it."""
+    session = db_session()
+    try:
+        item = action(session, import_id, *arguments)
+    except (Conflict, InvalidInput) as error:
+        session.rollback()
+        return _import_page(imports.load_import(session, import_id), error)
+    if request.htmx.wants_fragment:  # type: ignore[attr-defined]
+        return _import_page(item)
+    return redirect(url_for("imports.show", import_id=import_id), HTTPStatus.SEE_OTHER)
+
+
+def _index_page(error: ComandaError | None = None) -> ResponseReturnValue:
+    found = imports.list_imports(db_session())
+    return page(
+        "library/imports.html",
+        error,
+        imports=[{**import_view(item), "who": name} for item, name in found],
+        targets=targets(),
+        languages=languages(),
+        language=reader_language(),
+    )
+
+
+def _import_page(item: LibraryImport, error: ComandaError | None = None) -> ResponseReturnValue:
+    session = db_session()
+    fragment = request.htmx.wants_fragment  # type: ignore[attr-defined]
+    is_applied = item.status == "applied" and not item.report.get("nothing")
+    return page(
+        "library/_import.html" if fragment else "library/import.html",
+        error,
+        fragment=fragment,
+        item=import_view(item),
+        problems=problem_views(item),
+        plan=read_plan_page(
+            item, request.args.get("show", ""), request.args.get("page", 1, type=int)
+        ),
+        documents=item.plan.get("documents", []),
+        chapters=imports.list_chapters(session) if item.status == "ready" else [],
+        signature=item.plan.get("signature", ""),
+        vectors=vectors_view(session, item) if is_applied else None,
+        change_word=change_word,
+        field_word=field_word,
+    )
