@@ -12,6 +12,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from functools import cache
+from typing import Any
 from uuid import UUID
 
 import procrastinate
