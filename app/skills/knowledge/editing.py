@@ -14,11 +14,11 @@ from app.accounts.audit import record
 from app.accounts.models import User
 from app.db import ScopedSession
 from app.errors import Conflict, InvalidInput, NotFound
-from app.skills.knowledge.library import Contents
 from app.skills.knowledge.markdown_import import SLUG_LENGTH, slugify
 from app.skills.knowledge.models import SECTION_KINDS, LibraryRevision, ManualSection
 from app.skills.knowledge.reindexing import reindex_sections
 from app.skills.knowledge.revisions import Entity, keep, list_revisions, snapshot
+from app.skills.knowledge.whole_tree import load_whole_tree
 
 LONGEST_TITLE = 200
 # In characters: about eighty pages. A longer text is a chapter, and wants sections.
@@ -82,19 +82,6 @@ def find_section_id(session: ScopedSession, slug: str) -> UUID:
     if section_id is None:
         raise NotFound("The manual has no such section any more.")
     return section_id
-
-
-def load_whole_tree(session: ScopedSession, *, lock: bool = False) -> Contents:
-    """The manual's tree with what is not published; with `lock`, nobody else may move in it."""
-    query = select(ManualSection).where(ManualSection.group_id == session.scope.group_id)
-    if lock:
-        # In one order for everybody, so that two who move at once take turns.
-        query = query.order_by(ManualSection.id).with_for_update()
-        query = query.execution_options(populate_existing=True)
-    below: dict[UUID | None, list[ManualSection]] = {}
-    for row in sorted(session.scalars(query), key=lambda row: (row.position, row.slug)):
-        below.setdefault(row.parent_id, []).append(row)
-    return Contents(below)
 
 
 def create_section(

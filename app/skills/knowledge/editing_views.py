@@ -26,7 +26,6 @@ from app.skills.knowledge.editing import (
     find_section_id,
     list_hidden_sections,
     load_section_to_edit,
-    load_whole_tree,
     restore_section,
     save_section,
     withdraw_section,
@@ -42,6 +41,7 @@ from app.skills.knowledge.products_editing import list_hidden_products
 from app.skills.knowledge.reader import reader_language
 from app.skills.knowledge.reindexing import find_search_status, requeue_embedding
 from app.skills.knowledge.translations import confirm_same, list_gaps
+from app.skills.knowledge.whole_tree import load_whole_tree
 from app.web import db_session
 
 blueprint = Blueprint("editing", __name__, url_prefix="/library/edit")

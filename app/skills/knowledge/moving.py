@@ -8,11 +8,11 @@ from uuid import UUID
 from app.accounts.audit import record
 from app.db import ScopedSession
 from app.errors import Conflict, InvalidInput
-from app.skills.knowledge.editing import load_section_to_edit, load_whole_tree
-from app.skills.knowledge.library import Contents
+from app.skills.knowledge.editing import load_section_to_edit
 from app.skills.knowledge.models import ManualSection
 from app.skills.knowledge.reindexing import reindex_sections
 from app.skills.knowledge.revisions import keep, snapshot
+from app.skills.knowledge.whole_tree import WholeTree, load_whole_tree
 
 STEPS = {"up": -1, "down": 1}
 
@@ -70,7 +70,9 @@ def move_under(
     return section
 
 
-def _load(session: ScopedSession, section_id: UUID, version: int) -> tuple[Contents, ManualSection]:
+def _load(
+    session: ScopedSession, section_id: UUID, version: int
+) -> tuple[WholeTree, ManualSection]:
     tree = load_whole_tree(session, lock=True)
     section = load_section_to_edit(session, section_id)
     if section.version != version:
