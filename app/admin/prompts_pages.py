@@ -14,7 +14,6 @@ from flask_login import current_user
 from app.accounts.pages import moment_in_words
 from app.accounts.people import list_people
 from app.admin import figures
-from app.admin.word_diff import word_diff
 from app.assistant.models import Prompt
 from app.assistant.prompt_editing import CATEGORIES, estimate_tokens, is_seeded
 from app.assistant.prompt_history import offered_seed
@@ -22,6 +21,7 @@ from app.assistant.prompts import assemble, text_in
 from app.assistant.registry import Registry
 from app.config import LANGUAGES
 from app.db import ScopedSession
+from app.differences import compare
 from app.extensions import services
 
 CATEGORY_NAMES: Mapping[str, LazyString] = {
@@ -117,7 +117,7 @@ def in_common(session: ScopedSession) -> dict[str, Any]:
         "figures": figures,
         "ago": moment_in_words,
         "estimate": estimate_tokens,
-        "word_diff": word_diff,
+        "word_diff": compare,
         "budget": services().settings.prompt_budget_tokens,
         "zone": current_user.zone,
     }

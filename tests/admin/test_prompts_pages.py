@@ -12,7 +12,6 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.accounts.models import AuditEntry
-from app.admin.word_diff import word_diff
 from app.assistant import prompt_editing, prompt_history
 from app.assistant.models import Prompt, PromptRevision
 from app.assistant.prompt_editing import Clash, Texts
@@ -491,20 +490,6 @@ def test_a_form_without_a_choice_is_refused(
 
 
 # Pieces
-
-
-def test_words_are_compared_and_not_letters() -> None:
-    found = word_diff("Say two hours.", "Say three hours, please.")
-    assert [(each.kind, each.text) for each in found] == [
-        ("same", "Say "),
-        ("removed", "two"),
-        ("added", "three"),
-        ("same", " hours"),
-        ("added", ", please"),
-        ("same", "."),
-    ]
-    assert word_diff("", "") == []
-    assert [each.kind for each in word_diff("a " * 9000, "b " * 9000)] == ["removed", "added"]
 
 
 def test_an_empty_language_takes_the_other_in_the_whole_prompt(

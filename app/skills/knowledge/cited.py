@@ -14,7 +14,7 @@ from app.assistant.cited import CitedThen
 from app.assistant.parts import Citation
 from app.config import LANGUAGES
 from app.db import ScopedSession
-from app.skills.knowledge.differences import Change, compare_within
+from app.differences import Change, compare_within
 from app.skills.knowledge.models import LibraryRevision, ManualSection, Product
 from app.skills.knowledge.present import product_quote
 from app.skills.knowledge.revisions import Entity, restore

@@ -13,6 +13,7 @@ from flask_babel import gettext as _
 
 from app.accounts.pages import moment_in_words
 from app.db import JsonObject, ScopedSession, utc_now
+from app.differences import Change, abridged, compare
 from app.errors import NotFound
 from app.retrieval.vectors import read_standing
 from app.skills.knowledge.import_files import load_reading
@@ -20,7 +21,6 @@ from app.skills.knowledge.imports import WORKING
 from app.skills.knowledge.models import PRODUCT_KINDS, LibraryImport, ManualSection
 from app.skills.knowledge.planning import CHANGES, problem_from
 from app.skills.knowledge.reading import place_text, problem_text, step_text
-from app.skills.knowledge.word_diff import Stretch, compare_words
 
 PAGE_ROWS = 200
 SHOWN = ("changes", *CHANGES, "unchanged", "all")
@@ -178,7 +178,7 @@ def problem_views(item: LibraryImport) -> list[dict[str, Any]]:
 
 def load_change(
     session: ScopedSession, item: LibraryImport, document: int, place: int
-) -> tuple[str, list[Stretch]]:
+) -> tuple[str, list[Change]]:
     """Title and word-by-word difference of one section of a manual, or NotFound."""
     at = [document, place]
     slugs = [entry["slug"] for entry in item.plan.get("entries", []) if entry.get("at") == at]
@@ -188,7 +188,7 @@ def load_change(
     section = reading.documents[document].sections[place]
     row = session.query(ManualSection).filter_by(group_id=item.group_id, slug=slugs[0]).first()
     before = _text(row, item.language) if row else ""
-    return section.title, compare_words(before, f"{section.title}\n\n{section.body}".strip())
+    return section.title, abridged(compare(before, f"{section.title}\n\n{section.body}".strip()))
 
 
 def _text(row: ManualSection, language: str) -> str:

@@ -12,10 +12,10 @@ from sqlalchemy import select
 from app.accounts.audit import record
 from app.accounts.models import User
 from app.db import JsonObject, ScopedSession
+from app.differences import Change, compare
 from app.errors import Conflict, NotFound
 from app.queue import defer
 from app.retrieval.index import SourceInput, index_sources
-from app.skills.knowledge.differences import Change, compare
 from app.skills.knowledge.manual_tree import find_paths
 from app.skills.knowledge.models import LibraryImport, LibraryRevision, ManualSection
 from app.skills.knowledge.revisions import keep, restore, snapshot

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from app.skills.knowledge.editions import Node, align
-from app.skills.knowledge.word_diff import compare_words
 
 
 def node(slug: str, size: int, signs: str = "", *children: Node, place: int = -1) -> Node:
@@ -43,22 +42,3 @@ def test_long_lists_are_laid_side_by_side_by_number() -> None:
     found = align(there, here)
     assert found.slugs[1100] == "s1099"
     assert len(found.alone_there) == 100
-
-
-def test_words_that_go_and_come_are_told_apart() -> None:
-    shown = [(each.kind, each.text) for each in compare_words("Every Friday.", "Every Monday.")]
-    assert shown == [("same", "Every "), ("out", "Friday"), ("in", "Monday"), ("same", ".")]
-
-
-def test_what_stays_is_shortened_between_changes() -> None:
-    middle = "word " * 400
-    shown = compare_words(f"one {middle}two", f"uno {middle}dos")
-    assert [each.kind for each in shown] == ["out", "in", "same", "gap", "same", "out", "in"]
-
-
-def test_very_long_texts_are_compared_by_lines() -> None:
-    before = "\n".join(f"line number {n} of this text" for n in range(2000))
-    shown = compare_words(before, before.replace("number 7 of", "number seven of"))
-    assert [each.text for each in shown if each.kind == "in"] == [
-        "line number seven of this text\n"
-    ]

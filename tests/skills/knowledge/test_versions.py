@@ -8,8 +8,8 @@ from sqlalchemy import select
 
 from app.accounts.models import AuditEntry
 from app.db import Database
+from app.differences import Change, compare, compare_within
 from app.retrieval.models import SearchDocument
-from app.skills.knowledge.differences import Change, compare, compare_within
 from app.skills.knowledge.models import LibraryRevision, ManualSection
 from app.skills.knowledge.revisions import keep, snapshot
 from tests.factories import CheckedClient, Member, make_section, make_user, sign_in

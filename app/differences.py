@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import groupby
 from typing import Literal
 
-Kind = Literal["same", "removed", "added"]
+Kind = Literal["same", "removed", "added", "gap"]
 _TOKEN = re.compile(r"\s+|\w+|[^\w\s]+")
 # Comparing so many words with so many others takes longer than anybody waits.
 MOST_COMPARED = 4_000_000
 # A passage of which less than this has stayed, or that is this many times as long with what
 # stands between, has been written anew.
 LEAST_KEPT, MOST_GROWN = 0.4, 4
+# Beside a change, so much of what stayed is shown where the rest is left out.
+AROUND = 160
 
 
 @dataclass(frozen=True)
 class Change:
-    """A run of text that stayed, went, or came."""
+    """A run of text that stayed, went, or came; a gap stands for what is left out."""
 
     kind: Kind
     text: str
@@ -38,6 +40,21 @@ def compare(before: str, after: str) -> list[Change]:
         else:
             changes += _compare_words(gone, come)
     return list(_joined(changes))
+
+
+def abridged(changes: Sequence[Change]) -> list[Change]:
+    """The changes without the middle of what stayed, where much of it stands between two."""
+    shown: list[Change] = []
+    for place, change in enumerate(changes):
+        if change.kind != "same" or len(change.text) <= 2 * AROUND:
+            shown.append(change)
+            continue
+        if place > 0:
+            shown.append(Change("same", change.text[:AROUND]))
+        shown.append(Change("gap", ""))
+        if place < len(changes) - 1:
+            shown.append(Change("same", change.text[-AROUND:]))
+    return shown
 
 
 def compare_within(quote: str, body: str) -> list[Change]:
