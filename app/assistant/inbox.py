@@ -20,6 +20,7 @@ from app.accounts.audit import record
 from app.accounts.models import User
 from app.assistant.expectations import Expectation
 from app.assistant.models import FeedbackHandling, MessageFeedback, SavedSentence
+from app.assistant.sentences import require_room
 from app.assistant.threads import clean_message
 from app.config import LANGUAGES
 from app.db import ScopedSession, new_id, utc_now
@@ -177,6 +178,7 @@ def save_sentence(
     Raises:
         InvalidInput: there is no text, no such language or tool, or a phrase is too long.
         Forbidden, NotFound: as for `load_feedback`.
+        Conflict: there are as many sentences as there may be.
     """
     load_feedback(session, feedback_id)
     try:
@@ -187,6 +189,7 @@ def save_sentence(
         raise InvalidInput("Choose one of what is offered.", field="language")
     if not set(tools) <= set(known_tools):
         raise InvalidInput("Choose one of what is offered.", field="tools")
+    require_room(session)
     row = {
         "id": new_id(),
         "group_id": session.scope.group_id,

@@ -112,7 +112,7 @@ def save_sentence(
     if language not in LANGUAGES:
         raise InvalidInput("Choose from the list.", field="language")
     if sentence_id is None:
-        _require_room(session)
+        require_room(session)
         sentence = SavedSentence(
             group_id=session.scope.group_id,
             author_id=session.scope.user_id,
@@ -131,7 +131,8 @@ def save_sentence(
     return sentence
 
 
-def _require_room(session: ScopedSession) -> None:
+def require_room(session: ScopedSession) -> None:
+    """Refuse one more sentence where there are as many as there may be (Conflict)."""
     count = session.scalar(
         select(func.count())
         .select_from(SavedSentence)
