@@ -326,7 +326,8 @@ def test_a_full_disk_leaves_nothing_behind(lived: Lived, tmp_path: Path) -> None
     result = subprocess.run(
         [sys.executable, "-m", "flask", "backup", str(folder / "house.backup")],
         cwd=ROOT,
-        env={**os.environ, **given},
+        # Python would leave half a file of bytecode behind, for everybody after it.
+        env={**os.environ, **given, "PYTHONDONTWRITEBYTECODE": "1"},
         preexec_fn=small_disk,
         capture_output=True,
         text=True,
