@@ -77,6 +77,8 @@ def stored(house: Database, member: Member) -> tuple[int, int]:
         )
 
 
+# Three workers start one after the other, and two are taken for dead only after seconds.
+@pytest.mark.timeout(300)
 def test_a_killed_worker_leaves_nothing_half_done_and_another_does_it_once(
     house: Database, member: Member, processes: Processes
 ) -> None:
