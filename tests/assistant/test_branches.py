@@ -592,7 +592,7 @@ def test_the_end_of_a_long_branch_is_found_fast(
 
 
 def test_no_turn_is_left_that_nobody_can_claim(
-    app: Flask, database: Database, member: Member
+    app: Flask, database: Database, member: Member, nobody_waits: None
 ) -> None:
     on: Services = app.extensions["comanda"]
     with database.session(member.scope) as session:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from playwright.sync_api import expect
@@ -81,6 +82,8 @@ def see_how_it_was_answered(visitor: Visitor) -> None:
     visitor.page.locator(".how-answered").last.click()
     expect(visitor.page.locator("#timeline")).to_be_visible()
     expect(visitor.page.locator("#words")).to_be_visible()
+    asked_about = re.compile("raw chicken|pollo crudo")
+    expect(visitor.page.locator(".said").first).to_contain_text(asked_about)
 
 
 SIGNED_OUT: dict[str, Callable[[Visitor], object]] = {
