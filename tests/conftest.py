@@ -27,7 +27,7 @@ from tests.services import (
     start_services,
 )
 
-pytest_plugins = ["tests.model_server.fixtures"]
+pytest_plugins = ["tests.factories.fixtures", "tests.model_server.fixtures"]
 
 FOLDER = pytest.StashKey[Path]()
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")

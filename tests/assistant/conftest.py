@@ -11,6 +11,7 @@ from app.config import Settings
 from app.db import Database
 from tests.assistant.answering import Answering
 from tests.assistant.processes import Processes, Program, running
+from tests.factories import CheckedClient, Member, sign_in
 from tests.leftovers import end_waiting_turns
 from tests.model_server import ModelServer
 
@@ -54,3 +55,9 @@ def answering(app: Flask, nobody_waits: None) -> Iterator[Answering]:
     """Answers queued turns in this process, as a runner does, with a scripted provider."""
     with Answering(app) as answers:
         yield answers
+
+
+@pytest.fixture
+def browser(app: Flask, owner: Database, member: Member) -> CheckedClient:
+    """The browser of somebody who has signed in."""
+    return sign_in(app, owner, member)

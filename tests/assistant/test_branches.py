@@ -39,16 +39,6 @@ def app(settings: Settings, owner: Database) -> Flask:
 
 
 @pytest.fixture
-def member(owner: Database) -> Member:
-    return make_user(owner)
-
-
-@pytest.fixture
-def browser(app: Flask, owner: Database, member: Member) -> CheckedClient:
-    return sign_in(app, owner, member)
-
-
-@pytest.fixture
 def thread_id(database: Database, member: Member) -> UUID:
     """A conversation of three questions, each answered."""
     return make_thread(database, member, "First", "Second", "Third", reply="An answer.")

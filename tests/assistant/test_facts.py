@@ -38,17 +38,6 @@ from tests.factories import (
 )
 
 
-@pytest.fixture
-def member(owner: Database) -> Member:
-    return make_user(owner)
-
-
-@pytest.fixture
-def on(app: Flask) -> Services:
-    found: Services = app.extensions["comanda"]
-    return found
-
-
 def facts(database: Database, member: Member, turn_id: UUID) -> TurnFacts:
     with database.transaction(member.scope) as session:
         return session.get_one(TurnFacts, turn_id)

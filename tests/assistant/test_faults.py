@@ -28,7 +28,7 @@ from tests.assistant.chatting import (
 )
 from tests.assistant.processes import Processes, Program, frozen, serving_process, wait_until
 from tests.assistant.web_client import StreamReader, WebClient
-from tests.factories import Member, make_user
+from tests.factories import Member
 from tests.factories.browser import check_elements
 from tests.html_checks import parse_html
 from tests.model_server import CutAfter, HttpError, ModelServer, Say, scenario
@@ -36,11 +36,6 @@ from tests.script_payloads import PAYLOADS
 from tests.test_markdown import check_model_html
 
 Web = tuple[Program, int]
-
-
-@pytest.fixture
-def member(owner: Database) -> Member:
-    return make_user(owner)
 
 
 @pytest.fixture

@@ -20,13 +20,8 @@ from app.presence import Presence
 from tests.assistant.chatting import WHOLE, pid_of, slow, turn_of
 from tests.assistant.processes import Processes, running, wait_until
 from tests.assistant.web_client import StreamReader, WebClient
-from tests.factories import Member, make_user
+from tests.factories import Member
 from tests.model_server import ModelServer
-
-
-@pytest.fixture
-def member(owner: Database) -> Member:
-    return make_user(owner)
 
 
 def reply_of(owner: Database, thread_id: UUID) -> Message:

@@ -18,7 +18,13 @@ from app import create_app
 from app.config import Settings
 from app.db import Database, new_id
 from app.metric_files import process_name, sweep
-from tests.assistant.processes import Processes, Program, running, wait_until
+from tests.assistant.processes import (
+    START_SECONDS,
+    Processes,
+    Program,
+    running,
+    wait_until,
+)
 from tests.assistant.web_client import StreamReader, WebClient
 from tests.factories import Member, make_user
 from tests.leftovers import end_waiting_turns
@@ -109,7 +115,7 @@ def test_open_streams_are_counted_while_they_are_open(watched: Watched) -> None:
         for pid in watched.program.children():
             os.kill(pid, signal.SIGKILL)
         wait_until(lambda: len(watched.program.children()) == 2, 30)
-        wait_until(lambda: watched.numbers().get(streams) == 1, 30)
+        wait_until(lambda: watched.numbers().get(streams) == 1, START_SECONDS)
 
 
 def test_a_failing_model_shows_in_the_numbers(watched: Watched) -> None:

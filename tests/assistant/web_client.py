@@ -172,6 +172,8 @@ class StreamReader:
         connection = self._connection = self.client.connection()
         connection.request("GET", self.path, headers=headers)
         answer = connection.getresponse()
+        if answer.status >= 500:
+            return  # Too busy, or not up again: a browser comes back, too.
         assert answer.status == 200, answer.status
         self.headers = dict(answer.getheaders())
         self.local_port = connection.sock.getsockname()[1] if connection.sock else 0

@@ -51,11 +51,6 @@ def everything_else(owner: Database) -> dict[str, str]:
 
 
 @pytest.fixture
-def member(owner: Database) -> Member:
-    return make_user(owner)
-
-
-@pytest.fixture
 def person(app: Flask, owner: Database, member: Member, web: tuple[object, int]) -> WebClient:
     return WebClient(app, owner, member, web[1])
 
