@@ -172,8 +172,11 @@ def test_words_that_come_while_another_branch_is_shown_cost_nothing_and_are_ther
         expect(visitor.questions).to_have_text(["One"])
         expect(visitor.stop).to_be_hidden()
         before = visitor.watch.count("/messages/")
+        call = house.model.last_call_about("Two")
         pause.end()
-        visitor.page.wait_for_timeout(2500)
+        assert call
+        assert call.ended.wait(10)
+        visitor.page.wait_for_timeout(500)
         # Once may be asked what the words are of; not for every few of them.
         assert visitor.watch.count("/messages/") - before <= 2
     assert visitor.said() == "Answer to one."

@@ -116,7 +116,7 @@ def test_fifty_turns_at_once_are_answered_or_refused_and_others_go_on(
     thread_id = new_id()
     with ThreadPoolExecutor(50) as pool:
         sending = send_fifty_at_once(person, pool)
-        wait_until(lambda: other.send(thread_id, "somebody else").status == 200)
+        wait_until(lambda: other.send(thread_id, "somebody else").status == 200, 30)
         statuses = {each: status.result(30) for each, status in sending.items()}
     # Whoever finds all connections taken for two seconds is told so with 503.
     assert 200 in statuses.values()
