@@ -18,6 +18,7 @@ from flask.testing import FlaskClient, FlaskCliRunner
 
 from app.config import Settings
 from app.db import Database, app_database, owner_database
+from tests.leftovers import end_waiting_turns
 from tests.services import (
     RunningServices,
     make_database,
@@ -26,7 +27,7 @@ from tests.services import (
     start_services,
 )
 
-pytest_plugins = ["tests.model_server.fixtures"]
+pytest_plugins = ["tests.factories.fixtures", "tests.model_server.fixtures"]
 
 FOLDER = pytest.StashKey[Path]()
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -91,6 +92,12 @@ def owner(settings: Settings) -> Iterator[Database]:
     database = owner_database(settings)
     yield database
     database.engine.dispose()
+
+
+@pytest.fixture
+def nobody_waits(owner: Database) -> None:
+    """No turn is left that a runner of this test could claim instead of the test's own."""
+    end_waiting_turns(owner)
 
 
 @pytest.fixture(scope="session")

@@ -20,10 +20,9 @@ from tests.factories.chat import ask
 
 
 @pytest.fixture(autouse=True)
-def nobody_waits(owner: Database, redis_client: redis.Redis) -> Iterator[None]:
+def nobody_works(owner: Database, redis_client: redis.Redis, nobody_waits: None) -> Iterator[None]:
     """No turn, no runner and no worker of jobs but those that a test brings."""
     with owner.transaction() as session:
-        session.execute(text("UPDATE turns SET finished_at = now() WHERE finished_at IS NULL"))
         session.execute(text("DELETE FROM procrastinate_workers"))
     redis_client.delete(KEY)
     yield

@@ -53,11 +53,6 @@ def failing(failing_app: Flask) -> FlaskClient:
 
 
 @pytest.fixture
-def member(owner: Database) -> Member:
-    return make_user(owner)
-
-
-@pytest.fixture
 def browser(app: Flask, owner: Database, member: Member) -> CheckedClient:
     return sign_in(app, owner, member)
 

@@ -8,8 +8,11 @@ import pytest
 from flask import Flask
 
 from app.config import Settings
+from app.db import Database
 from tests.assistant.answering import Answering
 from tests.assistant.processes import Processes, Program, running
+from tests.factories import CheckedClient, Member, sign_in
+from tests.leftovers import end_waiting_turns
 from tests.model_server import ModelServer
 
 
@@ -22,9 +25,13 @@ def shared_model() -> Iterator[ModelServer]:
 
 @pytest.fixture(scope="module")
 def processes(
-    settings: Settings, tmp_path_factory: pytest.TempPathFactory, shared_model: ModelServer
+    settings: Settings,
+    owner: Database,
+    tmp_path_factory: pytest.TempPathFactory,
+    shared_model: ModelServer,
 ) -> Iterator[Processes]:
     """Starts what a test wants, and ends it with the module."""
+    end_waiting_turns(owner)
     folder = tmp_path_factory.mktemp("processes")
     with running(settings, folder, shared_model.base_url) as started:
         started.launch_runners(2)
@@ -44,7 +51,13 @@ def runners(processes: Processes) -> None:
 
 
 @pytest.fixture
-def answering(app: Flask) -> Iterator[Answering]:
+def answering(app: Flask, nobody_waits: None) -> Iterator[Answering]:
     """Answers queued turns in this process, as a runner does, with a scripted provider."""
     with Answering(app) as answers:
         yield answers
+
+
+@pytest.fixture
+def browser(app: Flask, owner: Database, member: Member) -> CheckedClient:
+    """The browser of somebody who has signed in."""
+    return sign_in(app, owner, member)

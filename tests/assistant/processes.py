@@ -83,6 +83,18 @@ class Program:
         return [int(pid) for pid in file.read_text().split()]
 
 
+@contextmanager
+def frozen(*programs: Program) -> Iterator[None]:
+    """They do nothing within this block, and go on after it, however it ends."""
+    for program in programs:
+        program.signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for program in programs:
+            program.signal(signal.SIGCONT)
+
+
 class Processes:
     """Starts web servers and runners on one database, and ends them all."""
 
@@ -149,14 +161,8 @@ class Processes:
     @contextmanager
     def frozen_runners(self) -> Iterator[None]:
         """Nobody claims a turn within this block."""
-        frozen = self.runners
-        for program in frozen:
-            program.signal(signal.SIGSTOP)
-        try:
+        with frozen(*self.runners):
             yield
-        finally:
-            for program in frozen:
-                program.signal(signal.SIGCONT)
 
     def start_web(
         self, workers: int = 2, port: int = 0, app: str = "wsgi:app", **more: str

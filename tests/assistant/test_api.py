@@ -37,11 +37,6 @@ KEYS = {
 
 
 @pytest.fixture
-def member(owner: Database) -> Member:
-    return make_user(owner)
-
-
-@pytest.fixture
 def token(owner: Database, member: Member) -> str:
     return api_token(owner, member)
 
@@ -298,11 +293,6 @@ def test_errors_speak_the_persons_language(owner: Database, client: FlaskClient)
 
 
 # Fault 28: a page's token is missing or stale
-
-
-@pytest.fixture
-def browser(app: Flask, owner: Database, member: Member) -> CheckedClient:
-    return sign_in(app, owner, member)
 
 
 @pytest.mark.fault(28)

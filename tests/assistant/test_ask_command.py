@@ -35,11 +35,6 @@ def model_app(settings: Settings, model: ModelServer) -> Flask:
 
 
 @pytest.fixture
-def member(owner: Database) -> Member:
-    return make_user(owner)
-
-
-@pytest.fixture
 def flask_ask(model_app: Flask, member: Member) -> Any:
     """Runs `flask ask` as the member, with the scripted model."""
 

@@ -40,16 +40,6 @@ def app(settings: Settings, owner: Database) -> Flask:
 
 
 @pytest.fixture
-def member(owner: Database) -> Member:
-    return make_user(owner)
-
-
-@pytest.fixture
-def browser(app: Flask, owner: Database, member: Member) -> CheckedClient:
-    return sign_in(app, owner, member)
-
-
-@pytest.fixture
 def thread_id(database: Database, member: Member) -> UUID:
     """A conversation of three questions, each answered."""
     return make_thread(database, member, "First", "Second", "Third", reply="An answer.")
@@ -622,7 +612,7 @@ def test_the_end_of_a_long_branch_is_found_fast(
 
 
 def test_no_turn_is_left_that_nobody_can_claim(
-    app: Flask, database: Database, member: Member
+    app: Flask, database: Database, member: Member, nobody_waits: None
 ) -> None:
     on: Services = app.extensions["comanda"]
     with database.session(member.scope) as session:

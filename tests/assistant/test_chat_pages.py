@@ -39,11 +39,6 @@ def member(owner: Database) -> Member:
 
 
 @pytest.fixture
-def browser(app: Flask, owner: Database, member: Member) -> CheckedClient:
-    return sign_in(app, owner, member)
-
-
-@pytest.fixture
 def thread_id(database: Database, member: Member) -> UUID:
     return make_thread(database, member, "How long?", reply="Two hours. **At most.**")
 

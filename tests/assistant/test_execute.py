@@ -41,17 +41,6 @@ from tests.assistant.scripted import ScriptedProvider, call, say
 from tests.factories import Member, answer, ask, make_product, make_section, make_thread, make_user
 
 
-@pytest.fixture
-def member(owner: Database) -> Member:
-    return make_user(owner)
-
-
-@pytest.fixture
-def on(app: Flask) -> Services:
-    found: Services = app.extensions["comanda"]
-    return found
-
-
 def events(on: Services, thread_id: UUID) -> list[Event]:
     return EventLog(on.redis).after(thread_id, "") or []
 

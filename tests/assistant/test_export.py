@@ -62,11 +62,6 @@ def member(owner: Database) -> Member:
 
 
 @pytest.fixture
-def browser(app: Flask, owner: Database, member: Member) -> CheckedClient:
-    return sign_in(app, owner, member)
-
-
-@pytest.fixture
 def thread_id(database: Database, member: Member) -> UUID:
     """A thread whose answer cites, has a card and a notice."""
     thread_id = make_thread(database, member, "# How long?\n- raw chicken", reply="Two hours. [1]")

@@ -38,17 +38,6 @@ from tests.factories import (
 )
 
 
-@pytest.fixture
-def member(owner: Database) -> Member:
-    return make_user(owner)
-
-
-@pytest.fixture
-def on(app: Flask) -> Services:
-    found: Services = app.extensions["comanda"]
-    return found
-
-
 def facts(database: Database, member: Member, turn_id: UUID) -> TurnFacts:
     with database.transaction(member.scope) as session:
         return session.get_one(TurnFacts, turn_id)
@@ -153,7 +142,7 @@ def test_a_turn_that_was_taken_over_counts_once_and_from_its_first_claim(
 
 
 def test_waiting_for_a_runner_is_measured(
-    app: Flask, on: Services, database: Database, member: Member
+    app: Flask, on: Services, database: Database, member: Member, nobody_waits: None
 ) -> None:
     with database.session(member.scope) as session:
         asked = accept_message(session, thread_id=new_id(), message="Hi", language="en")

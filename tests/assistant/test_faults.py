@@ -26,9 +26,9 @@ from tests.assistant.chatting import (
     slow,
     turn_of,
 )
-from tests.assistant.processes import Processes, Program, serving_process, wait_until
+from tests.assistant.processes import Processes, Program, frozen, serving_process, wait_until
 from tests.assistant.web_client import StreamReader, WebClient
-from tests.factories import Member, make_user
+from tests.factories import Member
 from tests.factories.browser import check_elements
 from tests.html_checks import parse_html
 from tests.model_server import CutAfter, HttpError, ModelServer, Say, scenario
@@ -36,11 +36,6 @@ from tests.script_payloads import PAYLOADS
 from tests.test_markdown import check_model_html
 
 Web = tuple[Program, int]
-
-
-@pytest.fixture
-def member(owner: Database) -> Member:
-    return make_user(owner)
 
 
 @pytest.fixture
@@ -220,12 +215,10 @@ def test_a_frozen_runner_is_fenced_when_it_wakes_up(
     thread_id = new_id()
     with listening(person, thread_id, "runner freezes") as reader:
         reader.wait_for("token", 5)
-        frozen = processes.runner(pid_of(running_turn(owner, thread_id)))
-        frozen.signal(signal.SIGSTOP)
-        wait_until(lambda: turn_of(owner, thread_id).fence == 2)
-        reader.wait_for("reset")
+        with frozen(processes.runner(pid_of(running_turn(owner, thread_id)))):
+            wait_until(lambda: turn_of(owner, thread_id).fence == 2)
+            reader.wait_for("reset")
         # It wakes while the other one speaks, with its own answer half said.
-        frozen.signal(signal.SIGCONT)
         reader.wait_for("done")
         time.sleep(1)
         check_ids(reader)
@@ -267,7 +260,7 @@ def test_stop_closes_the_call_to_the_model_at_once_and_keeps_the_text(
     thread_id = new_id()
     with listening(person, thread_id, "halt") as reader:
         reader.wait_for("token", 3)
-        call = shared_model.last_call
+        call = wait_until(lambda: shared_model.last_call_about("halt"))
         pressed = time.monotonic()
         assert person.post(f"/chat/{thread_id}/stop").status == 204
         assert call.client_left.wait(5)
@@ -295,7 +288,8 @@ def test_after_a_stop_the_next_message_is_answered_with_what_was_said(
         reader.wait_for("done", 2)
     first, second = replies(owner, thread_id)
     assert (first.status, second.content) == ("stopped", "As I was saying.")
-    told = [(m["role"], m["content"]) for m in shared_model.last_call.messages[1:]]
+    call = wait_until(lambda: shared_model.last_call_about("and then?"))
+    told = [(m["role"], m["content"]) for m in call.messages[1:]]
     assert told == [("user", "first part"), ("assistant", first.content), ("user", "and then?")]
 
 
@@ -306,9 +300,9 @@ def test_stop_while_a_tool_or_a_silent_model_is_waited_for(
     shared_model.script(scenario(Say("late", after=20), when="silence"))
     thread_id = new_id()
     with listening(person, thread_id, "silence") as reader:
-        wait_until(lambda: shared_model.calls and shared_model.last_call.message == "silence")
+        call = wait_until(lambda: shared_model.last_call_about("silence"))
         person.post(f"/chat/{thread_id}/stop")
-        assert shared_model.last_call.client_left.wait(5)
+        assert call.client_left.wait(5)
         reader.wait_for("done", seconds=5)
     reply = finished_reply(owner, thread_id)
     assert (reply.status, reply.content) == ("stopped", "")
@@ -323,8 +317,7 @@ def test_a_double_click_is_one_turn(
 ) -> None:
     shared_model.script(scenario(Say("Once."), when="double"))
     thread_id, key = new_id(), uuid4().hex
-    person.get("/chat")
-    person.post("/chat/" + str(new_id()) + "/stop")  # the token is known from here on
+    assert person.csrf_token, "known before all of them want it"
     answers = at_once(
         *[lambda: person.send(thread_id, "double", message_key=key) for _ in range(6)]
     )
@@ -340,7 +333,7 @@ def test_two_first_messages_at_once_are_both_answered(
 ) -> None:
     shared_model.script(scenario(Say("Yes."), when="together"))
     thread_id = new_id()
-    person.post("/chat/" + str(new_id()) + "/stop")
+    assert person.csrf_token, "known before all of them want it"
     answers = at_once(
         *[
             lambda number=number: person.send(
@@ -373,7 +366,7 @@ def test_a_second_message_waits_its_turn_and_is_answered_in_order(
         "two",
         "Second answer.",
     ]
-    told = shared_model.last_call.messages
+    told = wait_until(lambda: shared_model.last_call_about("two")).messages
     assert [m["content"] for m in told[1:]] == ["one", "First answer.", "two"]
 
 

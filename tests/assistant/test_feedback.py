@@ -20,16 +20,6 @@ from tests.factories import CheckedClient, Member, make_thread, make_user, sign_
 
 
 @pytest.fixture
-def member(owner: Database) -> Member:
-    return make_user(owner)
-
-
-@pytest.fixture
-def browser(app: Flask, owner: Database, member: Member) -> CheckedClient:
-    return sign_in(app, owner, member)
-
-
-@pytest.fixture
 def thread_id(database: Database, member: Member) -> UUID:
     return make_thread(database, member, "How long?", reply="Two hours. **At most.**")
 

@@ -15,16 +15,6 @@ from app.db import Database, utc_now
 from tests.factories import CheckedClient, Member, ask, make_thread, make_user, sign_in
 
 
-@pytest.fixture
-def member(owner: Database) -> Member:
-    return make_user(owner)
-
-
-@pytest.fixture
-def browser(app: Flask, owner: Database, member: Member) -> CheckedClient:
-    return sign_in(app, owner, member)
-
-
 def found(database: Database, member: Member, words: str) -> list[str]:
     with database.transaction(member.scope) as session:
         return [entry.thread.title for entry in find_threads(session, words)]

@@ -32,11 +32,6 @@ from tests.factories import CheckedClient, Member, api_token, ask, make_group, m
 KEY = "a-key-of-a-page"
 
 
-@pytest.fixture
-def member(owner: Database) -> Member:
-    return make_user(owner)
-
-
 def limit(owner: Database, member: Member, **limits: int | None) -> None:
     """Give the member's group limits: daily, monthly."""
     values = {f"{name}_message_limit": number for name, number in limits.items()}

@@ -28,11 +28,6 @@ from tests.factories import Member, ask, make_thread, make_user
 KEY = "a-key-of-a-page"
 
 
-@pytest.fixture
-def member(owner: Database) -> Member:
-    return make_user(owner)
-
-
 def count(database: Database, member: Member, model: type, thread_id: UUID) -> int:
     with database.transaction(member.scope) as session:
         query = select(func.count()).select_from(model).where(model.thread_id == thread_id)  # type: ignore[attr-defined]

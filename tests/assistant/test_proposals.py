@@ -52,17 +52,6 @@ def app(settings: Settings, owner: Database) -> Flask:
 
 
 @pytest.fixture
-def on(app: Flask) -> Services:
-    found: Services = app.extensions["comanda"]
-    return found
-
-
-@pytest.fixture
-def member(owner: Database) -> Member:
-    return make_user(owner)
-
-
-@pytest.fixture
 def say_to(app: Flask, database: Database, member: Member) -> Callable[..., Message]:
     """Sends a message of the member's, answered by a script of the model's."""
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import selectors
 import signal
-import socket
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 from flask import Flask
 from sqlalchemy import select
 
-from app.assistant.events import EventLog
 from app.assistant.models import Message, Turn
 from app.config import Settings
 from app.db import Database, new_id
@@ -24,16 +20,8 @@ from app.presence import Presence
 from tests.assistant.chatting import WHOLE, pid_of, slow, turn_of
 from tests.assistant.processes import Processes, running, wait_until
 from tests.assistant.web_client import StreamReader, WebClient
-from tests.factories import Member, make_user
-from tests.factories.chat import make_thread
+from tests.factories import Member
 from tests.model_server import ModelServer
-
-STREAMS = 500
-
-
-@pytest.fixture
-def member(owner: Database) -> Member:
-    return make_user(owner)
 
 
 def reply_of(owner: Database, thread_id: UUID) -> Message:
@@ -54,83 +42,6 @@ def speaking_turn(owner: Database, thread_id: UUID) -> Turn:
 
 
 # The web server
-
-
-class Streams:
-    """Many open streams of one thread, as sockets: what came from each, and who has ended."""
-
-    def __init__(self, person: WebClient, thread_id: UUID, count: int) -> None:
-        self.selector = selectors.DefaultSelector()
-        self.heard: dict[socket.socket, bytes] = {}
-        self.ended: set[socket.socket] = set()
-        cookie = person.cookie_header()["Cookie"]
-        head = (
-            f"GET /chat/{thread_id}/events HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: {cookie}\r\n\r\n"
-        )
-        for _ in range(count):
-            each = socket.create_connection(("127.0.0.1", person.port), timeout=10)
-            each.sendall(head.encode())
-            each.setblocking(False)
-            self.selector.register(each, selectors.EVENT_READ)
-            self.heard[each] = b""
-
-    def listen(self) -> None:
-        for key, _ in self.selector.select(0.05):
-            one: Any = key.fileobj
-            try:
-                data = one.recv(65536)
-            except ConnectionError:
-                data = b""
-            self.heard[one] += data
-            if not data:
-                self.ended.add(one)
-                self.selector.unregister(one)
-
-    def wait_for(self, words: bytes, seconds: float = 30) -> None:
-        def all_heard() -> bool:
-            self.listen()
-            return all(words in heard for heard in self.heard.values())
-
-        wait_until(all_heard, seconds, every=0)
-
-    def close(self) -> None:
-        for each in self.heard:
-            each.close()
-        self.selector.close()
-
-
-@contextmanager
-def streams(person: WebClient, thread_id: UUID) -> Iterator[Streams]:
-    opened = Streams(person, thread_id, STREAMS)
-    try:
-        opened.wait_for(b": comanda")
-        yield opened
-    finally:
-        opened.close()
-
-
-@pytest.mark.soak
-def test_a_web_server_with_500_streams_ends_in_time_and_all_of_them_go_on_elsewhere(
-    app: Flask, processes: Processes, owner: Database, database: Database, member: Member
-) -> None:
-    thread_id = make_thread(database, member)
-    log = EventLog(app.extensions["comanda"].redis)
-    program, port = processes.start_web()
-    person = WebClient(app, owner, member, port)
-    with streams(person, thread_id) as before:
-        log.publish(thread_id, "token", {"text": "one"})
-        before.wait_for(b'"one"')
-        began = time.monotonic()
-        program.signal(signal.SIGTERM)
-        assert program.process.wait(timeout=10) == 0
-        took = time.monotonic() - began
-        wait_until(lambda: before.listen() or len(before.ended) == STREAMS, every=0)
-    assert took < 5, f"it took {took:.1f} s"
-    assert "graceful timeout" not in program.output
-    log.publish(thread_id, "token", {"text": "two"})
-    other = WebClient(app, owner, member, processes.start_web()[1])
-    with streams(other, thread_id) as after:
-        after.wait_for(b'"two"')
 
 
 def test_new_workers_in_the_middle_of_an_answer_change_no_word_of_it(

@@ -13,12 +13,7 @@ from app.assistant.runner import Runner
 from app.assistant.threads import Accepted, accept_message, request_stop
 from app.db import Database, new_id
 from tests.assistant.scripted import ScriptedProvider, say
-from tests.factories import Member, make_user
-
-
-@pytest.fixture
-def member(owner: Database) -> Member:
-    return make_user(owner)
+from tests.factories import Member
 
 
 @pytest.fixture

@@ -13,16 +13,21 @@ from uuid import uuid4
 
 import pytest
 from flask import Flask
-from sqlalchemy import update
 
 from app import create_app
-from app.assistant.models import Turn
 from app.config import Settings
-from app.db import Database, new_id, utc_now
+from app.db import Database, new_id
 from app.metric_files import process_name, sweep
-from tests.assistant.processes import Processes, Program, running, wait_until
+from tests.assistant.processes import (
+    START_SECONDS,
+    Processes,
+    Program,
+    running,
+    wait_until,
+)
 from tests.assistant.web_client import StreamReader, WebClient
 from tests.factories import Member, make_user
+from tests.leftovers import end_waiting_turns
 from tests.model_server import HttpError, ModelServer, Say, scenario
 
 TOKEN = "a token for the tests of numbers"
@@ -41,15 +46,13 @@ class Watched:
     member: Member
     model: ModelServer
 
-    def ask(self, words: str) -> Any:
+    def ask(self, words: str) -> str:
+        """Send a message and wait for its end; what was said."""
         thread_id = new_id()
-        self.person.post(f"/chat/{new_id()}/stop")  # the token is known from here on
-        answer = self.person.post(
-            f"/chat/{thread_id}/messages", message=words, message_key=uuid4().hex
-        )
+        assert self.person.send(thread_id, words, message_key=uuid4().hex).status == 200
         with StreamReader(self.person, thread_id) as reader:
             reader.wait(lambda: reader.of("done") or reader.of("error"))
-        return answer
+            return reader.text()
 
     def numbers(self) -> dict[str, float]:
         answer = self.person.get("/metrics", Authorization=f"Bearer {TOKEN}")
@@ -67,10 +70,8 @@ def watched(
     app: Flask, settings: Settings, owner: Database, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Watched]:
     folder = tmp_path_factory.mktemp("watched")
-    with owner.transaction() as session:
-        # What tests before these left unanswered would be answered, and counted, here.
-        ended = {"status": "stopped", "finished_at": utc_now()}
-        session.execute(update(Turn).where(Turn.finished_at.is_(None)).values(**ended))
+    # What tests before these left unanswered would be answered, and counted, here.
+    end_waiting_turns(owner)
     own = settings.model_copy(update={"comanda_data": folder})
     given = {"METRICS_TOKEN": TOKEN, "LOG_LEVEL": "debug"}
     with ModelServer() as model, running(own, folder, model.base_url) as processes:
@@ -79,11 +80,11 @@ def watched(
         processes.ensure_runners(1)
         member = make_user(owner)
         person = WebClient(app, owner, member, port)
+        model.script(scenario(Say(SAID), when="walk-in"))
         yield Watched(processes, program, person, member, model)
 
 
 def test_the_numbers_of_all_processes_stand_on_one_page(watched: Watched) -> None:
-    watched.model.script(scenario(Say(SAID), when="walk-in"))
     before = watched.numbers()
     watched.ask(ASKED)
     turns = 'comanda_turns_total{degraded="false",provider="openai",status="complete"}'
@@ -114,7 +115,7 @@ def test_open_streams_are_counted_while_they_are_open(watched: Watched) -> None:
         for pid in watched.program.children():
             os.kill(pid, signal.SIGKILL)
         wait_until(lambda: len(watched.program.children()) == 2, 30)
-        wait_until(lambda: watched.numbers().get(streams) == 1, 30)
+        wait_until(lambda: watched.numbers().get(streams) == 1, START_SECONDS)
 
 
 def test_a_failing_model_shows_in_the_numbers(watched: Watched) -> None:
@@ -129,7 +130,7 @@ def test_a_message_can_be_followed_from_the_web_to_the_runner(watched: Watched) 
     connection_headers = {"X_Request_ID": REQUEST_ID}
     thread_id = new_id()
     person = watched.person
-    body = f"csrf_token={person._csrf_token}&message=walk-in&message_key={uuid4().hex}"
+    body = f"csrf_token={person.csrf_token}&message=walk-in&message_key={uuid4().hex}"
     kind = {"Content_Type": "application/x-www-form-urlencoded"}
     answer = person.request(
         "POST", f"/chat/{thread_id}/messages", body, **kind, **connection_headers
@@ -150,13 +151,13 @@ def test_a_message_can_be_followed_from_the_web_to_the_runner(watched: Watched) 
 
 
 def test_no_log_and_no_number_has_words_addresses_or_tokens_in_it(watched: Watched) -> None:
-    watched.ask(ASKED)
+    assert watched.ask(ASKED) == SAID
     page = watched.person.get("/metrics", Authorization=f"Bearer {TOKEN}").text
     told = watched.logs + page
     cookie = watched.person.cookies["comanda"]
     secrets = (
         *("zanahoria", "Ignatius", "csrf_token", TOKEN, "a key for the scripted model"),
-        *(watched.member.email, watched.member.name, cookie, watched.person._csrf_token),
+        *(watched.member.email, watched.member.name, cookie, watched.person.csrf_token),
     )
     assert [secret for secret in secrets if secret in told] == []
     assert str(watched.member.user_id) not in page

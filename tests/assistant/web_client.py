@@ -38,6 +38,16 @@ class WebClient:
         self.cookies = {"comanda": _session_cookie(app, browser_token(owner, member))}
         self._csrf_token = ""
 
+    @property
+    def csrf_token(self) -> str:
+        """The token of this person's forms, read from a page the first time."""
+        if not self._csrf_token:
+            page = self.get("/chat").text
+            match = re.search(r'name="csrf_token" value="([^"]+)"', page)
+            assert match, page[:500]
+            self._csrf_token = match[1]
+        return self._csrf_token
+
     def connection(self) -> http.client.HTTPConnection:
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT)
 
@@ -62,12 +72,7 @@ class WebClient:
 
     def post(self, path: str, **form: str) -> Response:
         """Send a form as htmx does, with the page's token."""
-        if not self._csrf_token:
-            page = self.get("/chat").text
-            match = re.search(r'name="csrf_token" value="([^"]+)"', page)
-            assert match, page[:500]
-            self._csrf_token = match[1]
-        body = urlencode({"csrf_token": self._csrf_token, **form})
+        body = urlencode({"csrf_token": self.csrf_token, **form})
         headers = {name.replace("-", "_"): value for name, value in HTMX.items()}
         headers["Content_Type"] = "application/x-www-form-urlencoded"
         return self.request("POST", path, body, **headers)
@@ -167,6 +172,8 @@ class StreamReader:
         connection = self._connection = self.client.connection()
         connection.request("GET", self.path, headers=headers)
         answer = connection.getresponse()
+        if answer.status >= 500:
+            return  # Too busy, or not up again: a browser comes back, too.
         assert answer.status == 200, answer.status
         self.headers = dict(answer.getheaders())
         self.local_port = connection.sock.getsockname()[1] if connection.sock else 0

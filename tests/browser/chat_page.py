@@ -71,6 +71,12 @@ class Visitor:
         self.composer.press("Enter")
         expect(self.questions).to_have_count(before + 1)
 
+    def ask_plainly(self, words: str) -> None:
+        """Send a message where no script runs: a new page comes."""
+        self.composer.fill(words)
+        self.send.click()
+        expect(self.questions.last).to_have_text(words)
+
     def wait_for_answer(self, status: str = "complete") -> None:
         expect(self.reply).to_have_attribute("data-status", status, timeout=30 * SECONDS)
         # The bubble is brought up to date piece by piece, its attributes first.

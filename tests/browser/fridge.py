@@ -72,3 +72,8 @@ def offered(visitor: Visitor, language: str = "en") -> Locator:
 
 def press(card: Locator, words: str) -> None:
     card.get_by_role("button", name=words, exact=True).click()
+
+
+def press_enter_on(card: Locator, words: str) -> None:
+    """By keyboard, which is never taken for the second tap of two: no moment has to pass."""
+    card.get_by_role("button", name=words, exact=True).press("Enter")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from playwright.sync_api import expect
@@ -101,6 +102,8 @@ def see_how_it_was_answered(visitor: Visitor) -> None:
     visitor.page.locator(".how-answered").last.click()
     expect(visitor.page.locator("#timeline")).to_be_visible()
     expect(visitor.page.locator("#words")).to_be_visible()
+    asked_about = re.compile("raw chicken|pollo crudo")
+    expect(visitor.page.locator(".said").first).to_contain_text(asked_about)
 
 
 def open_a_prompt(visitor: Visitor) -> None:

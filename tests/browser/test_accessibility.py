@@ -5,96 +5,49 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.browser.axe import findings
 from tests.browser.chat_page import Visitor, focused
 from tests.browser.conftest import Visit
 from tests.browser.house import House
+from tests.browser.looks import BOTH_SIZES, LOOKS, STILL, TOO_WIDE, USABLE, too_small, walk_with_tab
 from tests.browser.pages import SIGNED_IN, SIGNED_OUT, read_an_answer, see_the_cards
 from tests.browser.scripts import looked_up
+from tests.factories import make_thread
+from tests.factories.chat import make_turn_facts
 from tests.model_server import Say
 
-# What moves while axe measures contrast, or a thumb aims, would be measured half-way.
-STILL = {"reduced_motion": "reduce"}
-LOOKS: dict[str, dict[str, Any]] = {
-    "light phone": {"phone": True, "media": {"color_scheme": "light", **STILL}},
-    "dark desktop": {"phone": False, "media": {"color_scheme": "dark", **STILL}},
-}
-
 
 @pytest.mark.parametrize("look", LOOKS)
-def test_axe_finds_nothing_before_signing_in(visit: Visit, look: str) -> None:
-    visitor = visit(**LOOKS[look])
-    found = {name: _look_at(visitor, go) for name, go in SIGNED_OUT.items()}
-    assert {name: problems for name, problems in found.items() if problems} == {}
-
-
-@pytest.mark.parametrize("look", LOOKS)
-def test_axe_finds_nothing_on_any_page(visit: Visit, house: House, look: str) -> None:
+def test_axe_finds_nothing_on_any_page_and_all_fit_their_window(
+    visit: Visit, house: House, look: str
+) -> None:
+    # A busy house: numbers as long as they get.
+    busy = {"tokens_in": 412_345_678, "tokens_out": 98_765_432, "latency_ms": 123_456}
+    make_turn_facts(house.app.extensions["comanda"].database, house.hire(), **busy)
+    stranger = visit(**LOOKS[look])
+    found = {name: _look_at(stranger, go) for name, go in SIGNED_OUT.items()}
     visitor = visit(house.hire("admin"), **LOOKS[look])
     visitor.watch.expect("status of 404")
-    found = {name: _look_at(visitor, go) for name, go in SIGNED_IN.items()}
+    found |= {name: _look_at(visitor, go) for name, go in SIGNED_IN.items()}
+    if look.endswith("phone"):
+        found["open drawer"] = _look_at(visitor, open_the_drawer)
     assert {name: problems for name, problems in found.items() if problems} == {}
 
 
 def _look_at(visitor: Visitor, go: Any) -> list[str]:
     go(visitor)
-    return findings(visitor.page)
+    return [*findings(visitor.page), *visitor.evaluate(TOO_WIDE)]
 
 
-def test_axe_finds_nothing_in_the_open_drawer(visit: Visit, house: House) -> None:
-    page = visit(house.hire(), phone=True, media=STILL).open().page
+def open_the_drawer(visitor: Visitor) -> None:
+    page = visitor.open().page
     page.locator("#drawer-handle").click()
     expect(page.locator("#drawer-close")).to_be_focused()
-    assert findings(page) == []
 
 
-# What can be used on this page, and is not kept from use.
-USABLE = """() => {
-  const wanted = "a[href], button, input:not([type=hidden]), select, textarea, summary";
-  const usable = [...document.querySelectorAll(wanted)].filter(
-    (element) => element.checkVisibility({ visibilityProperty: true }) && !element.disabled
-      && !element.closest("[inert]"),
-  );
-  window.usable = usable;
-  return usable.map((element, at) => `${at} ${element.localName} ${element.textContent.trim()
-    || element.getAttribute("aria-label") || element.id}`);
-}"""
-# Where the focus is among them, and whether one sees it there.
-FOCUS = """() => {
-  const element = document.activeElement;
-  const drawn = (one) => {
-    const style = getComputedStyle(one);
-    return (style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0)
-      || style.boxShadow !== "none";
-  };
-  const seen = drawn(element) || [...document.querySelectorAll(":focus-within")].some(
-    (around) => around.matches(".composer, .check") && drawn(around),
-  );
-  const box = element.getBoundingClientRect();
-  const inside = box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth;
-  return [window.usable.indexOf(element), seen && inside];
-}"""
-
-
-def walk_with_tab(page: Page) -> tuple[set[int], set[int]]:
-    """The usable elements that Tab reaches, and those of them where the focus is not seen."""
-    reached: set[int] = set()
-    unseen: set[int] = set()
-    page.evaluate("document.activeElement.blur()")
-    for _ in range(120):
-        page.keyboard.press("Tab")
-        at, is_seen = page.evaluate(FOCUS)
-        if at in reached:
-            break
-        if at >= 0:
-            reached.add(at)
-            unseen |= set() if is_seen else {at}
-    return reached, unseen
-
-
-@pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
+@BOTH_SIZES
 def test_tab_reaches_everything_and_the_focus_is_seen(
     visit: Visit, house: House, phone: bool
 ) -> None:
@@ -130,10 +83,10 @@ def test_the_sheet_of_a_phone_keeps_the_focus_inside(visit: Visit, house: House)
 def test_the_slash_leads_to_the_composer_and_arrows_walk_the_history(
     visit: Visit, house: House
 ) -> None:
-    visitor = visit(house.hire()).open()
+    person = house.hire()
     for question in ("Hello", "Thanks"):
-        visitor.open().ask(question)
-        visitor.wait_for_answer()
+        make_thread(house.app.extensions["comanda"].database, person, question)
+    visitor = visit(person).open()
     page = visitor.page
     page.locator("#history a").first.focus()
     page.keyboard.press("ArrowDown")
@@ -172,46 +125,6 @@ def test_a_screen_reader_hears_the_answer_by_sentences(visit: Visit, house: Hous
     ]
     expect(visitor.page.locator("#announcer")).to_have_attribute("aria-live", "polite")
     expect(visitor.page.locator("#messages")).to_have_attribute("aria-live", "off")
-
-
-# How far a thumb can miss the middle of each target and still hit it, as width and height.
-# The element is brought to the middle first, away from what is pinned above and below.
-TAP_SIZES = """() => {
-  const reach = (element, x, y, dx, dy) => {
-    let steps = 0;
-    const hits = (at) => {
-      const hit = document.elementFromPoint(x + dx * at, y + dy * at);
-      return hit && (element.contains(hit) || hit.closest("label")?.control === element);
-    };
-    while (steps < 30 && hits(steps + 1)) steps += 1;
-    return steps;
-  };
-  const targets = document.querySelectorAll("a[href], button, summary, textarea, select, input");
-  return [...targets].filter((element) => element.checkVisibility({ visibilityProperty: true })
-      && !element.closest("[inert], .skip-link")).map((element) => {
-    element.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
-    const boxes = [...element.getClientRects()];
-    const box = boxes.reduce((a, b) => (a.width * a.height > b.width * b.height ? a : b));
-    const x = box.left + box.width / 2, y = box.top + box.height / 2;
-    return {
-      name: `${element.localName}.${element.className} ${element.textContent.trim().slice(0, 30)
-        || element.getAttribute("aria-label") || element.id}`,
-      inline: element.matches(".cite"),
-      width: reach(element, x, y, -1, 0) + reach(element, x, y, 1, 0) + 1,
-      height: reach(element, x, y, 0, -1) + reach(element, x, y, 0, 1) + 1,
-    };
-  });
-}"""
-
-
-def too_small(page: Page) -> list[str]:
-    """Targets under 44 px; a number within a line of text may be 24 px."""
-    wrong = []
-    for target in page.evaluate(TAP_SIZES):
-        least = 24 if target["inline"] else 44
-        if min(target["width"], target["height"]) < least:
-            wrong.append(f"{target['name']}: {target['width']} x {target['height']}")
-    return wrong
 
 
 @pytest.mark.parametrize("language", ["en", "es"])

@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 from tests.browser.chat_page import SECONDS, Visitor
 from tests.browser.conftest import Visit
 from tests.browser.house import House
+from tests.browser.looks import BOTH_SIZES
 from tests.browser.scripts import Pause, Slowly, looked_up, told
 from tests.model_server import Say
 
@@ -29,7 +30,7 @@ MESSAGES = """() => [...document.querySelectorAll(".message")].map((message) => 
 })"""
 
 
-@pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
+@BOTH_SIZES
 def test_a_reload_in_mid_answer_shows_the_text_so_far_and_goes_on_to_the_end(
     visit: Visit, house: House, phone: bool
 ) -> None:
@@ -83,7 +84,7 @@ def test_another_device_of_the_same_person_follows_live(visit: Visit, house: Hou
         here.ask("Followed live?")
         expect(there.questions.last).to_have_text("Followed live?")
         # Live, not after one of the page's own patient retries.
-        expect(there.reply).to_contain_text("by word", timeout=3 * SECONDS)
+        expect(there.reply).to_contain_text("by word", timeout=10 * SECONDS)
         expect(there.stop).to_be_visible()
         pause.end()
         for visitor in (here, there):

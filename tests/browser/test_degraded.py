@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.browser.axe import findings
 from tests.browser.chat_page import Visitor
 from tests.browser.conftest import Visit
 from tests.browser.house import House
+from tests.browser.looks import EACH_ONCE, LOOKS, TOO_WIDE
 from tests.browser.scripts import exactly, told
-from tests.browser.test_accessibility import LOOKS
-from tests.browser.test_languages import TOO_WIDE
 from tests.model_server import HttpError, scenario
 
 QUESTION = "How long may raw chicken be out, once more?"
@@ -22,8 +20,7 @@ def badge_says(visitor: Visitor, words: str) -> None:
     expect(visitor.page.locator("#presence")).to_have_text(words)
 
 
-@pytest.mark.parametrize("look", LOOKS)
-@pytest.mark.parametrize("language", ["en", "es"])
+@EACH_ONCE
 def test_the_badge_follows_who_answers_and_the_answer_says_it(
     visit: Visit, house: House, look: str, language: str
 ) -> None:

@@ -7,14 +7,15 @@ from playwright.sync_api import expect
 from tests.browser.chat_page import PHONE, Visitor
 from tests.browser.conftest import Visit
 from tests.browser.house import House
+from tests.factories import make_thread
 
 
 def visitor_with_two_chats(visit: Visit, house: House, *, phone: bool) -> Visitor:
-    visitor = visit(house.hire(), phone=phone)
-    for question in ("Hello", "Thanks"):
-        visitor.open().ask(question)
-        visitor.wait_for_answer()
-    return visitor
+    """Somebody who said hello in one chat and thanks in another, which is open."""
+    person, database = house.hire(), house.app.extensions["comanda"].database
+    make_thread(database, person, "Hello")
+    newest = make_thread(database, person, "Thanks")
+    return visit(person, phone=phone).open(f"/chat/{newest}")
 
 
 def test_the_drawer_opens_and_closes_and_gives_the_focus_back(visit: Visit, house: House) -> None:

@@ -6,17 +6,14 @@ import json
 import zipfile
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser.axe import findings
 from tests.browser.chat_page import Visitor
 from tests.browser.conftest import Visit
 from tests.browser.house import House
+from tests.browser.looks import EACH_ONCE, LOOKS, TOO_WIDE, too_small
 from tests.browser.pages import QUESTION, read_an_answer
-from tests.browser.test_accessibility import too_small
-
-STILL = {"reduced_motion": "reduce"}
 
 
 def saved(visitor: Visitor, link: Locator) -> Path:
@@ -25,12 +22,11 @@ def saved(visitor: Visitor, link: Locator) -> Path:
     return Path(download.value.path())
 
 
-@pytest.mark.parametrize("language", ["en", "es"])
-@pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
+@EACH_ONCE
 def test_a_chat_and_all_of_them_are_saved(
-    visit: Visit, house: House, phone: bool, language: str
+    visit: Visit, house: House, look: str, language: str
 ) -> None:
-    visitor = visit(house.hire(language=language), phone=phone, media=STILL)
+    visitor = visit(house.hire(language=language), **LOOKS[look])
     read_an_answer(visitor)
     page = visitor.open("/chats").page
     page.locator(".chat-row summary").click()
@@ -38,7 +34,7 @@ def test_a_chat_and_all_of_them_are_saved(
     assert findings(page) == []
     # The button of the search is for those who cannot press Enter; nobody sees it.
     assert [each for each in too_small(page) if "visually-hidden" not in each] == []
-    assert not visitor.evaluate("document.documentElement.scrollWidth > innerWidth")
+    assert visitor.evaluate(TOO_WIDE) == []
     text = saved(visitor, page.get_by_role("link", name="Markdown")).read_text("utf-8")
     assert QUESTION[language] in text
     body = json.loads(saved(visitor, page.get_by_role("link", name="JSON")).read_text("utf-8"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from playwright.sync_api import Locator, expect
 from sqlalchemy import select
 
@@ -14,13 +13,35 @@ from tests.browser.catalog import leftovers
 from tests.browser.chat_page import Visitor
 from tests.browser.conftest import Visit
 from tests.browser.house import House
+from tests.browser.looks import (
+    EACH_ONCE,
+    LOOKS,
+    STILL,
+    TOO_WIDE,
+    look_again_until,
+    too_small,
+)
 from tests.browser.pages import read_an_answer
-from tests.browser.test_accessibility import too_small
-from tests.browser.test_without_scripts import look_again_until, send_plainly
 from tests.factories import Member
 
-STILL = {"reduced_motion": "reduce"}
-SIZES = pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
+WORDS = {
+    "en": {
+        "good": "Good answer",
+        "asks": "What is wrong with this answer?",
+        "outdated": "Out of date",
+        "comment": "In your words",
+        "send": "Send",
+        "take back": "Take back",
+    },
+    "es": {
+        "good": "Buena respuesta",
+        "asks": "¿Qué tiene de malo esta respuesta?",
+        "outdated": "Desactualizada",
+        "comment": "En tus palabras",
+        "send": "Enviar",
+        "take back": "Retirar",
+    },
+}
 
 
 def thumb(visitor: Visitor, which: str) -> Locator:
@@ -39,10 +60,9 @@ def given(house: House, person: Member) -> list[tuple[str, str, str]]:
     return [(row.rating, row.reason, row.comment) for row in rows]
 
 
-@SIZES
-def test_up_is_one_tap_and_another_takes_it_back(visit: Visit, house: House, phone: bool) -> None:
+def test_up_is_one_tap_and_another_takes_it_back(visit: Visit, house: House) -> None:
     person = house.hire()
-    visitor = visit(person, phone=phone, media=STILL)
+    visitor = visit(person, phone=True, media=STILL)
     read_an_answer(visitor)
     thumb(visitor, "up").click()
     expect(thumb(visitor, "up")).to_have_attribute("aria-pressed", "true")
@@ -56,28 +76,34 @@ def test_up_is_one_tap_and_another_takes_it_back(visit: Visit, house: House, pho
     assert given(house, person) == []
 
 
-@SIZES
-def test_down_asks_in_place_and_sends_the_reason(visit: Visit, house: House, phone: bool) -> None:
-    person = house.hire()
-    visitor = visit(person, phone=phone, media=STILL)
+@EACH_ONCE
+def test_down_asks_in_place_and_sends_the_reason(
+    visit: Visit, house: House, look: str, language: str
+) -> None:
+    words, person = WORDS[language], house.hire(language=language)
+    visitor = visit(person, **LOOKS[look])
     read_an_answer(visitor)
+    expect(thumb(visitor, "up")).to_have_attribute("aria-label", words["good"])
     thumb(visitor, "down").click()
-    expect(form(visitor).get_by_role("button", name="Send")).to_be_in_viewport(ratio=1)
+    expect(form(visitor).get_by_role("button", name=words["send"])).to_be_in_viewport(ratio=1)
+    expect(form(visitor)).to_contain_text(words["asks"])
+    if language == "es":
+        texts = form(visitor).locator("legend, label, button, a, p").all_inner_texts()
+        assert leftovers(texts) == []
     assert given(house, person) == []
     assert findings(visitor.page) == []
     assert too_small(visitor.page) == []
-    overflow = "document.documentElement.scrollWidth > innerWidth"
-    assert not visitor.evaluate(overflow)
-    form(visitor).get_by_label("Out of date").check()
-    form(visitor).get_by_label("In your words").fill("It is one hour now")
-    form(visitor).get_by_role("button", name="Send").click()
+    assert visitor.evaluate(TOO_WIDE) == []
+    form(visitor).get_by_label(words["outdated"]).check()
+    form(visitor).get_by_label(words["comment"]).fill("It is one hour now")
+    form(visitor).get_by_role("button", name=words["send"]).click()
     expect(form(visitor)).to_have_count(0)
     expect(thumb(visitor, "down")).to_have_attribute("aria-pressed", "true")
     assert given(house, person) == [("down", "outdated", "It is one hour now")]
     assert findings(visitor.page) == []
     thumb(visitor, "down").click()
-    expect(form(visitor).get_by_label("Out of date")).to_be_checked()
-    form(visitor).get_by_role("button", name="Take back").click()
+    expect(form(visitor).get_by_label(words["outdated"])).to_be_checked()
+    form(visitor).get_by_role("button", name=words["take back"]).click()
     expect(thumb(visitor, "down")).to_have_attribute("aria-pressed", "false")
     assert given(house, person) == []
 
@@ -142,24 +168,10 @@ def test_what_is_being_written_survives_the_bubble_being_brought_up_to_date(
     expect(thumb(visitor, "down")).to_have_attribute("aria-pressed", "true")
 
 
-@SIZES
-def test_in_spanish_it_is_spanish(visit: Visit, house: House, phone: bool) -> None:
-    visitor = visit(house.hire(language="es"), phone=phone, media=STILL)
-    read_an_answer(visitor)
-    expect(thumb(visitor, "up")).to_have_attribute("aria-label", "Buena respuesta")
-    thumb(visitor, "down").click()
-    expect(form(visitor)).to_contain_text("¿Qué tiene de malo esta respuesta?")
-    texts = form(visitor).locator("legend, label, button, a, p").all_inner_texts()
-    assert leftovers(texts) == []
-    assert findings(visitor.page) == []
-    assert too_small(visitor.page) == []
-
-
-@SIZES
-def test_without_scripts_the_form_is_a_page(visit: Visit, house: House, phone: bool) -> None:
+def test_without_scripts_the_form_is_a_page(visit: Visit, house: House) -> None:
     person = house.hire()
-    visitor = visit(person, phone=phone, java_script_enabled=False).open()
-    send_plainly(visitor, "How long can raw chicken stay out?")
+    visitor = visit(person, phone=True, java_script_enabled=False).open()
+    visitor.ask_plainly("How long can raw chicken stay out?")
     look_again_until(visitor, "complete")
     thumb(visitor, "up").click()
     expect(thumb(visitor, "up")).to_have_attribute("aria-pressed", "true")

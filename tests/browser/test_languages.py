@@ -4,50 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.browser.catalog import english, leftovers
 from tests.browser.chat_page import Visitor
 from tests.browser.conftest import Visit
 from tests.browser.house import House
+from tests.browser.looks import TEXTS, TOO_WIDE
 from tests.browser.pages import SIGNED_IN, SIGNED_OUT
-
-# Everything that is seen, or that a screen reader says, where the text is to be Spanish.
-TEXTS = """() => {
-  const found = new Set([document.title.replace(" · Comanda", "")]);
-  const add = (text) => text && found.add(text.replace(/\\s+/g, " ").trim());
-  const spanish = (element) => element.closest("[lang]").lang === "es";
-  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  while (walker.nextNode()) {
-    const element = walker.currentNode.parentElement;
-    if (element.closest("script, style, template") || !spanish(element)) continue;
-    add(walker.currentNode.textContent);
-  }
-  for (const element of document.querySelectorAll("body *")) {
-    if (!spanish(element)) continue;
-    for (const name of ["aria-label", "title", "placeholder", "alt", "data-label"]) {
-      add(element.getAttribute(name));
-    }
-  }
-  for (const words of Object.values(document.getElementById("texts").dataset)) add(words);
-  return [...found].filter(Boolean);
-}"""
-# What stands out at the right of the page, where nothing scrolls that far on purpose.
-TOO_WIDE = """() => {
-  const cut = ".visually-hidden, .topbar-title, .history .rail-link, .rail-name";
-  const scrolls = (element) => /auto|scroll/.test(getComputedStyle(element).overflowX);
-  const scrollsAround = (element) => element && (scrolls(element)
-    || scrollsAround(element.parentElement));
-  const wide = [...document.querySelectorAll("body *")].filter((element) => {
-    const box = element.getBoundingClientRect();
-    return box.width && box.right > innerWidth + 1
-      && element.checkVisibility({ visibilityProperty: true })
-      && !element.closest(cut) && !scrollsAround(element.parentElement);
-  });
-  const page = document.documentElement.scrollWidth > innerWidth ? ["the page scrolls"] : [];
-  return page.concat(wide.map(({ localName, className }) => `wide: ${localName}.${className}`));
-}"""
 
 
 def look_over(visitor: Visitor, go: Any) -> list[str]:
@@ -77,13 +41,9 @@ def test_a_spanish_browser_meets_spanish_before_signing_in(visit: Visit) -> None
     assert {name: problems for name, problems in wrong.items() if problems} == {}
 
 
-@pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
-def test_the_switch_changes_the_language_here_and_for_good(
-    visit: Visit, house: House, phone: bool
-) -> None:
-    visitor = visit(house.hire(), phone=phone).open("/library/")
-    if phone:
-        visitor.page.locator("#drawer-handle").click()
+def test_the_switch_changes_the_language_here_and_for_good(visit: Visit, house: House) -> None:
+    visitor = visit(house.hire(), phone=True).open("/library/")
+    visitor.page.locator("#drawer-handle").click()
     visitor.page.get_by_role("button", name="Español").click()
     expect(visitor.page.get_by_role("heading", level=1)).to_have_text("Manual y menú")
     assert visitor.path == "/library/"
@@ -93,8 +53,7 @@ def test_the_switch_changes_the_language_here_and_for_good(
     visitor.wait_for_answer()
     expect(visitor.page.locator(".cite").first).to_be_visible()
     expect(visitor.words.first).to_have_attribute("lang", "es")
-    if phone:
-        visitor.page.locator("#drawer-handle").click()
+    visitor.page.locator("#drawer-handle").click()
     visitor.page.get_by_role("button", name="English").click()
     expect(visitor.page.locator("html")).to_have_attribute("lang", "en")
     expect(visitor.questions).to_have_count(1)
@@ -110,11 +69,3 @@ def test_a_spanish_question_of_an_english_speaker_is_answered_in_spanish(
     expect(visitor.words.first).to_have_attribute("lang", "es")
     expect(visitor.reply).to_contain_text("propina", ignore_case=True)
     expect(visitor.page.locator("html")).to_have_attribute("lang", "en")
-
-
-def test_the_language_can_be_chosen_before_signing_in(visit: Visit) -> None:
-    visitor = visit().open("/sign-in")
-    visitor.page.get_by_role("button", name="Español").click()
-    expect(visitor.page.locator("html")).to_have_attribute("lang", "es")
-    visitor.page.reload()
-    expect(visitor.page.locator("html")).to_have_attribute("lang", "es")

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
-import pytest
 from playwright.sync_api import Page, Response, expect
 
 from tests.browser.conftest import Visit
@@ -19,13 +16,11 @@ def paper(page: Page) -> str:
     return color
 
 
-@pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
-def test_dark_is_chosen_at_once_and_kept(visit: Visit, house: House, phone: bool) -> None:
+def test_dark_is_chosen_at_once_and_kept(visit: Visit, house: House) -> None:
     person = house.hire()
-    page = visit(person, phone=phone, media={"color_scheme": "light"}).open().page
+    page = visit(person, phone=True, media={"color_scheme": "light"}).open().page
     assert paper(page) == PAPER["light"]
-    if phone:
-        page.locator("#drawer-handle").click()
+    page.locator("#drawer-handle").click()
     with page.expect_response("**/theme"):
         page.get_by_role("button", name="Dark").click()
     assert paper(page) == PAPER["dark"]
@@ -37,26 +32,19 @@ def test_dark_is_chosen_at_once_and_kept(visit: Visit, house: House, phone: bool
     expect(elsewhere.page.locator("html")).to_have_attribute("data-theme", "dark")
 
 
-def test_light_can_be_chosen_on_a_dark_device(visit: Visit, house: House) -> None:
-    page = visit(house.hire(), media={"color_scheme": "dark"}).open().page
+def test_without_a_choice_every_page_follows_the_device_and_light_can_be_chosen_on_a_dark_one(
+    visit: Visit, house: House
+) -> None:
+    assert paper(visit(media={"color_scheme": "dark"}).open("/sign-in").page) == PAPER["dark"]
+    page = visit(house.hire(), media={"color_scheme": "light"}).open().page
+    assert paper(page) == PAPER["light"]
+    page.emulate_media(color_scheme="dark")
     assert paper(page) == PAPER["dark"]
     with page.expect_response("**/theme"):
         page.get_by_role("button", name="Light").click()
     assert paper(page) == PAPER["light"]
     page.reload()
     assert paper(page) == PAPER["light"]
-
-
-def test_without_a_choice_the_page_follows_the_device(visit: Visit, house: House) -> None:
-    visitor = visit(house.hire(), media={"color_scheme": "light"}).open()
-    schemes: tuple[Literal["dark", "light"], ...] = ("dark", "light")
-    for scheme in schemes:
-        visitor.page.emulate_media(color_scheme=scheme)
-        assert paper(visitor.page) == PAPER[scheme]
-
-
-def test_the_sign_in_page_follows_the_device_too(visit: Visit) -> None:
-    assert paper(visit(media={"color_scheme": "dark"}).open("/sign-in").page) == PAPER["dark"]
 
 
 def test_the_first_page_weighs_less_than_150_kilobytes(visit: Visit, house: House) -> None:

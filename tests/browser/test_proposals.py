@@ -13,17 +13,14 @@ from app.assistant.models import Proposal
 from app.db import utc_now
 from tests.browser.axe import findings
 from tests.browser.conftest import Visit
-from tests.browser.fridge import WORDS, keep_the_log, offered, press, proposes
+from tests.browser.fridge import WORDS, keep_the_log, offered, press, press_enter_on, proposes
 from tests.browser.house import House
-from tests.browser.test_accessibility import LOOKS, STILL, too_small, walk_with_tab
-from tests.browser.test_languages import TOO_WIDE
+from tests.browser.looks import LOOKS, STILL, TOO_WIDE, reload_until, too_small, walk_with_tab
 from tests.factories import Member
 from tests.fridge_log import logged
 from tests.model_server import CutAfter, Say, scenario
 
-BOTH_SIZES = pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
-BOTH_LANGUAGES = pytest.mark.parametrize("language", ["en", "es"])
-# What two taps in a hurry leave between them, and after which a tap is meant.
+# After so long another tap is meant, and is none of two in a hurry.
 A_MOMENT = 800
 
 
@@ -36,16 +33,12 @@ def log_of(house: House, person: Member) -> list[float]:
     return [degrees for _, degrees in logged(house.owner, person.user_id)]
 
 
-@BOTH_SIZES
-@BOTH_LANGUAGES
-def test_a_tap_confirms_and_another_takes_it_back(
-    visit: Visit, house: House, phone: bool, language: str
-) -> None:
-    words, person = WORDS[language], house.hire(language=language)
-    visitor = visit(person, phone=phone).open()
-    card = offered(visitor, language)
+def test_a_tap_confirms_and_another_takes_it_back(visit: Visit, house: House) -> None:
+    words, person = WORDS["es"], house.hire(language="es")
+    visitor = visit(person, phone=True).open()
+    card = offered(visitor, "es")
     expect(card.locator(".proposal-summary")).to_have_text(words["proposed"])
-    expect(card.locator("dd")).to_have_text([re.compile("walk-in|cámara fría"), "4 °C"])
+    expect(card.locator("dd")).to_have_text(["cámara fría", "4 °C"])
     assert log_of(house, person) == []
     press(card, words["confirm"])
     expect(card.locator(".receipt")).to_contain_text(words["done"])
@@ -57,12 +50,11 @@ def test_a_tap_confirms_and_another_takes_it_back(
     expect(card.get_by_role("button")).to_have_count(0)
 
 
-@BOTH_LANGUAGES
-def test_a_typed_yes_confirms_and_the_card_folds(visit: Visit, house: House, language: str) -> None:
-    words, person = WORDS[language], house.hire(language=language)
+def test_a_typed_yes_confirms_and_the_card_folds(visit: Visit, house: House) -> None:
+    words, person = WORDS["es"], house.hire(language="es")
     visitor = visit(person, phone=True).open()
     card = visitor.replies.first.locator(".part")
-    offered(visitor, language)
+    offered(visitor, "es")
     visitor.ask(words["yes"])
     visitor.wait_for_answer()
     expect(visitor.reply.locator(".receipt")).to_contain_text(words["done"])
@@ -73,33 +65,27 @@ def test_a_typed_yes_confirms_and_the_card_folds(visit: Visit, house: House, lan
     assert log_of(house, person) == []
 
 
-@BOTH_LANGUAGES
-def test_a_typed_no_declines_and_it_can_be_brought_back(
-    visit: Visit, house: House, language: str
-) -> None:
-    words, person = WORDS[language], house.hire(language=language)
+def test_a_typed_no_declines_and_it_can_be_brought_back(visit: Visit, house: House) -> None:
+    words, person = WORDS["en"], house.hire()
     visitor = visit(person).open()
-    offered(visitor, language)
+    offered(visitor)
     card = visitor.replies.first.locator(".part")
     visitor.ask(words["no"])
     visitor.wait_for_answer()
     expect(card.locator(".decided")).to_contain_text(words["cancelled"])
     press(card, words["back"])
-    expect(card.get_by_role("button", name=words["confirm"])).to_be_visible()
-    visitor.page.wait_for_timeout(A_MOMENT)
-    press(card, words["confirm"])
+    expect(card.locator(".proposal")).to_contain_text("Nothing is done before you confirm.")
+    press_enter_on(card, words["confirm"])
     expect(card.locator(".receipt")).to_contain_text(words["done"])
     assert log_of(house, person) == [4.0]
 
 
-@BOTH_SIZES
-@BOTH_LANGUAGES
 def test_change_leads_to_the_composer_and_the_new_card_takes_the_place_of_the_old(
-    visit: Visit, house: House, phone: bool, language: str
+    visit: Visit, house: House
 ) -> None:
-    words, person = WORDS[language], house.hire(language=language)
-    visitor = visit(person, phone=phone).open()
-    offered(visitor, language)
+    words, person = WORDS["en"], house.hire()
+    visitor = visit(person, phone=True).open()
+    offered(visitor)
     card = visitor.replies.first.locator(".part")
     visitor.page.locator("#scroller").focus()
     card.get_by_role("link", name=words["edit"], exact=True).click()
@@ -112,18 +98,6 @@ def test_change_leads_to_the_composer_and_the_new_card_takes_the_place_of_the_ol
     press(visitor.reply, words["confirm"])
     expect(visitor.reply.locator(".receipt")).to_be_visible()
     assert log_of(house, person) == [5.0]
-
-
-def test_cancelled_it_can_be_brought_back(visit: Visit, house: House) -> None:
-    person = house.hire()
-    visitor = visit(person, phone=True).open()
-    card = offered(visitor)
-    press(card, "Cancel")
-    expect(card.locator(".decided")).to_contain_text("Cancelled: nothing was done")
-    visitor.page.wait_for_timeout(A_MOMENT)
-    press(card, "Bring it back")
-    expect(card.locator(".proposal")).to_contain_text("Nothing is done before you confirm.")
-    assert log_of(house, person) == []
 
 
 def test_going_on_to_something_else_sets_it_aside_on_the_page_too(
@@ -163,52 +137,39 @@ def test_one_that_ran_out_says_so_after_a_reload_and_when_it_is_tapped(
     expect(card.locator(".proposal")).to_be_visible()
 
 
-def test_the_card_folds_on_the_other_device_too(visit: Visit, house: House) -> None:
+def test_a_card_comes_and_folds_on_the_other_device_too_and_leaves_the_focus_there(
+    visit: Visit, house: House
+) -> None:
     person = house.hire()
-    here = visit(person).open()
-    offered(here)
-    there = visit(person, phone=True).open(here.path)
+    there = visit(person).open()
+    there.ask("Hello")
+    there.wait_for_answer()
+    here = visit(person, phone=True).open(there.path)
+    offered(there)
+    there.composer.fill("half a thought")
+    expect(here.reply.locator(".proposal")).to_be_visible()
     for act, left in (
         ("Cancel", ".decided-declined"),
         ("Bring it back", ".proposal"),
         ("Confirm", ".receipt"),
         ("Undo", ".decided-undone"),
     ):
-        here.page.wait_for_timeout(A_MOMENT)
-        press(here.reply, act)
+        press_enter_on(here.reply, act)
         for visitor in (here, there):
             expect(visitor.reply.locator(left)).to_be_visible()
+        expect(there.composer).to_be_focused()
+    expect(there.composer).to_have_value("half a thought")
     assert log_of(house, person) == []
 
 
-def test_a_card_that_comes_while_another_device_looks_on_is_whole_there(
-    visit: Visit, house: House
-) -> None:
+def test_tapping_in_a_hurry_confirms_once_and_undoes_nothing(visit: Visit, house: House) -> None:
     person = house.hire()
-    here = visit(person).open()
-    here.ask("Hello")
-    here.wait_for_answer()
-    there = visit(person, phone=True).open(here.path)
-    offered(here)
-    expect(there.reply.locator(".proposal")).to_be_visible()
-    press(there.reply, "Confirm")
-    for visitor in (here, there):
-        expect(visitor.reply.locator(".receipt")).to_be_visible()
-    assert log_of(house, person) == [4.0]
-
-
-@BOTH_SIZES
-@pytest.mark.parametrize("taps", [2, 4])
-def test_tapping_twice_confirms_once_and_undoes_nothing(
-    visit: Visit, house: House, phone: bool, taps: int
-) -> None:
-    person = house.hire()
-    visitor = visit(person, phone=phone).open()
+    visitor = visit(person, phone=True).open()
     button = offered(visitor).get_by_role("button", name="Confirm")
     button.scroll_into_view_if_needed()
     box = button.bounding_box()
     assert box
-    for _ in range(taps):
+    for _ in range(4):
         visitor.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
         visitor.page.wait_for_timeout(120)
     expect(visitor.reply.locator(".receipt")).to_be_visible()
@@ -222,10 +183,7 @@ def test_without_scripts_it_is_confirmed_and_undone_by_plain_forms(
     visitor = visit(person, phone=True, java_script_enabled=False).open()
     visitor.composer.fill(WORDS["en"]["ask"])
     visitor.send.click()
-    for _ in range(100):
-        if visitor.page.locator(".proposal").count():
-            break
-        visitor.page.reload()
+    reload_until(visitor, visitor.page.locator(".proposal").count)
     for act, left in (
         ("Cancel", ".decided-declined"),
         ("Bring it back", ".proposal"),
@@ -269,23 +227,11 @@ def test_by_keyboard_alone_the_focus_stays_with_the_card_and_one_hears_what_beca
     assert visitor.evaluate("document.activeElement.closest('.message-end') !== null")
 
 
-def test_the_focus_that_is_elsewhere_stays_there(visit: Visit, house: House) -> None:
-    person = house.hire()
-    here = visit(person).open()
-    offered(here)
-    here.composer.fill("half a thought")
-    there = visit(person, phone=True).open(here.path)
-    press(there.reply, "Confirm")
-    expect(here.reply.locator(".receipt")).to_be_visible()
-    expect(here.composer).to_be_focused()
-    expect(here.composer).to_have_value("half a thought")
-
-
 # How it looks
 
 
 @pytest.mark.parametrize("look", LOOKS)
-@BOTH_LANGUAGES
+@pytest.mark.parametrize("language", ["en", "es"])
 def test_every_state_of_a_card_is_clean_big_enough_and_fits(
     visit: Visit, house: House, look: str, language: str
 ) -> None:
@@ -295,8 +241,7 @@ def test_every_state_of_a_card_is_clean_big_enough_and_fits(
     wrong: dict[str, list[str]] = {}
     for act in ("", words["cancel"], words["back"], words["confirm"], words["undo"]):
         if act:
-            visitor.page.wait_for_timeout(A_MOMENT)
-            press(card, act)
+            press_enter_on(card, act)
             expect(card.get_by_role("button", name=act, exact=True)).to_have_count(0)
         wrong[act] = [*findings(visitor.page), *visitor.evaluate(TOO_WIDE)]
         if look.endswith("phone"):

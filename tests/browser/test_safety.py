@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from tests.browser.chat_page import Visitor
 from tests.browser.conftest import Visit
 from tests.browser.house import House
-from tests.browser.scripts import exactly, told
+from tests.browser.scripts import exactly
 from tests.model_server import Call, Say, scenario
 from tests.script_payloads import (
     ENCODINGS,
@@ -54,7 +54,10 @@ def watched(visit: Visit, house: House, *, phone: bool = False) -> Visitor:
 @pytest.mark.fault(25)
 def test_no_payload_runs_while_it_streams_nor_when_it_is_stored(visit: Visit, house: House) -> None:
     text = "\n\n".join(payload.replace("\x00", "") for payload in PAYLOADS)
-    house.model.script(told("All payloads", Say(text, sizes=1)))
+    # Nor does a tool that does not exist, nor what a tool is asked.
+    words = {"query": "<img src=x onerror=alert(1)>"}
+    calls = Call("run_script", words), Call("search_manual_v2", words)
+    house.model.script(scenario(*calls, Say(text, sizes=1), when=exactly("All payloads")))
     visitor = watched(visit, house)
     visitor.ask("All payloads")
     visitor.wait_for_answer()
@@ -84,32 +87,16 @@ def test_no_payload_runs_though_each_of_its_characters_comes_alone(
         assert tab.evaluate(FOREIGN) == []
 
 
-@pytest.mark.parametrize("family", FAMILIES[:3], ids=["markup", "handlers", "namespaces"])
-def test_what_a_person_types_is_shown_as_it_was_typed(
-    visit: Visit, house: House, family: tuple[str, ...]
-) -> None:
+def test_what_a_person_types_is_shown_as_it_was_typed(visit: Visit, house: House) -> None:
     visitor = watched(visit, house)
-    text = " ".join(each for each in family if each.isprintable())
-    visitor.ask(text)
-    visitor.wait_for_answer()
-    assert visitor.questions.first.inner_text() == text
+    texts = [" ".join(each for each in family if each.isprintable()) for family in FAMILIES[:3]]
+    for text in texts:
+        visitor.ask(text)
+        visitor.wait_for_answer()
+    assert visitor.questions.all_inner_texts() == texts
     assert visitor.evaluate(FOREIGN) == []
     visitor.page.reload()
-    assert visitor.questions.first.inner_text() == text
-    assert visitor.evaluate(FOREIGN) == []
-
-
-def test_a_tool_that_does_not_exist_and_its_arguments_do_no_harm(
-    visit: Visit, house: House
-) -> None:
-    name, words = "run_script", {"query": "<img src=x onerror=alert(1)>"}
-    house.model.script(
-        scenario(Call(name, words), Call("search_manual_v2", words), Say("Nothing."), when="^Harm$")
-    )
-    visitor = watched(visit, house)
-    visitor.ask("Harm")
-    visitor.read("Nothing.")
-    visitor.wait_for_answer()
+    assert visitor.questions.all_inner_texts() == texts
     assert visitor.evaluate(FOREIGN) == []
 
 

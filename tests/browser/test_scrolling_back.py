@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Locator, expect
 
+from tests.assistant.processes import wait_until
 from tests.browser.conftest import Visit
 from tests.browser.house import House
 from tests.factories import make_thread
@@ -29,9 +30,12 @@ def test_scrolling_up_brings_older_messages_and_keeps_the_place(visit: Visit, ho
     visitor.page.locator("#scroller").evaluate("(scroller) => scroller.scrollBy(0, -40)")
     expect(question(24)).to_have_count(1)
     assert abs(read.evaluate(TOP_OF) - place - 40) < 60
-    for _ in range(3):
+
+    def scroll_to_the_top() -> bool:
         visitor.page.locator("#scroller").evaluate("(scroller) => scroller.scrollTo(0, 0)")
-        visitor.page.wait_for_timeout(400)
+        return visitor.page.locator("#earlier").count() == 0
+
+    wait_until(scroll_to_the_top, 30)
+    scroll_to_the_top()
     expect(question(0)).to_be_in_viewport()
-    expect(visitor.page.locator("#earlier")).to_have_count(0)
     expect(visitor.replies).to_have_count(40)

@@ -74,10 +74,9 @@ def test_a_server_that_goes_away_in_mid_answer_costs_no_word_of_either_side(
 
 
 @pytest.mark.fault(15)
-@pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
-def test_a_double_click_on_send_sends_one_message(visit: Visit, house: House, phone: bool) -> None:
+def test_a_double_click_on_send_sends_one_message(visit: Visit, house: House) -> None:
     house.model.script(told("Twice?", "Once."))
-    visitor = visit(house.hire(), phone=phone).open()
+    visitor = visit(house.hire()).open()
     visitor.composer.fill("Twice?")
     visitor.send.dblclick()
     visitor.read("Once.")
@@ -183,9 +182,8 @@ def test_blanks_alone_are_not_sent(visit: Visit, house: House) -> None:
     assert visitor.watch.count("/messages") == 0
 
 
-@pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
-def test_a_thing_to_try_is_one_tap(visit: Visit, house: House, phone: bool) -> None:
-    visitor = visit(house.hire(), phone=phone).open()
+def test_a_thing_to_try_is_one_tap(visit: Visit, house: House) -> None:
+    visitor = visit(house.hire(), phone=True).open()
     expect(visitor.page.locator(".starter")).to_have_count(5)
     visitor.page.get_by_role("button", name="How long can raw chicken stay out?").click()
     expect(visitor.questions).to_have_text(["How long can raw chicken stay out?"])

@@ -24,9 +24,8 @@ def tab_to(page: Page, wanted: str) -> None:
     pytest.fail(f"Tab does not reach {wanted}")
 
 
-@pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
-def test_somebody_signs_in_with_the_keyboard_alone(visit: Visit, phone: bool) -> None:
-    page = visit(phone=phone).open("/library/").page
+def test_somebody_signs_in_with_the_keyboard_alone(visit: Visit) -> None:
+    page = visit().open("/library/").page
     expect(page).to_have_url(re.compile(r"/sign-in\?next="))
     tab_to(page, "f-email")
     page.keyboard.type(SAM.email)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.chat_page import PHONE, Visitor
 from tests.browser.conftest import Visit
 from tests.browser.house import House
+from tests.browser.looks import BOTH_SIZES
 from tests.browser.scripts import looked_up
 from tests.model_server import Call, Say, scenario
 
 ANSWER = "Two hours at most. [1]\n\nThaw it in the cooler. [2]"
-BOTH_SIZES = pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
 
 
 def answered(visit: Visit, house: House, *, phone: bool) -> Visitor:
@@ -83,11 +82,10 @@ def test_a_citation_opens_its_passage_and_escape_gives_the_focus_back(
     expect(cite).not_to_have_attribute("aria-expanded", "true")
 
 
-@BOTH_SIZES
 def test_the_passage_leads_to_its_place_in_the_manual_which_is_marked(
-    visit: Visit, house: House, phone: bool
+    visit: Visit, house: House
 ) -> None:
-    page = answered(visit, house, phone=phone).page
+    page = answered(visit, house, phone=True).page
     page.locator(".cite", has_text="2").click()
     passage = page.locator("#panel .passage-text")
     expect(passage).to_be_visible()
@@ -127,15 +125,6 @@ def test_a_tap_beside_the_sheet_closes_it(visit: Visit, house: House) -> None:
     assert not page.evaluate("document.getElementById('main').inert")
 
 
-def test_a_number_that_no_source_has_is_not_shown(visit: Visit, house: House) -> None:
-    house.model.script(looked_up("Invented sources?", Say("True [1] and invented [77] words.")))
-    visitor = visit(house.hire()).open()
-    visitor.ask("Invented sources?")
-    visitor.wait_for_answer()
-    expect(visitor.page.locator(".cite")).to_have_text(["1"])
-    expect(visitor.words.first).not_to_contain_text("77")
-
-
 def test_a_cited_dish_opens_on_the_menu(visit: Visit, house: House) -> None:
     asked = "Which dishes have shrimp?"
     house.model.script(
@@ -150,12 +139,3 @@ def test_a_cited_dish_opens_on_the_menu(visit: Visit, house: House) -> None:
     visitor.page.locator("#panel").get_by_role("link", name="Open in the menu").click()
     expect(visitor.page).to_have_url(re.compile(r"/library/dishes/[\w-]+$"))
     expect(visitor.page.get_by_role("heading", level=1)).to_be_visible()
-
-
-def test_one_address_shows_the_passage_as_a_page_of_its_own(visit: Visit, house: House) -> None:
-    visitor = answered(visit, house, phone=True)
-    address = visitor.page.locator(".cite").first.get_attribute("href")
-    assert address
-    visitor.open(address)
-    expect(visitor.page.get_by_role("heading", level=1)).to_have_text("Where it stands")
-    expect(visitor.page.get_by_role("link", name="Open in the manual")).to_be_visible()

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import pytest
 from playwright.sync_api import expect
 from sqlalchemy import text
 
 from tests.browser.axe import findings
-from tests.browser.chat_page import Visitor
 from tests.browser.conftest import Visit
 from tests.browser.house import House
-from tests.browser.pages import SIGNED_IN, see_how_it_was_answered
+from tests.browser.looks import BOTH_SIZES, STILL, TOO_WIDE
 from tests.factories import Member, make_user
-from tests.factories.chat import make_turn_facts
-
-SIZES = pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
-STILL: dict[str, Any] = {"reduced_motion": "reduce"}
 
 
 def fill_the_day(house: House, member: Member, limit: int) -> None:
@@ -29,14 +21,7 @@ def fill_the_day(house: House, member: Member, limit: int) -> None:
         )
 
 
-def is_as_wide_as_its_window(visitor: Visitor) -> bool:
-    wide: bool = visitor.evaluate(
-        "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
-    )
-    return wide
-
-
-@SIZES
+@BOTH_SIZES
 def test_a_reached_limit_is_told_beside_the_composer_and_keeps_the_words(
     visit: Visit, house: House, phone: bool
 ) -> None:
@@ -54,35 +39,11 @@ def test_a_reached_limit_is_told_beside_the_composer_and_keeps_the_words(
     expect(visitor.composer).to_have_value("And the salmon, then?")
     expect(visitor.questions).to_have_count(1)
     expect(visitor.page.locator("#composer-error .message-state")).to_have_count(0)
-    assert is_as_wide_as_its_window(visitor)
+    assert visitor.evaluate(TOO_WIDE) == []
     assert findings(visitor.page) == []
     ticket.get_by_role("link").click()
     expect(visitor.page.locator("h1")).to_be_visible()
     assert visitor.path == "/library/"
-
-
-def test_a_limit_is_told_in_spanish(visit: Visit, house: House) -> None:
-    member = make_user(house.owner, language="es")
-    fill_the_day(house, member, 1)
-    visitor = visit(member, phone=True).open()
-    visitor.ask("¿Hola?")
-    visitor.wait_for_answer()
-    visitor.watch.expect("status of 429")
-    visitor.composer.fill("¿Y el salmón?")
-    visitor.composer.press("Enter")
-    ticket = visitor.page.locator("#composer-error [data-code=limit]")
-    expect(ticket).to_contain_text("Ya usaste tus mensajes de hoy (1 de 1)")
-
-
-@SIZES
-def test_the_admin_pages_fit_their_window(visit: Visit, house: House, phone: bool) -> None:
-    # A busy house: numbers as long as they get.
-    busy = {"tokens_in": 412_345_678, "tokens_out": 98_765_432, "latency_ms": 123_456}
-    make_turn_facts(house.app.extensions["comanda"].database, house.hire(), **busy)
-    visitor = visit(house.hire("admin"), phone=phone, media=STILL)
-    for name in ("usage", "usage table", "turns", "one turn"):
-        SIGNED_IN[name](visitor)
-        assert is_as_wide_as_its_window(visitor), name
 
 
 def test_an_admin_finds_usage_in_the_drawer_and_changes_a_limit(visit: Visit, house: House) -> None:
@@ -95,9 +56,3 @@ def test_an_admin_finds_usage_in_the_drawer_and_changes_a_limit(visit: Visit, ho
     visitor.page.get_by_role("button", name="Save the limits").click()
     expect(visitor.page.get_by_text("The limits are saved.")).to_be_visible()
     expect(visitor.page.get_by_label("Messages a person may send a day")).to_have_value("25")
-
-
-def test_the_live_reply_leads_to_how_it_was_answered(visit: Visit, house: House) -> None:
-    visitor = visit(house.hire(), phone=True)
-    see_how_it_was_answered(visitor)
-    expect(visitor.page.locator(".said").first).to_contain_text("raw chicken")

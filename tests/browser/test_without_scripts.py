@@ -4,35 +4,19 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from playwright.sync_api import expect
 
 from app.demo import HOUSES, PASSWORD
-from tests.browser.chat_page import Visitor
 from tests.browser.conftest import Visit
 from tests.browser.house import House
+from tests.browser.looks import BOTH_SIZES, look_again_until
 from tests.browser.scripts import Pause, Slowly, looked_up, told
 from tests.model_server import Say
 
 MARCUS = HOUSES[0].users[2]
 
 
-def send_plainly(visitor: Visitor, words: str) -> None:
-    visitor.composer.fill(words)
-    visitor.send.click()
-    expect(visitor.questions.last).to_have_text(words)
-
-
-def look_again_until(visitor: Visitor, status: str) -> None:
-    """Reload, as somebody does who waits, until the newest reply has come that far."""
-    for _ in range(100):
-        if visitor.reply.get_attribute("data-status") == status:
-            return
-        visitor.page.reload()
-    pytest.fail(f"the reply does not become {status}")
-
-
-@pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
+@BOTH_SIZES
 def test_one_signs_in_asks_reads_and_opens_the_source(
     visit: Visit, house: House, phone: bool
 ) -> None:
@@ -43,7 +27,7 @@ def test_one_signs_in_asks_reads_and_opens_the_source(
     page.fill("#f-password", PASSWORD)
     page.get_by_role("button", name="Sign in").click()
     expect(page).to_have_url(re.compile("/chat$"))
-    send_plainly(visitor, "Plainly, please")
+    visitor.ask_plainly("Plainly, please")
     expect(page).to_have_url(re.compile(r"/chat/[0-9a-f-]{36}$"))
     look_again_until(visitor, "complete")
     expect(visitor.words.first).to_contain_text("Two hours at most.")
@@ -59,7 +43,7 @@ def test_an_answer_on_its_way_is_shown_so_far_and_can_be_stopped(
     with Pause() as pause:
         house.model.script(told("Slow and plain", Slowly("So far so good."), pause, Say(" On.")))
         visitor = visit(house.hire(), java_script_enabled=False).open()
-        send_plainly(visitor, "Slow and plain")
+        visitor.ask_plainly("Slow and plain")
         look_again_until(visitor, "streaming")
         visitor.page.get_by_role("link", name="Show what has been written so far").click()
         visitor.stop.click()

@@ -27,17 +27,12 @@ from tests.assistant.chatting import (
 )
 from tests.assistant.processes import Processes, Program, wait_until
 from tests.assistant.web_client import StreamReader, WebClient
-from tests.factories import Member, make_thread, make_user
+from tests.factories import Member, make_thread
 from tests.model_server import ModelServer
 
 MEGABYTE = 1024 * 1024
 QUICK = {"STREAM_HEARTBEAT_SECONDS": "0.5"}
 Web = tuple[Program, int]
-
-
-@pytest.fixture
-def member(owner: Database) -> Member:
-    return make_user(owner)
 
 
 @pytest.fixture
@@ -135,6 +130,7 @@ def replace_server(
             log.publish(thread_id, "token", {"text": "meanwhile "})
         assert program.process.wait(20) == 0
         assert time.monotonic() - began < 10
+        assert "graceful timeout" not in program.output, "no worker had to be cut off"
         processes.start_web(2, port)
         for thread_id in threads:
             log.publish(thread_id, "token", {"text": "after"})

@@ -94,6 +94,10 @@ class ModelServer:
     def last_call(self) -> RecordedCall:
         return self.calls[-1]
 
+    def last_call_about(self, message: str) -> RecordedCall | None:
+        """The newest call for this message of a user's, if there is one yet."""
+        return next((call for call in reversed(self.calls) if call.message == message), None)
+
     def start(self) -> None:
         """Listen; raises OSError when the port is taken."""
         self._thread.start()

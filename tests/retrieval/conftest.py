@@ -6,14 +6,8 @@ import pytest
 
 from app.db import Database
 from app.retrieval.embedder import WordLlamaEmbedder
-from tests.factories import Member, make_user
+from tests.factories import Member
 from tests.retrieval.shelf import Shelf
-
-
-@pytest.fixture
-def member(owner: Database) -> Member:
-    """Somebody in a house of their own."""
-    return make_user(owner)
 
 
 @pytest.fixture(scope="session")
