@@ -15,9 +15,8 @@ from tests.browser.catalog import leftovers
 from tests.browser.chat_page import SECONDS, Visitor
 from tests.browser.conftest import Visit
 from tests.browser.house import House
+from tests.browser.looks import TOO_WIDE, too_small
 from tests.browser.pages import QUESTION, SIGNED_IN
-from tests.browser.test_accessibility import too_small
-from tests.browser.test_usage import is_as_wide_as_its_window
 
 SIZES = pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
 STILL: dict[str, Any] = {"reduced_motion": "reduce"}
@@ -44,7 +43,7 @@ def test_an_admin_sees_what_a_search_scored_and_why_something_is_missing(
     told = page.locator(".findings li")
     expect(told.first).to_have_attribute("data-code", "no_common_word")
     expect(told.last).to_contain_text("the last that came in has")
-    assert is_as_wide_as_its_window(visitor)
+    assert visitor.evaluate(TOO_WIDE) == []
     assert too_small(page) == []
 
 
@@ -102,7 +101,7 @@ def test_chats_are_found_while_one_types_and_open_where_it_was_said(
     expect(page).to_have_url(re.compile(r"/chats\?q=pollos"))
     assert findings(page) == []
     assert too_small(page) == ["button.visually-hidden Search: 1 x 1"]
-    assert is_as_wide_as_its_window(visitor)
+    assert visitor.evaluate(TOO_WIDE) == []
     rows.locator(".shelf-link").click()
     expect(page.locator(".message:target")).to_be_in_viewport(timeout=10 * SECONDS)
     page.go_back()
@@ -122,4 +121,4 @@ def test_the_admins_pages_are_spanish_in_spanish(visit: Visit, house: House, pho
         main = visitor.page.locator("#main")
         texts = main.locator("h1, h2, label, legend, dt, th, button, p, summary, option")
         assert leftovers(texts.all_inner_texts()) == [], name
-        assert is_as_wide_as_its_window(visitor)
+        assert visitor.evaluate(TOO_WIDE) == []

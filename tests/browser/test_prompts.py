@@ -13,9 +13,8 @@ from tests.browser.axe import findings
 from tests.browser.chat_page import SECONDS, Visitor
 from tests.browser.conftest import Visit
 from tests.browser.house import House
+from tests.browser.looks import STILL, TOO_WIDE, too_small
 from tests.browser.scripts import Pause, exactly, told
-from tests.browser.test_accessibility import STILL, too_small
-from tests.browser.test_languages import TOO_WIDE
 from tests.factories import Member, make_section, make_user
 from tests.model_server import Say, scenario
 
