@@ -11,8 +11,8 @@ from typing import Literal
 
 Kind = Literal["same", "removed", "added", "gap"]
 _TOKEN = re.compile(r"\s+|\w+|[^\w\s]+")
-# Comparing so many words with so many others takes longer than anybody waits.
-MOST_COMPARED = 4_000_000
+# Comparing so many words, or lines, with so many others takes longer than anybody waits.
+MOST_COMPARED, MOST_LINES = 1_000_000, 4_000_000
 # A passage of which less than this has stayed, or that is this many times as long with what
 # stands between, has been written anew.
 LEAST_KEPT, MOST_GROWN = 0.4, 4
@@ -31,8 +31,10 @@ class Change:
 def compare(before: str, after: str) -> list[Change]:
     """How `before` became `after`: by lines first, then by words within what differs."""
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    if len(old) * len(new) > MOST_LINES and before != after:
+        return _whole(before, after)
     changes: list[Change] = []
-    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    matcher = SequenceMatcher(None, old, new)
     for kind, first, last, start, end in matcher.get_opcodes():
         gone, come = "".join(old[first:last]), "".join(new[start:end])
         if kind == "equal":
@@ -87,13 +89,18 @@ def _says_the_same(change: Change) -> bool:
 def _compare_words(before: str, after: str) -> list[Change]:
     old, new = _TOKEN.findall(before), _TOKEN.findall(after)
     if len(old) * len(new) > MOST_COMPARED:
-        return [Change("removed", before), Change("added", after)]
+        return _whole(before, after)
     return _by_words(old, new)
+
+
+def _whole(before: str, after: str) -> list[Change]:
+    changes = [Change("removed", before), Change("added", after)]
+    return [change for change in changes if change.text]
 
 
 def _by_words(old: list[str], new: list[str]) -> list[Change]:
     changes: list[Change] = []
-    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    matcher = SequenceMatcher(None, old, new)
     for kind, first, last, start, end in matcher.get_opcodes():
         if kind == "equal":
             changes.append(Change("same", "".join(old[first:last])))

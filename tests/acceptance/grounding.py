@@ -175,14 +175,16 @@ def broken_citations(reply: Reply, visitor: Visitor) -> list[str]:
         if number not in known
     ]
     for citation in reply.citations:
-        problems += [f"{reply.asked!r}: {trouble}" for trouble in _troubles(citation, visitor)]
+        problems += [
+            f"{reply.asked!r}: {trouble}" for trouble in _troubles(reply, citation, visitor)
+        ]
     return problems
 
 
-def _troubles(citation: dict[str, str], visitor: Visitor) -> Iterator[str]:
+def _troubles(reply: Reply, citation: dict[str, str], visitor: Visitor) -> Iterator[str]:
     """The page of the section or product, and the passage's own page, each with the quote."""
     opening = _opening(citation["quote"])
-    passage = f"/library/passages/{citation['document_id']}?lang={citation['language']}"
+    passage = f"/library/passages/{citation['document_id']}?cited={reply.body['message_id']}"
     if not opening:
         yield f"[{citation['number']}] quotes nothing"
     for address in (citation["url"], passage):

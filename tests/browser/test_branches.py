@@ -32,7 +32,7 @@ def answers(house: House) -> None:
     house.model.script(
         told("One", "Answer to one."),
         told("Two", "Answer to two."),
-        told("Two, changed", "Answer to the change."),
+        told("Two, better", "Answer to the change."),
         told("Three", "Answer to three."),
     )
 
@@ -77,10 +77,10 @@ def test_a_changed_message_takes_the_place_of_the_old_one_which_stays_a_step_awa
     visit: Visit, house: House
 ) -> None:
     visitor = talk(visit(house.hire(), phone=True))
-    change(visitor, "Two", "Two, changed")
+    change(visitor, "Two", "Two, better")
     visitor.read("Answer to the change.")
     visitor.wait_for_answer()
-    expect(visitor.questions).to_have_text(["One", "Two, changed"])
+    expect(visitor.questions).to_have_text(["One", "Two, better"])
     expect(switch(visitor)).to_contain_text("2/2")
     step(visitor, "The version before")
     expect(visitor.questions).to_have_text(["One", "Two", "Three"])
@@ -88,10 +88,10 @@ def test_a_changed_message_takes_the_place_of_the_old_one_which_stays_a_step_awa
     visitor.page.reload()
     expect(visitor.questions).to_have_text(["One", "Two", "Three"])
     step(visitor, "The version after")
-    expect(visitor.questions).to_have_text(["One", "Two, changed"])
+    expect(visitor.questions).to_have_text(["One", "Two, better"])
     visitor.ask("Three")
     visitor.wait_for_answer()
-    expect(visitor.questions).to_have_text(["One", "Two, changed", "Three"])
+    expect(visitor.questions).to_have_text(["One", "Two, better", "Three"])
 
 
 def test_leaving_a_change_brings_back_what_was_being_typed(visit: Visit, house: House) -> None:
@@ -113,11 +113,11 @@ def test_leaving_a_change_brings_back_what_was_being_typed(visit: Visit, house: 
     visitor.page.reload()
     expect(visitor.composer).to_have_value("half a thought")
     expect(visitor.page.locator(BANNER)).to_be_hidden()
-    change(visitor, "Two", "Two, changed")
+    change(visitor, "Two", "Two, better")
     visitor.wait_for_answer()
     expect(visitor.composer).to_have_value("half a thought")
     visitor.composer.press("Enter")
-    expect(visitor.questions).to_have_text(["One", "Two, changed", "half a thought"])
+    expect(visitor.questions).to_have_text(["One", "Two, better", "half a thought"])
 
 
 def test_an_answer_is_made_again_and_the_first_one_stays_a_step_away(
@@ -211,7 +211,7 @@ def test_the_other_device_follows_to_the_other_branch(visit: Visit, house: House
     person = house.hire()
     here = talk(visit(person), "One", "Two")
     if way == "switch":
-        change(here, "Two", "Two, changed")
+        change(here, "Two", "Two, better")
         here.wait_for_answer()
     there = visit(person, phone=True).open(here.path)
     there.composer.fill("half a thought")
@@ -220,8 +220,8 @@ def test_the_other_device_follows_to_the_other_branch(visit: Visit, house: House
         here.reply.get_by_role("button", name="Answer again").click()
         expected = ["One", "Two"]
     elif way == "change":
-        change(here, "Two", "Two, changed")
-        expected = ["One", "Two, changed"]
+        change(here, "Two", "Two, better")
+        expected = ["One", "Two, better"]
     else:
         step(here, "The version before")
         expected = ["One", "Two"]
@@ -265,9 +265,9 @@ def test_without_scripts_a_message_is_changed_answered_again_and_switched(
     page.get_by_role("link", name="Leave it").click()
     expect(page.locator(BANNER)).to_be_hidden()
     page.locator("[data-edit]").last.click()
-    plain.composer.fill("Two, changed")
+    plain.composer.fill("Two, better")
     plain.send.click()
-    expect(plain.questions).to_have_text(["One", "Two, changed"])
+    expect(plain.questions).to_have_text(["One", "Two, better"])
     step(plain, "The version before")
     expect(plain.questions).to_have_text(["One", "Two"])
     plain.reply.get_by_role("button", name="Answer again").click()
@@ -286,7 +286,7 @@ def test_by_keyboard_the_focus_stays_with_what_was_chosen(visit: Visit, house: H
     expect(page.locator("[data-edit]").nth(1)).to_have_css("opacity", "1")
     page.keyboard.press("Enter")
     expect(visitor.composer).to_be_focused()
-    visitor.composer.fill("Two, changed")
+    visitor.composer.fill("Two, better")
     page.keyboard.press("Enter")
     visitor.read("Answer to the change.")
     visitor.wait_for_answer()
@@ -311,9 +311,9 @@ TOP = "() => document.querySelector('[data-switches]').getBoundingClientRect().t
 @BOTH_SIZES
 def test_the_switch_stays_under_the_finger(visit: Visit, house: House, phone: bool) -> None:
     long = "\n\n".join(f"Paragraph {number} of an answer that is long." for number in range(30))
-    house.model.script(told("Two", Say(long)), told("Two, changed", Say("Short.\n\n" + long)))
+    house.model.script(told("Two", Say(long)), told("Two, better", Say("Short.\n\n" + long)))
     visitor = talk(visit(house.hire(), phone=phone), "One", "Two")
-    change(visitor, "Two", "Two, changed")
+    change(visitor, "Two", "Two, better")
     visitor.wait_for_answer()
     before = visitor.evaluate(TOP)
     for name in ("The version before", "The version after"):
@@ -329,7 +329,7 @@ def states(visitor: Visitor) -> Iterator[str]:
     """Every state of a conversation that branches, one after the other."""
     begin_to_change(visitor, "Two")
     yield "changing"
-    visitor.composer.fill("Two, changed")
+    visitor.composer.fill("Two, better")
     visitor.composer.press("Enter")
     visitor.read("Answer to the change.")
     visitor.wait_for_answer()

@@ -106,7 +106,7 @@ def test_the_sources_under_an_answer_are_those_that_it_cites(visit: Visit, house
     expect(summary).to_have_text(re.compile("2 sources"))
     summary.click()
     expect(sources.locator(".source-number")).to_have_text(["1", "2"])
-    expect(sources).to_contain_text("Searching the manual…")
+    expect(sources).to_contain_text("Searching the manual")
     title = sources.locator(".source-title").first.inner_text()
     sources.locator(".source").first.click()
     expect(page.locator("#panel .passage h3")).to_have_text(title)

@@ -16,7 +16,7 @@ from app.config import LANGUAGES
 from app.db import ScopedSession
 from app.differences import Change, compare_within
 from app.skills.knowledge.models import LibraryRevision, ManualSection, Product
-from app.skills.knowledge.present import product_quote
+from app.skills.knowledge.present import QUOTE_LENGTH, product_quote
 from app.skills.knowledge.revisions import Entity, restore
 
 # withdrawn: its words are in the library no more; unpublished: they are, out of sight.
@@ -78,11 +78,18 @@ def _state(entity: Entity | None, quote: str, now: str) -> State:
     is_shown = entity.is_active if isinstance(entity, Product) else entity.is_published
     if not is_shown:
         return "unpublished"
-    return "same" if _has(now, quote) else "changed"
+    return "same" if _stands_in(entity, now, quote) else "changed"
 
 
-def _has(words: str, quote: str) -> bool:
-    """Whether the quote stands in the words; how lines are broken does not count."""
+def _stands_in(entity: Entity, words: str, quote: str) -> bool:
+    """Whether it says still what was quoted; how lines are broken does not count.
+
+    A product is quoted whole: one that says more by now, such as another allergen, has changed.
+    """
+    if isinstance(entity, Product):
+        # The description alone is what older answers kept.
+        told = (words[:QUOTE_LENGTH], entity.description_en, entity.description_es)
+        return quote.split() in [each.split() for each in told]
     return " ".join(quote.split()) in " ".join(words.split())
 
 
@@ -104,6 +111,6 @@ def _changed_at(
     for revision in revisions:
         was = type(entity)()
         restore(was, revision.snapshot or {})
-        if _has(_words(was, language, currency), cited.citation.quote):
+        if _stands_in(was, _words(was, language, currency), cited.citation.quote):
             return revision.created_at
     return entity.updated_at

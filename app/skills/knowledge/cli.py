@@ -101,7 +101,7 @@ def import_menu(
     on = services()
     with owner_database(on.settings).session() as session:
         group_id = find_group(session, group_slug)
-        values = [row.values for row in rows]
+        values = [{**row.values, "borrowed": row.borrowed} for row in rows]
         staging = stage_products(session, values, group_id=group_id, kind=kind, is_partial=True)
         with click.progressbar(length=100, label="Importing") as bar:
             store(

@@ -42,7 +42,7 @@ def targets() -> list[tuple[str, str]]:
 
 
 def languages() -> list[tuple[str, str]]:
-    return [("en", _("English")), ("es", _("Spanish"))]
+    return [("en", _("In English")), ("es", _("In Spanish"))]
 
 
 def status_word(item: LibraryImport) -> str:

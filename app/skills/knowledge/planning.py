@@ -104,7 +104,7 @@ def _plan_menu(
     usable = [row for row in reading.rows if not row.problems]
     staging = stage_products(
         session,
-        [row.values for row in usable],
+        [{**row.values, "borrowed": row.borrowed} for row in usable],
         group_id=item.group_id,
         kind=item.target,
         is_partial=True,

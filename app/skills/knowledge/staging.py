@@ -252,7 +252,8 @@ def _vanished(documents: Sequence[ParsedDocument], shelf: _Shelf) -> list[Manual
     gone = []
     for row in shelf.by_id.values():
         top = shelf.top(row)
-        is_theirs = top.slug in chapters or top.source in sources
+        # What somebody wrote in the browser below a chapter came with no file, and stays.
+        is_theirs = row.source and (top.slug in chapters or top.source in sources)
         if is_theirs and row.slug not in slugs and row.is_written_in(shelf.language):
             gone.append(row)
     return gone
@@ -320,7 +321,9 @@ def _said(
     wanted: dict[str, Any], item: Mapping[str, Any], product: Product | None
 ) -> dict[str, Any]:
     """Of the values wanted, those that the item speaks of, and its facts beside others."""
-    said = {name: value for name, value in wanted.items() if name in item}
+    # What a file has in one language only stands in for the other, and overwrites none.
+    borrowed = item.get("borrowed", ()) if product else ()
+    said = {n: value for n, value in wanted.items() if n in item and n not in borrowed}
     facts = {**(product.facts if product else {}), **wanted["facts"]}
     return {**said, "facts": facts}
 

@@ -86,11 +86,21 @@ def _restore(
 ) -> bool:
     """Make it what it was; False when that has no place in the library any more."""
     parent = values.get("parent_id")
-    if parent and UUID(parent) not in sections:
+    if parent and not _can_hold(UUID(parent), entity, sections):
         return False
     before = snapshot(entity)
     restore(entity, values)
     keep(session, entity, before)
+    return True
+
+
+def _can_hold(parent_id: UUID, entity: Entity, sections: Mapping[UUID, ManualSection]) -> bool:
+    """Whether that section is still there, and does not stand below this one by now."""
+    above: UUID | None = parent_id
+    while above is not None:
+        if above == entity.id or above not in sections:
+            return False
+        above = sections[above].parent_id
     return True
 
 

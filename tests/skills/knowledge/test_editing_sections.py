@@ -177,7 +177,10 @@ def test_a_saved_section_is_found_by_its_new_words_at_once(
     assert found(app, editor, "blast chiller") == ["Raw chicken"]
     with owner.session() as session:
         [revision] = session.scalars(
-            select(LibraryRevision).where(LibraryRevision.entity_id == section.id)
+            select(LibraryRevision).where(
+                LibraryRevision.entity_id == section.id,
+                LibraryRevision.version == saved.version - 1,
+            )
         )
     assert revision.author_id == editor.user_id
     assert revision.snapshot
