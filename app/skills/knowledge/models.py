@@ -147,7 +147,7 @@ class LibraryImportFile(Base):
     )
     group_id: Mapped[UUID] = mapped_column(ForeignKey("groups.id", ondelete="CASCADE"))
     content: Mapped[bytes]
-    reading: Mapped[bytes | None]  # compressed JSON; see importing_files
+    reading: Mapped[bytes | None]  # compressed JSON; see import_files
 
 
 class LibraryRevision(Base):
