@@ -29,8 +29,10 @@ KEYWORDS: dict[str, tuple[int, ...] | None] = {
         (
             "ComandaError",
             "InvalidInput",
+            "Problem",
             "NotSignedIn",
             "Forbidden",
+            "Gone",
             "NotFound",
             "Conflict",
             "TooMany",

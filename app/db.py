@@ -15,9 +15,10 @@ from datetime import UTC, datetime
 from typing import Any, ClassVar
 from uuid import UUID
 
+from psycopg.errors import QueryCanceled
 from sqlalchemy import Connection, DateTime, Engine, MetaData, Text, create_engine, event, text
 from sqlalchemy.dialects.postgresql import JSONB
-from sqlalchemy.exc import DisconnectionError
+from sqlalchemy.exc import DisconnectionError, OperationalError
 from sqlalchemy.orm import DeclarativeBase, Session, SessionTransaction
 from uuid_utils.compat import uuid7
 
@@ -71,6 +72,10 @@ class Scope:
 NOBODY = Scope()
 
 
+class Impatient(Exception):
+    """A statement took longer than its asker was to wait."""
+
+
 class ScopedSession(Session):
     """A session whose every transaction carries its scope to the database."""
 
@@ -84,6 +89,23 @@ class ScopedSession(Session):
         """The house's settings, for rules that hold whoever asks, such as limits."""
         settings: Settings = self.info["settings"]
         return settings
+
+    @contextmanager
+    def patience(self, milliseconds: int) -> Iterator[None]:
+        """No statement in this block, nor later in its transaction, may take longer.
+
+        Raises:
+            Impatient: one did; the transaction is rolled back.
+        """
+        limit = text("SELECT set_config('statement_timeout', :limit, true)")
+        self.execute(limit, {"limit": str(milliseconds)})
+        try:
+            yield
+        except OperationalError as error:
+            if not isinstance(error.orig, QueryCanceled):
+                raise
+            self.rollback()
+            raise Impatient from None
 
     def rescope(self, scope: Scope) -> None:
         """Serve another scope from now on (sign-in does), within this transaction too."""

@@ -66,6 +66,13 @@ class Conflict(ComandaError):
     code = "conflict"
 
 
+class Gone(ComandaError):
+    """It was there, and can be had again in the way that the message says."""
+
+    status = 410
+    code = "gone"
+
+
 class TooMany(ComandaError):
     """A limit was reached; `retry_after` is in seconds where it is known."""
 

@@ -22,6 +22,7 @@ from app.db import Database
 if TYPE_CHECKING:
     # Only the names: nothing here depends on what stands on top of it.
     from app.assistant.registry import Registry
+    from app.files.storage import Storage
     from app.retrieval.embedder import Embedder
 
 
@@ -34,6 +35,7 @@ class Services:
     redis: redis.Redis
     embedder: Embedder
     registry: Registry
+    files: Storage
 
 
 def services() -> Services:
@@ -101,10 +103,13 @@ class ComandaRequest(HtmxAwareRequest):
     """Flask's request, knowing htmx 4."""
 
     htmx: HtmxFourHeaders
+    query_string: bytes
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.htmx = HtmxFourHeaders(self.headers)
+        # An address may hold bytes that are no text: they are read as far as they can be.
+        self.query_string = self.query_string.decode(errors="replace").encode()
 
 
 babel = Babel()

@@ -6,9 +6,13 @@ import re
 from datetime import timedelta
 from gettext import NullTranslations
 from pathlib import Path
+from typing import Any
 
 from flask import Flask, g
 from flask_babel import get_domain, get_locale
+from jinja2 import pass_eval_context
+from jinja2.nodes import EvalContext
+from markupsafe import Markup
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
@@ -22,6 +26,8 @@ from app.config import LANGUAGES, Settings, load_settings
 from app.db import app_database
 from app.embedded import resolve
 from app.extensions import Services, babel, cookie_name, csrf, htmx, limiter
+from app.files import init_files
+from app.files.storage import make_storage
 from app.health import init_health
 from app.logs import init_logs
 from app.request_log import init_request_log
@@ -56,12 +62,14 @@ def build_app(settings: Settings | None = None, skills: tuple[Skill, ...] = SKIL
         redis=connection,
         embedder=make_embedder(settings, connection),
         registry=Registry(skills),
+        files=make_storage(settings),
     )
     _bind_extensions(app)
     init_web(app)
     init_health(app)
     init_scrape(app)
     init_accounts(app)
+    init_files(app)
     init_assistant(app)
     init_admin(app)
     for skill in skills:
@@ -117,6 +125,14 @@ def _bind_extensions(app: Flask) -> None:
         ngettext=lambda one, many, number: _catalog().ngettext(one, many, number),
         newstyle=True,
     )
+    app.jinja_env.globals["_"] = _translate
+
+
+@pass_eval_context
+def _translate(where: EvalContext, message: str, /, **values: Any) -> str:
+    """What Jinja's own `_` does, in one call instead of five: a page has hundreds of them."""
+    text = _catalog().gettext(message)
+    return (Markup(text) if where.autoescape else text) % values  # noqa: S704 - our own texts
 
 
 def _catalog() -> NullTranslations:

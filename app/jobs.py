@@ -28,6 +28,8 @@ from app.assistant.registry import Registry, TaskFunction
 from app.config import Settings, load_settings
 from app.db import Database, Scope, app_database
 from app.embedded import resolve
+from app.files.clean_up import clean_up_files
+from app.files.storage import make_storage
 from app.logs import init_logs
 from app.mail import NOTIFY_CHANNEL, forget_old_mail, send_waiting_mail
 from app.retrieval.embedder import make_embedder
@@ -39,7 +41,8 @@ HEARTBEAT_SECONDS = 2.0
 STALLED_SECONDS = 6.0
 CONCURRENCY = 4
 NAMESPACE = "comanda"
-RETRY = RetryStrategy(max_attempts=5, exponential_wait=2)
+MAX_RETRIES = 5
+RETRY = RetryStrategy(max_attempts=MAX_RETRIES, exponential_wait=2)
 
 log = structlog.get_logger()
 if __name__ == "__main__":
@@ -96,6 +99,15 @@ async def forget_expired(timestamp: int = 0) -> None:
     await asyncio.to_thread(forget)
 
 
+@tasks.periodic(cron="37 * * * *")
+@tasks.task(name="clean_up_files", queueing_lock="clean_up_files")
+async def clean_up(timestamp: int = 0) -> None:
+    """Remove files that were uploaded and never sent, and bytes that belong to no file."""
+    done = await asyncio.to_thread(clean_up_files, _database(), make_storage(_settings()))
+    if any(done):
+        log.info("files cleaned up", removed=done.files, orphans=done.orphans)
+
+
 @tasks.periodic(cron="* * * * * */5")
 @tasks.task(name="retry_stalled", queueing_lock="retry_stalled", pass_context=True)
 async def retry_stalled(context: JobContext, timestamp: int = 0) -> None:
@@ -107,10 +119,14 @@ async def retry_stalled(context: JobContext, timestamp: int = 0) -> None:
 
 
 def _in_a_thread(run: TaskFunction) -> Callable[..., Awaitable[None]]:
-    """A skill's task as the worker wants it: it may block, and gets the database first."""
+    """A skill's task as the worker wants it: it may block, and gets the database first.
 
-    async def task(**arguments: Any) -> None:
-        await asyncio.to_thread(run, _database(), **arguments)
+    When its last try fails, nobody will be told but by the task itself.
+    """
+
+    async def task(context: JobContext, **arguments: Any) -> None:
+        is_last_try = context.job.attempts >= MAX_RETRIES
+        await asyncio.to_thread(run, _database(), is_last_try=is_last_try, **arguments)
 
     return task
 
@@ -121,7 +137,7 @@ def skill_tasks(registry: Registry) -> procrastinate.Blueprint:
     for name, run in registry.tasks.items():
         if name in tasks.tasks:
             raise RuntimeError(f"a skill registers the task {name!r} of the house")
-        theirs.task(name=name, retry=RETRY)(_in_a_thread(run))
+        theirs.task(name=name, retry=RETRY, pass_context=True)(_in_a_thread(run))
     return theirs
 
 

@@ -27,6 +27,20 @@ _HOUSE_ATTRIBUTES = {**_MODEL_ATTRIBUTES, "a": {"href", "title"}, "mark": {"id"}
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 _GOES_ON = re.compile(r"\s|[-*+|]|\d{1,9}(?:[.)]|\Z)")
 _LEADING_HASHES = re.compile(r"^(#{1,6})(?=\s)", re.MULTILINE)
+_BLANKS = re.compile(r"[ \t]+")
+_ANCHOR = re.compile(r" ?\{#[\w-]+\} ?$", re.MULTILINE)
+# Fences, rules, the lines under headings and those between a table's head and its rows.
+_DRAWN_LINE = re.compile(r"^ ?(?:(?:`{3,}|~{3,}).*|=+|[|:]* ?(?:[-*_][ |:]*){3,})$", re.MULTILINE)
+_LINE_MARK = re.compile(r"^ ?(?:(?:[-*+]|>|#{1,6})(?: |$))+", re.MULTILINE)
+_TABLE_EDGE = re.compile(r"^ ?\| ?| ?(?<!\\)\| ?$", re.MULTILINE)
+_TABLE_CELL = re.compile(r" ?(?<!\\)\| ?")
+# The end of a link, or its beginning, may be missing where a passage was cut.
+_LINK = re.compile(
+    r"!?\[([^\]\n]{0,400})\](?:\([^)\n]{0,400}\)?|\[[^\]\n]{0,400}\])|\]\([^)\n]{0,400}\)"
+)
+_BARE_LINK = re.compile(r"<((?:https?|mailto|tel):[^>\s]{1,400})>")
+_STRESS = re.compile(r"(?<!\\)(?:`+|~~|(?<=\S)\*+|\*+(?=\S)|(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w))")
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 
 @cache
@@ -82,6 +96,19 @@ def render_house_text(text: str, marks: tuple[str, str] | None = None) -> Markup
         link_rel="noopener noreferrer",
     )
     return Markup(clean)  # noqa: S704 - just cleaned
+
+
+def plain_line(markdown: str) -> str:
+    """What a reader sees of a piece of Markdown, in one line, wherever it was cut out.
+
+    A passage may begin and end within a table or a link, where a parser would take their
+    signs for words.
+    """
+    text = _ANCHOR.sub("", _BLANKS.sub(" ", markdown))
+    text = _LINE_MARK.sub("", _DRAWN_LINE.sub("", text))
+    text = _TABLE_CELL.sub(" · ", _TABLE_EDGE.sub("", text))
+    text = _BARE_LINK.sub(r"\1", _LINK.sub(lambda link: link[1] or "", text))
+    return " ".join(_ESCAPED.sub(r"\1", _STRESS.sub("", text)).split())
 
 
 def split_blocks(text: str) -> tuple[list[str], str]:

@@ -8,26 +8,51 @@ becomes of it stands in app.jobs.
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import text
+from sqlalchemy import func, select, text
 
 from app.db import ScopedSession
 
-
-def defer(session: ScopedSession, task: str, *, lock: str | None = None, **args: Any) -> None:
-    """Queue a job in this transaction. With `lock`, an equal waiting job is enough."""
-    job = {
-        "queue": "default",
-        "task": f"comanda:{task}",
-        "lock": lock,
-        "args": json.dumps(args, default=str),
-    }
-    statement = """
-        SELECT procrastinate_defer_jobs_v1(ARRAY[ROW(
-            :queue, :task, 0, CAST(:lock AS text), CAST(:lock AS text), CAST(:args AS jsonb), NULL
-        )::procrastinate_job_to_defer_v1])
-        WHERE NOT EXISTS (
-            SELECT 1 FROM procrastinate_jobs WHERE queueing_lock = :lock AND status = 'todo')
+_WAITING = text(
+    "SELECT id FROM procrastinate_jobs WHERE lock = :lock AND status = 'todo' FOR SHARE"
+)
+_DEFER = text(
     """
-    session.execute(text(statement), job)
+    SELECT procrastinate_defer_jobs_v1(ARRAY[ROW(
+        'default', :task, 0, CAST(:lock AS text), NULL, CAST(:args AS jsonb),
+        CAST(:at AS timestamptz)
+    )::procrastinate_job_to_defer_v1])
+    """
+)
+
+
+def defer(
+    session: ScopedSession,
+    task: str,
+    *,
+    lock: str | None = None,
+    at: datetime | None = None,
+    **args: Any,
+) -> None:
+    """Queue a job in this transaction, for a later moment if `at` says so.
+
+    With `lock`, an equal waiting job is enough, and two of them never run at once.
+    """
+    if lock is not None and _is_waiting(session, lock):
+        return
+    job = {"task": f"comanda:{task}", "lock": lock, "args": json.dumps(args, default=str), "at": at}
+    session.execute(_DEFER, job)
+
+
+def _is_waiting(session: ScopedSession, lock: str) -> bool:
+    """Whether an equal job waits, and will not begin before this transaction has ended.
+
+    Those who ask for the same take turns, or each would find none waiting. The job that was
+    found is held, because a worker that began it now would not see what is not committed.
+    The queue's own lock against equals is no help: it fails the work of who comes second,
+    and a job that is to be tried again while its equal waits.
+    """
+    session.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(f"job {lock}", 0))))
+    return session.execute(_WAITING, {"lock": lock}).first() is not None

@@ -25,7 +25,11 @@ from app.presence import Presence
 blueprint = Blueprint("scrape", __name__)
 
 # Those that went well are deleted.
-_JOBS = text("SELECT status::text, count(*) AS jobs FROM procrastinate_jobs GROUP BY status")
+# What is for later does not wait yet.
+_JOBS = text(
+    "SELECT status::text, count(*) AS jobs FROM procrastinate_jobs"
+    " WHERE status <> 'todo' OR scheduled_at IS NULL OR scheduled_at <= now() GROUP BY status"
+)
 
 
 @blueprint.get("/metrics")

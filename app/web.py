@@ -7,7 +7,7 @@ import secrets
 from functools import cache
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit, urlunsplit
 
 from flask import Flask, Response, current_app, g, jsonify, redirect, render_template, request
@@ -33,10 +33,13 @@ from app.errors import (
     Unavailable,
 )
 from app.extensions import ComandaRequest, kept_cookie, services
+from app.icons import icon, icon_sprite
 
 # Pages hold personal data; static files carry a version and may be kept for ever.
 PRIVATE = "no-store"
 HOME = "/"
+# No list is as long; what is beyond it would only overflow in the database.
+MOST_PAGES = 10_000
 
 
 def db_session() -> ScopedSession:
@@ -112,6 +115,21 @@ def choose_zone() -> str | None:
     return str(current_user.timezone) if current_user.is_authenticated else None
 
 
+def page_number() -> int:
+    """Which page of a list the address names, from 1 on; the first where it names none."""
+    return min(max(request.args.get("page", 1, type=int), 1), MOST_PAGES)
+
+
+def is_htmx() -> bool:
+    """Whether htmx asks, be it for a part of the page or for the whole of it."""
+    return bool(cast(ComandaRequest, request).htmx)
+
+
+def wants_fragment() -> bool:
+    """Whether htmx asks for a part of the page."""
+    return cast(ComandaRequest, request).htmx.wants_fragment
+
+
 def wants_json() -> bool:
     return request.path.startswith("/api/") or request.is_json
 
@@ -170,21 +188,19 @@ def error_response(error: ComandaError) -> ResponseReturnValue:
         return jsonify(body), error.status, headers
     if isinstance(error, NotSignedIn):
         return _ask_to_sign_in()
-    fragment = getattr(request, "htmx", None) and request.htmx.wants_fragment  # type: ignore[attr-defined]
     part = "errors/_limit.html" if isinstance(error, LimitReached) else "errors/_error.html"
-    template = part if fragment else "errors/page.html"
+    template = part if wants_fragment() else "errors/page.html"
     page = render_template(template, message=message, status=error.status, code=error.code)
     return page, error.status, headers
 
 
 def _ask_to_sign_in() -> ResponseReturnValue:
     """Send a page to the sign-in page and back; tell htmx to do the same."""
-    is_part = bool(request.htmx)  # type: ignore[attr-defined]
     # Neither a part of a page nor the address of a form is a place to come back to.
-    stays = request.method == "GET" and not is_part
+    stays = request.method == "GET" and not is_htmx()
     here = request.full_path.rstrip("?") if stays else same_page()
     target = flask_url_for("accounts.sign_in", next=here if here != HOME else None)
-    if is_part:
+    if is_htmx():
         return "", HTTPStatus.UNAUTHORIZED, {"HX-Redirect": target}
     return redirect(target, HTTPStatus.SEE_OTHER)
 
@@ -283,6 +299,8 @@ def init_web(app: Flask) -> None:
     app.register_error_handler(Exception, _unexpected)
     app.jinja_env.globals |= {
         "csp_nonce": csp_nonce,
+        "icon": icon,
+        "icon_sprite": icon_sprite,
         "static_url": static_url,
         "kept_cookie": kept_cookie,
         "languages": LANGUAGES,

@@ -131,7 +131,8 @@ class Reader:
             if answer.status != 503:
                 break
             await asyncio.sleep(1)
-        assert answer.status == 200, answer
+        # 204: it had been taken the first time, and only the answer was lost.
+        assert answer.status in (200, 204), answer
         self._tasks = [asyncio.create_task(self._stay_connected())]
 
     async def _stay_connected(self) -> None:

@@ -19,10 +19,12 @@ from bench.support.load import load
 from bench.support.memory import KIB, resident, settle
 from bench.support.wire import Guest
 
+# Of a web worker; nothing may grow.
 BAR_MIB = 180
 # What a process may gain in the last four fifths: its allocator's unevenness, no more.
 GROWTH_BAR_MIB = 10
 PEOPLE = 40
+RUNNER = "runner"
 # A model that answers at once, in a few words.
 QUICK = ("-m", "tests.model_server", "--delay=0")
 REOPEN_EVERY = 10
@@ -44,8 +46,9 @@ def measure(arguments: Sequence[str]) -> dict[str, Any]:
             end = _look(house)
             served = loading.result()
     growth = {name: round(end[name] - warm[name], 1) for name in end}
+    largest_web = max(mib for name, mib in end.items() if name != RUNNER)
     return {
-        "met": max(end.values()) <= BAR_MIB and max(growth.values()) <= GROWTH_BAR_MIB,
+        "met": largest_web <= BAR_MIB and max(growth.values()) <= GROWTH_BAR_MIB,
         "bar_mib": BAR_MIB,
         "warm_mib": warm,
         "end_mib": end,
@@ -56,7 +59,7 @@ def measure(arguments: Sequence[str]) -> dict[str, Any]:
 
 def _look(house: House) -> dict[str, float]:
     pids = {f"web worker {number}": pid for number, pid in enumerate(house.web.children(), 1)}
-    pids["runner"] = house.runners[0].pid
+    pids[RUNNER] = house.runners[0].pid
     return {name: round(resident(pid) / KIB**2, 1) for name, pid in pids.items()}
 
 

@@ -11,8 +11,10 @@ import app.accounts.models
 import app.assistant.facts
 import app.assistant.limits
 import app.assistant.models
+import app.files.models
 import app.mail
 import app.retrieval.models
+import app.skills.forms.models
 import app.skills.knowledge.models  # noqa: F401
 from app.db import Base
 from app.schema import MIGRATION_LOCK

@@ -13,7 +13,9 @@ import yaml
 
 from app.config import Settings
 from app.embedded.child import PROGRAMS
+from app.files.kinds import FORM_BYTES, LARGEST_BYTES
 from app.metrics import REGISTRY
+from app.skills.forms.attachments import LARGEST_FORM
 
 ROOT = Path(__file__).resolve().parent.parent
 SETTINGS = {name.upper() for name in Settings.model_fields}
@@ -116,6 +118,16 @@ def test_the_proxy_takes_at_least_what_the_app_takes(app: Any) -> None:
     found = re.search(r"client_max_body_size (\d+)m;", NGINX)
     assert found
     assert int(found[1]) * 1024 * 1024 > app.config["MAX_CONTENT_LENGTH"]
+
+
+@pytest.mark.parametrize(
+    ("place", "largest"),
+    [("= /files ", LARGEST_BYTES + FORM_BYTES), ("~ ^/forms/drafts/", LARGEST_FORM)],
+)
+def test_the_proxy_takes_files_as_large_as_the_app_does(place: str, largest: int) -> None:
+    found = re.search(re.escape(f"location {place}") + r"[^}]*client_max_body_size (\d+)m;", NGINX)
+    assert found
+    assert int(found[1]) * 1024 * 1024 >= largest
 
 
 @pytest.mark.skipif(not shutil.which("nginx"), reason="there is no nginx here")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from markupsafe import Markup
 
 from app.assistant.render import cite_html
-from app.markdown import render_house_text, render_model_text, split_blocks
+from app.markdown import plain_line, render_house_text, render_model_text, split_blocks
 from tests.html_checks import Element, parse_html
 from tests.script_payloads import PAYLOADS
 
@@ -204,3 +204,38 @@ def test_a_list_and_a_table_are_not_finished_by_a_blank_line_alone() -> None:
     assert split_blocks("- a\n\n- b") == ([], "- a\n\n- b")
     assert split_blocks("1. a\n\n2") == ([], "1. a\n\n2")
     assert split_blocks("- a\n\nEnd") == (["- a\n"], "End")
+
+
+# One line of plain words
+
+
+@pytest.mark.parametrize(
+    ("markdown", "plain"),
+    [
+        ("# Big **bold**, *it* and __so__ ~~on~~", "Big bold, it and so on"),
+        ("### Below {#below-1}\nThe text", "Below The text"),
+        ("Over\n====\n\n* * *\n\n---", "Over"),
+        ("- one\n* two\n+ three\n1. four", "one two three 1. four"),
+        ("> > quoted\n>\n> - and listed", "quoted and listed"),
+        ("| A | B |\n|---|:-:|\n| 1 | `2` |", "A · B 1 · 2"),
+        ("| half of a row | x", "half of a row · x"),
+        ('see [the **page**](/x "t"), [this][ref] and ![a cake](cake.png)',
+         "see the page, this and a cake"),
+        ("cut [off](https://exam", "cut off"),
+        ("begun](/before) here", "begun here"),
+        ("<https://example.org> and <b>", "https://example.org and <b>"),
+        ("```sh\nls\n```", "ls"),
+        ("snake_case, 2 * 3, \\*, \\|, table #4, [1], [ ]",
+         "snake_case, 2 * 3, *, |, table #4, [1], [ ]"),
+        ("half **of a stress", "half of a stress"),
+        ("", ""),
+    ],
+)  # fmt: skip
+def test_a_line_of_an_excerpt_has_no_signs_of_markdown(markdown: str, plain: str) -> None:
+    assert plain_line(markdown) == plain
+
+
+@given(MIXED)
+@settings(max_examples=200, deadline=None)
+def test_a_line_is_one_line_whatever_it_was(text: str) -> None:
+    assert plain_line(text) == " ".join(plain_line(text).split())

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import psycopg
 import pytest
-from sqlalchemy import Table, delete, func, insert, select, text, update
+from sqlalchemy import Select, Table, delete, func, insert, select, text, update
 from sqlalchemy.exc import DBAPIError, ProgrammingError
 from sqlalchemy.orm import Session
 
@@ -26,7 +26,17 @@ from app.assistant.models import (
 )
 from app.config import Settings
 from app.db import Base, Database, Scope, new_id, utc_now
+from app.files.models import StoredFile
 from app.retrieval.models import Embedding
+from app.skills.forms.models import (
+    Contact,
+    FormCounter,
+    FormDraft,
+    FormHandover,
+    FormSubmission,
+    FormTemplate,
+    FormTemplateVersion,
+)
 from app.skills.knowledge.models import (
     LibraryImport,
     LibraryImportFile,
@@ -55,6 +65,8 @@ PERSONAL = (
     "turns",
     "daily_messages",
     "proposals",
+    "form_drafts",
+    "form_handovers",
 )
 EVERY_TABLE = [pytest.param(Base.metadata.tables[name], id=name) for name in TABLES]
 READABLE_TABLES = [
@@ -104,6 +116,9 @@ def fill(owner: Database, database: Database, member: Member) -> None:
         session.flush()
         session.add(FeedbackHandling(feedback_id=feedback.id, group_id=group_id))
         session.add_all(library_rows_of(member))
+        session.add_all([form_template_of(member), file_of(member)])
+        session.flush()
+        session.add_all(form_rows_of(session, member))
         session.add(SavedSentence(group_id=group_id, text="How long?", language="en"))
         prompt = session.scalars(select(Prompt).where(Prompt.group_id == group_id)).first()
         assert prompt is not None
@@ -170,6 +185,51 @@ def library_rows_of(member: Member) -> list[Any]:
     return [brought, file, revision]
 
 
+def form_template_of(member: Member) -> FormTemplate:
+    """A form of this person's house."""
+    return FormTemplate(group_id=member.group_id, slug="spill", title_en="Spill")
+
+
+def form_rows_of(session: Session, member: Member) -> list[Any]:
+    """A form's past, one that is being filled in, one that was sent, and whom it names."""
+    ours = FormTemplate.group_id == member.group_id
+    template_id = session.scalars(select(FormTemplate.id).where(ours)).one()
+    of_group: dict[str, Any] = {"group_id": member.group_id}
+    of_form = {**of_group, "template_id": template_id}
+    whose = {**of_form, "user_id": member.user_id}
+    return [
+        FormTemplateVersion(**of_form, version=1, content={}),
+        FormDraft(**whose, template_version=1),
+        FormHandover(**whose, context="", language="en", expires_at=utc_now()),
+        FormSubmission(
+            **whose,
+            submitter=member.name,
+            template_version=1,
+            form={},
+            values={},
+            year=2026,
+            number=1,
+            language="en",
+        ),
+        FormCounter(**of_group, year=2026, last=1),
+        Contact(**of_group, name="John Doe"),
+    ]
+
+
+def file_of(member: Member) -> StoredFile:
+    """A file that this person has uploaded."""
+    return StoredFile(
+        group_id=member.group_id,
+        user_id=member.user_id,
+        key=new_id().hex,
+        name="photo.jpg",
+        kind="image",
+        media_type="image/jpeg",
+        size=1,
+        sha256="",
+    )
+
+
 def feedback_in(session: Session, thread_id: UUID, member: Member) -> MessageFeedback:
     """A thumb under the reply of this thread."""
     reply_id = session.scalars(
@@ -199,7 +259,13 @@ def belongs_to(table: Table, member: Member) -> Any:
 
 def count(database: Database, scope: Scope, table: Table, *where: Any) -> int:
     with database.transaction(scope) as session:
-        return session.execute(select(func.count()).select_from(table).where(*where)).scalar_one()
+        return session.execute(counting(table).where(*where)).scalar_one()
+
+
+def counting(table: Table) -> Select[int]:
+    """How many rows there are of groups; what belongs to none of them is shared by all."""
+    rows = select(func.count()).select_from(table)
+    return rows.where(table.c.group_id.is_not(None)) if "group_id" in table.c else rows
 
 
 @pytest.mark.fault(24)
@@ -238,7 +304,7 @@ def test_a_pooled_connection_keeps_no_scope(
         )
         connection.commit()
         # The setting is an empty text by now, not the group and not an error.
-        assert connection.execute(select(func.count()).select_from(table)).scalar_one() == 0
+        assert connection.execute(counting(table)).scalar_one() == 0
 
 
 @pytest.mark.fault(24)
@@ -281,8 +347,9 @@ def test_without_the_predicate_no_row_of_another_group_is_changed_or_removed(
             group_id=them.group_id, slug="planted", category="system", prompt_en="", prompt_es=""
         ),
         lambda them: AuditEntry(group_id=them.group_id, user_id=them.user_id, action="planted"),
+        file_of,
     ],
-    ids=["thread", "section", "product", "prompt", "audit entry"],
+    ids=["thread", "section", "product", "prompt", "audit entry", "file"],
 )
 def test_nothing_can_be_planted_in_another_group(
     database: Database, ours: Member, theirs: Member, row: Any

@@ -52,11 +52,6 @@ def failing(failing_app: Flask) -> FlaskClient:
     return failing_app.test_client()
 
 
-@pytest.fixture
-def browser(app: Flask, owner: Database, member: Member) -> CheckedClient:
-    return sign_in(app, owner, member)
-
-
 # Errors
 
 
@@ -366,6 +361,7 @@ def test_a_browser_that_asks_for_an_icon_by_its_old_name_gets_one(client: FlaskC
 # Health
 
 
+@pytest.mark.usefixtures("nobody_waits")
 def test_it_says_that_it_is_alive_and_ready(client: FlaskClient) -> None:
     assert client.get("/healthz").get_json() == {"status": "ok"}
     ready = client.get("/readyz")
@@ -373,6 +369,7 @@ def test_it_says_that_it_is_alive_and_ready(client: FlaskClient) -> None:
     assert ready.get_json()["database"] == ready.get_json()["redis"] == "ok"
 
 
+@pytest.mark.usefixtures("another_redis")
 def test_it_says_what_is_missing(settings: Settings) -> None:
     app = create_app(settings.model_copy(update={"redis_url": "redis://127.0.0.1:1/0"}))
     ready = app.test_client().get("/readyz")

@@ -15,7 +15,7 @@ from app.accounts import choices, people, throttle
 from app.accounts.pages import absolute, page
 from app.db import utc_now
 from app.errors import ComandaError, Conflict, InvalidInput, NotFound, TooMany
-from app.web import db_session, require_role
+from app.web import db_session, require_role, wants_fragment
 
 
 def show() -> ResponseReturnValue:
@@ -42,7 +42,7 @@ def change() -> ResponseReturnValue:
 
 def _people_page(error: ComandaError | None = None) -> ResponseReturnValue:
     session = db_session()
-    fragment = request.htmx.wants_fragment  # type: ignore[attr-defined]
+    fragment = wants_fragment()
     return page(
         "accounts/_people.html" if fragment else "accounts/people.html",
         error,

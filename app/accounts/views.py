@@ -34,7 +34,7 @@ from app.accounts.text import clean_email, fold_email
 from app.config import LANGUAGES
 from app.errors import ComandaError, Conflict, InvalidInput, NotFound, TooMany
 from app.extensions import client_address, keep_cookie, kept_cookie
-from app.web import HOME, db_session, next_page, require_role, same_page
+from app.web import HOME, db_session, is_htmx, next_page, require_role, same_page
 
 COOKIE_AGE = timedelta(days=365)
 
@@ -173,7 +173,7 @@ def _keep_choice(name: str, allowed: tuple[str, ...]) -> ResponseReturnValue:
     back = _without_language(same_page())
     response = (
         Response(status=HTTPStatus.NO_CONTENT)
-        if request.htmx  # type: ignore[attr-defined]
+        if is_htmx()
         else redirect(back, HTTPStatus.SEE_OTHER)
     )
     keep_cookie(response, name, chosen, COOKIE_AGE)

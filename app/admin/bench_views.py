@@ -39,7 +39,7 @@ from app.assistant.threads import clean_message
 from app.config import LANGUAGES
 from app.errors import ComandaError, Conflict, InvalidInput, Unavailable
 from app.extensions import services
-from app.web import db_session, require_role
+from app.web import db_session, is_htmx, require_role
 
 blueprint = Blueprint("bench", __name__, url_prefix="/admin/prompts/<uuid:prompt_id>/bench")
 
@@ -53,7 +53,7 @@ def admins_only() -> None:
 def look(prompt_id: UUID) -> ResponseReturnValue:
     """How far the test is: the bench alone for htmx, else on its row's page."""
     row = load_prompt(db_session(), prompt_id)
-    if not request.htmx:  # type: ignore[attr-defined]
+    if not is_htmx():
         return _to_edit_page(prompt_id)
     return _drawn(row)
 
@@ -66,7 +66,7 @@ def start(prompt_id: UUID) -> ResponseReturnValue:
         _start(row)
     except (InvalidInput, Conflict, Unavailable) as error:
         return _refused(row, error)
-    return _drawn(row) if request.htmx else _to_edit_page(prompt_id)  # type: ignore[attr-defined]
+    return _drawn(row) if is_htmx() else _to_edit_page(prompt_id)
 
 
 @blueprint.post("/cancel")
@@ -74,7 +74,7 @@ def cancel(prompt_id: UUID) -> ResponseReturnValue:
     """Stop the test that is running."""
     row = load_prompt(db_session(), prompt_id)
     own_bench().cancel()
-    return _drawn(row) if request.htmx else _to_edit_page(prompt_id)  # type: ignore[attr-defined]
+    return _drawn(row) if is_htmx() else _to_edit_page(prompt_id)
 
 
 def _start(row: Prompt) -> None:
@@ -136,7 +136,7 @@ def _refused(row: Prompt, error: ComandaError) -> ResponseReturnValue:
     """The bench, or its whole page with what was typed, and what is wrong in words."""
     said = _(error.message, **error.params)
     db_session().rollback()
-    if request.htmx:  # type: ignore[attr-defined]
+    if is_htmx():
         return _drawn(row, said), error.status
     return make_response(edit_page(row, bench_error=said), error.status)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlencode
@@ -19,12 +20,12 @@ from app.assistant.inbox import (
     STATES,
     handle_feedback,
     load_feedback,
+    make_sentence,
     received_feedback,
     reopen_feedback,
-    save_sentence,
     tally_feedback,
 )
-from app.errors import ComandaError, InvalidInput
+from app.errors import ComandaError, Conflict, InvalidInput
 from app.extensions import services
 from app.web import db_session, require_role
 
@@ -44,8 +45,12 @@ def index() -> ResponseReturnValue:
 
 @blueprint.post("/<uuid:feedback_id>/handle")
 def handle(feedback_id: UUID) -> ResponseReturnValue:
-    """Note that it has been dealt with."""
-    handle_feedback(db_session(), feedback_id)
+    """Note that it has been dealt with, as its admin has read it."""
+    try:
+        handle_feedback(db_session(), feedback_id, _seen())
+    except Conflict as error:
+        flash(_(error.message, **error.params), "error")
+        return _back(f"f-{feedback_id}")
     flash(_("Marked as handled."), "success")
     return _back()
 
@@ -63,16 +68,16 @@ def sentence(feedback_id: UUID) -> ResponseReturnValue:
     """Make a test sentence of it."""
     form = request.form
     try:
-        is_new = save_sentence(
+        is_new = make_sentence(
             db_session(),
             feedback_id,
             text=form.get("text", ""),
             language=form.get("language", ""),
             tools=form.getlist("tools"),
-            contains=form.get("contains", ""),
+            phrases=form.get("phrases", ""),
             known_tools=tuple(services().registry.tools),
         )
-    except InvalidInput as error:
+    except (Conflict, InvalidInput) as error:
         return _inbox_page(error, feedback_id)
     saved, known = _("Saved as a test sentence."), _("This test sentence is there already.")
     flash(saved if is_new else known, "success" if is_new else "info")
@@ -117,6 +122,14 @@ def _inbox_page(
         figures=figures,
         moment_in_words=moment_in_words,
     )
+
+
+def _seen() -> datetime:
+    """When what the page showed had been said; long ago, where the form does not say."""
+    try:
+        return datetime.fromisoformat(request.form.get("given_at", ""))
+    except ValueError:
+        return datetime.min.replace(tzinfo=UTC)
 
 
 def _filters(said: Any) -> dict[str, str]:

@@ -22,6 +22,8 @@ from app.extensions import services
 from app.web import db_session
 
 NEVER_OPENED = -1
+# The database counts versions no further.
+LARGEST_VERSION = 2**31
 
 
 def edit_page(
@@ -58,8 +60,9 @@ def typed_texts() -> Texts:
 
 
 def opened_version() -> int:
-    """The version that the form was opened with."""
-    return request.form.get("version", NEVER_OPENED, type=int)
+    """The version that the form was opened with; what cannot be one never was."""
+    version = request.form.get("version", NEVER_OPENED, type=int)
+    return version if 0 < version < LARGEST_VERSION else NEVER_OPENED
 
 
 def bench_state(row: Prompt, error: str = "") -> dict[str, Any]:

@@ -14,6 +14,7 @@ from flask_login import current_user
 from app.accounts.pages import moment_in_words
 from app.accounts.people import list_people
 from app.admin import figures
+from app.admin.search_words import kind_words
 from app.assistant.models import Prompt
 from app.assistant.prompt_editing import CATEGORIES, estimate_tokens, is_seeded
 from app.assistant.prompt_history import offered_seed
@@ -35,16 +36,6 @@ CATEGORY_NOTES: Mapping[str, LazyString] = {
     "domain": _("Said only where somebody asks in that place; of these, one counts at a time."),
     "skill": _("Said before every message; they explain what a skill can do."),
     "action": _("Said when somebody presses that button on a card."),
-}
-DOMAIN_NAMES: Mapping[str, LazyString] = {
-    "manual": _("Manual"),
-    "training": _("Training"),
-    "dishes": _("Dishes"),
-    "wines": _("Wines"),
-    "cocktails": _("Cocktails"),
-    "recipes": _("Recipes"),
-    "beer_liquor": _("Beer and liquor"),
-    "forms": _("Forms"),
 }
 
 
@@ -100,7 +91,7 @@ def whole_sizes(rows: Iterable[Prompt], domain: str = "manual") -> dict[str, int
 
 def domain_choices(registry: Registry) -> list[tuple[str, Any]]:
     """The places that one may ask in, as a choice."""
-    return [(code, DOMAIN_NAMES.get(code, code)) for code in registry.domains]
+    return [(code, kind_words(code)) for code in registry.domains]
 
 
 def names_of_people(session: ScopedSession) -> dict[UUID, str]:
@@ -113,7 +104,7 @@ def in_common(session: ScopedSession) -> dict[str, Any]:
         "names": names_of_people(session),
         "category_names": CATEGORY_NAMES,
         "category_notes": CATEGORY_NOTES,
-        "domain_names": DOMAIN_NAMES,
+        "kind_words": kind_words,
         "figures": figures,
         "ago": moment_in_words,
         "estimate": estimate_tokens,

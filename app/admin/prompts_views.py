@@ -19,7 +19,7 @@ from app.assistant.prompts import load_prompts
 from app.assistant.registry import Registry
 from app.errors import ComandaError, Conflict, InvalidInput, NotFound
 from app.extensions import services
-from app.web import db_session, require_role
+from app.web import db_session, require_role, wants_fragment
 
 blueprint = Blueprint("prompts", __name__, url_prefix="/admin/prompts")
 
@@ -154,7 +154,7 @@ def _list_page(error: ComandaError | None = None) -> ResponseReturnValue:
     if error is not None:
         session.rollback()
     rows = load_prompts(session)
-    fragment = request.htmx.wants_fragment  # type: ignore[attr-defined]
+    fragment = wants_fragment()
     return page(
         "admin/prompts/_list.html" if fragment else "admin/prompts/index.html",
         error,

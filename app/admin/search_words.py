@@ -8,6 +8,8 @@ from flask_babel import format_decimal
 from flask_babel import gettext as _
 
 from app.retrieval.explain import Finding
+from app.skills.knowledge.reader import reader_language
+from app.skills.knowledge.vocabulary import kind_name
 
 NOT_KNOWN = "—"
 
@@ -20,17 +22,8 @@ def score(value: float | None, digits: int = 3) -> str:
 
 
 def kind_words(kind: str) -> str:
-    """What is searched, as people call it."""
-    words = {
-        "manual": _("Manual"),
-        "training": _("Training"),
-        "dishes": _("Dishes"),
-        "wines": _("Wines"),
-        "cocktails": _("Cocktails"),
-        "recipes": _("Recipes"),
-        "beer_liquor": _("Beers and spirits"),
-    }
-    return words.get(kind, kind)
+    """What is searched, as the library calls it."""
+    return kind_name(kind, reader_language())
 
 
 def language_words(language: str) -> str:

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from flask_babel import get_locale
 from flask_babel import gettext as _
 from flask_login import current_user
 
@@ -95,6 +96,7 @@ def turn(turn_id: UUID) -> ResponseReturnValue:
         spans=spans,
         words=own_words(session, facts),
         status=status_word(facts.status),
+        tool_words=tool_words,
         address_of_search=address_of_search,
         **_drawing(),
     )
@@ -123,6 +125,12 @@ def status_word(status: str) -> str:
         "failed": _("Failed"),
     }
     return words.get(status, status)
+
+
+def tool_words(name: str) -> str:
+    """What a tool does, as the chat says it; empty for one that is no more."""
+    tool = services().registry.tools.get(name)
+    return tool.activity[str(get_locale())].rstrip("…") if tool else ""
 
 
 def _usage_page(error: ComandaError | None = None) -> ResponseReturnValue:

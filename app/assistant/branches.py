@@ -8,14 +8,26 @@ down from there, by an index, a message at a time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, and_, func, literal, select, true
+from sqlalchemy import (
+    ColumnElement,
+    Row,
+    Select,
+    Uuid,
+    and_,
+    bindparam,
+    func,
+    literal,
+    select,
+    true,
+)
 from sqlalchemy.orm import aliased
 
-from app.assistant.models import Message, Thread
+from app.assistant.models import Message, Thread, own
 from app.db import ScopedSession
 
 # What a page shows of a branch, and how far up a "yes" may mean something.
@@ -32,23 +44,53 @@ class Place:
     after: UUID | None
 
 
-def path_up(session: ScopedSession, start: UUID | None, limit: int) -> list[Message]:
-    """The message `start` and those it follows, at most `limit`, oldest first."""
-    if start is None:
-        return []
+def _mine(model: type[Message | Thread]) -> tuple[ColumnElement[bool], ...]:
+    return (model.group_id == bindparam("group_id"), model.user_id == bindparam("user_id"))
+
+
+def _upwards(start: Any, *wanted: Any) -> Select[Any]:
+    """The path from a message up, at most `limit` of it, the oldest first."""
     step = (
         select(Message.id, Message.parent_id, literal(1).label("depth"))
-        .where(Message.id == start, *_own(session, Message))
+        .where(Message.id == start, *_mine(Message))
         .cte("path", recursive=True)
     )
     parent = aliased(Message)
     step = step.union_all(
         select(parent.id, parent.parent_id, step.c.depth + 1)
         .join(step, parent.id == step.c.parent_id)
-        .where(step.c.depth < limit, *_own(session, parent))
+        .where(step.c.depth < bindparam("limit"), *_mine(parent))
     )
-    query = select(Message).join(step, Message.id == step.c.id).order_by(step.c.depth.desc())
-    return list(session.scalars(query))
+    return select(*wanted).join(step, Message.id == step.c.id).order_by(step.c.depth.desc())
+
+
+# Made once: to put such a statement together takes longer than to run it.
+_START = bindparam("start", type_=Uuid())
+_HEAD = select(Thread.head_id).where(Thread.id == bindparam("thread_id"), *_mine(Thread))
+_MESSAGES_UP = _upwards(_START, Message)
+_IDS_UP = _upwards(_START, Message.id)
+_SAID_UP = _upwards(_START, Message.role, Message.status, Message.content)
+_LATEST = _upwards(_HEAD.scalar_subquery(), Message)
+
+
+def path_up(session: ScopedSession, start: UUID | None, limit: int) -> list[Message]:
+    """The message `start` and those it follows, at most `limit`, oldest first."""
+    return list(session.scalars(_MESSAGES_UP, _from(session, limit, start=start)))
+
+
+def path_to_head(session: ScopedSession, thread_id: UUID, limit: int) -> list[Message]:
+    """The last `limit` messages of the branch that the thread shows, oldest first."""
+    return list(session.scalars(_LATEST, _from(session, limit, thread_id=thread_id)))
+
+
+def said_up(session: ScopedSession, start: UUID | None, limit: int) -> Sequence[Row[Any]]:
+    """As `path_up`, of each message its role, status and content alone."""
+    return session.execute(_SAID_UP, _from(session, limit, start=start)).all()
+
+
+def _from(session: ScopedSession, limit: int, **start: UUID | None) -> dict[str, Any]:
+    scope = session.scope
+    return {"group_id": scope.group_id, "user_id": scope.user_id, "limit": limit, **start}
 
 
 def is_shown(session: ScopedSession, thread: Thread, message: Message, within: int) -> bool:
@@ -58,7 +100,7 @@ def is_shown(session: ScopedSession, thread: Thread, message: Message, within: i
 
 def leads_to(session: ScopedSession, message_id: UUID, end: UUID | None, within: int) -> bool:
     """True when the message is among the last `within` of those up to `end`."""
-    return any(message.id == message_id for message in path_up(session, end, within))
+    return message_id in session.scalars(_IDS_UP, _from(session, within, start=end)).all()
 
 
 def places(session: ScopedSession, messages: Iterable[Message]) -> dict[UUID, Place]:
@@ -74,7 +116,7 @@ def places(session: ScopedSession, messages: Iterable[Message]) -> dict[UUID, Pl
         siblings |= and_(Message.thread_id == thread_id, Message.parent_id.is_(None))
     rows = session.execute(
         select(func.array_agg(Message.id).label("ids"))
-        .where(siblings, *_own(session, Message))
+        .where(siblings, *own(session, Message))
         .group_by(Message.parent_id)
         .having(func.count() > 1)
     ).scalars()
@@ -97,7 +139,7 @@ def newest_below(session: ScopedSession, message_id: UUID, steps: int | None = N
     step = start.cte("branch", recursive=True)
     child = (
         select(Message.id)
-        .where(Message.parent_id == step.c.id, *_own(session, Message))
+        .where(Message.parent_id == step.c.id, *own(session, Message))
         .order_by(Message.id.desc())
         .limit(1)
         .lateral()
@@ -109,10 +151,3 @@ def newest_below(session: ScopedSession, message_id: UUID, steps: int | None = N
     last = select(step.c.id).order_by(step.c.depth.desc()).limit(1)
     found: UUID = session.scalars(last).one()
     return found
-
-
-def _own(session: ScopedSession, model: type[Message]) -> tuple[ColumnElement[bool], ...]:
-    return (
-        model.group_id == session.scope.group_id,
-        model.user_id == session.scope.user_id,
-    )

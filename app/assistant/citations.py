@@ -40,6 +40,10 @@ class CitationFilter:
         self._held = pending[cut:]
         return self._checked(pending[:cut])
 
+    def whole(self, text: str) -> str:
+        """The same for a text that does not come in pieces."""
+        return self.feed(text) + self.close()
+
     def close(self) -> str:
         """Return what was still held: the end of the text."""
         rest, self._held = self._held, ""

@@ -15,16 +15,16 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 import structlog
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.accounts.models import Group, User, UserProfile
-from app.assistant.branches import IN_SIGHT, leads_to, path_up
+from app.assistant.branches import IN_SIGHT, leads_to, said_up
 from app.assistant.models import Message, Prompt, Turn
 from app.assistant.prompts import load_prompts
 from app.assistant.proposals import latest_proposal, state_at
 from app.assistant.providers.base import ChatMessage
-from app.assistant.registry import Registry
+from app.assistant.registry import Opening, Registry
 from app.assistant.tool import Profile
 from app.db import ScopedSession, utc_now
 
@@ -37,6 +37,14 @@ DAY_NAMES = {
     "en": ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
     "es": ("lunes", "martes", "miércoles", "jueves", "viernes", "sábado", "domingo"),
 }
+
+# Made once: to put a statement together takes longer than to run one as small as these.
+_PERSON = (
+    select(User.name, UserProfile)
+    .outerjoin(UserProfile, UserProfile.user_id == User.id)
+    .where(User.id == bindparam("user_id"))
+)
+_HOUSE = select(Group.name, Group.timezone).where(Group.id == bindparam("group_id"))
 
 Found = TypeVar("Found")
 PIECE_ERRORS = (SQLAlchemyError, LookupError, ValueError)
@@ -57,6 +65,11 @@ class TurnContext:
     generated: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     today: str = ""
+    # Whether the thread may have an open proposal, be it out of sight.
+    has_proposal: bool = True
+    # In threads of another kind than the chat: which, and what they start from.
+    conversation: str = ""
+    opening: Opening | None = None
 
 
 def build_context(
@@ -111,11 +124,16 @@ def _fetch_pieces(
     prompts = fetch("prompts", lambda: load_prompts(session), no_prompts)
     today, generated = fetch("today", lambda: _today(session, language), no_date)
     generated += _about(profile, language)
-    open_work: tuple[Mapping[str, Any], list[str]] = ({}, [])
-    proposed, lines = fetch("proposal", lambda: _proposal(session, message), open_work)
-    known: dict[str, Any] = {**proposed}
-    generated += lines
-    for name, source in registry.context.items() if hints else ():
+    unknown: tuple[bool, Mapping[str, Any], list[str]] = (True, {}, [])
+    has_proposal, proposed, lines = fetch("proposal", lambda: _proposal(session, message), unknown)
+    known, generated = {**proposed}, generated + lines
+    kind = str(turn.request.get("conversation", ""))
+    opening = fetch(kind, lambda: _open(session, registry, turn, message), None) if kind else None
+    if opening:
+        known |= {"listens": opening.listens, "says": opening.says}
+        generated += opening.lines
+    # What a conversation of another kind is about, its opening has said.
+    for name, source in registry.context.items() if hints and not kind else ():
         look = partial(source, session, message.content, language)
         nothing: tuple[Mapping[str, Any], list[str]] = ({}, [])
         found, lines = fetch(name, look, nothing)
@@ -131,12 +149,24 @@ def _fetch_pieces(
         tuple(generated),
         tuple(missing),
         today,
+        has_proposal,
+        kind,
+        opening,
     )
 
 
+def _open(session: ScopedSession, registry: Registry, turn: Turn, message: Message) -> Opening:
+    """What the thread's own kind of conversation starts from.
+
+    Raises:
+        LookupError: no skill has such conversations any more, or it has nothing to talk about.
+    """
+    kind = registry.conversations[turn.request["conversation"]]
+    return kind.open(session, turn.thread_id, message.content, message.language)
+
+
 def _profile(session: ScopedSession, user_id: UUID) -> Profile:
-    both = select(User.name, UserProfile).outerjoin(UserProfile, UserProfile.user_id == User.id)
-    row = session.execute(both.where(User.id == user_id)).one()
+    row = session.execute(_PERSON, {"user_id": user_id}).one()
     name: str = row[0]
     profile: UserProfile | None = row[1]
     if profile is None:
@@ -152,7 +182,7 @@ def _profile(session: ScopedSession, user_id: UUID) -> Profile:
 
 def _history(session: ScopedSession, question: Message) -> list[ChatMessage]:
     """The messages that led up to this one, oldest first; unfinished replies are left out."""
-    before = path_up(session, question.parent_id, HISTORY_MESSAGES + UNFINISHED_AT_MOST)
+    before = said_up(session, question.parent_id, HISTORY_MESSAGES + UNFINISHED_AT_MOST)
     return [
         ChatMessage(
             "user" if said.role == "user" else "assistant", said.content[:HISTORY_CHARACTERS]
@@ -164,9 +194,7 @@ def _history(session: ScopedSession, question: Message) -> list[ChatMessage]:
 
 def _today(session: ScopedSession, language: str) -> tuple[str, list[str]]:
     """The date where the house is, and lines that tell a model of both."""
-    name, zone = session.execute(
-        select(Group.name, Group.timezone).where(Group.id == session.scope.group_id)
-    ).one()
+    name, zone = session.execute(_HOUSE, {"group_id": session.scope.group_id}).one()
     now = utc_now().astimezone(ZoneInfo(zone))
     day, date = DAY_NAMES[language][now.weekday()], f"{now:%Y-%m-%d}"
     if language == "es":
@@ -174,13 +202,19 @@ def _today(session: ScopedSession, language: str) -> tuple[str, list[str]]:
     return date, [f"Restaurant: {name}.", f"Today is {day} {date}. Answer in English."]
 
 
-def _proposal(session: ScopedSession, message: Message) -> tuple[Mapping[str, Any], list[str]]:
-    """What waits for a confirmation while the person writes something else than yes or no."""
+def _proposal(
+    session: ScopedSession, message: Message
+) -> tuple[bool, Mapping[str, Any], list[str]]:
+    """What waits for a confirmation while the person writes something else than yes or no.
+
+    First whether anything does; what cannot be seen from here is not told of.
+    """
     found = latest_proposal(session, message.thread_id)
-    if found is None or state_at(found, utc_now()) != "pending":
-        return {}, []
-    if not leads_to(session, found.message_id, message.parent_id, IN_SIGHT):
-        return {}, []
+    if found is None or found.state != "pending":
+        return False, {}, []
+    is_seen = leads_to(session, found.message_id, message.parent_id, IN_SIGHT)
+    if not is_seen or state_at(found, utc_now()) != "pending":
+        return True, {}, []
     hint = {"proposal": {"tool": found.tool, "arguments": found.arguments}}
     arguments = json.dumps(found.arguments, ensure_ascii=False)
     if message.language == "es":
@@ -193,7 +227,7 @@ def _proposal(session: ScopedSession, message: Message) -> tuple[Mapping[str, An
             f"Open proposal, not done: {found.tool} {arguments}. The message changes it or goes on"
             f" to something else; to change it, call {found.tool} again with all arguments."
         )
-    return hint, [line]
+    return True, hint, [line]
 
 
 def _about(profile: Profile, language: str) -> list[str]:

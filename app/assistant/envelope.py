@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from app.assistant.limits import Usage
 from app.assistant.models import Message
 from app.assistant.parts import Envelope
 
+BACKTICK, ESCAPED = "`", "\\u0060"
 FINISHED = ("complete", "stopped", "interrupted", "failed")
 
 
@@ -14,7 +19,7 @@ def envelope(reply: Message, usage: Usage | None = None) -> Envelope:
     words = reply.content or _first_notice(reply)
     return Envelope(
         message=words,
-        answer=words,
+        answer="\n\n".join(filter(None, [words, _form_navigation(reply.actions)])),
         language=reply.language,
         mode="action" if reply.mode == "action" else "search",
         session_id=reply.thread_id,
@@ -28,6 +33,21 @@ def envelope(reply: Message, usage: Usage | None = None) -> Envelope:
         usage=usage.as_json() if usage else None,
         degraded=reply.degraded,
     )
+
+
+def _form_navigation(actions: Sequence[Mapping[str, Any]]) -> str:
+    """The forms of a reply as the block of JSON that other clients look for in its words."""
+    forms = [action["payload"] for action in actions if action["type"] == "open_form"]
+    if not forms:
+        return ""
+    shown = ("slug", "title", "icon", "description")
+    navigation = {
+        "forms": [{key: form[key] for key in shown} for form in forms],
+        "extractedContext": forms[0]["context"],
+    }
+    block = json.dumps({"form_navigation": navigation}, ensure_ascii=False, indent=2)
+    # What somebody wrote must not end the fence.
+    return f"```json\n{block.replace(BACKTICK, ESCAPED)}\n```"
 
 
 def _first_notice(reply: Message) -> str:

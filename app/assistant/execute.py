@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -14,7 +14,7 @@ import structlog
 from flask_babel import force_locale
 from flask_babel import gettext as _
 from redis import RedisError
-from sqlalchemy import func, select, update
+from sqlalchemy import bindparam, func, select, update
 
 from app import metrics
 from app.assistant.citations import cited_numbers
@@ -22,7 +22,8 @@ from app.assistant.context import build_context
 from app.assistant.events import RESET, EventLog
 from app.assistant.facts import steps_of
 from app.assistant.model_request import model_request, offered_tools
-from app.assistant.models import Message, Turn
+from app.assistant.models import Message, Turn, own
+from app.assistant.offers import find_offers
 from app.assistant.parts import Citation, NoticePart
 from app.assistant.proposals import withdraw
 from app.assistant.providers.base import Provider, ProviderError
@@ -44,6 +45,16 @@ from app.extensions import Services
 MAX_ATTEMPTS = 3
 # Who is told to have answered where nobody had to be asked.
 FAST_PATH = "fast_path"
+# Made once, because every turn begins with it.
+_CLAIMED = (
+    select(Turn, Message)
+    .join(Message, Message.id == Turn.user_message_id)
+    .where(
+        Turn.id == bindparam("turn"),
+        Turn.group_id == bindparam("group"),
+        Turn.user_id == bindparam("person"),
+    )
+)
 Later = Callable[[float, Callable[[], None]], object]
 log = structlog.get_logger()
 
@@ -76,18 +87,20 @@ def execute_turn(
     settling: Callable[[], None] = lambda: None,
     later: Later | None = None,
     standby: Provider | None = None,
+    rest: Callable[[float], object] | None = None,
 ) -> str:
     """Answer a claimed turn to its end; returns the reply's status ("lost" for a lost lease).
 
     Whatever fails becomes a reply that says what to do next. `settling` is called once
     the reply is decided: from then on the turn must not be stopped any more. `later` calls
-    something after some seconds, for words that wait to be sent. `standby` takes the turn
+    something after some seconds, for words that wait to be sent; `rest` lets other turns go
+    on while they do. `standby` takes the turn
     when the provider fails before its first word. Needs a request context, because replies
     contain links.
     """
     started = time.monotonic()
     turn, question = _load(services, claimed)
-    writer = _writer(services, claimed, turn, later)
+    writer = _writer(services, claimed, turn, later, rest)
     with structlog.contextvars.bound_contextvars(
         turn=str(claimed.turn_id),
         thread=str(turn.thread_id),
@@ -115,14 +128,19 @@ def execute_turn(
 
 
 def _load(services: Services, claimed: ClaimedTurn) -> tuple[Turn, Message]:
-    with services.database.transaction(claimed.scope) as session:
-        both = select(Turn, Message).join(Message, Message.id == Turn.user_message_id)
-        turn, question = session.execute(both.where(Turn.id == claimed.turn_id)).one()
+    scope = claimed.scope
+    whose = {"turn": claimed.turn_id, "group": scope.group_id, "person": scope.user_id}
+    with services.database.transaction(scope) as session:
+        turn, question = session.execute(_CLAIMED, whose).one()
         return turn, question
 
 
 def _writer(
-    services: Services, claimed: ClaimedTurn, turn: Turn, later: Later | None
+    services: Services,
+    claimed: ClaimedTurn,
+    turn: Turn,
+    later: Later | None,
+    rest: Callable[[float], object] | None,
 ) -> ReplyWriter:
     claim = Claim(claimed.turn_id, turn.thread_id, turn.reply_message_id, claimed.fence)
     return ReplyWriter(
@@ -131,6 +149,7 @@ def _writer(
         EventLog(services.redis),
         CitationLedger(),
         later=later,
+        rest=rest,
     )
 
 
@@ -157,10 +176,10 @@ def _answer(
                 finished = _converse_or_stand_in(
                     services, answerers, claimed, turn, question, writer, facts
                 )
-                close_what_was_left(writer, question.created_at)
         facts |= {"tokens_in": finished.tokens_in, "tokens_out": finished.tokens_out}
         facts["model_calls"] = finished.model_calls
         facts["suggestions"] = [s.model_dump(mode="json") for s in finished.suggestions]
+        facts["actions"] = [action.model_dump(mode="json") for action in finished.actions]
     except TurnTimedOut:
         status, code = _broken_off(writer), "timeout"
     except TurnStopped:
@@ -285,7 +304,7 @@ def _start_over(services: Services, claimed: ClaimedTurn, turn: Turn, writer: Re
         withdraw(session, turn.reply_message_id)
         session.execute(
             update(Message)
-            .where(Message.id == turn.reply_message_id)
+            .where(Message.id == turn.reply_message_id, *own(session, Message))
             .values(content="", parts=[], citations=[], tool_trace=[])
         )
     try:
@@ -298,7 +317,8 @@ def _start_over(services: Services, claimed: ClaimedTurn, turn: Turn, writer: Re
 def _take_up(services: Services, claimed: ClaimedTurn, turn: Turn, writer: ReplyWriter) -> None:
     """Start from what a runner before this one had written."""
     with services.database.transaction(claimed.scope) as session:
-        reply = session.scalars(select(Message).where(Message.id == turn.reply_message_id)).one()
+        its_reply = (Message.id == turn.reply_message_id, *own(session, Message))
+        reply = session.scalars(select(Message).where(*its_reply)).one()
     writer.text, writer.parts, writer.trace = reply.content, reply.parts, reply.tool_trace
     writer.ledger.citations = [Citation.model_validate(each) for each in reply.citations]
     writer.steps = steps_of(reply.tool_trace, services.registry.tools)
@@ -326,10 +346,14 @@ def _converse(
             context.profile,
             {"embedder": services.embedder},
             partial(offer_in, writer),
+            turn.thread_id,
+            question.id,
         ),
+        services.registry.blocks,
     )
     finished: Finished | None = None
-    with closing(run_turn(model_request(context, turn.request), provider, toolbox)) as events:
+    request = model_request(services.registry, context, turn.request)
+    with closing(run_turn(request, provider, toolbox)) as events:
         for event in events:
             if isinstance(event, Finished):
                 finished = event
@@ -339,7 +363,17 @@ def _converse(
     if not writer.text.strip() and not writer.parts:
         # A model that wants nothing but tools to its last call still owes the person words.
         writer.add_text(_("I could not put an answer together. Ask again in other words."))
-    return finished
+    if context.has_proposal:
+        close_what_was_left(writer, question.created_at)
+    chips = find_offers(
+        services.registry,
+        transaction,
+        question.content,
+        context.language,
+        offered=toolbox.tools,
+        used={entry["tool"] for entry in writer.trace},
+    )
+    return replace(finished, suggestions=(*finished.suggestions, *chips))
 
 
 def _keep_cited(writer: ReplyWriter) -> None:

@@ -12,7 +12,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -23,7 +23,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import aliased
 
 from app.assistant.feedback import feedback_on
-from app.assistant.models import Message, MessageFeedback, Thread
+from app.assistant.models import Message, MessageFeedback, Thread, own
 from app.assistant.proposals import part_as_of_now, proposals_of
 from app.assistant.threads import load_thread, own_threads
 from app.db import ScopedSession, utc_now
@@ -77,8 +77,7 @@ class Conversation:
                 select(Message)
                 .where(
                     Message.thread_id == self.thread.id,
-                    Message.group_id == session.scope.group_id,
-                    Message.user_id == session.scope.user_id,
+                    *own(session, Message),
                 )
                 .order_by(Message.id)
                 .limit(CHUNK)
@@ -111,17 +110,16 @@ def open_conversation(transaction: Transaction, thread_id: UUID) -> Conversation
 
 def _shown(session: ScopedSession, thread: Thread) -> frozenset[UUID]:
     """The ids of the branch that is shown: of a long thread too, they are but numbers."""
-    own = (Message.group_id == session.scope.group_id, Message.user_id == session.scope.user_id)
     path = (
         select(Message.id, Message.parent_id)
-        .where(Message.id == thread.head_id, *own)
+        .where(Message.id == thread.head_id, *own(session, Message))
         .cte("path", recursive=True)
     )
     parent = aliased(Message)
     path = path.union_all(
         select(parent.id, parent.parent_id)
         .join(path, parent.id == path.c.parent_id)
-        .where(parent.group_id == session.scope.group_id, parent.user_id == session.scope.user_id)
+        .where(*own(session, parent))
     )
     return frozenset(session.scalars(select(path.c.id)))
 
@@ -293,12 +291,20 @@ def as_zip(transaction: Transaction, letterhead: Letterhead) -> Iterator[bytes]:
                 continue
             for extension, (_type, write) in FORMATS.items():
                 name = file_name(conversation.thread, letterhead.zone, extension)
-                with archive.open(name, "w") as file:
+                with archive.open(_entry(name, conversation.thread), "w") as file:
                     for piece in write(conversation, letterhead):
                         file.write(piece.encode())
                         if ready := sink.take():
                             yield ready
     yield sink.take()
+
+
+def _entry(name: str, thread: Thread) -> zipfile.ZipInfo:
+    """The file in the zip, dated in UTC: what a zip says of a time has no zone."""
+    used = thread.last_message_at.astimezone(UTC)
+    entry = zipfile.ZipInfo(name, used.timetuple()[:6])
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    return entry
 
 
 def _thread_ids(transaction: Transaction) -> Iterator[UUID]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from uuid import UUID
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from app.assistant.models import Message, MessageFeedback
@@ -34,13 +34,18 @@ def load_reply(session: ScopedSession, thread_id: UUID, message_id: UUID) -> Mes
     """A finished reply in the person's own thread.
 
     Raises:
-        NotFound: there is none, it is not theirs, or it is not one that can be judged.
+        NotFound: there is none, it is not theirs, or there is nothing in it to judge.
     """
     load_thread(session, thread_id)
     message = load_message(session, thread_id, message_id)
-    if message.role != "assistant" or message.status not in RATEABLE:
+    if message.role != "assistant" or not is_rateable(message):
         raise NotFound("This message does not exist, or it is not yours.")
     return message
+
+
+def is_rateable(message: Message) -> bool:
+    """True of what has ended with something to judge: words, or a card."""
+    return message.status in RATEABLE and bool(message.content.strip() or message.parts)
 
 
 def feedback_on(session: ScopedSession, messages: Iterable[Message]) -> dict[UUID, MessageFeedback]:
@@ -86,6 +91,7 @@ def rate_reply(
             limit=str(COMMENT_LIMIT),
         )
     is_bad = rating == "down"
+    hold_feedback(session, reply.id)
     now = utc_now()
     thought = {
         "rating": rating,
@@ -111,6 +117,12 @@ def rate_reply(
     session.commit()
 
 
+def hold_feedback(session: ScopedSession, message_id: UUID) -> None:
+    """Until the transaction ends, nobody else says anything of this reply, or deals with it."""
+    name = f"feedback {message_id}"
+    session.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(name, 0))))
+
+
 def _copied(session: ScopedSession, reply: Message) -> dict[str, str | None]:
     """The reply and the question it answers, as an admin will read them."""
     if reply.parent_id is None:
@@ -123,8 +135,23 @@ def _copied(session: ScopedSession, reply: Message) -> dict[str, str | None]:
     }
 
 
+def take_back_copies(session: ScopedSession, thread_id: UUID) -> None:
+    """Take from the admins the questions and answers of a conversation. Never commits."""
+    session.execute(
+        update(MessageFeedback)
+        .where(
+            MessageFeedback.thread_id == thread_id,
+            MessageFeedback.group_id == session.scope.group_id,
+            MessageFeedback.user_id == session.scope.user_id,
+            MessageFeedback.shared_answer.is_not(None),
+        )
+        .values(updated_at=utc_now(), **NOT_SHARED)
+    )
+
+
 def withdraw_feedback(session: ScopedSession, reply: Message) -> None:
     """Forget what the person thought of their reply."""
+    hold_feedback(session, reply.id)
     session.execute(
         delete(MessageFeedback).where(
             MessageFeedback.message_id == reply.id,

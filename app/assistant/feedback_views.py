@@ -14,7 +14,7 @@ from app.assistant.feedback import feedback_on, load_reply, rate_reply, withdraw
 from app.assistant.models import Message
 from app.errors import InvalidInput
 from app.extensions import limiter
-from app.web import db_session, require_role
+from app.web import db_session, is_htmx, require_role
 
 blueprint = Blueprint(
     "feedback",
@@ -53,7 +53,7 @@ def give(thread_id: UUID, message_id: UUID) -> ResponseReturnValue:
         wrong = {error.field: _(error.message, **error.params)}
         said = {"rating": "down", "reason": reason, "comment": comment, "shared_answer": share}
         return _drawn(reply, is_open=True, said=said, errors=wrong), error.status
-    if not request.htmx:  # type: ignore[attr-defined]
+    if not is_htmx():
         back = url_for("chat.thread", thread_id=thread_id, _anchor=f"m-{message_id}")
         return redirect(back, 303)
     return _drawn(reply, has_focus=True, is_thanked=rating != "none")
@@ -62,5 +62,5 @@ def give(thread_id: UUID, message_id: UUID) -> ResponseReturnValue:
 def _drawn(reply: Message, said: dict[str, Any] | None = None, **state: Any) -> str:
     """The thumbs and the form, alone or on a page of their own."""
     given = said or feedback_on(db_session(), [reply]).get(reply.id)
-    template = "chat/_feedback.html" if request.htmx else "chat/feedback.html"  # type: ignore[attr-defined]
+    template = "chat/_feedback.html" if is_htmx() else "chat/feedback.html"
     return render_template(template, message=reply, feedback=given, **state)

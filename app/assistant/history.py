@@ -15,7 +15,8 @@ from sqlalchemy import ColumnElement, func, literal, or_, select, text
 from sqlalchemy.dialects.postgresql import ARRAY, TEXT, distinct_on
 
 from app.assistant.branches import is_shown, newest_below, path_up
-from app.assistant.models import Message, Thread
+from app.assistant.feedback import take_back_copies
+from app.assistant.models import Message, Thread, own
 from app.assistant.threads import (
     PAGE_MESSAGES,
     load_message,
@@ -23,8 +24,9 @@ from app.assistant.threads import (
     own_threads,
     stop_turns,
 )
-from app.db import ScopedSession, utc_now
-from app.errors import InvalidInput, NotFound
+from app.db import Impatient, ScopedSession, utc_now
+from app.errors import InvalidInput, NotFound, TooMany
+from app.markdown import plain_line
 from app.retrieval.folding import fold, split_marked
 from app.retrieval.folding import words as folded_words
 
@@ -33,13 +35,15 @@ Pieces = list[tuple[str, bool]]
 PAGE_THREADS = 40
 LONGEST_TITLE = 80
 LONGEST_SEARCH = 100
+# In milliseconds: nobody waits longer for a list that follows what they type.
+LONGEST_WAIT = 3_000
 # Of a message that was found: what is shown before and after the words.
 BEFORE, AFTER = 40, 140
 # What is shorter than this is no stem but half of the words there are.
 SHORTEST_STEM, SHORTEST_WORD = 4, 3
-# Markdown's marks and the numbers of sources say nothing in a line without either.
 _ESCAPED = re.compile(r"[\\%_]")
-_MARKS = re.compile(r"\*\*|`|\s?\[\d+\]|^#+ |^[-*] ", re.MULTILINE)
+# The numbers of sources say nothing in a line without them.
+_SOURCES = re.compile(r"\s?\[\d+\]")
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,20 @@ def find_threads(
 
     With `words`, those whose title, or one message of theirs, has them all: in any order,
     in any of their forms in either language, as parts of words too, accents and case aside.
+
+    Raises:
+        TooMany: so many messages would have to be read that it takes too long.
     """
+    try:
+        with session.patience(LONGEST_WAIT):
+            return _find_threads(session, words, older_than)
+    except Impatient:
+        raise TooMany("That search takes too long. Try a longer or a rarer word.") from None
+
+
+def _find_threads(
+    session: ScopedSession, words: str, older_than: datetime | None
+) -> list[FoundThread]:
     query = own_threads(session).limit(PAGE_THREADS)
     if older_than is not None:
         query = query.where(Thread.last_message_at < older_than)
@@ -74,7 +91,7 @@ def find_threads(
         select(Message.id)
         .where(
             Message.thread_id == Thread.id,
-            Message.user_id == session.scope.user_id,
+            *own(session, Message),
             _has_all(Message.folded, wanted),
         )
         .exists()
@@ -140,7 +157,7 @@ def _newest_saying(
         select(Message.thread_id, Message.id, Message.content)
         .where(
             Message.thread_id.in_(threads),
-            Message.user_id == session.scope.user_id,
+            *own(session, Message),
             _has_all(Message.folded, wanted),
         )
         .order_by(Message.thread_id, Message.id.desc())
@@ -163,7 +180,7 @@ def _pieces(line: str, wanted: Sequence[str]) -> Pieces:
 
 def _excerpt(content: str, wanted: list[str]) -> Pieces:
     """What stands around the first of the words, cut between words."""
-    line = " ".join(_MARKS.sub("", content).split())
+    line = plain_line(_SOURCES.sub("", content))
     at = next((found.start() for found in _starts(line, wanted)), 0)
     start = line.rfind(" ", 0, max(at - BEFORE, 0)) + 1
     end = at + AFTER
@@ -213,9 +230,13 @@ def rename_thread(session: ScopedSession, thread_id: UUID, title: str) -> Thread
 
 
 def delete_thread(session: ScopedSession, thread_id: UUID) -> None:
-    """End what is being answered there, and take the conversation off every list."""
+    """End what is being answered there, and take the conversation off every list.
+
+    What its person had let the admins have of it is taken back: there would be no way to it.
+    """
     # Held, so that no message is taken into a conversation that is no more.
     thread = load_thread(session, thread_id, lock=True)
     stop_turns(session, thread_id)
+    take_back_copies(session, thread_id)
     thread.deleted_at = utc_now()
     session.commit()

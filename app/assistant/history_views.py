@@ -33,7 +33,7 @@ from app.assistant.history import PAGE_THREADS, delete_thread, find_threads, ren
 from app.db import utc_now
 from app.errors import InvalidInput
 from app.extensions import limiter, services
-from app.web import db_session, release_session, require_role
+from app.web import db_session, is_htmx, release_session, require_role
 
 blueprint = Blueprint("history", __name__, url_prefix="/chats")
 
@@ -44,6 +44,11 @@ def signed_in_only() -> None:
 
 
 @blueprint.get("")
+@limiter.limit(
+    "90 per minute",
+    key_func=lambda: str(current_user.user_id),
+    exempt_when=lambda: not request.args.get("q"),
+)
 def index() -> ResponseReturnValue:
     """All conversations, or those in which something was said; the newest first."""
     words, before = request.args.get("q", "").strip(), _moment(request.args.get("before", ""))
@@ -51,7 +56,7 @@ def index() -> ResponseReturnValue:
     older = found[-1].thread.last_message_at.isoformat() if len(found) == PAGE_THREADS else None
     more = f"{url_for('history.index')}?{urlencode({'q': words, 'before': older})}"
     # Typing asks for the list alone.
-    template = "chat/_found_chats.html" if request.htmx else "chat/chats.html"  # type: ignore[attr-defined]
+    template = "chat/_found_chats.html" if is_htmx() else "chat/chats.html"
     return render_template(template, found=found, words=words, more=more if older else "")
 
 

@@ -19,12 +19,11 @@ from sqlalchemy.dialects.postgresql import insert
 from app.accounts.audit import record
 from app.accounts.models import User
 from app.assistant.expectations import Expectation
+from app.assistant.feedback import hold_feedback
 from app.assistant.models import FeedbackHandling, MessageFeedback, SavedSentence
-from app.assistant.sentences import require_room
-from app.assistant.threads import clean_message
-from app.config import LANGUAGES
-from app.db import ScopedSession, new_id, utc_now
-from app.errors import Forbidden, InvalidInput, NotFound
+from app.assistant.sentences import is_saved, save_sentence
+from app.db import ScopedSession, utc_now
+from app.errors import Conflict, Forbidden, InvalidInput, NotFound
 
 PAGE_FEEDBACK = 50
 STATES = ("open", "handled")
@@ -124,13 +123,18 @@ def tally_feedback(session: ScopedSession) -> Tally:
     return Tally(*row)
 
 
-def handle_feedback(session: ScopedSession, feedback_id: UUID) -> None:
-    """Note that it has been dealt with, as it is now; doing so again changes nothing.
+def handle_feedback(session: ScopedSession, feedback_id: UUID, given_at: datetime) -> None:
+    """Note that it has been dealt with, as it was given then; again, it changes nothing.
 
     Raises:
         Forbidden, NotFound: as for `load_feedback`.
+        Conflict: its person has changed it since then.
     """
-    if load_feedback(session, feedback_id).handled_at is not None:
+    _hold(session, feedback_id)
+    found = load_feedback(session, feedback_id)
+    if found.given_at != given_at:
+        raise Conflict("This was changed meanwhile. Read it again before you mark it as handled.")
+    if found.handled_at is not None:
         return
     now = {"handled_by": session.scope.user_id, "handled_at": utc_now()}
     place = {"feedback_id": feedback_id, "group_id": session.scope.group_id}
@@ -141,6 +145,17 @@ def handle_feedback(session: ScopedSession, feedback_id: UUID) -> None:
     )
     record(session, "feedback.handle", str(feedback_id))
     session.commit()
+
+
+def _hold(session: ScopedSession, feedback_id: UUID) -> None:
+    """Nobody changes what they said while it is noted that it has been dealt with."""
+    message_id = session.scalar(
+        select(MessageFeedback.message_id).where(
+            MessageFeedback.id == feedback_id, MessageFeedback.group_id == session.scope.group_id
+        )
+    )
+    if message_id is not None:
+        hold_feedback(session, message_id)
 
 
 def reopen_feedback(session: ScopedSession, feedback_id: UUID) -> None:
@@ -161,19 +176,19 @@ def reopen_feedback(session: ScopedSession, feedback_id: UUID) -> None:
     session.commit()
 
 
-def save_sentence(
+def make_sentence(
     session: ScopedSession,
     feedback_id: UUID,
     *,
     text: str,
     language: str,
     tools: Sequence[str] = (),
-    contains: str = "",
+    phrases: str = "",
     known_tools: Sequence[str] = (),
 ) -> bool:
     """Make a test sentence of it; False when the house has the same sentence already.
 
-    `contains` is what its answer must say, a phrase a line.
+    `phrases` is what its answer must say, a phrase a line.
 
     Raises:
         InvalidInput: there is no text, no such language or tool, or a phrase is too long.
@@ -181,50 +196,32 @@ def save_sentence(
         Conflict: there are as many sentences as there may be.
     """
     load_feedback(session, feedback_id)
-    try:
-        words = clean_message(text)
-    except InvalidInput as error:
-        raise InvalidInput(error.message, field="text", **error.params) from None
-    if language not in LANGUAGES:
-        raise InvalidInput("Choose one of what is offered.", field="language")
     if not set(tools) <= set(known_tools):
         raise InvalidInput("Choose one of what is offered.", field="tools")
-    require_room(session)
-    row = {
-        "id": new_id(),
-        "group_id": session.scope.group_id,
-        "text": words,
-        "language": language,
-        "expect": _expected(tools, contains),
-        "feedback_id": feedback_id,
-        "author_id": session.scope.user_id,
-        "created_at": utc_now(),
-    }
-    made = session.scalar(
-        insert(SavedSentence)
-        .values(**row)
-        .on_conflict_do_nothing(index_elements=["group_id", "text", "language"])
-        .returning(SavedSentence.id)
-    )
-    if made is not None:
-        record(session, "sentence.save", str(made))
-    session.commit()
-    return made is not None
+    expect = _expected(tools, phrases)
+    try:
+        if is_saved(session, text, language):
+            return False
+        save_sentence(session, text, language, expect, feedback_id=feedback_id)
+    except InvalidInput as error:
+        field = "text" if error.field == "message" else error.field
+        raise InvalidInput(error.message, field=field, **error.params) from None
+    return True
 
 
-def _expected(tools: Sequence[str], contains: str) -> dict[str, Any]:
+def _expected(tools: Sequence[str], typed: str) -> dict[str, Any]:
     """What its answer must be, as `flask ask --batch` takes it; nothing that says nothing."""
-    phrases = [phrase for line in contains.splitlines() if (phrase := " ".join(line.split()))]
+    phrases = [phrase for line in typed.splitlines() if (phrase := " ".join(line.split()))]
     if any(len(phrase) > LONGEST_WORDS for phrase in phrases):
         raise InvalidInput(
-            "A phrase can have %(limit)s characters.", field="contains", limit=str(LONGEST_WORDS)
+            "A phrase can have %(limit)s characters.", field="phrases", limit=str(LONGEST_WORDS)
         )
     said = {"tools": list(tools), "contains": phrases}
     expect = {key: values for key, values in said.items() if values}
     try:
         Expectation.model_validate(expect)
     except ValidationError:
-        raise InvalidInput("Choose one of what is offered.", field="contains") from None
+        raise InvalidInput("Choose one of what is offered.", field="phrases") from None
     return expect
 
 

@@ -13,20 +13,33 @@ from app.assistant.tool import Tool
 
 
 def offered_tools(registry: Registry, context: TurnContext, role: str) -> dict[str, Tool]:
-    """The tools that this role may use and whose prompt rows are not switched off."""
+    """The tools that this role may use and whose prompt rows are not switched off.
+
+    In a conversation of another kind than the chat they are those that its opening names.
+    """
     inactive = inactive_slugs(context.prompts)
+    named = context.opening.tools if context.opening else ()
     return {
         name: tool
         for name, tool in registry.tools.items()
-        if tool.prompt_slug not in inactive and tool.allows(role)
+        if tool.prompt_slug not in inactive
+        and tool.allows(role)
+        and (name in named if context.conversation else not tool.conversation)
     }
 
 
-def model_request(context: TurnContext, request: Mapping[str, Any]) -> ModelRequest:
+def model_request(
+    registry: Registry, context: TurnContext, request: Mapping[str, Any]
+) -> ModelRequest:
     """The first request of a turn; `request` names its domain and its action, if any."""
     domain, action = request.get("domain", "manual"), request.get("action", "")
+    prompts = context.prompts
+    if context.conversation:
+        # Another persona: nothing of the chat's own is said to it.
+        domain = registry.conversations[context.conversation].domain
+        prompts = tuple(row for row in prompts if row.domain == domain)
     system = assemble(
-        context.prompts,
+        prompts,
         language=context.language,
         domain=domain,
         action=action,

@@ -5,10 +5,18 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import CheckConstraint, Computed, ForeignKey, Index, UniqueConstraint, text
+from sqlalchemy import (
+    CheckConstraint,
+    ColumnElement,
+    Computed,
+    ForeignKey,
+    Index,
+    UniqueConstraint,
+    text,
+)
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db import Base, JsonList, JsonObject, new_id, utc_now
+from app.db import Base, JsonList, JsonObject, ScopedSession, new_id, utc_now
 
 
 class Thread(Base):
@@ -122,6 +130,13 @@ class Turn(Base):
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
     started_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
+
+
+def own(
+    session: ScopedSession, model: type[Thread | Message | Turn]
+) -> tuple[ColumnElement[bool], ...]:
+    """What every query of somebody's conversations asks for: their rows, in their group."""
+    return (model.group_id == session.scope.group_id, model.user_id == session.scope.user_id)
 
 
 class MessageFeedback(Base):

@@ -20,6 +20,11 @@ class Part(BaseModel):
     template: ClassVar[str]
     type: str
 
+    @property
+    def once(self) -> str:
+        """What a reply shows one part of at most; empty where it may show many alike."""
+        return ""
+
 
 class NoticePart(Part):
     """Something the person should know about this reply, in words.

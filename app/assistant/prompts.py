@@ -16,6 +16,7 @@ from sqlalchemy import select
 from app.accounts.models import Group
 from app.assistant.models import Prompt
 from app.assistant.registry import Registry
+from app.bilingual import in_language
 from app.db import ScopedSession, utc_now
 from app.errors import InvalidInput
 
@@ -81,8 +82,7 @@ def assemble(
 
 def text_in(row: Prompt, language: str) -> str:
     """A row's text in `language`; where it has none, the other language's serves."""
-    english, spanish = row.prompt_en.strip(), row.prompt_es.strip()
-    return (spanish or english) if language == "es" else (english or spanish)
+    return in_language(language, row.prompt_en.strip(), row.prompt_es.strip())
 
 
 def inactive_slugs(rows: Iterable[Prompt]) -> set[str]:

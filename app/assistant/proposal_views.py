@@ -6,7 +6,7 @@ from collections.abc import Callable
 from uuid import UUID
 
 import structlog
-from flask import Blueprint, flash, jsonify, redirect, render_template, request, url_for
+from flask import Blueprint, flash, jsonify, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 from redis import RedisError
@@ -27,7 +27,7 @@ from app.assistant.settling import CHANGED
 from app.db import ScopedSession
 from app.errors import ComandaError
 from app.extensions import services
-from app.web import db_session, require_role, wants_json
+from app.web import db_session, is_htmx, require_role, wants_json
 
 blueprint = Blueprint("proposals", __name__, url_prefix="/proposals")
 api = Blueprint("proposals_api", __name__, url_prefix="/api/proposals")
@@ -66,7 +66,7 @@ def act(proposal_id: UUID, action: str) -> ResponseReturnValue:
         session.commit()
     except ComandaError as error:
         session.rollback()
-        if request.htmx or wants_json() or error.status in (401, 404):  # type: ignore[attr-defined]
+        if is_htmx() or wants_json() or error.status in (401, 404):
             raise
         flash(_(error.message, **error.params), "error")
         proposal = load_proposal(session, proposal_id)
@@ -89,6 +89,6 @@ def _answer(proposal: Proposal) -> ResponseReturnValue:
     if wants_json():
         return jsonify(version="1.0", sessionId=str(proposal.thread_id), part=data)
     view = view_part(data, services().registry)
-    if view is None or not request.htmx:  # type: ignore[attr-defined]
+    if view is None or not is_htmx():
         return redirect(url_for("chat.thread", thread_id=proposal.thread_id), 303)
     return render_template(view["template"], part=view["part"])

@@ -18,7 +18,7 @@ from uuid import UUID
 from sqlalchemy import Select, select, update
 
 from app.accounts.audit import record
-from app.assistant.models import Message, Proposal, Thread
+from app.assistant.models import Message, Proposal, Thread, own
 from app.assistant.parts import ProposalPart, ReceiptPart
 from app.assistant.registry import Registry
 from app.assistant.tool import Draft, Receipt, WriteTool
@@ -44,7 +44,9 @@ def state_at(proposal: Proposal, moment: datetime) -> str:
 
 def hold_thread(session: ScopedSession, thread_id: UUID) -> None:
     """One who proposes at a time, so that two at once do not both find nothing pending."""
-    session.execute(select(Thread.id).where(Thread.id == thread_id).with_for_update())
+    session.execute(
+        select(Thread.id).where(Thread.id == thread_id, *own(session, Thread)).with_for_update()
+    )
 
 
 def offer(

@@ -6,28 +6,87 @@ fails at start when two of them claim the same name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from flask import Blueprint
 
-from app.assistant.parts import NoticePart, Part, ProposalPart, ReceiptPart
+from app.assistant.parts import NoticePart, Part, ProposalPart, ReceiptPart, Suggestion
 from app.assistant.tool import Tool
+from app.assistant.toolbox import BlockReader
 from app.db import ScopedSession
 
 # A context source looks at the message and returns (hints, lines for the system prompt).
 ContextSource = Callable[[ScopedSession, str, str], tuple[Mapping[str, Any], list[str]]]
 
-# A background task: it is given the database and what the job was deferred with, and may
-# block. A worker that died in the middle is followed by another: it must bear being repeated.
+# What a skill offers beside an answer: it looks at the message, and is given its language.
+OfferSource = Callable[[ScopedSession, str, str], Sequence[Suggestion]]
+
+# What a conversation of another kind starts from: it looks at its thread and the message.
+ConversationSource = Callable[[ScopedSession, UUID, str, str], "Opening"]
+
+# Where the page is that a conversation of another kind stands on: it looks at its thread.
+ConversationPage = Callable[[ScopedSession, UUID], str]
+
+# What somebody has begun and not finished: it looks, with the page's language, and tells.
+OpenWorkSource = Callable[[ScopedSession, str], Sequence["OpenWork"]]
+
+# A background task: it is given the database, what the job was deferred with, and as
+# `is_last_try` whether it is tried again when it raises; it may block. A worker that died in
+# the middle is followed by another: it must bear being repeated.
 TaskFunction = Callable[..., None]
 
 
 @dataclass(frozen=True)
+class Opening:
+    """What a turn of a conversation of its own kind starts from.
+
+    `tools` are offered, and no others; `lines` are for the system prompt; `listens` names the
+    tool that the built-in assistant gives every message to, as its argument `words`, and
+    `says` is its answer where it has no such tool.
+    """
+
+    tools: tuple[str, ...]
+    lines: tuple[str, ...] = ()
+    listens: str = ""
+    says: str = ""
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """A kind of thread beside the chat, with a persona and tools of its own.
+
+    Its name is the `context_type` of its threads. Of the prompt rows those of `domain` count
+    and no others; `open` is asked anew for each turn, `page` for the address it stands on.
+    """
+
+    domain: str
+    open: ConversationSource
+    page: ConversationPage
+
+
+@dataclass(frozen=True)
+class OpenWork:
+    """Something half done that its person may have forgotten; the chat says so in a banner.
+
+    `url` leads back to it, `drop_url` (where there is one) is posted to for throwing it away.
+    """
+
+    text: str
+    url: str
+    drop_url: str = ""
+
+
+@dataclass(frozen=True)
 class Skill:
-    """What one skill adds to the assistant."""
+    """What one skill adds to the assistant.
+
+    `offers` are chips that stand beside answers, by the tool that they lead to; `blocks` read
+    what a model writes into its words as JSON, by the key of the object.
+    """
 
     name: str
     tools: tuple[Tool, ...] = ()
@@ -37,6 +96,10 @@ class Skill:
     context: Mapping[str, ContextSource] = field(default_factory=dict)
     domains: tuple[str, ...] = ()  # citation contexts that one may ask in
     tasks: Mapping[str, TaskFunction] = field(default_factory=dict)  # by the name to defer
+    conversations: Mapping[str, Conversation] = field(default_factory=dict)
+    open_work: Mapping[str, OpenWorkSource] = field(default_factory=dict)
+    offers: Mapping[str, OfferSource] = field(default_factory=dict)
+    blocks: Mapping[str, BlockReader] = field(default_factory=dict)
 
 
 class Registry:
@@ -49,6 +112,10 @@ class Registry:
         self.context: dict[str, ContextSource] = {}
         self.domains: dict[str, str] = {}
         self.tasks: dict[str, TaskFunction] = {}
+        self.conversations: dict[str, Conversation] = {}
+        self.open_work: dict[str, OpenWorkSource] = {}
+        self.offers: dict[str, OfferSource] = {}
+        self.blocks: dict[str, BlockReader] = {}
         for core in (NoticePart, ProposalPart, ReceiptPart):
             _add(self.parts, core.model_fields["type"].default, core, "part")
         for skill in self.skills:
@@ -56,12 +123,19 @@ class Registry:
                 _add(self.tools, tool.name, tool, "tool")
             for part in skill.parts:
                 _add(self.parts, part.model_fields["type"].default, part, "part")
-            for name, source in skill.context.items():
-                _add(self.context, name, source, "context source")
             for domain in skill.domains:
                 _add(self.domains, domain, skill.name, "domain")
-            for name, task in skill.tasks.items():
-                _add(self.tasks, name, task, "task")
+            _add_all(self.context, skill.context, "context source")
+            _add_all(self.tasks, skill.tasks, "task")
+            _add_all(self.conversations, skill.conversations, "conversation")
+            _add_all(self.open_work, skill.open_work, "open work source")
+            _add_all(self.offers, skill.offers, "offer")
+            _add_all(self.blocks, skill.blocks, "block")
+
+
+def _add_all(into: dict[str, Any], things: Mapping[str, Any], kind: str) -> None:
+    for name, thing in things.items():
+        _add(into, name, thing, kind)
 
 
 def _add(into: dict[str, Any], name: str, thing: Any, kind: str) -> None:

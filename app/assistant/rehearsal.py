@@ -142,7 +142,7 @@ def _converse(
     turn, question = _unstored(scope, sentence)
     found = build_context(transaction, services.registry, turn, question, hints=provider.uses_hints)
     context = replace(found, prompts=tuple(rows))
-    request = model_request(context, sentence.request)
+    request = model_request(services.registry, context, sentence.request)
     result.prompt_tokens = estimate_tokens(request.messages[0].text)
     toolbox = Toolbox(
         offered_tools(services.registry, context, scope.role),
@@ -155,6 +155,7 @@ def _converse(
             {"embedder": services.embedder},
             _show,
         ),
+        services.registry.blocks,
     )
     with closing(run_turn(request, provider, toolbox)) as events:
         for event in events:
@@ -186,7 +187,8 @@ def _unstored(scope: Scope, sentence: Sentence) -> tuple[Turn, Message]:
         content=sentence.text,
         language=sentence.language,
     )
-    turn = Turn(group_id=scope.group_id, user_id=scope.user_id, thread_id=thread_id)
+    owner = {"group_id": scope.group_id, "user_id": scope.user_id}
+    turn = Turn(thread_id=thread_id, request=sentence.request, **owner)
     return turn, question
 
 

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from app.assistant.branches import Place
 from app.assistant.citations import CITATION
-from app.assistant.feedback import RATEABLE
+from app.assistant.feedback import is_rateable
 from app.assistant.models import Message, MessageFeedback, Proposal
 from app.assistant.proposals import NONE_PROPOSED, part_as_of_now
 from app.assistant.registry import Registry
@@ -92,7 +92,7 @@ def view_message(
         provider=message.provider,
         place=place,
         feedback=feedback,
-        is_rateable=message.status in RATEABLE,
+        is_rateable=is_rateable(message),
     )
 
 
@@ -145,11 +145,13 @@ def _citation(citation: dict[str, Any], message_id: UUID) -> dict[str, Any]:
 
 
 def _activity(message: Message, registry: Registry) -> list[dict[str, str]]:
-    """What was looked up, in words, each kind once."""
+    """What was looked up, in words, each kind once.
+
+    What was done for something beside the conversation, its page shows.
+    """
+    tools = [registry.tools.get(entry["tool"]) for entry in message.tool_trace]
     labels = dict.fromkeys(
-        registry.tools[entry["tool"]].activity[message.language]
-        for entry in message.tool_trace
-        if entry["tool"] in registry.tools
+        tool.activity[message.language] for tool in tools if tool and not tool.conversation
     )
     # What was being done is done: "Searching the manual…" goes on no more.
     return [{"label": label.rstrip("…"), "state": "finished"} for label in labels]

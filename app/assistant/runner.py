@@ -137,7 +137,13 @@ class Runner:
             # Links in the reply are relative; the address of this context is never seen.
             with self.app.test_request_context("/"):
                 execute_turn(
-                    self.services, self.provider, turn, settle, gevent.spawn_later, self.standby
+                    self.services,
+                    self.provider,
+                    turn,
+                    settle,
+                    gevent.spawn_later,
+                    self.standby,
+                    gevent.sleep,
                 )
         except (Exception, TurnStopped) as error:
             # The lease runs out and the turn is tried again, here or elsewhere.

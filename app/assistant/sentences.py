@@ -92,6 +92,20 @@ def _listed(name: str, typed: str) -> list[str]:
     return found
 
 
+def is_saved(session: ScopedSession, text: str, language: str) -> bool:
+    """True when the group has the same sentence.
+
+    Raises:
+        InvalidInput: it cannot be one.
+    """
+    found = select(SavedSentence.id).where(
+        SavedSentence.group_id == session.scope.group_id,
+        SavedSentence.text == clean_message(text),
+        SavedSentence.language == language,
+    )
+    return session.scalar(found) is not None
+
+
 def save_sentence(
     session: ScopedSession,
     text: str,

@@ -10,14 +10,14 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Select, func, select, text, update
+from sqlalchemy import ColumnElement, Select, func, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 
 from app.assistant import facts
-from app.assistant.branches import newest_below, path_up
+from app.assistant.branches import newest_below, path_to_head, path_up
 from app.assistant.limits import count_message
-from app.assistant.models import Message, Thread, Turn
+from app.assistant.models import Message, Thread, Turn, own
 from app.assistant.proposals import set_aside
 from app.db import ScopedSession, new_id, utc_now
 from app.errors import Conflict, InvalidInput, NotFound
@@ -27,6 +27,8 @@ PAGE_MESSAGES = 30
 HISTORY_THREADS = 60
 TITLE_LENGTH = 60
 NOTIFY_CHANNEL = "comanda_turns"
+# Threads of another kind belong to what they are about, and are no chats.
+CHAT = "manual"
 
 # Control characters, but not the line feed and the tab that people type; signs that turn
 # the direction of text; and halves of characters, which no database keeps.
@@ -74,12 +76,8 @@ def load_thread(session: ScopedSession, thread_id: UUID, *, lock: bool = False) 
     Raises:
         NotFound: there is none, or it is somebody else's.
     """
-    scope = session.scope
     query = select(Thread).where(
-        Thread.id == thread_id,
-        Thread.group_id == scope.group_id,
-        Thread.user_id == scope.user_id,
-        Thread.deleted_at.is_(None),
+        Thread.id == thread_id, *own(session, Thread), Thread.deleted_at.is_(None)
     )
     if lock:
         query = query.with_for_update().execution_options(populate_existing=True)
@@ -93,10 +91,7 @@ def load_message(session: ScopedSession, thread_id: UUID, message_id: UUID) -> M
     """A message of the person's own thread, or NotFound."""
     message = session.scalar(
         select(Message).where(
-            Message.id == message_id,
-            Message.thread_id == thread_id,
-            Message.group_id == session.scope.group_id,
-            Message.user_id == session.scope.user_id,
+            Message.id == message_id, Message.thread_id == thread_id, *own(session, Message)
         )
     )
     if message is None:
@@ -115,24 +110,17 @@ def latest_messages(
     With `before`, those that lead up to that message, whichever branch it is on; an id that
     names none of them counts as not given.
     """
-    # Nobody else's thread has messages that `path_up` would read.
-    thread = session.get(Thread, thread_id)
-    start = thread.head_id if thread else None
     if before is not None:
         with suppress(NotFound):
-            start = load_message(session, thread_id, before).parent_id
-    return path_up(session, start, limit)
+            return path_up(session, load_message(session, thread_id, before).parent_id, limit)
+    return path_to_head(session, thread_id, limit)
 
 
 def own_threads(session: ScopedSession) -> Select[Thread]:
-    """The person's threads in this group that are not deleted, the last used first."""
+    """The person's chats in this group that are not deleted, the last used first."""
     return (
         select(Thread)
-        .where(
-            Thread.group_id == session.scope.group_id,
-            Thread.user_id == session.scope.user_id,
-            Thread.deleted_at.is_(None),
-        )
+        .where(*own(session, Thread), Thread.context_type == CHAT, Thread.deleted_at.is_(None))
         .order_by(Thread.last_message_at.desc(), Thread.id)
     )
 
@@ -152,14 +140,14 @@ def accept_message(
     request: dict[str, Any] | None = None,
     reserve: tuple[str, float] | None = None,
     instead_of: UUID | None = None,
+    kind: str = CHAT,
 ) -> Accepted:
     """Store what somebody wrote and queue the turn that answers it, in one transaction.
 
     With `reserve` (runner id, seconds) the turn is not queued but claimed for that runner,
-    which answers it itself: the command line does.
-
-    `instead_of` is an earlier question of the person's own: this one takes its place, on a
-    branch of its own, and what is still being answered is stopped.
+    which answers it itself: the command line does. A thread that begins with this message is of
+    that `kind` (its `context_type`). `instead_of` is an earlier question of the person's own: this
+    one takes its place, on a branch of its own, and what is still being answered is stopped.
 
     The same `message_key` with the same words is the same message (a double click, a
     resend after a lost answer); with other words it is refused.
@@ -173,7 +161,7 @@ def accept_message(
     words = clean_message(message)
     _check_key(message_key)
     try:
-        thread, is_first = _own_thread(session, thread_id, words)
+        thread, is_first = _own_thread(session, thread_id, words, kind)
         after = thread.head_id
         if instead_of is not None:
             after = _branch_off(session, thread, instead_of)
@@ -218,8 +206,7 @@ def _find_accepted(
         select(Message).where(
             Message.thread_id == thread_id,
             Message.message_key == message_key,
-            Message.group_id == session.scope.group_id,
-            Message.user_id == session.scope.user_id,
+            *own(session, Message),
         )
     )
     if found is None:
@@ -229,9 +216,16 @@ def _find_accepted(
             "This message was already sent with other words. Reload the page and send it again.",
             field="message_key",
         )
-    turn = session.get_one(Turn, found.turn_id)
+    turn = _turn_of(session, found)
     reply = load_message(session, thread_id, turn.reply_message_id)
     return Accepted(load_thread(session, thread_id), found, reply, turn, repeated=True)
+
+
+def _turn_of(session: ScopedSession, message: Message) -> Turn:
+    """The turn that the message began, or that wrote it."""
+    return session.scalars(
+        select(Turn).where(Turn.id == message.turn_id, *own(session, Turn))
+    ).one()
 
 
 def ask_again(session: ScopedSession, thread_id: UUID, reply_id: UUID) -> Accepted:
@@ -245,7 +239,7 @@ def ask_again(session: ScopedSession, thread_id: UUID, reply_id: UUID) -> Accept
     if reply.role != "assistant" or reply.parent_id is None:
         raise InvalidInput("Only an answer can be made again.")
     question = load_message(session, thread_id, reply.parent_id)
-    before = session.get_one(Turn, reply.turn_id)
+    before = _turn_of(session, reply)
     stop_turns(session, thread_id)
     set_aside(session, thread_id)
     accepted = _ask(session, thread, question, before.request, None, is_first=False)
@@ -293,6 +287,8 @@ def _ask(
     """
     owner = {"group_id": thread.group_id, "user_id": thread.user_id, "thread_id": thread.id}
     turn_id, reply_id = new_id(), new_id()
+    if thread.context_type != CHAT:
+        request = {**request, "conversation": thread.context_type}
     reply = Message(
         id=reply_id,
         role="assistant",
@@ -322,12 +318,14 @@ def _ask(
     return Accepted(thread, question, reply, turn, is_first)
 
 
-def _own_thread(session: ScopedSession, thread_id: UUID, words: str) -> tuple[Thread, bool]:
+def _own_thread(
+    session: ScopedSession, thread_id: UUID, words: str, kind: str
+) -> tuple[Thread, bool]:
     """The person's thread, held, and whether it was made just now; it begins with these words."""
     with suppress(NotFound):
         return load_thread(session, thread_id, lock=True), False
     owner = {"group_id": session.scope.group_id, "user_id": session.scope.user_id}
-    new = insert(Thread).values(id=thread_id, title=_title(words), **owner)
+    new = insert(Thread).values(id=thread_id, title=_title(words), context_type=kind, **owner)
     # Two first messages at once make one thread; an id of somebody else's makes none.
     made = session.execute(new.on_conflict_do_nothing().returning(Thread.id))
     is_first = made.scalar() is not None
@@ -343,25 +341,25 @@ def _title(words: str) -> str:
 
 
 def request_stop(session: ScopedSession, thread_id: UUID) -> list[UUID]:
-    """Ask that the thread's unfinished turns end now; the replies that are over already."""
+    """Ask that the answer which is being made end now; the replies that are over already.
+
+    A message that waits for it is answered next, and can be stopped then.
+    """
     load_thread(session, thread_id)
-    waiting = stop_turns(session, thread_id)
+    unfinished = select(Turn.id).where(*_unfinished(session, thread_id))
+    current = session.scalar(unfinished.order_by(Turn.id).limit(1))
+    waiting = stop_turns(session, thread_id, Turn.id == current) if current else []
     session.commit()
     return waiting
 
 
-def stop_turns(session: ScopedSession, thread_id: UUID) -> list[UUID]:
-    """As `request_stop`, in a transaction that goes on.
+def stop_turns(session: ScopedSession, thread_id: UUID, *which: ColumnElement[bool]) -> list[UUID]:
+    """End the thread's unfinished turns, or those that are meant; the replies that are over.
 
     A turn that no runner has claimed yet is over at once; a running one is told through
     its runner, which keeps the text so far.
     """
-    mine = (
-        Turn.thread_id == thread_id,
-        Turn.group_id == session.scope.group_id,
-        Turn.user_id == session.scope.user_id,
-        Turn.finished_at.is_(None),
-    )
+    mine = (*_unfinished(session, thread_id), *which)
     waiting = session.scalars(
         update(Turn)
         .where(*mine, Turn.status == "queued")
@@ -384,8 +382,16 @@ def stop_turns(session: ScopedSession, thread_id: UUID) -> list[UUID]:
     return [turn.reply_message_id for turn in waiting]
 
 
+def _unfinished(session: ScopedSession, thread_id: UUID) -> tuple[ColumnElement[bool], ...]:
+    return (Turn.thread_id == thread_id, *own(session, Turn), Turn.finished_at.is_(None))
+
+
 def _end_unclaimed(session: ScopedSession, turn: Turn) -> None:
     """Write the last state of a reply that nobody has begun."""
-    reply = update(Message).where(Message.id == turn.reply_message_id).values(status="stopped")
-    language = session.scalar(reply.returning(Message.language))
+    language = session.scalar(
+        update(Message)
+        .where(Message.id == turn.reply_message_id, *own(session, Message))
+        .values(status="stopped")
+        .returning(Message.language)
+    )
     facts.record(session, turn, "stopped", language or "")

@@ -13,10 +13,11 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
+from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
 
-from app.assistant.parts import Citation, Part, Suggestion
+from app.assistant.parts import Action, Citation, Part, Suggestion
 from app.assistant.providers.base import ToolSpec
 from app.db import Scope, ScopedSession
 
@@ -56,7 +57,10 @@ class CitationLedger:
 
 @dataclass(frozen=True)
 class ToolContext:
-    """For whom and in which language a tool runs, and what it may use."""
+    """For whom and in which language a tool runs, and what it may use.
+
+    `message_id` is what the person wrote that it runs for; None where nothing is stored.
+    """
 
     scope: Scope
     language: str
@@ -67,13 +71,17 @@ class ToolContext:
     # Stores a draft as the thread's proposal and returns its card; absent where nothing may
     # be proposed.
     offer: Callable[[WriteTool, Draft], Part] | None = None
+    # The conversation; absent where nothing that is said is kept.
+    thread_id: UUID | None = None
+    message_id: UUID | None = None
 
 
 @dataclass(frozen=True)
 class ToolResult:
-    """What came of a tool: a payload for the model, and parts and chips for the person.
+    """What came of a tool: a payload for the model; parts, chips and actions for the person.
 
-    With `final_text` the turn ends in these words, without another model call.
+    With `final_text` the turn ends in these words, without another model call. A payload may
+    `say` in a sentence what there is to say: the built-in assistant repeats it.
     `by_words_alone` says of a search that its model was away.
     """
 
@@ -82,6 +90,7 @@ class ToolResult:
     suggestions: Sequence[Suggestion] = ()
     final_text: str | None = None
     by_words_alone: bool = False
+    actions: Sequence[Action] = ()
 
 
 # By language: "en" and "es".
@@ -128,7 +137,8 @@ class Tool(ABC):
 
     `activity` are the words shown while it runs, by language; `prompt_slug` names the
     prompt row that introduces it, without which (or while it is inactive) it is not offered.
-    `roles` may use it; none named means everybody.
+    `roles` may use it; none named means everybody. A tool with a `conversation` is offered in
+    threads of that kind alone (see `registry.Conversation`), and not in the chat.
     """
 
     name: str
@@ -139,6 +149,7 @@ class Tool(ABC):
     prompt_slug: str | None = None
     is_search: bool = False
     roles: tuple[str, ...] = ()
+    conversation: str = ""
 
     def spec(self) -> ToolSpec:
         """How this tool is described to a model."""

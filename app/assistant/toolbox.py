@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +11,7 @@ import structlog
 from pydantic import ValidationError
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.assistant.parts import Part, Suggestion
+from app.assistant.parts import Action, Part, Suggestion
 from app.assistant.providers.base import ToolCall, ToolSpec
 from app.assistant.tool import (
     CitationLedger,
@@ -31,6 +31,8 @@ WAITING = (
     " short sentence what you propose; never say that it is done."
 )
 
+# Reads what a model wrote into its words as JSON, under a key that is the reader's.
+BlockReader = Callable[[Any, ToolContext], ToolResult]
 log = structlog.get_logger()
 
 
@@ -46,6 +48,7 @@ class ToolOutcome:
     suggestions: Sequence[Suggestion] = ()
     final_text: str | None = None
     by_words_alone: bool = False
+    actions: Sequence[Action] = ()
 
     @property
     def model_text(self) -> str:
@@ -79,6 +82,7 @@ class Toolbox:
 
     tools: Mapping[str, Tool]
     context: ToolContext
+    blocks: Mapping[str, BlockReader] = field(default_factory=dict)
     errors: int = field(default=0, init=False)
 
     @property
@@ -132,6 +136,7 @@ class Toolbox:
             result.suggestions,
             result.final_text,
             result.by_words_alone,
+            result.actions,
         )
 
     def _use(self, tool: Tool, arguments: Any) -> ToolResult:
@@ -149,6 +154,14 @@ class Toolbox:
             "note": WAITING,
         }
         return ToolResult(payload, parts=[card])
+
+    def read_block(self, name: str, value: Any) -> ToolResult:
+        """What a block of JSON in the model's words comes to; nothing where it cannot be had."""
+        try:
+            return self.blocks[name](value, self.context)
+        except Exception as error:
+            log.exception("block not read", block=name, error=type(error).__name__)
+            return ToolResult({})
 
     def refuse(self, call: ToolCall) -> ToolOutcome:
         """What a call gets that was one too many; nothing is run."""

@@ -8,12 +8,13 @@ itself: the provider and the tools do, and they are given to it.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from app.assistant.blocks import BlockFilter, read_object
 from app.assistant.citations import CitationFilter
-from app.assistant.parts import Part, Suggestion
+from app.assistant.parts import Action, Part, Suggestion
 from app.assistant.providers.base import (
     ChatMessage,
     ModelRequest,
@@ -22,6 +23,7 @@ from app.assistant.providers.base import (
     ToolCall,
     Usage,
 )
+from app.assistant.tool import ToolResult
 from app.assistant.toolbox import Toolbox, ToolOutcome
 
 MAX_MODEL_CALLS = 5
@@ -63,6 +65,7 @@ class Finished:
     tokens_in: int
     tokens_out: int
     model_calls: int
+    actions: tuple[Action, ...] = ()
 
 
 TurnEvent = Text | ToolStarted | ToolFinished | PartReady | Finished
@@ -74,11 +77,14 @@ class _Progress:
 
     messages: list[ChatMessage]
     suggestions: list[Suggestion] = field(default_factory=list)
+    actions: list[Action] = field(default_factory=list)
+    shown: set[tuple[str, str]] = field(default_factory=set)
     search_rounds: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
     model_calls: int = 0
     has_text: bool = False
+    is_visible: bool = False
     final_text: str | None = None
 
 
@@ -99,11 +105,13 @@ def run_turn(
     """
     progress = _Progress(list(request.messages))
     citations = CitationFilter(toolbox.ledger_numbers)
+    blocks = BlockFilter(toolbox.blocks)
     while progress.final_text is None:
-        calls = yield from _ask_model(request, provider, toolbox, progress, citations)
+        calls = yield from _ask_model(request, provider, toolbox, progress, citations, blocks)
         if not calls or progress.model_calls >= MAX_MODEL_CALLS:
             break
         yield from _run_tools(calls, toolbox, progress, clock)
+    yield from _read_blocks(blocks, toolbox, progress)
     if progress.final_text:
         yield Text((PARAGRAPH if progress.has_text else "") + progress.final_text)
     yield Finished(
@@ -111,6 +119,7 @@ def run_turn(
         progress.tokens_in,
         progress.tokens_out,
         progress.model_calls,
+        tuple(progress.actions),
     )
 
 
@@ -120,6 +129,7 @@ def _ask_model(
     toolbox: Toolbox,
     progress: _Progress,
     citations: CitationFilter,
+    blocks: BlockFilter,
 ) -> Generator[TurnEvent, None, list[ToolCall]]:
     """One model call: passes its text on and returns the tool calls it ended in."""
     progress.model_calls += 1
@@ -138,17 +148,19 @@ def _ask_model(
             # Words before and after a tool are two paragraphs, not one run-on sentence.
             gap = PARAGRAPH if progress.has_text and not said else ""
             said.append(words)
-            checked = citations.feed(gap + words)
+            checked = citations.feed(blocks.feed(gap + words))
             progress.has_text = True
             if checked:
+                progress.is_visible = progress.is_visible or bool(checked.strip())
                 yield Text(checked)
         elif isinstance(event, ToolCall):
             calls.append(event)
         elif isinstance(event, Usage):
             progress.tokens_in += event.tokens_in
             progress.tokens_out += event.tokens_out
-    rest = citations.close()
+    rest = citations.feed(blocks.close()) + citations.close()
     if rest:
+        progress.is_visible = progress.is_visible or bool(rest.strip())
         yield Text(rest)
     progress.messages.append(ChatMessage("assistant", "".join(said), tuple(calls)))
     return calls
@@ -173,15 +185,38 @@ def _run_tools(
         progress.messages.append(
             ChatMessage("tool", outcome.model_text, tool_call_id=call.id, tool_name=call.name)
         )
-        for part in outcome.parts:
-            yield PartReady(part)
-        for suggestion in outcome.suggestions:
-            if suggestion not in progress.suggestions:
-                progress.suggestions.append(suggestion)
+        yield from _show(outcome, progress)
         if outcome.final_text is not None:
             progress.final_text = outcome.final_text
     if searched:
         progress.search_rounds += 1
+
+
+def _show(found: ToolOutcome | ToolResult, progress: _Progress) -> Iterator[PartReady]:
+    """The parts of a result, and its chips and actions, each once."""
+    for part in found.parts:
+        if part.once and (part.type, part.once) in progress.shown:
+            continue
+        progress.shown.add((part.type, part.once))
+        yield PartReady(part)
+    progress.suggestions += [each for each in found.suggestions if each not in progress.suggestions]
+    progress.actions += [each for each in found.actions if each not in progress.actions]
+
+
+def _read_blocks(
+    blocks: BlockFilter, toolbox: Toolbox, progress: _Progress
+) -> Generator[TurnEvent, None, None]:
+    """What the model wrote as JSON into its words, as parts; what cannot be read is left out."""
+    for block in blocks.blocks:
+        found = read_object(block) or {}
+        # A reply that is an object from end to end has its words in it.
+        said = found.get("message")
+        if isinstance(said, str) and said.strip() and not progress.is_visible:
+            progress.is_visible = True
+            yield Text(CitationFilter(toolbox.ledger_numbers).whole(said))
+        for name in toolbox.blocks:
+            if name in found:
+                yield from _show(toolbox.read_block(name, found[name]), progress)
 
 
 def trace_entry(finished: ToolFinished) -> dict[str, Any]:

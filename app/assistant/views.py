@@ -2,33 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
-import structlog
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from flask_babel import format_date
 from flask_babel import gettext as _
 from flask_login import current_user
 from redis import RedisError
 
 from app.assistant.ask import announce, turn_request
-from app.assistant.branches import is_shown, places
-from app.assistant.events import RESET, EventLog
-from app.assistant.feedback import feedback_on
+from app.assistant.branches import is_shown
+from app.assistant.events import EventLog
 from app.assistant.history import messages_around
 from app.assistant.language import detect_language
 from app.assistant.models import Message, Thread
 from app.assistant.parts import Suggestion
 from app.assistant.proposals import part_as_of_now, proposals_of
-from app.assistant.render import MessageView, view_message, view_part
+from app.assistant.registry import OpenWork
+from app.assistant.render import view_part
 from app.assistant.stream import ThreadEvents
+from app.assistant.talk import (
+    ThreadView,
+    another_branch,
+    cursor_after,
+    exchange,
+    history_by_day,
+    home_of,
+    last_page,
+    page_of,
+    presence_of,
+    talk_facts,
+    tip_of,
+    view_messages,
+)
 from app.assistant.threads import (
+    CHAT,
     PAGE_MESSAGES,
     Accepted,
     accept_message,
@@ -36,29 +46,17 @@ from app.assistant.threads import (
     latest_messages,
     load_message,
     load_thread,
-    recent_threads,
     request_stop,
     show_branch,
 )
-from app.db import new_id, utc_now
+from app.db import new_id
 from app.errors import ComandaError, InvalidInput, LimitReached, NotFound
 from app.extensions import limiter, services
-from app.web import choose_language, db_session, require_role
+from app.web import choose_language, db_session, is_htmx, require_role
 
 blueprint = Blueprint("chat", __name__)
 streams = ThreadEvents("streams", __name__)
 streams.add_url_rule("/chat/<uuid:thread_id>/events", "events", streams.stream)
-
-log = structlog.get_logger(__name__)
-UNFINISHED = ("queued", "streaming")
-
-
-@dataclass(frozen=True)
-class ThreadView:
-    id: str
-    title: str
-    is_new: bool
-    is_current: bool = False
 
 
 @blueprint.before_request
@@ -85,14 +83,18 @@ def thread(thread_id: UUID) -> ResponseReturnValue:
     """A conversation: its last messages, and where the live events go on."""
     session = db_session()
     found = load_thread(session, thread_id)
+    if found.context_type != CHAT:
+        return redirect(home_of(found))
     # The position is read before the snapshot, so that nothing falls between the two.
-    tip = _tip(thread_id)
+    tip = tip_of(thread_id)
     before, at = _before(), request.args.get("at", type=UUID)
     around = messages_around(session, thread_id, at, PAGE_MESSAGES + 1) if at else []
-    messages, earlier = _page_of(around) if around else _last_page(thread_id, before)
+    messages, earlier = page_of(around) if around else last_page(thread_id, before)
     is_past = bool(before or around)
     view = ThreadView(str(found.id), found.title, is_new=False)
-    page = _page(view, messages, tip if is_past else _cursor(messages, tip)) | _edited(thread_id)
+    page = _page(view, messages, tip if is_past else cursor_after(messages, tip)) | _edited(
+        thread_id
+    )
     return render_template("chat/page.html", **page, earlier=earlier, later=is_past)
 
 
@@ -100,7 +102,7 @@ def thread(thread_id: UUID) -> ResponseReturnValue:
 def earlier(thread_id: UUID) -> ResponseReturnValue:
     """The messages before one that is shown, for a page that is scrolled up."""
     thread = load_thread(db_session(), thread_id)
-    messages, more = _last_page(thread_id, _before())
+    messages, more = last_page(thread_id, _before())
     views = view_messages(messages)
     return render_template("chat/_earlier.html", thread=thread, messages=views, earlier=more)
 
@@ -121,25 +123,6 @@ def _before() -> UUID | None:
     return request.args.get("before", type=UUID)
 
 
-def _last_page(thread_id: UUID, before: UUID | None) -> tuple[list[Message], UUID | None]:
-    """The last messages (before one), and the first of them where there are more before it."""
-    return _page_of(latest_messages(db_session(), thread_id, PAGE_MESSAGES + 1, before))
-
-
-def _page_of(found: list[Message]) -> tuple[list[Message], UUID | None]:
-    """What a page shows of these, and the first of it where one of them is left out."""
-    messages = found[-PAGE_MESSAGES:]
-    return messages, messages[0].id if len(found) > len(messages) else None
-
-
-def _tip(thread_id: UUID) -> str:
-    """The thread's latest event; empty while Redis is away, which keeps no page from opening."""
-    try:
-        return EventLog(services().redis).tip(thread_id)
-    except RedisError:
-        return ""
-
-
 @blueprint.post("/chat/<uuid:thread_id>/messages")
 @limiter.limit("60 per minute", key_func=lambda: str(current_user.user_id))
 def post_message(thread_id: UUID) -> ResponseReturnValue:
@@ -148,15 +131,15 @@ def post_message(thread_id: UUID) -> ResponseReturnValue:
     try:
         accepted = _accept(thread_id, edits)
     except (InvalidInput, LimitReached) as error:
-        if request.htmx:  # type: ignore[attr-defined]
+        if is_htmx():
             raise
         return _page_with_draft(thread_id, error)
     if edits and not accepted.repeated:
         return another_branch(accepted.thread)
     announce(EventLog(services().redis), accepted)
-    if not request.htmx:  # type: ignore[attr-defined]
+    if not is_htmx():
         return redirect(url_for("chat.thread", thread_id=thread_id), 303)
-    return _exchange(accepted)
+    return exchange(accepted)
 
 
 @blueprint.post("/chat/<uuid:thread_id>/messages/<uuid:message_id>/again")
@@ -175,25 +158,6 @@ def branch(thread_id: UUID) -> ResponseReturnValue:
     return another_branch(show_branch(db_session(), thread_id, chosen))
 
 
-def another_branch(thread: Thread) -> ResponseReturnValue:
-    """The messages of the branch that is shown from now on, here and on other pages."""
-    try:
-        EventLog(services().redis).publish(thread.id, RESET, {"all": True})
-    except RedisError as error:
-        log.warning("branch not announced", error=type(error).__name__)
-    if not request.htmx:  # type: ignore[attr-defined]
-        return redirect(url_for("chat.thread", thread_id=thread.id), 303)
-    messages, earlier = _last_page(thread.id, None)
-    page = render_template(
-        "chat/_branch.html",
-        thread=thread,
-        messages=view_messages(messages),
-        earlier=earlier,
-        presence=_presence(messages),
-    )
-    return page, 200, {"HX-Retarget": "#messages", "HX-Reswap": "innerHTML"}
-
-
 @blueprint.post("/chat/<uuid:thread_id>/stop")
 def stop(thread_id: UUID) -> ResponseReturnValue:
     """End the answer that is running; what it said so far stays."""
@@ -202,7 +166,7 @@ def stop(thread_id: UUID) -> ResponseReturnValue:
         # Who is not told by an event finds out when they ask again.
         with suppress(RedisError):
             EventLog(services().redis).publish(thread_id, "done", facts)
-    if not request.htmx:  # type: ignore[attr-defined]
+    if not is_htmx():
         return redirect(url_for("chat.thread", thread_id=thread_id), 303)
     return "", 204
 
@@ -215,7 +179,7 @@ def message(thread_id: UUID, message_id: UUID) -> ResponseReturnValue:
     if "missed" in request.args and not is_shown(session, thread, found, PAGE_MESSAGES):
         return "", 204
     [view] = view_messages([found])
-    presence = _presence([found]) if found.id == thread.head_id else ""
+    presence = presence_of([found]) if found.id == thread.head_id else ""
     return render_template("chat/_bubble.html", message=view, thread=thread, presence=presence)
 
 
@@ -235,14 +199,14 @@ def part(thread_id: UUID, message_id: UUID, index: int) -> ResponseReturnValue:
 @blueprint.get("/help")
 def help_page() -> ResponseReturnValue:
     """Who answers here, and how an admin sets up a language model."""
-    return render_template("chat/help.html", presence=_presence([]), settings=services().settings)
+    return render_template("chat/help.html", presence=presence_of([]), settings=services().settings)
 
 
 @blueprint.get("/chat/history")
 def history() -> ResponseReturnValue:
     """The person's conversations, by day."""
     current = request.args.get("current", "")
-    return render_template("chat/_history.html", history=_history(current))
+    return render_template("chat/_history.html", history=history_by_day(current))
 
 
 def _accept(thread_id: UUID, edits: UUID | None) -> Accepted:
@@ -279,96 +243,24 @@ def _page_with_draft(thread_id: UUID, error: ComandaError) -> ResponseReturnValu
     return render_template("chat/page.html", **page), error.status
 
 
-def _exchange(accepted: Accepted) -> ResponseReturnValue:
-    address = url_for("chat.thread", thread_id=accepted.thread.id)
-    if accepted.repeated:
-        # The first answer to this post may have been lost: show the thread as it is.
-        return "", 204, {"HX-Redirect": address}
-    response = render_template(
-        "chat/_exchange.html",
-        # What was written just now has neither siblings nor proposals to look up.
-        messages=[
-            view_message(new, services().registry) for new in (accepted.message, accepted.reply)
-        ],
-        cursor="",
-        history=_history(str(accepted.thread.id)) if accepted.is_first else [],
-        thread=ThreadView(str(accepted.thread.id), accepted.thread.title, accepted.is_first),
-    )
-    return response, 200, {"HX-Push-Url": address}
-
-
 def _page(thread: ThreadView, messages: list[Message], cursor: str) -> dict[str, Any]:
     return {
-        "thread": thread,
-        "messages": view_messages(messages),
-        "history": _history("" if thread.is_new else thread.id),
-        "running": any(message.status in UNFINISHED for message in messages),
-        "cursor": cursor,
-        "presence": _presence(messages),
+        **talk_facts(thread, messages, cursor),
+        "history": history_by_day("" if thread.is_new else thread.id),
         "starters": starters(),
-        "message_key": uuid4().hex,
         "help_url": url_for("chat.help_page"),
+        "open_work": _open_work(),
     }
 
 
-def view_messages(messages: Sequence[Message]) -> list[MessageView]:
-    """Messages as they are drawn, with what became of their proposals, siblings and thumbs."""
-    session = db_session()
-    proposals, siblings = proposals_of(session, messages), places(session, messages)
-    given = feedback_on(session, messages)
-    return [
-        view_message(
-            message,
-            services().registry,
-            proposals,
-            siblings.get(message.id),
-            given.get(message.id),
-        )
-        for message in messages
-    ]
+def _open_work() -> list[OpenWork]:
+    """What the person has begun elsewhere and not finished, as the skills tell."""
+    sources, language = services().registry.open_work.values(), choose_language()
+    return [work for source in sources for work in source(db_session(), language)]
 
 
 def _thread_facts(thread_id: UUID, title: str = "") -> dict[str, Any]:
     return {"thread": ThreadView(str(thread_id), title, is_new=False)}
-
-
-def _cursor(messages: list[Message], tip: str) -> str:
-    """Where the page's stream goes on: a running reply needs all since its snapshot.
-
-    One that waits has none yet; what came after the last snapshot before it is enough.
-    """
-    first = next((n for n, message in enumerate(messages) if message.status in UNFINISHED), None)
-    if first is None:
-        return tip
-    snapshots = [message.event_cursor for message in messages[: first + 1] if message.event_cursor]
-    return snapshots[-1] if snapshots else ""
-
-
-def _presence(messages: list[Message]) -> str:
-    """Who is answering: the built-in assistant, a model, or one standing in for the other."""
-    replies = [message for message in messages if message.role == "assistant"]
-    if replies and replies[-1].degraded:
-        return "degraded"
-    return "builtin" if services().settings.provider == "builtin" else "model"
-
-
-def _history(current: str) -> list[tuple[str, list[ThreadView]]]:
-    """The threads under the day they were last used on, in the person's zone and language."""
-    days: dict[str, list[ThreadView]] = {}
-    for found in recent_threads(db_session()):
-        view = ThreadView(str(found.id), found.title, False, str(found.id) == current)
-        days.setdefault(_day(found), []).append(view)
-    return list(days.items())
-
-
-def _day(thread: Thread) -> str:
-    zone = current_user.zone
-    day, today = thread.last_message_at.astimezone(zone).date(), utc_now().astimezone(zone).date()
-    if day == today:
-        return _("Today")
-    if day == today - timedelta(days=1):
-        return _("Yesterday")
-    return str(format_date(day, "long"))
 
 
 def starters() -> list[dict[str, Any]]:

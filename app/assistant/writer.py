@@ -15,18 +15,18 @@ from contextlib import AbstractContextManager, suppress
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 from weakref import WeakSet
 
 import structlog
 from redis import RedisError
-from sqlalchemy import func, select, update
+from sqlalchemy import Table, bindparam, func, select, update
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.assistant import facts
 from app.assistant.events import RESET, EventLog
-from app.assistant.models import Message, Turn
+from app.assistant.models import Message, Turn, own
 from app.assistant.render import cite_html
 from app.assistant.tool import CitationLedger
 from app.db import ScopedSession
@@ -39,11 +39,35 @@ FLUSH_SECONDS = 0.05
 # hundredth; nobody waits longer than this.
 SPEAKERS_AT_FULL_PACE = 10
 SLOWEST_FLUSH_SECONDS = 0.25
+# Left for reading what has come until it is sent.
+READ_SECONDS = 0.01
 SNAPSHOT_SECONDS = 1.0
 # With many, the first snapshot lets others' first words go before.
 FIRST_SNAPSHOT_SECONDS = 0.4
 # How long words are gathered, untold, after Redis could not be reached.
 AWAY_SECONDS = 2.0
+_replies = cast(Table, Message.__table__)
+# Made once: a running reply is written each second. Which columns, its values say.
+_WRITE_REPLY = (
+    update(_replies)
+    .where(
+        _replies.c.id == bindparam("reply"),
+        _replies.c.group_id == bindparam("group"),
+        _replies.c.user_id == bindparam("person"),
+    )
+    .returning(_replies.c.language)
+)
+_HOLD_TURN = (
+    select(Turn.id)
+    .where(
+        Turn.id == bindparam("turn"),
+        Turn.group_id == bindparam("group"),
+        Turn.user_id == bindparam("person"),
+        Turn.fence == bindparam("fence"),
+        Turn.status == "running",
+    )
+    .with_for_update()
+)
 # Without these a reader would have another text than the one that is stored.
 MUST_ARRIVE = ("token", "block", RESET)
 
@@ -93,6 +117,8 @@ class ReplyWriter:
     cursor: str = ""
     # Calls something after some seconds; without it, words wait for the next ones.
     later: Callable[[float, Callable[[], None]], object] | None = None
+    # Lets others go on for some seconds.
+    rest: Callable[[float], object] | None = None
     _unsent: str = ""
     _is_due: bool = False
     # What is on its way goes out in order, though a timer sends some of it.
@@ -147,6 +173,10 @@ class ReplyWriter:
             self._is_due = True
             # What runs later needs the application's context too: blocks have addresses in them.
             self.later(wait, partial(copy_context().run, self._flush_late))
+            if self.rest and len(_speaking) > SPEAKERS_AT_FULL_PACE:
+                # Words that come meanwhile wait with the system. To read many at once costs a
+                # tenth of reading each as it comes, which many first words would wait for.
+                self.rest(max(0.0, wait - READ_SECONDS))
 
     def _flush_late(self) -> None:
         """Send words that no later ones came to push.
@@ -205,12 +235,14 @@ class ReplyWriter:
         """Write the snapshot: the text so far and the event it reaches up to."""
         with self.transaction() as session:
             self.hold(session)
-            session.execute(
-                update(Message)
-                .where(Message.id == self.claim.reply_id)
-                .values(status="streaming", **self._snapshot())
-            )
+            self._write(session, status="streaming", **self._snapshot())
         self._saved_at = self.clock()
+
+    def _write(self, session: ScopedSession, **columns: Any) -> str:
+        """Write these columns of the reply; returns the language that it is in."""
+        scope = session.scope
+        whose = {"reply": self.claim.reply_id, "group": scope.group_id, "person": scope.user_id}
+        return str(session.execute(_WRITE_REPLY, {**whose, **columns}).scalar() or "")
 
     def _snapshot(self) -> dict[str, Any]:
         return {
@@ -227,16 +259,12 @@ class ReplyWriter:
         Raises:
             LeaseLost
         """
-        held = session.scalar(
-            select(Turn.id)
-            .where(
-                Turn.id == self.claim.turn_id,
-                Turn.fence == self.claim.fence,
-                Turn.status == "running",
-            )
-            .with_for_update()
-        )
-        if held is None:
+        claim, scope = self.claim, session.scope
+        whose = {"group": scope.group_id, "person": scope.user_id}
+        if (
+            session.scalar(_HOLD_TURN, {"turn": claim.turn_id, "fence": claim.fence, **whose})
+            is None
+        ):
             raise LeaseLost
 
     def finish(
@@ -255,19 +283,15 @@ class ReplyWriter:
         outcome = {"complete": "done", "stopped": "stopped"}.get(status, "failed")
         with self.transaction() as session:
             self.hold(session)
-            language = session.scalar(
-                update(Message)
-                .where(Message.id == self.claim.reply_id)
-                .values(status=status, **{**self._snapshot(), "content": self.text, **final})
-                .returning(Message.language)
-            )
+            last = {**self._snapshot(), "content": self.text, **final}
+            language = self._write(session, status=status, **last)
             turn = session.scalars(
                 update(Turn)
-                .where(Turn.id == self.claim.turn_id)
+                .where(Turn.id == self.claim.turn_id, *own(session, Turn))
                 .values(status=outcome, error_code=error_code, finished_at=func.clock_timestamp())
                 .returning(Turn)
             ).one()
             told = {**final, "model_calls": model_calls}
-            facts.record(session, turn, status, language or "", told, self.steps)
+            facts.record(session, turn, status, language, told, self.steps)
         type_ = "error" if outcome == "failed" else "done"
         self.publish(type_, {"status": status, "code": error_code})

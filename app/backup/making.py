@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from app.backup.archive import DUMP, FILES, FORMAT, BackupError, Manifest, Write
 from app.backup.programs import Programs, find_programs, server_major
 from app.config import Settings
 from app.db import Database, owner_database, utc_now
+from app.files.storage import files_folder
 from app.schema import MIGRATION_LOCK
 
 # What stored data depends on, or an operator will want to see again. No address, no key.
@@ -34,11 +35,6 @@ SECRETS = (
     "smtp_password",
     "metrics_token",
 )
-
-
-def files_folder(settings: Settings) -> Path:
-    """Where uploads are kept, in a house that has any."""
-    return settings.comanda_data.expanduser().absolute() / "files"
 
 
 def make_backup(settings: Settings, path: Path) -> Manifest:
@@ -108,10 +104,12 @@ def _add_files(archive: Writer, folder: Path) -> None:
     if not folder.is_dir():
         return
     for file in sorted(folder.rglob("*")):
-        if file.is_file() and not file.is_symlink():
-            with file.open("rb") as source:
-                name = FILES + file.relative_to(folder).as_posix()
-                archive.add(name, source, compress=True)
+        if file.is_symlink() or not file.is_file():
+            continue
+        # What nobody needs may be removed meanwhile, and a file that is being written renamed.
+        with suppress(FileNotFoundError), file.open("rb") as source:
+            name = FILES + file.relative_to(folder).as_posix()
+            archive.add(name, source, compress=True)
 
 
 def _describe(settings: Settings, archive: Writer, revision: str, major: int) -> Manifest:

@@ -16,10 +16,10 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, make_url, text
 
 from app.backup.archive import DUMP, FILES, BackupError, Manifest, Reader, open_archive
-from app.backup.making import files_folder
 from app.backup.programs import Programs, find_programs, server_major
 from app.config import Settings
 from app.db import Database, owner_database
+from app.files.storage import files_folder
 from app.schema import MIGRATIONS
 
 # What the operator has made already, as the superuser that the owner is not.

@@ -23,6 +23,8 @@ from app.db import ScopedSession, owner_database
 from app.extensions import Services
 from app.retrieval.embedder import make_embedder
 from app.retrieval.vectors import embed_missing
+from app.skills.forms.contacts import add_contacts
+from app.skills.forms.starters import add_starters
 from app.skills.knowledge.importing import import_documents, import_products
 from app.skills.knowledge.markdown_import import read_markdown
 from app.skills.knowledge.models import PRODUCT_KINDS
@@ -155,6 +157,7 @@ def load(session: ScopedSession, settings: Settings, registry: Registry) -> None
         group_id = _load_people(session, house)
         seed_prompts(session, group_id, registry)
         load_library(session, group_id, HERE / house.folder)
+        load_forms(session, group_id, HERE / house.folder)
         session.commit()
         embed_missing(session, embedder, group_id=group_id, batch_size=256)
         session.commit()
@@ -185,10 +188,16 @@ def load_library(session: ScopedSession, group_id: UUID, folder: Path) -> None:
         import_products(session, items, group_id=group_id, kind=kind)
 
 
-def _read_yaml(file: Path) -> list[dict[str, Any]]:
+def load_forms(session: ScopedSession, group_id: UUID, folder: Path) -> None:
+    """The house's forms, and the people whom they may name."""
+    add_starters(session, group_id, _read_yaml(folder / "forms.yaml"))
+    add_contacts(session, group_id, _read_yaml(folder / "contacts.yaml"))
+
+
+def _read_yaml(file: Path) -> list[Any]:
     # The parser in C reads these files in a tenth of the time, where the package has it.
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    items: list[dict[str, Any]] = yaml.load(
+    items: list[Any] = yaml.load(
         file.read_text("utf-8"),
         Loader=loader,  # noqa: S506 - both of them are safe
     )

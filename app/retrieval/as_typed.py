@@ -15,6 +15,7 @@ from uuid import UUID
 from sqlalchemy import Row, text
 
 from app.db import JsonObject, ScopedSession
+from app.retrieval.endings import stems_of
 from app.retrieval.folding import words
 from app.retrieval.search import tune
 from app.retrieval.statement import K1, B
@@ -23,14 +24,15 @@ MOST_WORDS = 12
 LONGEST_TYPED = 200
 # A single letter begins too many words to say anything.
 SHORTEST_BEGINNING = 2
-# Words are kept by their stems: "refrigerator" is found while "refrigerato" is typed.
-SHORTEST_STEM, LONGEST_ENDING = 3, 5
 LAST = "\U0010ffff"
 
 
 @dataclass(frozen=True)
 class Passage:
-    """A document that has the words; `entity` is what it is a passage of."""
+    """A document that has the words; `entity` is what it is a passage of.
+
+    `is_partial` is of all that were found together: none of them has every word.
+    """
 
     document_id: UUID
     source_type: str
@@ -41,6 +43,7 @@ class Passage:
     headings: tuple[str, ...]
     text: str
     details: JsonObject
+    is_partial: bool
 
 
 @dataclass(frozen=True)
@@ -67,20 +70,27 @@ def read_typed(query: str) -> Typed:
 _STATEMENT = text(r"""
 WITH kinds (language) AS (VALUES ('en'), ('es'), ('mul')),
 whole AS (
-    SELECT w.place, k.language, word_stem(k.language, w.word) AS lexeme
+    -- The stem of "camarones" is "camaron", but that of "camaron" is "cam".
+    SELECT w.place, k.language, l.lexeme
     FROM unnest(CAST(:words AS text[])) WITH ORDINALITY AS w (word, place) CROSS JOIN kinds AS k
+    CROSS JOIN LATERAL (VALUES (w.word), (word_stem(k.language, w.word))) AS l (lexeme)
     WHERE NOT is_stop_word(w.word)
+), open AS (
+    -- Beside other words, one that says nothing is taken for itself: "paloma the" is not about
+    -- thermometers. Alone it is the beginning of something.
+    SELECT :is_open AND (NOT is_stop_word(:beginning) OR NOT EXISTS (SELECT FROM whole)) AS is_open
 ), longer AS (
     SELECT k.language, s.lexeme FROM kinds AS k CROSS JOIN LATERAL (
         SELECT lexeme FROM lexeme_statistics AS s
         WHERE s.group_id = :group AND s.language = k.language
             AND s.lexeme ~>=~ :beginning AND s.lexeme ~<~ :beyond
         ORDER BY documents DESC, lexeme LIMIT 8
-    ) AS s WHERE :is_open
+    ) AS s WHERE (SELECT is_open FROM open)
 ), shorter AS (
     SELECT DISTINCT ON (k.language) k.language, s.lexeme FROM kinds AS k
     JOIN lexeme_statistics AS s ON s.group_id = :group AND s.language = k.language
         AND s.lexeme = ANY (CAST(:stems AS text[]))
+    WHERE (SELECT is_open FROM open)
     ORDER BY k.language, length(s.lexeme) DESC
 ), terms AS MATERIALIZED (
     SELECT place, language, lexeme FROM whole WHERE lexeme IS NOT NULL
@@ -124,7 +134,8 @@ whole AS (
     FROM sources
 )
 SELECT d.id, d.source_type, d.source_id, r.entity, d.language, d.title, d.headings, d.text,
-    d.metadata
+    d.metadata,
+    (SELECT count(DISTINCT place) FROM terms) > (SELECT max(words) FROM scored) AS is_partial
 FROM ranked AS r JOIN search_documents AS d ON d.id = r.id
 WHERE r.rank <= :limit ORDER BY r.bm25 DESC, r.id
 """)
@@ -155,7 +166,7 @@ def search_as_typed(
         "is_open": is_open,
         "beginning": beginning,
         "beyond": beginning + LAST,
-        "stems": _stems(beginning),
+        "stems": stems_of(beginning),
         "language": language,
         "source_types": list(source_types),
         "limit": limit,
@@ -163,12 +174,6 @@ def search_as_typed(
         "b": B,
     }
     return [_passage(row) for row in session.execute(_STATEMENT, parameters)]
-
-
-def _stems(beginning: str) -> list[str]:
-    """What may be the stem of a word that begins so: itself, and without a few letters."""
-    shortest = max(SHORTEST_STEM, len(beginning) - LONGEST_ENDING)
-    return [beginning[:end] for end in range(shortest, len(beginning) + 1)]
 
 
 def _passage(row: Row[Any]) -> Passage:
@@ -182,4 +187,5 @@ def _passage(row: Row[Any]) -> Passage:
         headings=tuple(row.headings),
         text=row.text,
         details=row.metadata,
+        is_partial=row.is_partial,
     )

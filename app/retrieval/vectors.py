@@ -253,11 +253,19 @@ def _embed_batches(
 def _next_batch(
     session: Session, scope: dict[str, Any], last: UUID, size: int
 ) -> Sequence[Row[Any]]:
+    """The next documents without a vector, each looked up by itself: joined as a whole, all of
+    them would be read again for every batch.
+    """
     return session.execute(
         text(
             "SELECT d.id, d.title, d.headings, d.text, d.content_hash"
-            + _STALE
-            + " AND e.document_id IS NULL AND d.id > :last ORDER BY d.id LIMIT :size"
+            " FROM search_documents AS d LEFT JOIN LATERAL ("
+            "SELECT e.document_id FROM embeddings AS e WHERE e.document_id = d.id"
+            " AND e.model = :model AND e.dimensions = :dimensions"
+            " AND e.content_hash = d.content_hash AND e.created_at >= :before LIMIT 1"
+            ") AS e ON true"
+            " WHERE (CAST(:group AS uuid) IS NULL OR d.group_id = :group)"
+            " AND e.document_id IS NULL AND d.id > :last ORDER BY d.id LIMIT :size"
         ),
         {**scope, "last": last, "size": size},
     ).all()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.assistant.registry import Skill
+from app.skills.forms import SKILL as FORMS
 from app.skills.knowledge import SKILL as KNOWLEDGE
 
-SKILLS: tuple[Skill, ...] = (KNOWLEDGE,)
+SKILLS: tuple[Skill, ...] = (KNOWLEDGE, FORMS)

@@ -61,7 +61,7 @@ async function bring(id) {
   const after = [...messages.querySelectorAll("[data-message]")].find((bubble) => bubble.dataset.message > id);
   if (after) after.before(place);
   else messages.append(place);
-  const address = `${composer.getAttribute("action")}/${id}?missed`;
+  const address = `${composer.dataset.messages}/${id}?missed`;
   const told = await loadPatiently(address, place, "outerHTML");
   // Still there: it did not come, or it is on a branch that is not shown.
   place.remove();

@@ -1,6 +1,5 @@
 // Writing and sending: drafts, Enter, the key of each message, and stop in the place of send.
 import { keepDraft, readDraft } from "./drafts.js";
-import { keepKey } from "./posting.js";
 import { followQuestion } from "./scroll.js";
 import { icon, text } from "./texts.js";
 
@@ -22,7 +21,7 @@ function busy() {
 }
 
 function draftName() {
-  return `${form.dataset.person}:${"new" in form.dataset ? "new" : form.dataset.thread}`;
+  return `${form.dataset.person}:${form.dataset.new ?? form.dataset.thread}`;
 }
 
 function newKey() {
@@ -104,6 +103,11 @@ function accepted(source) {
   showRunning(true);
 }
 
+/** A message stands in the conversation: if it seemed not to have been sent, it was. */
+export function arrived(key) {
+  if (key && key === tried.key) accepted(tried.source);
+}
+
 function refused(response) {
   clearInterval(countdown);
   // Waiting mends nothing that is wrong with the message itself.
@@ -122,7 +126,7 @@ function on(name, act) {
   });
 }
 
-on("htmx:config:request", ({ request }, _source, event) => {
+on("htmx:config:request", ({ request }, source, event) => {
   if (busy()) {
     // One message at a time; what was typed after it stays in the field.
     event.preventDefault();
@@ -131,10 +135,10 @@ on("htmx:config:request", ({ request }, _source, event) => {
   const words = request.body.get("message");
   const edits = request.body.get("edits") ?? "";
   if (words !== tried.words || edits !== tried.edits) tried = { words, edits, key: newKey() };
+  tried.source = source;
   request.body.set("message_key", tried.key);
 });
 on("htmx:before:request", () => {
-  keepKey(tried.key);
   form.setAttribute("aria-busy", "true");
   followQuestion();
 });
@@ -169,4 +173,6 @@ document.addEventListener("htmx:before:history:update", (event) => {
 
 if (!field.value) field.value = readDraft(draftName());
 measure();
-if (window.matchMedia("(hover: hover) and (min-width: 960px)").matches) field.focus();
+// Beside something else, that is what one came for.
+const isMain = !("beside" in form.dataset);
+if (isMain && window.matchMedia("(hover: hover) and (min-width: 960px)").matches) field.focus();

@@ -1,16 +1,7 @@
-// What this page is just sending, and the keys of the messages it has sent.
-const keys = new Set();
+// What this page is just sending.
 const sending = new Set();
 let settled = Promise.resolve();
 let settle = () => {};
-
-export function keepKey(key) {
-  keys.add(key);
-}
-
-export function isOwn(key) {
-  return Boolean(key) && keys.has(key);
-}
 
 /** Resolves when nothing is on its way. */
 export async function idle() {

@@ -9,10 +9,9 @@ import {
   unfinished,
   withBubble,
 } from "./bubbles.js";
-import { showRunning } from "./composer.js";
+import { arrived, showRunning } from "./composer.js";
 import { endConnection } from "./connection.js";
 import { sayCard } from "./deciding.js";
-import { isOwn } from "./posting.js";
 import { text } from "./texts.js";
 
 const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
@@ -132,7 +131,10 @@ const grow = {
 
 const draw = {
   message({ message_id: id, message_key: key }) {
-    if (!isOwn(key)) withBubble(id, () => showRunning(unfinished().length > 0));
+    withBubble(id, () => {
+      arrived(key);
+      showRunning(unfinished().length > 0);
+    });
   },
   done({ message_id: id, status }) {
     withBubble(id, () => finish(id, text(status === "stopped" ? "stopped" : "answered")));

@@ -5,11 +5,16 @@ import { keepDraft, readDraft } from "./drafts.js";
 const form = document.querySelector("form[data-keeps]");
 const offer = document.getElementById("brought-back");
 const PAUSE = 300;
-// A token belongs to one sign-in, and which language is shown is not text.
-const PASSING = new Set(["csrf_token", "shown"]);
+// A token belongs to one sign-in, and which language is shown is not text; an id that was given
+// to something new is used up when that is saved.
+const PASSING = new Set(["csrf_token", "shown", "section_id", "product_id"]);
+// Under which name the form that was sent last is kept: the page that follows may have another.
+const SENT = "comanda:sent";
 
 let sending = false;
 let isLeft = false;
+// Whether what is kept on this device is this page's.
+let isMine = false;
 let timer = 0;
 
 function fields() {
@@ -48,7 +53,10 @@ function isUnsaved() {
 function keep() {
   clearTimeout(timer);
   if (isLeft) return;
-  keepDraft(form.dataset.keeps, isUnsaved() ? JSON.stringify(typed()) : "");
+  const words = isUnsaved() ? JSON.stringify(typed()) : "";
+  // What another tab has kept is not this one's to throw away.
+  if (words || isMine) keepDraft(form.dataset.keeps, words);
+  isMine = Boolean(words);
 }
 
 function bringBack() {
@@ -56,6 +64,7 @@ function bringBack() {
   if (!values || JSON.stringify(values) === saved) return;
   const before = JSON.parse(saved);
   put(values);
+  isMine = true;
   offer.hidden = false;
   document.getElementById("forget-typed").addEventListener("click", () => {
     put(before);
@@ -65,8 +74,32 @@ function bringBack() {
   });
 }
 
-if ("saved" in form.dataset) keepDraft(form.dataset.keeps, "");
-else if (!("unsaved" in form.dataset)) bringBack();
+function remember(name) {
+  try {
+    sessionStorage.setItem(SENT, name);
+  } catch {
+    // Storage may be full or forbidden: then the text is offered once more.
+  }
+}
+
+// What was sent is in this page now, saved or shown again, and no longer where it was kept.
+function forgetSent() {
+  try {
+    const name = sessionStorage.getItem(SENT);
+    if (name && name !== form.dataset.keeps) keepDraft(name, "");
+    sessionStorage.removeItem(SENT);
+  } catch {
+    // Nothing was remembered.
+  }
+}
+
+if ("saved" in form.dataset) {
+  keepDraft(form.dataset.keeps, "");
+  forgetSent();
+} else if ("unsaved" in form.dataset) {
+  keep();
+  forgetSent();
+} else bringBack();
 // Old addresses of "saved" must not throw away what is typed after it.
 if ("saved" in form.dataset) history.replaceState(history.state, "", location.pathname);
 
@@ -76,6 +109,7 @@ form.addEventListener("input", () => {
 });
 form.addEventListener("submit", () => {
   keep();
+  remember(form.dataset.keeps);
   sending = true;
 });
 // Kitchen phones are shared: who signs out leaves nothing behind.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from uuid import UUID
 
@@ -9,11 +10,19 @@ import pytest
 from flask import Flask
 from sqlalchemy import delete, insert, select, text, update
 from sqlalchemy.exc import DBAPIError
+from werkzeug.test import TestResponse
 
 from app.accounts.models import AuditEntry
-from app.assistant.feedback import load_reply, rate_reply
-from app.assistant.inbox import PAGE_FEEDBACK, received_feedback, tally_feedback
+from app.assistant.feedback import hold_feedback, load_reply, rate_reply
+from app.assistant.inbox import (
+    PAGE_FEEDBACK,
+    handle_feedback,
+    load_feedback,
+    received_feedback,
+    tally_feedback,
+)
 from app.assistant.models import FeedbackHandling, Message, MessageFeedback, SavedSentence
+from app.assistant.sentences import MOST_SENTENCES
 from app.assistant.threads import latest_messages
 from app.db import Database, new_id, utc_now
 from tests.factories import CheckedClient, Member, make_thread, make_user, sign_in
@@ -66,6 +75,15 @@ def rate(
         ).one()
 
 
+def handle(
+    browser: CheckedClient, database: Database, admin: Member, said: UUID, query: str = ""
+) -> TestResponse:
+    """Mark it as handled as its admin does who has just read it."""
+    with database.transaction(admin.scope) as session:
+        given_at = load_feedback(session, said).given_at
+    return browser.post(f"{INBOX}/{said}/handle{query}", given_at=given_at.isoformat())
+
+
 def sentences(owner: Database, member: Member) -> list[SavedSentence]:
     with owner.transaction() as session:
         rows = session.scalars(
@@ -111,6 +129,20 @@ def test_nothing_is_shared_unless_somebody_ticks_it_and_it_can_be_taken_back(
     assert shared() == (None, None, None)
 
 
+def test_who_deletes_a_chat_takes_back_what_was_shared_of_it(
+    app: Flask, owner: Database, cook: Member, reply: Message
+) -> None:
+    person = sign_in(app, owner, cook)
+    chat = f"/chat/{reply.thread_id}"
+    person.post(f"{chat}/messages/{reply.id}/feedback", rating="down", reason="wrong", share="1")
+    person.post(f"/chats/{reply.thread_id}/delete")
+    with owner.transaction() as session:
+        left = session.scalars(
+            select(MessageFeedback).where(MessageFeedback.message_id == reply.id)
+        ).one()
+        assert (left.rating, left.shared_question, left.shared_answer) == ("down", None, None)
+
+
 def test_a_tick_survives_what_cannot_be_taken(
     app: Flask, owner: Database, cook: Member, reply: Message
 ) -> None:
@@ -147,7 +179,7 @@ def test_filters_counts_and_pages(
     ids = []
     for rating, reason in (("down", "wrong"), ("down", "unclear"), ("up", "")):
         ids.append(rate(database, cook, reply_of(database, cook), rating, reason))
-    browser.post(f"{INBOX}/{ids[0]}/handle")
+    handle(browser, database, boss, ids[0])
 
     def listed(query: str = "") -> list[UUID]:
         page = browser.page(f"{INBOX}{query}")
@@ -168,10 +200,12 @@ def test_filters_counts_and_pages(
         assert len(received_feedback(session, state="open", limit=1)) == 1 < PAGE_FEEDBACK
 
 
-def test_empty_inboxes_say_why(browser: CheckedClient, database: Database, cook: Member) -> None:
+def test_empty_inboxes_say_why(
+    browser: CheckedClient, database: Database, boss: Member, cook: Member
+) -> None:
     assert "Nobody has judged an answer yet." in browser.page(INBOX).text
     said = rate(database, cook, reply_of(database, cook))
-    browser.post(f"{INBOX}/{said}/handle")
+    handle(browser, database, boss, said)
     assert "Everything is handled." in browser.page(INBOX).text
     assert "There is no such feedback." in browser.page(f"{INBOX}?rating=up").text
 
@@ -184,7 +218,7 @@ def test_it_is_handled_once_and_reopened_and_both_are_in_the_audit_log(
 ) -> None:
     said = rate(database, cook, reply_of(database, cook))
     for _ in range(2):
-        answer = browser.post(f"{INBOX}/{said}/handle?state=all&rating=down&reason=")
+        answer = handle(browser, database, boss, said, "?state=all&rating=down&reason=")
         assert answer.status_code == 303
         assert answer.location.startswith(f"{INBOX}?state=all&rating=down")
     assert "Handled by Bea Boss" in browser.page(f"{INBOX}?state=handled").text
@@ -195,14 +229,50 @@ def test_it_is_handled_once_and_reopened_and_both_are_in_the_audit_log(
 
 
 def test_what_is_changed_after_it_was_handled_is_open_again(
-    browser: CheckedClient, database: Database, cook: Member, reply: Message
+    browser: CheckedClient, database: Database, boss: Member, cook: Member, reply: Message
 ) -> None:
     said = rate(database, cook, reply)
-    browser.post(f"{INBOX}/{said}/handle")
+    handle(browser, database, boss, said)
     rate(database, cook, reply, "down", "outdated")
     assert "Out of date" in browser.page(INBOX).text
-    browser.post(f"{INBOX}/{said}/handle")
+    handle(browser, database, boss, said)
     assert "Everything is handled." in browser.page(INBOX).text
+
+
+def test_what_is_changed_while_an_admin_reads_it_is_not_handled_unread(
+    browser: CheckedClient, owner: Database, database: Database, boss: Member, cook: Member,
+    reply: Message,
+) -> None:  # fmt: skip
+    said = rate(database, cook, reply)
+    card = browser.page(INBOX).find("li", id=f"f-{said}")
+    read = card.find("input", name="given_at").attributes["value"]
+    rate(database, cook, reply, "down", "outdated")
+    for given_at in (read, "", "yesterday", "2026-01-01"):
+        answer = browser.post(f"{INBOX}/{said}/handle", given_at=given_at)
+        assert (answer.status_code, answer.location) == (
+            303,
+            f"{INBOX}?state=open&rating=&reason=#f-{said}",
+        )
+        page = browser.page(INBOX)
+        assert "This was changed meanwhile." in page.text
+        assert "Out of date" in page.find("li", id=f"f-{said}").text
+    assert actions(owner, boss) == []
+
+
+def test_what_is_said_waits_until_it_is_noted_that_the_older_words_were_handled(
+    database: Database, boss: Member, cook: Member, reply: Message
+) -> None:
+    said = rate(database, cook, reply)
+    with ThreadPoolExecutor(1) as pool, database.session(boss.scope) as session:
+        hold_feedback(session, reply.id)
+        given_at = load_feedback(session, said).given_at
+        changed = pool.submit(rate, database, cook, reply, "down", "outdated")
+        with pytest.raises(TimeoutError):
+            changed.result(timeout=0.3)
+        handle_feedback(session, said, given_at)
+        assert changed.result(timeout=10) == said
+    with database.transaction(boss.scope) as session:
+        assert load_feedback(session, said).handled_at is None
 
 
 # Test sentences
@@ -223,7 +293,7 @@ def test_a_shared_question_becomes_a_test_sentence_once(
     [saved] = sentences(owner, boss)
     assert (saved.text, saved.language, saved.expect) == (QUESTION, "en", {})
     assert (saved.feedback_id, saved.author_id) == (said, boss.user_id)
-    assert actions(owner, boss) == ["sentence.save"]
+    assert actions(owner, boss) == ["sentence_saved"]
 
 
 def test_what_is_expected_can_be_said_and_an_own_sentence_written(
@@ -235,7 +305,7 @@ def test_what_is_expected_can_be_said_and_an_own_sentence_written(
         text=" ¿Cuánto tiempo?\0 ",
         language="es",
         tools=["search_manual_v2", "search_wines"],
-        contains=" una  hora \r\n\r\n frío",
+        phrases=" una  hora \r\n\r\n frío",
     )
     [saved] = sentences(owner, boss)
     assert (saved.text, saved.language) == ("¿Cuánto tiempo?", "es")
@@ -252,7 +322,7 @@ def test_what_is_expected_can_be_said_and_an_own_sentence_written(
         ("text", {"text": "x" * 4001}),
         ("language", {"language": "fr"}),
         ("tools", {"tools": ["drop_table"]}),
-        ("contains", {"contains": "x" * 201}),
+        ("phrases", {"phrases": "x" * 201}),
     ],
 )
 def test_a_sentence_that_cannot_be_saved_comes_back_as_it_was_typed(
@@ -260,12 +330,29 @@ def test_a_sentence_that_cannot_be_saved_comes_back_as_it_was_typed(
     field: str, form: dict[str, Any],
 ) -> None:  # fmt: skip
     said = rate(database, cook, reply_of(database, cook))
-    whole = {"text": "How long?", "language": "en", "contains": "an hour", **form}
+    whole = {"text": "How long?", "language": "en", "phrases": "an hour", **form}
     answer = browser.post(f"{INBOX}/{said}/sentence", **whole)
     assert answer.status_code == 422
     assert f'id="f-{said}-{field}-error"' in answer.text
-    assert whole["contains"] in answer.text
+    assert whole["phrases"] in answer.text
     assert sentences(owner, boss) == []
+
+
+def test_a_sentence_that_finds_no_room_comes_back_as_it_was_typed(
+    browser: CheckedClient, owner: Database, database: Database, boss: Member, cook: Member
+) -> None:
+    said = rate(database, cook, reply_of(database, cook))
+    with database.transaction(boss.scope) as session:
+        for number in range(MOST_SENTENCES):
+            words = f"Sentence {number}"
+            session.add(SavedSentence(group_id=boss.group_id, text=words, language="en", expect={}))
+    form = {"text": "How long?", "language": "es", "phrases": "una hora", "tools": "search_wines"}
+    page = browser._page(browser.post(f"{INBOX}/{said}/sentence", **form), 409)
+    assert "which is as many as can be" in page.find("div", role="alert").text
+    assert page.find("textarea", name="text").text == "How long?"
+    assert page.find("textarea", name="phrases").text == "una hora"
+    assert "checked" in page.find("input", name="tools", value="search_wines").attributes
+    assert "open" in page.find("details").attributes
 
 
 def test_taking_feedback_back_leaves_the_sentence_and_no_trace_of_who(
@@ -273,7 +360,7 @@ def test_taking_feedback_back_leaves_the_sentence_and_no_trace_of_who(
     app: Flask, cook: Member,
 ) -> None:  # fmt: skip
     said = rate(database, cook, reply, share=True)
-    browser.post(f"{INBOX}/{said}/handle")
+    handle(browser, database, boss, said)
     browser.post(f"{INBOX}/{said}/sentence", text=QUESTION, language="en")
     address = f"/chat/{reply.thread_id}/messages/{reply.id}/feedback"
     assert sign_in(app, owner, cook).post(address, rating="none").status_code == 303

@@ -135,17 +135,18 @@ def test_rows_move_up_and_down_within_their_category(
         answered = browser.post(f"{HOME}{row.id}/move", to=to, version=row.version)
         return answered.status_code
 
-    assert order_of(owner, admin) == ["base-persona", "tool-map", "behavior-rules"]
-    assert move("behavior-rules", "up") == 303
-    assert order_of(owner, admin) == ["base-persona", "behavior-rules", "tool-map"]
-    assert move("base-persona", "up") == 303
-    assert move("base-persona", "down") == 303
-    assert order_of(owner, admin) == ["behavior-rules", "base-persona", "tool-map"]
+    persona, tools, forms, rules = "base-persona", "tool-map", "form-intent-map", "behavior-rules"
+    assert order_of(owner, admin) == [persona, tools, forms, rules]
+    assert move(rules, "up") == 303
+    assert order_of(owner, admin) == [persona, tools, rules, forms]
+    assert move(persona, "up") == 303
+    assert move(persona, "down") == 303
+    assert order_of(owner, admin) == [tools, persona, rules, forms]
     # Rows that share a number move one place, too.
     before = order_of(owner, admin, "domain")
     assert move(before[3], "up") == 303
     assert order_of(owner, admin, "domain") == [*before[:2], before[3], before[2], *before[4:]]
-    assert order_of(owner, admin) == ["behavior-rules", "base-persona", "tool-map"]
+    assert order_of(owner, admin) == [tools, persona, rules, forms]
 
 
 def test_a_stale_list_changes_nothing(

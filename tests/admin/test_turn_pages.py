@@ -53,6 +53,22 @@ def test_ones_own_turn_shows_its_timings_and_its_words(
         assert words in page.text
     for words in (QUESTION, "where is the saffron", "In the office safe."):
         assert words in page.text
+    steps = [row.find_all("td")[0].text for row in page.find_all("tr")[1:]]
+    assert "Searching the manual search_manual_v2" in steps
+
+
+def test_a_tool_is_called_what_the_chat_calls_it_and_one_that_is_no_more_by_its_name(
+    app: Flask, owner: Database, database: Database, cook: Member
+) -> None:
+    gone = [{"tool": "ask_the_stars", "ok": False, "ms": 3, "at": 1}]
+    turn_id = make_turn_facts(database, cook, tools=[*gone, {**gone[0], "tool": "search_wines"}])
+    page = sign_in(app, owner, cook).page(f"/admin/turns/{turn_id}?lang=es")
+    assert [small.text for small in page.find_all("small") if "_" in small.text] == [
+        "ask_the_stars",
+        "search_wines",
+    ]
+    assert "vinos search_wines" in page.text
+    assert "…" not in page.find("section", aria_labelledby="timeline").text
 
 
 @pytest.mark.parametrize("role", ["admin"])

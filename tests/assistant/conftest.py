@@ -10,10 +10,19 @@ from flask import Flask
 from app.config import Settings
 from app.db import Database
 from tests.assistant.answering import Answering
+from tests.assistant.predicates import queries_without_group
 from tests.assistant.processes import Processes, Program, running
 from tests.factories import CheckedClient, Member, sign_in
 from tests.leftovers import end_waiting_turns
 from tests.model_server import ModelServer
+
+
+@pytest.fixture(autouse=True)
+def every_query_names_its_group() -> Iterator[None]:
+    """Row-level security is the second lock; the first is in each query."""
+    with queries_without_group() as found:
+        yield
+    assert found == set()
 
 
 @pytest.fixture(scope="module")

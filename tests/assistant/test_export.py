@@ -216,6 +216,20 @@ def test_all_chats_come_in_one_zip(
         assert "About ../../etc/passwd" in text
 
 
+def test_each_file_of_the_zip_is_dated_when_its_chat_was_last_used(
+    browser: CheckedClient, database: Database, member: Member
+) -> None:
+    thread_id = make_thread(database, member, "An old one")
+    with database.transaction(member.scope) as session:
+        old = update(Thread).where(Thread.id == thread_id)
+        session.execute(old.values(last_message_at=NOON))
+    with zipfile.ZipFile(io.BytesIO(browser.get("/chats/export.zip").data)) as archive:
+        dates = {entry.date_time for entry in archive.infolist()}
+        kinds = {entry.compress_type for entry in archive.infolist()}
+    assert dates == {(2026, 3, 5, 18, 30, 0)}
+    assert kinds == {zipfile.ZIP_DEFLATED}
+
+
 def test_a_person_without_chats_gets_an_empty_zip(browser: CheckedClient) -> None:
     with zipfile.ZipFile(io.BytesIO(browser.get("/chats/export.zip").data)) as archive:
         assert archive.namelist() == []

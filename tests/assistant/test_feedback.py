@@ -175,6 +175,28 @@ def test_every_finished_reply_can_be_judged_and_no_question(
     assert browser.post(asked, rating="up").status_code == 404
 
 
+@pytest.mark.parametrize("status", RATEABLE)
+def test_an_answer_without_a_word_is_not_judged_and_one_that_is_a_card_is(
+    browser: CheckedClient,
+    database: Database,
+    member: Member,
+    reply: Message,
+    address: str,
+    status: str,
+) -> None:
+    card = {"type": "notice", "kind": "limit", "text": "That was all."}
+    for parts, thumbs in (([], 0), ([card], 1)):
+        with database.transaction(member.scope) as session:
+            session.execute(
+                update(Message)
+                .where(Message.id == reply.id)
+                .values(status=status, content=" ", parts=parts)
+            )
+        page = browser.page(f"/chat/{reply.thread_id}")
+        assert len(page.find_all("button", aria_label="Good answer")) == thumbs
+        assert browser.get(address).status_code == (200 if thumbs else 404)
+
+
 @pytest.mark.parametrize("who", ["a colleague", "another group"])
 def test_what_is_not_yours_cannot_be_judged(
     app: Flask, owner: Database, member: Member, reply: Message, address: str, who: str

@@ -11,7 +11,7 @@ from sqlalchemy import text, update
 
 from app.assistant.history import PAGE_THREADS, FoundThread, find_threads
 from app.assistant.models import Thread
-from app.db import Database, utc_now
+from app.db import Database, Impatient, utc_now
 from tests.factories import CheckedClient, Member, ask, make_thread, make_user, sign_in
 
 
@@ -225,6 +225,40 @@ def test_what_is_not_yours_does_not_exist(
         assert other.post(f"/chats/{thread_id}/{action}", title="Mine").status_code == 404
     with database.transaction(member.scope) as session:
         assert session.get_one(Thread, thread_id).title == "A private question"
+
+
+def test_who_searches_too_often_waits_and_still_sees_the_list(
+    database: Database, member: Member, browser: CheckedClient
+) -> None:
+    make_thread(database, member, "Where is the ladder?")
+    # A minute may end while they are counted, and the next one begins anew.
+    answers = [browser.get("/chats?q=ladder").status_code for _ in range(90)]
+    assert set(answers) == {200}
+    more = (browser.get("/chats?q=ladder").status_code for _ in range(150))
+    assert next(status for status in more if status != 200) == 429
+    assert "Where is the ladder?" in browser.page("/chats").text
+
+
+def test_a_search_that_takes_too_long_is_ended(
+    owner: Database, database: Database, member: Member, browser: CheckedClient,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    make_thread(database, member, "Where is the ladder?")
+    monkeypatch.setattr("app.assistant.history.LONGEST_WAIT", 100)
+    with owner.transaction() as session:
+        session.execute(text("LOCK TABLE messages IN ACCESS EXCLUSIVE MODE"))
+        found = browser.fragment("/chats?q=ladder", 429)
+    assert "That search takes too long." in found.text
+    assert "Where is the ladder?" in browser.page("/chats?q=ladder").text
+
+
+def test_patience_ends_with_the_transaction(database: Database, member: Member) -> None:
+    slow = text("SELECT pg_sleep(0.2)")
+    with database.session(member.scope) as session:
+        with pytest.raises(Impatient), session.patience(50):
+            session.execute(slow)
+        session.execute(slow)
+        assert session.scalar(text("SELECT current_setting('comanda.user_id')"))
 
 
 @pytest.mark.parametrize("before", ["yesterday", "2026-01-01", "", "9999-99-99T00:00:00Z"])

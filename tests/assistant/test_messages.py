@@ -13,6 +13,7 @@ from sqlalchemy import func, select, update
 
 from app.assistant.models import Message, Thread, Turn
 from app.assistant.threads import (
+    Accepted,
     accept_message,
     clean_message,
     latest_messages,
@@ -20,6 +21,7 @@ from app.assistant.threads import (
     load_thread,
     recent_threads,
     request_stop,
+    stop_turns,
 )
 from app.db import Database, new_id, utc_now
 from app.errors import Conflict, InvalidInput, NotFound
@@ -276,22 +278,63 @@ def test_threads_are_listed_by_their_last_use(database: Database, member: Member
         assert [thread.id for thread in recent_threads(session)][:2] == [first, second]
 
 
-def test_stopping_a_queued_turn_ends_it_at_once(database: Database, member: Member) -> None:
-    first = ask(database, member, "First")
+def queue(database: Database, member: Member, thread_id: UUID, message: str) -> Accepted:
     with database.session(member.scope) as session:
-        waiting = accept_message(
-            session, thread_id=first.thread.id, message="Second", language="en"
-        )
-        assert request_stop(session, first.thread.id)
+        return accept_message(session, thread_id=thread_id, message=message, language="en")
+
+
+def states(database: Database, member: Member, thread_id: UUID) -> list[tuple[str, bool, str]]:
+    """Of each turn its status, whether it is to stop, and the status of its reply."""
     with database.transaction(member.scope) as session:
-        stopped = load_message(session, first.thread.id, waiting.reply.id)
-        turns = {turn.id: turn for turn in session.scalars(select(Turn))}
-    assert stopped.status == "stopped"
-    assert turns[waiting.turn.id].status == "stopped"
-    assert turns[waiting.turn.id].finished_at is not None
+        rows = session.execute(
+            select(Turn.status, Turn.stop_requested, Message.status)
+            .join(Message, Message.id == Turn.reply_message_id)
+            .where(Turn.thread_id == thread_id)
+            .order_by(Turn.id)
+        )
+        return [(turn, stops, reply) for turn, stops, reply in rows]
+
+
+def test_stop_is_for_the_answer_that_is_being_made_and_what_waits_goes_on(
+    database: Database, member: Member
+) -> None:
+    first = ask(database, member, "First")
+    queue(database, member, first.thread.id, "Second")
+    for _ in range(2):
+        with database.session(member.scope) as session:
+            assert request_stop(session, first.thread.id) == []
     # The running one is its runner's to end.
-    assert turns[first.turn.id].status == "running"
-    assert turns[first.turn.id].stop_requested
+    assert states(database, member, first.thread.id) == [
+        ("running", True, "queued"),
+        ("queued", False, "queued"),
+    ]
+
+
+def test_a_message_that_nobody_answers_yet_is_stopped_at_once_the_oldest_first(
+    database: Database, member: Member
+) -> None:
+    thread_id = new_id()
+    replies = [queue(database, member, thread_id, words).reply.id for words in ("One", "Two")]
+    with database.session(member.scope) as session:
+        assert request_stop(session, thread_id) == replies[:1]
+        assert states(database, member, thread_id)[1] == ("queued", False, "queued")
+        assert request_stop(session, thread_id) == replies[1:]
+        assert request_stop(session, thread_id) == []
+    assert states(database, member, thread_id) == [("stopped", False, "stopped")] * 2
+
+
+def test_what_is_asked_instead_stops_all_that_is_unfinished(
+    database: Database, member: Member
+) -> None:
+    first = ask(database, member, "First")
+    queue(database, member, first.thread.id, "Second")
+    with database.session(member.scope) as session:
+        assert stop_turns(session, first.thread.id)
+        session.commit()
+    assert states(database, member, first.thread.id) == [
+        ("running", True, "queued"),
+        ("stopped", False, "stopped"),
+    ]
 
 
 def test_stopping_where_nothing_runs_does_nothing(

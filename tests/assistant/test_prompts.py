@@ -213,7 +213,8 @@ def test_seeded_rows_are_whole_and_near_their_budget(registry: Registry) -> None
 
 def test_the_tool_map_names_exactly_the_six_search_tools(registry: Registry) -> None:
     [tool_map] = [each for each in prompt_rows(registry) if each.slug == "tool-map"]
-    searches = {name for name, tool in registry.tools.items() if tool.is_search}
+    # The search for forms has a row of its own.
+    searches = {name for name, tool in registry.tools.items() if tool.is_search} - {"search_forms"}
     for text in (tool_map.prompt_en, tool_map.prompt_es):
         named = {word.rstrip(":").removeprefix("- ") for word in text.split() if "search_" in word}
         assert named == searches

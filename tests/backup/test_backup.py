@@ -23,7 +23,8 @@ from sqlalchemy import select, text
 from app import create_app
 from app.accounts.models import User
 from app.assistant.models import Message
-from app.backup.archive import MANIFEST
+from app.backup.archive import MANIFEST, new_archive
+from app.backup.making import _add_files
 from app.config import Settings
 from app.db import Database, app_database, new_id, owner_database
 from app.embedded.postgres import OWNER
@@ -351,3 +352,27 @@ def test_programs_older_than_the_server_are_passed_over(
     assert shutil.which("pg_dump") == str(tmp_path / "old" / "pg_dump")
     code, said = lived.house.flask("backup", str(tmp_path / "house.backup"))
     assert code == 0, said
+
+
+def test_a_file_that_is_removed_while_the_backup_is_made_is_left_out(tmp_path: Path) -> None:
+    class Folder:
+        """One file is there still when the list is made, and gone when it is opened."""
+
+        def __fspath__(self) -> str:
+            return str(tmp_path)
+
+        def is_dir(self) -> bool:
+            return True
+
+        def rglob(self, _pattern: str) -> list[Path]:
+            return [going, kept]
+
+    class Going(type(tmp_path)):  # type: ignore[misc]
+        def is_file(self) -> bool:
+            return True
+
+    kept, going = tmp_path / "kept", Going(tmp_path / "going")
+    kept.write_bytes(b"bytes")
+    with new_archive(tmp_path / "house.backup") as archive:
+        _add_files(archive, Folder())  # type: ignore[arg-type]
+        assert [member.bytes for member in archive.members.values()] == [5]

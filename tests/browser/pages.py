@@ -118,6 +118,19 @@ def see_what_a_prompt_was(visitor: Visitor) -> None:
     expect(visitor.page.locator("#seeded")).to_be_visible()
 
 
+def open_a_form(visitor: Visitor) -> None:
+    """The builder with a field open that has all kinds of settings."""
+    visitor.open("/admin/forms/").page.locator(".builder-name").first.click()
+    visitor.page.locator("[id^=open-]").nth(1).click()
+    expect(visitor.page.locator("#editor")).to_be_visible()
+
+
+def see_what_a_form_was(visitor: Visitor) -> None:
+    visitor.open("/admin/forms/").page.locator(".builder-name").first.click()
+    expect(visitor.page.locator("#builder")).to_be_visible()
+    visitor.open(visitor.path + "/history")
+
+
 SIGNED_OUT: dict[str, Callable[[Visitor], object]] = {
     "sign-in": to("/sign-in"),
     "forgot password": to("/forgot-password"),
@@ -135,6 +148,16 @@ SIGNED_IN: dict[str, Callable[[Visitor], object]] = {
     "versions": to_the_versions,
     "dish": first_in_the_library("/library/dishes/", "/library/dishes"),
     "recipe": first_in_the_library("/library/recipes/", "/library/recipes"),
+    "forms": to("/forms/"),
+    "form": to("/forms/employee-injury-report"),
+    "sent forms": to("/forms/submissions/"),
+    "form builder": to("/admin/forms/"),
+    "new form": to("/admin/forms/new"),
+    "building a form": open_a_form,
+    "history of a form": see_what_a_form_was,
+    "contacts": to("/admin/contacts/"),
+    "new contact": to("/admin/contacts/new"),
+    "import contacts": to("/admin/contacts/import"),
     "imports": to("/library/imports/"),
     "profile": to("/profile"),
     "people": to("/people"),

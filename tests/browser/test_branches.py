@@ -234,22 +234,32 @@ def test_the_other_device_follows_to_the_other_branch(visit: Visit, house: House
     expect(there.composer).to_have_value("half a thought")
 
 
-def test_a_message_that_waits_says_so_and_can_be_stopped(visit: Visit, house: House) -> None:
+def test_a_message_that_waits_says_so_and_is_answered_when_the_one_before_is_stopped(
+    visit: Visit, house: House
+) -> None:
     waiting = "Waiting for the answer before this one"
-    with Pause() as pause:
-        house.model.script(told("Slow", Slowly("So far,"), pause, Say(" never more.")))
+    with Pause() as pause, Pause() as then:
+        house.model.script(
+            told("Slow", Slowly("So far,"), pause, Say(" never more.")),
+            told("Two", Slowly("And now,"), then, Say(" never either.")),
+        )
         visitor = visit(house.hire(), phone=True).open()
         visitor.ask("Slow")
         visitor.read("So far,")
         visitor.ask("Two")
         expect(visitor.reply).to_contain_text(waiting, use_inner_text=True)
         visitor.stop.click()
-        for reply in visitor.replies.all():
-            expect(reply).to_have_attribute("data-status", "stopped", timeout=5 * SECONDS)
-    expect(visitor.reply).not_to_contain_text(waiting, use_inner_text=True)
+        stopped = visitor.replies.first
+        expect(stopped).to_have_attribute("data-status", "stopped", timeout=5 * SECONDS)
+        expect(stopped).to_contain_text("You stopped this answer.")
+        visitor.read("And now,")
+        expect(visitor.reply).not_to_contain_text(waiting, use_inner_text=True)
+        expect(visitor.reply).not_to_contain_text("You stopped this answer.")
+        # Its turn has come, and it can be stopped as well.
+        visitor.stop.click()
+        visitor.wait_for_answer("stopped")
+    assert visitor.said() == "And now,"
     expect(visitor.stop).to_be_hidden()
-    visitor.reply.get_by_role("button", name="Answer again").click()
-    visitor.read("Answer to two.")
 
 
 def test_without_scripts_a_message_is_changed_answered_again_and_switched(

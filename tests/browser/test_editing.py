@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.assistant.processes import wait_until
 from tests.browser.axe import findings
 from tests.browser.chat_page import Visitor
 from tests.browser.conftest import Visit
@@ -73,6 +74,64 @@ def test_a_section_is_written_in_both_languages(
     assert visitor.watch.count("/library/edit/status/") == asked
     visitor.open("/library/manual/raw-chicken?lang=es")
     expect(page.locator(".prose strong")).to_have_text("abatidor")
+
+
+def test_two_new_sections_one_after_the_other_are_two(
+    visit: Visit, house: House, editor: Member, address: str
+) -> None:
+    visitor = visit(editor, fresh=True)
+    page = visitor.page
+    for title in ("Opening", "Closing"):
+        visitor.open("/library/edit/sections/new")
+        expect(page.locator("#brought-back")).to_be_hidden()
+        expect(page.locator("#f-title_en")).to_have_value("")
+        page.locator("#f-title_en").fill(title)
+        page.wait_for_timeout(500)
+        page.get_by_role("button", name="Preview").click()
+        expect(page.locator("#f-title_en")).to_have_value(title)
+        page.get_by_label("Stands under").select_option(label="The top: a chapter of its own")
+        page.get_by_role("button", name="Save").click()
+        expect(page.locator(".saved")).to_be_visible()
+        expect(page.locator("h1")).to_have_text(title)
+    visitor.open("/library/")
+    for title in ("Opening", "Closing"):
+        expect(page.get_by_role("link", name=title)).to_be_visible()
+
+
+def test_two_new_dishes_one_after_the_other_are_two(
+    visit: Visit, house: House, editor: Member
+) -> None:
+    visitor = visit(editor, fresh=True)
+    page = visitor.page
+    for name in ("Paella", "Arroz negro"):
+        visitor.open("/library/edit/products/new/dishes")
+        expect(page.locator("#brought-back")).to_be_hidden()
+        page.locator("#f-name_en").fill(name)
+        page.get_by_text("It has none of them").click()
+        page.get_by_role("button", name="Save").click()
+        expect(page.locator(".saved")).to_be_visible()
+    visitor.open("/library/dishes")
+    for name in ("Paella", "Arroz negro"):
+        expect(page.get_by_role("link", name=name)).to_be_visible()
+
+
+def test_what_is_brought_back_into_a_new_section_has_an_id_of_its_own(
+    visit: Visit, house: House, editor: Member
+) -> None:
+    visitor = visit(editor, fresh=True).open("/library/edit/sections/new")
+    page = visitor.page
+    given = page.locator("[name=section_id]").input_value()
+    page.locator("#f-title_en").fill("Opening")
+    page.wait_for_timeout(500)
+    page.context.clear_cookies(name="comanda")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator("h1")).to_have_text("Sign in")
+    signed_in = {"name": "comanda", "value": house.session_cookie(editor), "url": house.url}
+    page.context.add_cookies([signed_in])
+    visitor.open("/library/edit/sections/new")
+    expect(page.locator("#brought-back")).to_be_visible()
+    expect(page.locator("#f-title_en")).to_have_value("Opening")
+    assert page.locator("[name=section_id]").input_value() != given
 
 
 def test_who_saves_second_sees_both_texts(
@@ -157,6 +216,7 @@ def test_an_allergen_that_nobody_declared_is_declared_in_its_line(
     visitor = visit(editor, phone=True, media=STILL).open("/library/")
     page = visitor.page
     assert findings(page) == []
+    page.locator(".editor-tools summary", has_text="Tools").click()
     page.get_by_role("link", name="Allergens not declared").click()
     page.locator("summary", has_text="Declare").click()
     page.get_by_text("It has these").click()
@@ -195,3 +255,18 @@ def test_axe_finds_nothing_on_any_page_for_editors(
         if problems:
             found[path] = problems
     assert found == {}
+
+
+def test_a_second_tab_that_is_left_throws_nothing_of_the_first_away(
+    visit: Visit, editor: Member, address: str
+) -> None:
+    visitor = visit(editor, fresh=True).open(address)
+    other = visitor.another_tab().open(address)
+    visitor.page.locator("#f-body_en").fill("An hour of work.")
+    kept = "Object.values(localStorage).some((words) => words.includes('An hour of work'))"
+    wait_until(lambda: visitor.page.evaluate(kept))
+    other.open("/library/")
+    assert visitor.page.evaluate(kept)
+    other.open(address)
+    expect(other.page.locator("#f-body_en")).to_have_value("An hour of work.")
+    visitor.watch.dialogs.clear()

@@ -72,10 +72,13 @@ def test_a_manual_is_imported_found_brought_again_and_undone(
 ) -> None:
     visitor = visit(manager, phone=phone, media=STILL)
     page = visitor.open("/library/").page
+    if phone:
+        page.locator(".editor-tools summary", has_text="Tools").click()
     page.get_by_role("link", name="Import a file").click()
     look_over(visitor)
     bring(visitor, tmp_path, "cooler.md", MANUAL, "sop")
     wait_for(visitor, "ready")
+    expect(page).to_have_url(re.compile("/library/imports/[0-9a-f-]{36}$"))
     expect(page.get_by_text("3 new", exact=True)).to_be_visible()
     look_over(visitor)
     page.get_by_role("button", name="Import", exact=True).click()

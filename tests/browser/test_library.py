@@ -10,8 +10,8 @@ from playwright.sync_api import expect
 from sqlalchemy import select
 
 from app.skills.knowledge.models import ManualSection
+from app.skills.knowledge.reindexing import reindex_sections
 from app.skills.knowledge.revisions import keep, snapshot
-from app.skills.knowledge.versions import reindex
 from tests.browser.axe import findings
 from tests.browser.chat_page import Visitor
 from tests.browser.conftest import Visit
@@ -61,6 +61,44 @@ def test_results_come_while_one_types_and_the_arrows_reach_them(
     expect(page.locator("#manual")).to_be_visible()
 
 
+# The tiles whose words or count stand out of them.
+SPILLED = """() => [...document.querySelectorAll(".menu-tiles a")].filter((tile) =>
+  [...tile.children].some((each) => each.getBoundingClientRect().right
+    > tile.getBoundingClientRect().right || each.scrollWidth > each.clientWidth + 1))
+  .map((tile) => tile.textContent)"""
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_on_a_phone_an_editor_searches_at_once_and_finds_the_tools_in_one_menu(
+    visit: Visit, house: House, language: str, scheme: str
+) -> None:
+    person = house.hire("admin", language=language)
+    visitor = visit(person, phone=True, media={**STILL, "color_scheme": scheme}).open("/library/")
+    page = visitor.page
+    expect(page.locator(".menu-tiles a").first).to_be_visible()
+    assert visitor.evaluate(SPILLED) == []
+    assert is_as_wide_as_its_window(visitor)
+    field = page.locator("#find").bounding_box()
+    assert field and field["y"] + field["height"] < 370
+    tools = page.locator(".editor-tools")
+    expect(tools.locator("a:visible")).to_have_count(0)
+    tools.locator("summary:visible").click()
+    expect(tools.locator("a:visible")).to_have_count(11)
+    assert findings(page) == []
+    assert is_as_wide_as_its_window(visitor)
+    tools.locator("a:visible", has_text="Import" if language == "en" else "Importar").click()
+    expect(page).to_have_url(re.compile(r"/library/imports/$"))
+
+
+def test_on_a_desktop_the_tools_stand_in_a_row(visit: Visit, house: House) -> None:
+    visitor = visit(house.hire("admin"), media=STILL).open("/library/")
+    tools = visitor.page.locator(".editor-tools")
+    expect(tools.locator("a:visible")).to_have_count(5)
+    expect(tools.locator("summary:visible")).to_have_text(re.compile("New…"))
+    assert visitor.evaluate(SPILLED) == []
+
+
 def test_the_library_is_searched_and_read_without_scripts(visit: Visit, house: House) -> None:
     page = visit(house.hire(), java_script_enabled=False).open("/library/").page
     page.locator("#find").fill("chicken")
@@ -85,7 +123,7 @@ def edit_section(house: House, slug: str, then: str, now: str) -> None:
         section.body_en = section.body_en.replace(then, now)
         keep(session, section, before)
         session.flush()
-        reindex(session, section, with_below=False)
+        reindex_sections(session, [section], with_below=False)
 
 
 @SIZES

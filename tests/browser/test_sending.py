@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.assistant.processes import free_port
 from tests.browser.chat_page import Visitor
@@ -15,6 +15,8 @@ from tests.browser.scripts import Pause, Slowly, told
 from tests.model_server import Say
 
 NOT_SENT = "Your message did not reach us."
+# Where a message is posted, and where a page fetches one that it was told of.
+POSTED, MISSED = re.compile(r"/messages$"), re.compile(r"/messages/[^/]+\?missed")
 OFFLINE_ERRORS = r"net::ERR_|Failed to fetch|network error"
 
 
@@ -71,6 +73,39 @@ def test_a_server_that_goes_away_in_mid_answer_costs_no_word_of_either_side(
     visitor.send.click()
     visitor.read("Here again.")
     expect(visitor.questions).to_have_text(["Before it fell", "After it rose"])
+
+
+def test_a_message_whose_answer_was_lost_is_not_said_to_be_lost_once_it_stands_there(
+    visit: Visit, house: House
+) -> None:
+    house.model.script(told("Before", "Yes."), told("Half arrived", "All of it."))
+    visitor = visit(house.hire(), phone=True, fresh=True).open()
+    visitor.watch.expect(OFFLINE_ERRORS)
+    visitor.ask("Before")
+    visitor.wait_for_answer()
+    held: list[Route] = []
+
+    def lose_the_answer(route: Route) -> None:
+        route.fetch()
+        route.abort()
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    visitor.page.route(POSTED, lose_the_answer)
+    visitor.page.route(MISSED, hold)
+    try_to_send(visitor, "Half arrived")
+    for route in held:
+        route.continue_()
+    visitor.page.unroute_all()
+    expect(visitor.questions).to_have_text(["Before", "Half arrived"])
+    visitor.read("All of it.")
+    visitor.wait_for_answer()
+    expect(visitor.page.locator("#composer-error")).to_be_empty()
+    expect(visitor.composer).to_have_value("")
+    visitor.page.reload()
+    expect(visitor.questions).to_have_count(2)
+    expect(visitor.composer).to_have_value("")
 
 
 @pytest.mark.fault(15)

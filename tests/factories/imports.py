@@ -28,11 +28,12 @@ def read_in_this_process(
 
 
 def waiting_jobs(database: Database, group_id: UUID) -> list[tuple[str, dict[str, Any]]]:
-    """Names and arguments of the group's jobs that nobody has begun, the oldest first."""
+    """Names and arguments of the group's jobs that may begin now, the oldest first."""
     with database.transaction() as session:
         rows = session.execute(
             text(
                 "SELECT task_name, args FROM procrastinate_jobs WHERE status = 'todo'"
+                " AND (scheduled_at IS NULL OR scheduled_at <= now())"
                 " AND args->>'group_id' = :group ORDER BY id"
             ),
             {"group": str(group_id)},

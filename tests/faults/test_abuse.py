@@ -18,6 +18,7 @@ from tests.assistant.chatting import finished_reply, replies
 from tests.assistant.processes import wait_until
 from tests.assistant.web_client import WebClient
 from tests.factories import Member, make_section, make_user
+from tests.leftovers import end_waiting_turns
 from tests.model_server import Call, ModelServer, Say, scenario
 
 ORDERS = """Raw chicken may stay out for two hours at most.
@@ -128,7 +129,7 @@ def test_fifty_turns_at_once_are_answered_or_refused_and_others_go_on(
 
 @pytest.mark.fault(30)
 def test_a_flood_of_messages_is_429_with_the_time_to_wait(
-    person: WebClient, runners: None, shared_model: ModelServer
+    person: WebClient, runners: None, shared_model: ModelServer, owner: Database
 ) -> None:
     shared_model.script(scenario(Say("Yes."), when="again and again"))
     thread_id = new_id()
@@ -139,7 +140,7 @@ def test_a_flood_of_messages_is_429_with_the_time_to_wait(
     assert 0 < int(refused.headers["Retry-After"]) <= 60
     assert "Too many" in refused.text
     # Else those that still wait would be answered before the next test's.
-    assert person.post(f"/chat/{thread_id}/stop").status == 204
+    end_waiting_turns(owner)
 
 
 @pytest.fixture

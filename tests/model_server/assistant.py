@@ -46,7 +46,7 @@ RULES: tuple[tuple[str, str], ...] = (
     (
         "search_beer_liquor",
         r"\bbeers?\b|cervezas?\b|lager|\bipa\b|stout|tequila|mezcal|bourbon|whisk|\brum\b|\bron\b|"
-        r"\bgin\b|ginebra|vodka|li(qu|c)[eo]u?r|destilad|\bon tap\b",
+        r"\bgin\b|ginebra|vodka|\bli(qu|c)[eo]u?r|destilad|\bon tap\b",
     ),
     (
         "search_dishes",
@@ -112,8 +112,10 @@ def pick_tool(message: str, offered: Sequence[str]) -> str:
 def query_for(tool: str, message: str) -> str:
     """What to search for: the message, or of a wish for a form only what names the form."""
     if tool == "search_forms":
+        if re.search(r"\bamonest", message, re.IGNORECASE):
+            return "amonestación"
         named = re.search(
-            r"write[ -]?up|amonesta\w*|(?:[a-z]+ )?report|(?:reporte|formulario) de \w+",
+            r"write[ -]?up|(?:[a-z]+ )?report\b|(?:reporte|formulario) de \w+",
             message,
             re.IGNORECASE,
         )
@@ -125,6 +127,9 @@ def _answer(results: Sequence[Any], words: dict[str, str]) -> str:
     for result in results:
         if isinstance(result, dict) and result.get("error"):
             return words["error"] + str(result.get("message", ""))
+    said = [str(each["say"]) for each in results if isinstance(each, dict) and each.get("say")]
+    if said:
+        return "\n\n".join(said)
     weak = any(isinstance(result, dict) and result.get("weak") for result in results)
     found = None if weak else next(_sources(results), None)
     if found:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import UUID
@@ -13,18 +15,13 @@ from flask_babel import force_locale
 from sqlalchemy import select
 
 from app.accounts.models import Group
-from app.db import ScopedSession, owner_database
+from app.db import Scope, ScopedSession, owner_database
 from app.extensions import services
 from app.retrieval.vectors import embed_missing
-from app.skills.knowledge.documents import Library, prepare_documents
-from app.skills.knowledge.importing import import_documents, store
-from app.skills.knowledge.markdown_import import (
-    ImportProblem,
-    ImportReport,
-    ParsedDocument,
-    read_markdown,
-)
+from app.skills.knowledge.import_writing import import_now
+from app.skills.knowledge.imports import list_chapters
 from app.skills.knowledge.models import PRODUCT_KINDS, SECTION_KINDS
+from app.skills.knowledge.planning import Planned
 from app.skills.knowledge.reading import (
     Problem,
     ReadDocument,
@@ -32,11 +29,14 @@ from app.skills.knowledge.reading import (
     place_text,
     problem_text,
     read_apart,
+    read_file,
 )
-from app.skills.knowledge.staging import load_all_sections, stage_products
 
 EMBED_BATCH = 200
-MANUAL_ENDINGS = (".md", ".markdown", ".html", ".htm", ".zip", ".pdf", ".docx")
+MARKDOWN_ENDINGS = (".md", ".markdown")
+MANUAL_ENDINGS = (*MARKDOWN_ENDINGS, ".html", ".htm", ".zip", ".pdf", ".docx")
+# What is said of a file all of which was imported.
+NOTES = ("no_headings", "other_language", "page_without_text")
 NOTHING_STORED = " (dry run: nothing was stored)"
 
 
@@ -44,21 +44,27 @@ NOTHING_STORED = " (dry run: nothing was stored)"
 class Found:
     """What the files of a command hold, and what of them cannot be imported."""
 
-    parsed: list[ParsedDocument] = field(default_factory=list)
-    read: list[tuple[str, ReadDocument]] = field(default_factory=list)
+    documents: list[ReadDocument] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
-    taken: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    digest: str = ""
 
 
 @click.command("manual")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--language", type=click.Choice(["en", "es"]), default="en", show_default=True)
 @click.option("--kind", type=click.Choice(SECTION_KINDS), default="sop", show_default=True)
+@click.option("--chapter", help="The name of the chapter that the file is the other language of.")
 @click.option("--group", "group_slug", help="The group's short name (default: the only one).")
 @click.option("--dry-run", is_flag=True, help="Read and report; store nothing.")
 @with_appcontext
 def import_manual(
-    paths: tuple[Path, ...], language: str, kind: str, group_slug: str | None, dry_run: bool
+    paths: tuple[Path, ...],
+    language: str,
+    kind: str,
+    chapter: str | None,
+    group_slug: str | None,
+    dry_run: bool,
 ) -> None:
     """Import Markdown, HTML, PDF and Word files, zips of pages, or folders of all these.
 
@@ -66,22 +72,20 @@ def import_manual(
     more, are taken out.
     """
     found = read_manuals(paths, kind, language)
-    on = services()
-    with owner_database(on.settings).session() as session:
-        group_id = find_group(session, group_slug)
-        documents = [*found.parsed, *_prepared(session, found, group_id, kind, language)]
-        with click.progressbar(length=100, label="Importing") as bar:
-            report = import_documents(
-                session,
-                documents,
-                group_id=group_id,
-                language=language,
-                on_progress=lambda done, total: bar.update(done * 100 // total - bar.pos),
-            )
-            bar.update(100 - bar.pos)
-        _end(session, group_id, dry_run)
-    _tell(f"{len(documents)} documents", "sections", report, dry_run)
-    _tell_problems(found.problems)
+    with _session_for(group_slug) as session:
+        planned = _import(
+            session,
+            Reading(documents=found.documents),
+            filename=", ".join(path.name for path in paths),
+            digest=found.digest,
+            target=kind,
+            language=language,
+            editions=_editions(session, found, chapter, language),
+            dry_run=dry_run,
+        )
+    _tell(f"{len(found.documents)} documents", "sections", planned, dry_run)
+    _tell_editions(planned)
+    _tell_problems(found.problems, found.notes)
 
 
 @click.command("menu")
@@ -95,37 +99,82 @@ def import_menu(
     file: Path, kind: str, language: str, group_slug: str | None, dry_run: bool
 ) -> None:
     """Import a CSV or Excel table of products; rows with an error are named and left out."""
-    reading = _read(file, kind, language)
-    rows = [row for row in reading.rows if not row.problems]
+    content = file.read_bytes()
+    reading = read_apart(content, file.name, kind, language)
+    with _session_for(group_slug) as session:
+        planned = _import(
+            session,
+            reading,
+            filename=file.name,
+            digest=hashlib.sha256(content).hexdigest(),
+            target=kind,
+            language=language,
+            editions={},
+            dry_run=dry_run,
+        )
+    _tell(f"{len(reading.rows)} rows", "products", planned, dry_run)
     problems = [*reading.problems, *(each for row in reading.rows for each in row.problems)]
-    on = services()
-    with owner_database(on.settings).session() as session:
-        group_id = find_group(session, group_slug)
-        values = [{**row.values, "borrowed": row.borrowed} for row in rows]
-        staging = stage_products(session, values, group_id=group_id, kind=kind, is_partial=True)
-        with click.progressbar(length=100, label="Importing") as bar:
-            store(
-                staging,
-                group_id=group_id,
-                on_progress=lambda done, total: bar.update(done * 100 // total - bar.pos),
-            )
-            bar.update(100 - bar.pos)
-        _end(session, group_id, dry_run)
-    _tell(f"{len(reading.rows)} rows", "products", staging.report, dry_run)
     _tell_problems([_in_words(file.name, problem) for problem in problems])
 
 
-def _end(session: ScopedSession, group_id: UUID, dry_run: bool) -> None:
-    """Keep what was stored and give it its vectors, or keep nothing."""
+@contextmanager
+def _session_for(group_slug: str | None) -> Iterator[ScopedSession]:
+    """A session of the database's owner that works for one group."""
+    with owner_database(services().settings).session() as session:
+        session.rescope(Scope(find_group(session, group_slug)))
+        yield session
+
+
+def _import(
+    session: ScopedSession,
+    reading: Reading,
+    *,
+    filename: str,
+    digest: str,
+    target: str,
+    language: str,
+    editions: dict[str, str],
+    dry_run: bool,
+) -> Planned:
+    """Store what was read and give it its vectors, or keep nothing of it."""
+    with click.progressbar(length=100, label="Importing") as bar:
+        planned = import_now(
+            session,
+            reading,
+            filename=filename,
+            digest=digest,
+            target=target,
+            language=language,
+            editions=editions,
+            on_progress=lambda done, total: bar.update(done * 100 // total - bar.pos),
+        )
+        bar.update(100 - bar.pos)
     if dry_run:
         session.rollback()
-        return
+        return planned
     session.commit()
+    group_id = session.scope.group_id
+    assert group_id
     embed_missing(session, services().embedder, group_id=group_id, batch_size=EMBED_BATCH)
     session.commit()
+    return planned
 
 
-def _tell(files: str, things: str, report: ImportReport, dry_run: bool) -> None:
+def _editions(
+    session: ScopedSession, found: Found, chapter: str | None, language: str
+) -> dict[str, str]:
+    """What was said on the command line of which chapter the one document belongs to."""
+    if chapter is None:
+        return {}
+    if len(found.documents) != 1:
+        raise click.UsageError("--chapter is for one document at a time.")
+    if chapter not in dict(list_chapters(session, language)):
+        raise click.UsageError(f"There is no chapter {chapter!r} in the other language.")
+    return {found.documents[0].source: chapter}
+
+
+def _tell(files: str, things: str, planned: Planned, dry_run: bool) -> None:
+    report = planned.staging.report
     click.echo(
         f"{files}: {report.added} {things} added, {report.changed} changed,"
         f" {report.unchanged} unchanged, {report.removed} removed"
@@ -133,7 +182,19 @@ def _tell(files: str, things: str, report: ImportReport, dry_run: bool) -> None:
     )
 
 
-def _tell_problems(problems: Sequence[str]) -> None:
+def _tell_editions(planned: Planned) -> None:
+    documents: Sequence[Mapping[str, object]] = planned.plan["documents"]
+    for document in documents:
+        if document["chapter"]:
+            click.echo(
+                f"{document['source']} is the other language of {document['chapter']}; without a"
+                f" partner: {document['alone_here']} here, {document['alone_there_count']} there"
+            )
+
+
+def _tell_problems(problems: Sequence[str], notes: Sequence[str] = ()) -> None:
+    for note in notes:
+        click.echo(f"Note: {note}", err=True)
     for problem in problems:
         click.echo(f"Not imported: {problem}", err=True)
     if problems:
@@ -142,13 +203,16 @@ def _tell_problems(problems: Sequence[str]) -> None:
 
 def read_manuals(paths: tuple[Path, ...], kind: str, language: str) -> Found:
     """Read every file; those that cannot be read do not keep the others out."""
-    found = Found()
+    found, digest = Found(), hashlib.sha256()
+    taken: dict[str, str] = {}
     with click.progressbar(_files(paths), label="Reading") as files:
         for file in files:
-            if file.suffix.lower() in (".md", ".markdown"):
-                _add_markdown(found, file, kind)
-            else:
-                _add_reading(found, file, _read(file, kind, language))
+            content = file.read_bytes()
+            digest.update(content)
+            # Markdown is read without any library that a file could break.
+            read = read_file if file.suffix.lower() in MARKDOWN_ENDINGS else read_apart
+            _add(found, file, read(content, file.name, kind, language), taken)
+    found.digest = digest.hexdigest()
     return found
 
 
@@ -165,31 +229,27 @@ def _files(paths: tuple[Path, ...]) -> list[Path]:
     ]
 
 
-def _read(file: Path, target: str, language: str) -> Reading:
-    return read_apart(
-        file.read_bytes(),
-        file.name,
-        target,
-        language,
-        on_progress=lambda _step, _done, _total: None,
-        is_cancelled=lambda: False,
-    )
+def _add(found: Found, file: Path, reading: Reading, taken: dict[str, str]) -> None:
+    for problem in reading.problems:
+        told = found.notes if problem.code in NOTES else found.problems
+        told.append(_in_words(file.name, problem))
+    for document in reading.documents:
+        namesake = _namesake(document, taken)
+        if namesake:
+            found.problems.append(f"{file.name}: {namesake}")
+        else:
+            found.documents.append(document)
 
 
-def _add_markdown(found: Found, file: Path, kind: str) -> None:
-    """Markdown names its own kind in its front matter, and its sections for good."""
-    try:
-        document = read_markdown(file, kind)
-        _refuse_namesakes(document, found.taken)
-    except ImportProblem as problem:
-        found.problems.append(str(problem))
-    else:
-        found.parsed.append(document)
-
-
-def _add_reading(found: Found, file: Path, reading: Reading) -> None:
-    found.problems += [_in_words(file.name, problem) for problem in reading.problems]
-    found.read += [(file.name, document) for document in reading.documents]
+def _namesake(document: ReadDocument, taken: dict[str, str]) -> str:
+    """A section of the same name in another file would be overwritten without a word."""
+    if not document.keeps_names:
+        return ""
+    for section in document.sections:
+        if section.slug in taken:
+            return f"{taken[section.slug]} has a {{#{section.slug}}} already"
+    taken.update({section.slug: document.source for section in document.sections})
+    return ""
 
 
 def _in_words(name: str, problem: Problem) -> str:
@@ -200,32 +260,6 @@ def _in_words(name: str, problem: Problem) -> str:
             if place
             else (f"{name}: {problem_text(problem)}")
         )
-
-
-def _prepared(
-    session: ScopedSession, found: Found, group_id: UUID, kind: str, language: str
-) -> list[ParsedDocument]:
-    """The documents that are not Markdown, under names that are nobody else's."""
-    if not found.read:
-        return []
-    documents, _editions = prepare_documents(
-        [document for _name, document in found.read],
-        Library(load_all_sections(session, group_id)),
-        filename=found.read[0][0],
-        kind=kind,
-        language=language,
-        chosen={},
-    )
-    return documents
-
-
-def _refuse_namesakes(document: ParsedDocument, taken: dict[str, str]) -> None:
-    """A section of the same name in another file would be overwritten without a word."""
-    for section in document.sections:
-        if section.slug in taken:
-            other = taken[section.slug]
-            raise ImportProblem(document.source, f"{other} has a {{#{section.slug}}} already")
-    taken.update({section.slug: document.source for section in document.sections})
 
 
 def find_group(session: ScopedSession, slug: str | None) -> UUID:

@@ -17,8 +17,6 @@ from app.skills.knowledge.markdown_import import ParsedDocument, ParsedSection
 from app.skills.knowledge.models import ManualSection
 from app.skills.knowledge.reading import ReadDocument
 
-MARKDOWN = (".md", ".markdown")
-
 
 @dataclass(frozen=True)
 class Edition:
@@ -29,6 +27,7 @@ class Edition:
     chapter: str = ""
     alone_here: frozenset[int] = frozenset()
     alone_there: tuple[str, ...] = ()
+    is_known: bool = False  # a new version of what is there in this language already
 
 
 @dataclass
@@ -62,30 +61,32 @@ def prepare_documents(
     documents: Sequence[ReadDocument],
     library: Library,
     *,
-    filename: str,
     kind: str,
     language: str,
     chosen: Mapping[str, str],
 ) -> tuple[list[ParsedDocument], list[Edition]]:
     """Documents with the slugs that they will be stored under, and what each is an edition of.
 
-    `chosen` says of a document's source which chapter it is another language of ("": none);
-    what it does not name is found by name.
+    `chosen` says of a document's source which chapter it is another language of ("": none, so
+    that it shares no section with a text that is there in the other language only); what it
+    does not name is found by name.
     """
     editions, names = [], []
     for document in documents:
         chapter = find_chapter(document, library, language, chosen)
         edition, slugs = _compare(document, chapter, library, language)
+        if chosen.get(document.source) == "":
+            slugs = [_apart(slug, library, language) for slug in slugs]
         editions.append(edition)
         names.append(slugs)
     ours = {slugs[0] for slugs in names} | {document.source for document in documents}
     taken: set[str] = set()
     prepared = []
     for document, edition, own in zip(documents, editions, names, strict=True):
-        is_apart = not filename.lower().endswith(MARKDOWN) and not edition.chapter
-        slugs = [_own_name(slug, own[0], library, ours) for slug in own] if is_apart else own
+        is_free = document.keeps_names or edition.chapter
+        slugs = own if is_free else [_own_name(slug, own[0], library, ours) for slug in own]
         free = [_untaken(slug, slugs[0], taken) for slug in slugs]
-        prepared.append(_parsed(document, free, kind))
+        prepared.append(_parsed(document, free, document.kind or kind))
     return prepared, editions
 
 
@@ -119,14 +120,17 @@ def _compare(
     own = [section.slug for section in document.sections]
     title = document.sections[0].title
     if chapter is None:
-        return Edition(document.source, title), own
+        row = library.by_slug.get(own[0])
+        is_known = row is not None and row.is_written_in(language)
+        return Edition(document.source, title, is_known=is_known), own
     there = tree_of_rows(library.rows_of(chapter), chapter, language)
     found = align(there, tree_of_document(document))
     slugs = [
         found.slugs.get(place) or _name_alone(slug, chapter, library, language)
         for place, slug in enumerate(own)
     ]
-    titles = tuple(library.by_slug[slug].title("en") for slug in found.alone_there)
+    [other] = [each for each in LANGUAGES if each != language]
+    titles = tuple(library.by_slug[slug].title(other) for slug in found.alone_there)
     edition = Edition(document.source, title, chapter.slug, _alone(found), titles)
     return edition, slugs
 
@@ -142,6 +146,12 @@ def _name_alone(slug: str, chapter: ManualSection, library: Library, language: s
     if row is None or (library.tops[row.id] is chapter and not row.is_written_in(other)):
         return slug
     return f"{slug}-{language}"
+
+
+def _apart(slug: str, library: Library, language: str) -> str:
+    """A name of its own for what is no translation, unless it had this one before."""
+    row = library.by_slug.get(slug)
+    return slug if row is None or row.is_written_in(language) else f"{slug}-{language}"
 
 
 def _own_name(slug: str, root: str, library: Library, ours: set[str]) -> str:

@@ -1,9 +1,8 @@
-"""Writing the manual's sections: made, changed, withdrawn, restored, in one transaction each."""
+"""Writing the manual's sections: made and changed, in one transaction each."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -18,22 +17,28 @@ from app.skills.knowledge.markdown_import import SLUG_LENGTH, slugify
 from app.skills.knowledge.models import SECTION_KINDS, LibraryRevision, ManualSection
 from app.skills.knowledge.reindexing import reindex_sections
 from app.skills.knowledge.revisions import Entity, keep, list_revisions, snapshot
-from app.skills.knowledge.whole_tree import load_whole_tree
+from app.skills.knowledge.showing import check_may_show, check_shown
 
 LONGEST_TITLE = 200
 # In characters: about eighty pages. A longer text is a chapter, and wants sections.
 LONGEST_BODY = 200_000
 _SLUG = re.compile(rf"[a-z0-9][a-z0-9-]{{0,{SLUG_LENGTH - 1}}}")
-_DRAFTED = ("title_en", "title_es", "body_en", "body_es", "kind", "is_published")
+TITLES = ("title_en", "title_es")
+_DRAFTED = (*TITLES, "body_en", "body_es", "kind", "is_published")
+
+
+@dataclass(frozen=True)
+class Editor:
+    """Who changed something last; without a name where nobody knows."""
+
+    name: str = ""
+    is_self: bool = False
 
 
 class StaleEdit(Conflict):
-    """Somebody else has changed it since the form was opened.
+    """It has changed since the form was opened; `entity` is how it stands now."""
 
-    `entity` is how it stands now, `editor` the name of who changed it, if that is known.
-    """
-
-    def __init__(self, entity: Entity, editor: str) -> None:
+    def __init__(self, entity: Entity, editor: Editor) -> None:
         super().__init__("Somebody has changed this meanwhile. Look at it again first.")
         self.entity = entity
         self.editor = editor
@@ -93,6 +98,8 @@ def create_section(
 
     Raises:
         InvalidInput: the draft will not do, or there is no such parent.
+        Conflict: it would be shown below a hidden section, or the form made a section before
+            and said something else then.
     """
     _check_draft(draft)
     existing = session.scalar(
@@ -101,12 +108,17 @@ def create_section(
         )
     )
     if existing is not None:
+        if existing.parent_id != parent_id or not _says(existing, draft):
+            raise made_already()
         return existing
+    position = _last_position(session, parent_id) + 1
+    if draft.is_published:
+        check_may_show(session, parent_id)
     section = ManualSection(
         id=section_id,
         group_id=session.scope.group_id,
         parent_id=parent_id,
-        position=_last_position(session, parent_id) + 1,
+        position=position,
         slug=_choose_slug(session, draft),
         **{name: getattr(draft, name) for name in _DRAFTED},
     )
@@ -114,7 +126,7 @@ def create_section(
     _flush_named(session)
     keep(session, section, None)
     record(session, "section_created", section.slug)
-    reindex_sections(session, [section])
+    reindex_sections(session, [section], with_below=False)
     session.commit()
     return section
 
@@ -127,116 +139,59 @@ def save_section(
     Raises:
         NotFound, InvalidInput
         StaleEdit: somebody did, and their words are not these.
+        Conflict: it would be shown below a hidden section.
     """
     _check_draft(draft)
     section = load_section_to_edit(session, section_id, lock=True)
-    wanted = {name: getattr(draft, name) for name in _DRAFTED}
-    wanted["slug"] = draft.slug or section.slug
-    is_the_same = all(getattr(section, name) == value for name, value in wanted.items())
-    if not is_the_same and _is_stale(session, section, version):
+    if not _says(section, draft) and _is_stale(session, section, version):
         raise StaleEdit(section, find_editor(session, section_id))
-    if wanted["slug"] != section.slug:
-        _check_slug_is_free(session, wanted["slug"])
-    if section.is_published and not draft.is_published:
-        _check_nothing_below(session, section)
+    if draft.slug and draft.slug != section.slug:
+        _check_slug_is_free(session, draft.slug)
+    check_shown(session, section, draft.is_published)
     before = snapshot(section)
-    for name, value in wanted.items():
-        setattr(section, name, value)
+    for name in _DRAFTED:
+        setattr(section, name, getattr(draft, name))
+    section.slug = draft.slug or section.slug
     _flush_named(session)
     if keep(session, section, before):
         record(session, "section_changed", f"{section.slug}: version {section.version}")
-        reindex_sections(session, [section])
+        is_renamed = any(before[name] != getattr(section, name) for name in TITLES)
+        reindex_sections(session, [section], with_below=is_renamed)
     session.commit()
     return section
 
 
-def withdraw_section(session: ScopedSession, section_id: UUID, version: int) -> list[ManualSection]:
-    """Take a section, and what hangs below it, out of readers' sight; returns all of them.
-
-    Nothing is lost: `restore_section` brings the same ones back.
-
-    Raises:
-        NotFound
-        Conflict: it has changed since `version`.
-    """
-    tree = load_whole_tree(session, lock=True)
-    section = load_section_to_edit(session, section_id)
-    if section.version != version:
-        raise Conflict("Somebody has changed this meanwhile. Look at it again first.")
-    withdrawn = [row for row in (section, *tree.reading_order(section.id)) if row.is_published]
-    _publish(session, withdrawn, False)
-    record(session, "section_withdrawn", f"{section.slug} and {len(withdrawn) - 1} below it")
-    session.commit()
-    return withdrawn
-
-
-def restore_section(session: ScopedSession, section_id: UUID) -> list[ManualSection]:
-    """Show a withdrawn section again, with what went together with it.
-
-    Raises:
-        NotFound
-        Conflict: what it stands under is not shown itself.
-    """
-    tree = load_whole_tree(session, lock=True)
-    section = load_section_to_edit(session, section_id)
-    if any(not above.is_published for above in tree.ancestors(section)):
-        raise Conflict("What it stands under is not shown either. Restore that first.")
-    if section.is_published:
-        return []
-    since = _withdrawal(session, section)
-    below = [row for row in tree.reading_order(section.id) if not row.is_published]
-    together = [row for row in below if _went_with(since, _withdrawal(session, row))]
-    restored = [section, *together]
-    _publish(session, restored, True)
-    record(session, "section_restored", f"{section.slug} and {len(together)} below it")
-    session.commit()
-    return restored
-
-
-def _publish(session: ScopedSession, rows: Sequence[ManualSection], shown: bool) -> None:
-    for row in rows:
-        before = snapshot(row)
-        row.is_published = shown
-        keep(session, row, before)
-    reindex_sections(session, rows)
-
-
-def _went_with(first: UUID | None, other: UUID | None) -> bool:
-    """True when `other` was withdrawn with `first` or after it; ids are in the order of time."""
-    return first is not None and other is not None and other >= first
-
-
-def _withdrawal(session: ScopedSession, section: ManualSection) -> UUID | None:
-    """The latest change that took it out of sight."""
-    taken = (each.id for each in list_revisions(session, section.id) if _was_published(each))
-    return next(taken, None)
-
-
-def _was_published(revision: LibraryRevision) -> bool:
-    return bool(revision.snapshot and revision.snapshot["is_published"])
-
-
-def list_hidden_sections(session: ScopedSession) -> list[ManualSection]:
-    """The sections that readers do not see, the last changed first."""
-    query = select(ManualSection).where(
-        ManualSection.group_id == session.scope.group_id, ~ManualSection.is_published
+def made_already() -> Conflict:
+    """The form that was sent has made something already, and that says something else."""
+    return Conflict(
+        "What this form was opened for has been saved already, with other words. Nothing is lost:"
+        " save once more to add this as well."
     )
-    return list(session.scalars(query.order_by(ManualSection.updated_at.desc())))
 
 
-def find_editor(session: ScopedSession, entity_id: UUID) -> str:
-    """The name of who changed it last; empty where nobody knows."""
-    name = session.scalar(
-        select(User.name)
-        .join(LibraryRevision, LibraryRevision.author_id == User.id)
+def _says(section: ManualSection, draft: SectionDraft) -> bool:
+    """True when the section is what the draft wants it to be."""
+    if draft.slug and draft.slug != section.slug:
+        return False
+    return all(getattr(section, name) == getattr(draft, name) for name in _DRAFTED)
+
+
+def find_editor(session: ScopedSession, entity_id: UUID) -> Editor:
+    """Who changed it last."""
+    row = session.execute(
+        select(User.id, User.name)
+        .select_from(LibraryRevision)
+        .outerjoin(User, LibraryRevision.author_id == User.id)
         .where(
             LibraryRevision.group_id == session.scope.group_id,
             LibraryRevision.entity_id == entity_id,
         )
         .order_by(LibraryRevision.version.desc())
         .limit(1)
-    )
-    return name or ""
+    ).first()
+    if row is None or row.id is None:
+        return Editor()
+    return Editor(row.name, row.id == session.scope.user_id)
 
 
 def _is_stale(session: ScopedSession, section: ManualSection, version: int) -> bool:
@@ -306,20 +261,6 @@ def _choose_slug(session: ScopedSession, draft: SectionDraft) -> str:
     )
     numbered = (f"{base}-{number}" for number in range(2, len(taken) + 3))
     return next(slug for slug in (base, *numbered) if slug not in taken)
-
-
-def _check_nothing_below(session: ScopedSession, section: ManualSection) -> None:
-    """What stays published below a hidden section would be found, but not from the contents."""
-    below = select(ManualSection.id).where(
-        ManualSection.group_id == session.scope.group_id,
-        ManualSection.parent_id == section.id,
-        ManualSection.is_published,
-    )
-    if session.scalar(below.limit(1)) is not None:
-        raise InvalidInput(
-            "Other sections hang below it. “Withdraw” takes them out of sight with it.",
-            field="is_published",
-        )
 
 
 def _check_slug_is_free(session: ScopedSession, slug: str) -> None:

@@ -6,6 +6,7 @@ wrong with it; only then is it made into a draft.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
@@ -14,6 +15,7 @@ from typing import Any
 from flask_babel import lazy_gettext as _
 from werkzeug.datastructures import MultiDict
 
+from app.config import LANGUAGES
 from app.db import JsonList
 from app.errors import InvalidInput
 from app.skills.knowledge.editing import SectionDraft
@@ -44,11 +46,13 @@ _TEXTS = (
 # These are counted or weighed, so that their ingredients have amounts.
 _MEASURED = ("recipes", "cocktails")
 SPARE_ROWS = 3
+# Nor signs that turn the direction of the text around them.
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def clean_text(text: str) -> str:
-    """A text as it is stored: line ends of one kind, nothing around it, and no NUL."""
-    return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "").strip()
+    """A text as it is stored: line ends of one kind, nothing around it, no control characters."""
+    return _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).strip()
 
 
 def read_section(form: Form) -> SectionDraft:
@@ -135,9 +139,10 @@ def form_of(product: Product, language: str) -> ProductForm:
 
 
 def _row_of(item: dict[str, Any], has_amounts: bool) -> Row:
+    english, spanish = ("" if item.get("borrowed") == each else item[each] for each in LANGUAGES)
     if not has_amounts:
-        return Row(item["en"], item["es"])
-    return Row(item["en"], item["es"], _amount(item.get("quantity")), item.get("unit") or "")
+        return Row(english, spanish)
+    return Row(english, spanish, _amount(item.get("quantity")), item.get("unit") or "")
 
 
 def _amount(quantity: float | None) -> str:
@@ -215,8 +220,9 @@ def _items(rows: Sequence[Row], former: JsonList) -> JsonList:
     items = []
     for place, row in enumerate(rows):
         item = dict(_former(row, place, len(rows), former))
-        # A word that is written once is the same in both languages.
+        # A word that is written once serves in both languages, until somebody writes the other.
         item |= {"en": row.en or row.es, "es": row.es or row.en}
+        _set(item, "borrowed", None if row.en and row.es else "es" if row.en else "en")
         if row.quantity is not None:
             _set(item, "quantity", _read_amount(row.quantity, item.get("quantity")))
             _set(item, "unit", clean_text(row.unit or "") or None)

@@ -13,7 +13,7 @@ from flask_babel import ngettext
 from flask_login import current_user
 
 from app.db import new_id
-from app.errors import Conflict, InvalidInput, NotFound
+from app.errors import ComandaError, Conflict, InvalidInput, NotFound
 from app.extensions import services
 from app.markdown import render_house_text
 from app.skills.knowledge import editors
@@ -24,11 +24,8 @@ from app.skills.knowledge.editing import (
     create_section,
     draft_of,
     find_section_id,
-    list_hidden_sections,
     load_section_to_edit,
-    restore_section,
     save_section,
-    withdraw_section,
 )
 from app.skills.knowledge.editing_forms import (
     SECTION_KIND_NAMES,
@@ -41,8 +38,15 @@ from app.skills.knowledge.products_editing import list_hidden_products
 from app.skills.knowledge.reader import reader_language
 from app.skills.knowledge.reindexing import find_search_status, requeue_embedding
 from app.skills.knowledge.translations import confirm_same, list_gaps
-from app.skills.knowledge.whole_tree import load_whole_tree
-from app.web import db_session
+from app.skills.knowledge.whole_tree import WholeTree, load_whole_tree
+from app.skills.knowledge.withdrawing import (
+    MOST_NAMED,
+    list_hidden_branches,
+    list_shown_below,
+    restore_section,
+    withdraw_section,
+)
+from app.web import db_session, page_number, wants_fragment
 
 blueprint = Blueprint("editing", __name__, url_prefix="/library/edit")
 editors.init_editing(blueprint)
@@ -77,8 +81,10 @@ def create() -> ResponseReturnValue:
         return _new_page(draft, section_id, parent, unsaved=True)
     try:
         made = create_section(db_session(), section_id, draft, editors.typed_id("parent_id"))
-    except InvalidInput as error:
+    except (InvalidInput, Conflict) as error:
         db_session().rollback()
+        if isinstance(error, Conflict):
+            section_id = new_id()
         page = _new_page(draft, section_id, parent, unsaved=True, errors=editors.told(error))
         return page, error.status
     return redirect(url_for(".section", section_id=made.id, saved=1), HTTPStatus.SEE_OTHER)
@@ -104,18 +110,21 @@ def save(section_id: UUID) -> ResponseReturnValue:
         # Nothing that was typed is lost with a section that somebody has removed.
         page = _new_page(draft, new_id(), "", unsaved=True, is_gone=True)
         return page, error.status
-    except (InvalidInput, StaleEdit) as error:
+    except (InvalidInput, Conflict) as error:
         return _refused(section_id, draft, version, error), error.status
     return redirect(url_for(".section", section_id=section_id, saved=1), HTTPStatus.SEE_OTHER)
 
 
 def _refused(
-    section_id: UUID, draft: SectionDraft, version: int, error: InvalidInput | StaleEdit
+    section_id: UUID,
+    draft: SectionDraft,
+    version: int,
+    error: InvalidInput | Conflict,
 ) -> str:
     """The form once more; after another's change with theirs beside it, to be saved over it."""
     db_session().rollback()
     found = load_section_to_edit(db_session(), section_id)
-    if isinstance(error, InvalidInput):
+    if not isinstance(error, StaleEdit):
         return _section_page(found, draft, version, unsaved=True, errors=editors.told(error))
     mine, theirs = section_lines(draft), section_lines(draft_of(found))
     differing = {name: theirs[name] for name in theirs if theirs[name] != mine[name]}
@@ -144,14 +153,19 @@ def move(section_id: UUID) -> ResponseReturnValue:
         else:
             move_under(session, section_id, version, editors.typed_id("parent_id"))
     except (InvalidInput, Conflict) as error:
-        session.rollback()
-        found = load_section_to_edit(session, section_id)
-        told = {"place": editors.told(error).popitem()[1]}
-        return _section_page(found, draft_of(found), found.version, errors=told), error.status
+        return _not_moved(section_id, error), error.status
     flash(_("It has its new place."))
     return redirect(
         url_for(".section", section_id=section_id, _anchor="place"), HTTPStatus.SEE_OTHER
     )
+
+
+def _not_moved(section_id: UUID, error: ComandaError) -> str:
+    """The section's page with what is wrong said beside its place in the manual."""
+    db_session().rollback()
+    found = load_section_to_edit(db_session(), section_id)
+    told = {"place": editors.told(error).popitem()[1]}
+    return _section_page(found, draft_of(found), found.version, errors=told)
 
 
 @blueprint.get("/sections/<uuid:section_id>/withdraw")
@@ -176,8 +190,10 @@ def withdraw(section_id: UUID) -> ResponseReturnValue:
 @blueprint.post("/sections/<uuid:section_id>/restore")
 def restore(section_id: UUID) -> ResponseReturnValue:
     """Undo: show it again, with what was withdrawn with it."""
-    restored = restore_section(db_session(), section_id)
-    count = len(restored)
+    try:
+        count = len(restore_section(db_session(), section_id))
+    except Conflict as error:
+        return _not_moved(section_id, error), error.status
     flash(ngettext("Restored: %(num)d section.", "Restored: %(num)d sections.", count))
     return redirect(url_for(".section", section_id=section_id, saved=1), HTTPStatus.SEE_OTHER)
 
@@ -185,26 +201,30 @@ def restore(section_id: UUID) -> ResponseReturnValue:
 @blueprint.get("/hidden")
 def hidden() -> ResponseReturnValue:
     """What readers do not see: withdrawn sections, and what is off the menu."""
-    session, language = db_session(), reader_language()
-    sections = list_hidden_sections(session)
-    just = next((row for row in sections if str(row.id) == request.args.get("just")), None)
+    session, page = db_session(), page_number()
+    shown = list_hidden_branches(session, page)
+    products, more_products = list_hidden_products(session, page)
+    tops = {str(branch.top.id): branch.top for branch in shown.branches}
     return render_template(
         "library/edit/hidden.html",
-        sections=sections,
-        products=list_hidden_products(session),
-        just=just,
-        language=language,
+        branches=shown.branches,
+        products=products,
+        just=tops.get(request.args.get("just", "")),
+        page=page,
+        has_more=shown.has_more or more_products,
+        language=reader_language(),
     )
 
 
 @blueprint.get("/translations")
 def translations() -> ResponseReturnValue:
     """What lacks one language, or says less in one than in the other."""
-    gaps = list_gaps(db_session())
+    session, page = db_session(), page_number()
     return render_template(
         "library/edit/translations.html",
-        missing=[gap for gap in gaps if gap.is_missing],
-        outdated=[gap for gap in gaps if not gap.is_missing],
+        missing=list_gaps(session, is_missing=True, page=page),
+        outdated=list_gaps(session, is_missing=False, page=page),
+        page=page,
         language=reader_language(),
     )
 
@@ -227,8 +247,9 @@ def status(source_id: UUID) -> ResponseReturnValue:
 @blueprint.post("/status/<uuid:source_id>")
 def prepare_again(source_id: UUID) -> ResponseReturnValue:
     """Try once more what failed in the background."""
+    status_of(source_id, 1)  # for NotFound
     requeue_embedding(db_session())
-    if request.htmx.wants_fragment:  # type: ignore[attr-defined]
+    if wants_fragment():
         return render_template("library/edit/_status.html", **status_of(source_id, 1))
     flash(_("It is being tried again."))
     return redirect(url_for(".status_page", source_id=source_id), HTTPStatus.SEE_OTHER)
@@ -257,7 +278,7 @@ def _new_page(draft: SectionDraft, section_id: UUID, parent_id: str, **more: Any
         is_new=True,
         section_id=section_id,
         parent_id=parent_id,
-        places=_places(None),
+        places=_places(load_whole_tree(db_session())),
         **more,
     )
 
@@ -274,7 +295,7 @@ def _section_page(found: ManualSection, draft: SectionDraft, version: int, **mor
         "above": tree.ancestors(found),
         "is_first": place == 0,
         "is_last": place == len(siblings) - 1,
-        "places": _places(found),
+        "places": _places(tree, found.id),
         "just_saved": "saved" in request.args and request.method == "GET",
         **status_of(found.id, 0),
     }
@@ -298,29 +319,23 @@ def _page(draft: SectionDraft, **context: Any) -> str:
     )
 
 
-def _places(found: ManualSection | None) -> list[tuple[str, str]]:
+def _places(tree: WholeTree, without: UUID | None = None) -> list[tuple[str, str]]:
     """Where a section could stand: the manual's tree as (id, indented title), without its own."""
-    tree, language = load_whole_tree(db_session()), reader_language()
-    places = [("", _("The top: a chapter of its own"))]
-
-    def add(parent_id: UUID | None, depth: int) -> None:
-        for row in tree.below.get(parent_id, ()):
-            if found is None or row.id != found.id:
-                places.append((str(row.id), "— " * depth + row.title(language)))
-                add(row.id, depth + 1)
-
-    add(None, 0)
-    return places
+    language = reader_language()
+    rows = tree.outline(without=without)
+    under = [(str(row.id), "— " * depth + row.title(language)) for depth, row in rows]
+    return [("", _("The top: a chapter of its own")), *under]
 
 
 def _withdraw_page(section_id: UUID, errors: dict[str, str] | None = None) -> str:
     session = db_session()
     found = load_section_to_edit(session, section_id)
-    below = [row for row in load_whole_tree(session).reading_order(found.id) if row.is_published]
+    below = list_shown_below(load_whole_tree(session), found.id)
     return render_template(
         "library/edit/withdraw.html",
         section=found,
-        below=below,
+        below=below[:MOST_NAMED],
+        count=len(below),
         language=reader_language(),
         errors=errors or {},
     )

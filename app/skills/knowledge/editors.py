@@ -12,7 +12,7 @@ from flask_login import current_user
 
 from app.errors import ComandaError, InvalidInput
 from app.skills.knowledge.menu_care import count_undeclared
-from app.skills.knowledge.translations import list_gaps
+from app.skills.knowledge.translations import count_gaps
 from app.web import db_session, require_role
 
 EDITORS = ("manager", "admin")
@@ -41,7 +41,7 @@ def library_upkeep() -> dict[str, int]:
     if "library_upkeep" not in g:
         session = db_session()
         g.library_upkeep = {
-            "translations": len(list_gaps(session)),
+            "translations": count_gaps(session),
             "allergens": count_undeclared(session),
         }
     counts: dict[str, int] = g.library_upkeep

@@ -11,8 +11,10 @@ from markupsafe import Markup, escape
 from sqlalchemy import text
 
 from app.db import ScopedSession
+from app.markdown import plain_line
 from app.retrieval.as_typed import Passage, Typed, read_typed, search_as_typed
 from app.retrieval.folding import fold
+from app.retrieval.spelling import put_right
 from app.skills.knowledge.library import load_products
 from app.skills.knowledge.manual_tree import SectionLink, find_paths
 from app.skills.knowledge.models import PRODUCT_KINDS, Product
@@ -24,7 +26,6 @@ BEFORE, EXCERPT = 60, 200
 # A word counts as hit when it and what was typed begin with this much of the shorter one.
 SHORTEST_HIT = 4
 _WORD = re.compile(r"[^\W_]+")
-_MARKS = re.compile(r"[*_`#>|]+|\[([^\]]*)\]\([^)]*\)")
 
 
 @dataclass(frozen=True)
@@ -44,11 +45,12 @@ class FoundProduct:
 
 @dataclass(frozen=True)
 class Findings:
-    """What was found for the words as they were typed."""
+    """What was found for the words as they were typed, or as they were meant (`is_put_right`)."""
 
     typed: Typed
     sections: Sequence[FoundSection]
     products: Sequence[FoundProduct]
+    is_put_right: bool = False
 
     @property
     def count(self) -> int:
@@ -60,14 +62,24 @@ def find_in_library(session: ScopedSession, query: str, language: str) -> Findin
     typed = read_typed(query)
     if not typed.everything:
         return Findings(typed, (), ())
-    passages = search_as_typed(
+    meant, passages = typed, _passages(session, typed, language)
+    if not passages or passages[0].is_partial:
+        meant = put_right(session, typed)
+        if meant != typed:
+            passages = _passages(session, meant, language)
+    sections = _sections(session, meant, passages)
+    products = _products(session, meant, passages)
+    return Findings(meant, sections, products, is_put_right=meant != typed)
+
+
+def _passages(session: ScopedSession, typed: Typed, language: str) -> list[Passage]:
+    return search_as_typed(
         session,
         typed,
         language=language,
         source_types=(*SECTION_CONTEXTS, *PRODUCT_KINDS),
         limit=MOST_FOUND,
     )
-    return Findings(typed, _sections(session, typed, passages), _products(session, typed, passages))
 
 
 _NAMED_SECTIONS = text("""
@@ -124,7 +136,7 @@ def _products(
 
 def excerpt(words: str, typed: Typed) -> Markup:
     """A line of the passage around its first hit, its hits marked."""
-    line = " ".join(_MARKS.sub(r"\1", words).split())
+    line = plain_line(words)
     places = [match for match in _WORD.finditer(line) if _is_hit(fold(match[0]), typed)]
     start = _word_start(line, places[0].start() - BEFORE) if places else 0
     end = min(len(line), start + EXCERPT)

@@ -10,7 +10,7 @@ from sqlalchemy import delete, select, update
 
 from app.db import ScopedSession
 from app.skills.knowledge.models import LibraryImport, LibraryImportFile
-from app.skills.knowledge.reading import Reading
+from app.skills.knowledge.reading import READER, Reading
 
 
 def load_content(session: ScopedSession, import_id: UUID) -> bytes:
@@ -49,7 +49,7 @@ def keep_reading(session: ScopedSession, import_id: UUID, reading: Reading) -> N
 
 
 def find_earlier_reading(session: ScopedSession, item: LibraryImport) -> Reading | None:
-    """What an earlier import read in the very same file for the same purpose."""
+    """What an earlier import read in the very same file for the same purpose, as we read now."""
     earlier = session.scalar(
         select(LibraryImport.id)
         .join(LibraryImportFile, LibraryImportFile.import_id == LibraryImport.id)
@@ -64,7 +64,8 @@ def find_earlier_reading(session: ScopedSession, item: LibraryImport) -> Reading
         .order_by(LibraryImport.id.desc())
         .limit(1)
     )
-    return load_reading(session, earlier) if earlier else None
+    reading = load_reading(session, earlier) if earlier else None
+    return reading if reading and reading.reader == READER else None
 
 
 def forget_file(session: ScopedSession, import_id: UUID, *, with_reading: bool) -> None:

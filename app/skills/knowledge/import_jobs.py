@@ -14,27 +14,35 @@ from uuid import UUID
 
 import structlog
 from sqlalchemy import update
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import (
+    IntegrityError,
+    InterfaceError,
+    OperationalError,
+    TimeoutError,
+)
 
 from app.accounts.audit import record
 from app.db import Database, JsonList, Scope, ScopedSession, utc_now
 from app.queue import defer
 from app.skills.knowledge.import_files import (
     find_earlier_reading,
-    forget_earlier_readings,
     forget_file,
     keep_reading,
     load_content,
     load_reading,
 )
+from app.skills.knowledge.import_tidying import tidy_imports
+from app.skills.knowledge.import_writing import note_applied
 from app.skills.knowledge.importing import store
-from app.skills.knowledge.imports import load_import, lock_group
+from app.skills.knowledge.imports import load_import, lock_group, settle_broken
 from app.skills.knowledge.models import LibraryImport
 from app.skills.knowledge.planning import Planned, plan_import, problems_of
 from app.skills.knowledge.reading import Reading, read_apart
 from app.skills.knowledge.undoing import undo_changes
 
 TELL_EVERY = 0.5  # seconds between two looks at the import's row
+# The database was away or busy, or somebody wrote at the same time: another try may do.
+PASSING = (OperationalError, InterfaceError, IntegrityError, TimeoutError)
 
 log = structlog.get_logger()
 
@@ -51,6 +59,7 @@ class Progress:
     scope: Scope
     import_id: UUID
     status: str
+    is_last_try: bool = False
     step: str = ""
     is_wanted: bool = True
     _told: float = field(default=0.0, repr=False)
@@ -95,25 +104,30 @@ class Progress:
 
 
 def read_import(
-    database: Database, *, import_id: str, group_id: str, user_id: str, role: str
+    database: Database,
+    *,
+    import_id: str,
+    group_id: str,
+    user_id: str,
+    role: str,
+    is_last_try: bool = False,
 ) -> None:
     """Read the file of an import and work out what applying it would do."""
     scope = _scope(group_id, user_id, role)
-    job = Progress(database, scope, UUID(import_id), "reading")
-    with database.transaction(scope) as session:
+    _guarded(Progress(database, scope, UUID(import_id), "reading", is_last_try), _read_and_plan)
+
+
+def _read_and_plan(job: Progress) -> None:
+    with job.database.transaction(job.scope) as session:
         item = load_import(session, job.import_id, lock=True)
         if item.status not in ("waiting", "reading"):
             return
         item.status = "reading"
-    _guarded(job, _read_and_plan)
-
-
-def _read_and_plan(job: Progress) -> None:
     reading = _read(job)
     if not job.is_wanted:
         return
     if not reading.is_usable:
-        _settle(job, "failed", problems_of(reading))
+        _fail(job, problems_of(reading))
         return
     job.tell("comparing", 0, 0)
     with job.database.session(job.scope) as session:
@@ -145,7 +159,7 @@ def _read(job: Progress) -> Reading:
 def _show_plan(job: Progress, planned: Planned, reading: Reading, *, is_new: bool = False) -> None:
     """Keep the plan for the preview; without any change in it the import is over."""
     is_over = planned.changes_nothing
-    report = {"nothing": True, **planned.plan["counts"]} if is_over else {"is_replanned": is_new}
+    report = {**planned.plan["counts"], "nothing": is_over, "is_replanned": is_new}
     with job.database.transaction(job.scope) as session:
         item = load_import(session, job.import_id, lock=True)
         if item.status != job.status:
@@ -159,11 +173,17 @@ def _show_plan(job: Progress, planned: Planned, reading: Reading, *, is_new: boo
 
 
 def apply_import(
-    database: Database, *, import_id: str, group_id: str, user_id: str, role: str
+    database: Database,
+    *,
+    import_id: str,
+    group_id: str,
+    user_id: str,
+    role: str,
+    is_last_try: bool = False,
 ) -> None:
     """Bring what was planned into the library, all of it or nothing."""
     scope = _scope(group_id, user_id, role)
-    _guarded(Progress(database, scope, UUID(import_id), "applying"), _apply)
+    _guarded(Progress(database, scope, UUID(import_id), "applying", is_last_try), _apply)
 
 
 def _apply(job: Progress) -> None:
@@ -194,27 +214,24 @@ def _finish(session: ScopedSession, job: Progress, planned: Planned) -> None:
     item = load_import(session, job.import_id, lock=True)
     if item.status != job.status:
         raise NotWanted
-    item.status, item.step, item.updated_at = "applied", "", utc_now()
-    item.plan, item.report = planned.plan, dict(planned.plan["counts"])
-    editions = {
-        document["source"]: document["chapter"]
-        for document in planned.plan.get("documents", [])
-        if document["chapter"]
-    }
-    item.options = {**item.options, "editions": {**item.options.get("editions", {}), **editions}}
+    note_applied(session, item, planned)
     forget_file(session, item.id, with_reading=False)
-    forget_earlier_readings(session, item)
-    record(session, "import_applied", item.filename, item.digest)
     embed_soon(session)
     session.commit()
 
 
 def undo_import(
-    database: Database, *, import_id: str, group_id: str, user_id: str, role: str
+    database: Database,
+    *,
+    import_id: str,
+    group_id: str,
+    user_id: str,
+    role: str,
+    is_last_try: bool = False,
 ) -> None:
     """Take back what an import changed, except what has been changed again since."""
     scope = _scope(group_id, user_id, role)
-    _guarded(Progress(database, scope, UUID(import_id), "undoing"), _undo)
+    _guarded(Progress(database, scope, UUID(import_id), "undoing", is_last_try), _undo)
 
 
 def _undo(job: Progress) -> None:
@@ -226,11 +243,15 @@ def _undo(job: Progress) -> None:
         item = load_import(session, job.import_id, lock=True)
         if item.status != job.status:
             raise NotWanted
-        item.status, item.step, item.updated_at = "undone", "", utc_now()
+        # Where all of it was changed since, those changes may be undone first, and then this.
+        can_try_again = undone["left_count"] and not (undone["restored"] or undone["removed"])
+        item.status = "applied" if can_try_again else "undone"
+        item.step, item.updated_at = "", utc_now()
         item.report = {**item.report, "undone": undone}
-        forget_file(session, item.id, with_reading=True)
-        record(session, "import_undone", item.filename, item.digest)
-        embed_soon(session)
+        if not can_try_again:
+            forget_file(session, item.id, with_reading=True)
+            record(session, "import_undone", item.filename, item.digest)
+            embed_soon(session)
         session.commit()
 
 
@@ -246,24 +267,23 @@ def _guarded(job: Progress, run: Callable[[Progress], None]) -> None:
         run(job)
     except NotWanted:
         log.info("import cancelled", id=str(job.import_id))
-    except SQLAlchemyError:
-        # The database was away, or somebody wrote at the same time: the job is tried again.
-        raise
-    except Exception:
+    except Exception as error:
+        if isinstance(error, PASSING) and not job.is_last_try:
+            raise
         log.exception("import failed", id=str(job.import_id))
-        _settle(job, "applied" if job.status == "undoing" else "failed", is_broken=True)
+        with job.database.transaction(job.scope) as session:
+            item = load_import(session, job.import_id, lock=True)
+            if item.status in (job.status, "waiting"):
+                settle_broken(item)
 
 
-def _settle(
-    job: Progress, status: str, problems: JsonList | None = None, *, is_broken: bool = False
-) -> None:
-    """End an import without its having changed anything."""
+def _fail(job: Progress, problems: JsonList) -> None:
+    """End an import whose file cannot be used, and say why."""
     with job.database.transaction(job.scope) as session:
         item = load_import(session, job.import_id, lock=True)
         if item.status == job.status:
-            item.status, item.step, item.updated_at = status, "", utc_now()
-            item.problems = item.problems if problems is None else problems
-            item.report = {**item.report, "is_broken": is_broken}
+            item.status, item.step, item.updated_at = "failed", "", utc_now()
+            item.problems = problems
 
 
 def _scope(group_id: str, user_id: str, role: str) -> Scope:
@@ -274,4 +294,5 @@ TASKS: dict[str, Callable[..., None]] = {
     "read_import": read_import,
     "apply_import": apply_import,
     "undo_import": undo_import,
+    "tidy_imports": tidy_imports,
 }

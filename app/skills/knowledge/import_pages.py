@@ -17,10 +17,12 @@ from app.differences import Change, abridged, compare
 from app.errors import NotFound
 from app.retrieval.vectors import read_standing
 from app.skills.knowledge.import_files import load_reading
-from app.skills.knowledge.imports import WORKING
+from app.skills.knowledge.imports import OPERATOR, WORKING
 from app.skills.knowledge.models import PRODUCT_KINDS, LibraryImport, ManualSection
 from app.skills.knowledge.planning import CHANGES, problem_from
+from app.skills.knowledge.reader import reader_language
 from app.skills.knowledge.reading import place_text, problem_text, step_text
+from app.skills.knowledge.vocabulary import kind_name
 
 PAGE_ROWS = 200
 SHOWN = ("changes", *CHANGES, "unchanged", "all")
@@ -33,12 +35,12 @@ def targets() -> list[tuple[str, str]]:
         ("policy", _("Manual: house rules")),
         ("training", _("Manual: training")),
         ("recipe", _("Manual: recipes as text")),
-        ("dishes", _("Menu: dishes")),
-        ("wines", _("Menu: wines")),
-        ("cocktails", _("Menu: cocktails")),
-        ("recipes", _("Menu: recipes")),
-        ("beer_liquor", _("Menu: beer and liquor")),
+        *((kind, _("Menu: %(kind)s", kind=_menu_name(kind))) for kind in PRODUCT_KINDS),
     ]
+
+
+def _menu_name(kind: str) -> str:
+    return kind_name(kind, reader_language()).lower()
 
 
 def languages() -> list[tuple[str, str]]:
@@ -76,9 +78,8 @@ def step_words(item: LibraryImport) -> str:
 
 def counts_in_words(item: LibraryImport) -> str:
     """What an import did or would do, in one line."""
-    counts = item.report if item.status in ("applied", "undone") else item.plan.get("counts", {})
-    words = {what: _count(what, counts.get(what, 0)) for what in (*CHANGES, "wrong")}
-    return ", ".join(text for what, text in words.items() if counts.get(what))
+    counts = {what: item.report.get(what, 0) for what in (*CHANGES, "wrong")}
+    return ", ".join(_count(what, number) for what, number in counts.items() if number)
 
 
 def _count(what: str, number: int) -> str:
@@ -99,6 +100,24 @@ def change_word(what: str) -> str:
         "unchanged": _("As it was"),
     }
     return words[what]
+
+
+def under_way_words(item: LibraryImport) -> str:
+    """What is said to who brings a file that was brought already."""
+    words = {
+        "ready": _("This file has been read already. Look through it below, then import."),
+        "applying": _("This file is being imported already. Here is how far it is."),
+        "undoing": _("This file was imported, and the import is being undone."),
+    }
+    being_read = _("This file was brought already and is being read. Here is how far it is.")
+    return words.get(item.status, being_read)
+
+
+def who_word(item: LibraryImport, name: str) -> str:
+    """Who brought a file, as far as it is known."""
+    if item.role == OPERATOR:
+        return _("Command line")
+    return name or _("Former colleague")
 
 
 def field_word(name: str) -> str:

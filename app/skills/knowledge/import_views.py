@@ -8,7 +8,6 @@ from uuid import UUID
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from flask_babel import gettext as _
 from flask_login import current_user
 
 from app.accounts.pages import page
@@ -23,12 +22,14 @@ from app.skills.knowledge.import_pages import (
     problem_views,
     read_plan_page,
     targets,
+    under_way_words,
     vectors_view,
+    who_word,
 )
 from app.skills.knowledge.models import LibraryImport
 from app.skills.knowledge.reader import reader_language
 from app.skills.knowledge.reading import LIMITS
-from app.web import db_session, require_role
+from app.web import db_session, page_number, require_role, wants_fragment
 
 blueprint = Blueprint("imports", __name__, url_prefix="/library/imports")
 EDITORS = ("manager", "admin")
@@ -74,14 +75,28 @@ def upload() -> ResponseReturnValue:
     except InvalidInput as error:
         return _index_page(error)
     if not is_new:
-        flash(_("This file is being imported already. Here is how far it is."), "warn")
+        flash(under_way_words(item), "warn")
     return redirect(url_for("imports.show", import_id=item.id), HTTPStatus.SEE_OTHER)
 
 
 @blueprint.get("/<uuid:import_id>")
 def show(import_id: UUID) -> ResponseReturnValue:
     """Where an import stands: how far it is, what it would do, or what it did."""
-    return _import_page(imports.load_import(db_session(), import_id))
+    session = db_session()
+    item = imports.load_import(session, import_id, is_light=True)
+    is_working = item.status in imports.WORKING
+    return _import_page(item if is_working else imports.load_import(session, import_id))
+
+
+@blueprint.get("/<uuid:import_id>/status")
+def status(import_id: UUID) -> ResponseReturnValue:
+    """How far an import is; once it is there, all that the page then shows of it."""
+    item = imports.load_import(db_session(), import_id, is_light=True)
+    if not wants_fragment():
+        return redirect(url_for("imports.show", import_id=import_id), HTTPStatus.SEE_OTHER)
+    if item.status not in imports.WORKING:
+        return _import_page(imports.load_import(db_session(), import_id))
+    return page("library/_import_working.html", fragment=True, item=import_view(item))
 
 
 @blueprint.post("/<uuid:import_id>/apply")
@@ -115,7 +130,7 @@ def change(import_id: UUID, document: int, place: int) -> ResponseReturnValue:
     session = db_session()
     item = imports.load_import(session, import_id)
     title, stretches = load_change(session, item, document, place)
-    fragment = request.htmx.wants_fragment  # type: ignore[attr-defined]
+    fragment = wants_fragment()
     return render_template(
         "library/_import_change.html" if fragment else "library/import_change.html",
         title=title,
@@ -131,7 +146,7 @@ def vectors(import_id: UUID) -> ResponseReturnValue:
     """How much of the library is found by meaning yet."""
     session = db_session()
     item = imports.load_import(session, import_id)
-    if not request.htmx.wants_fragment:  # type: ignore[attr-defined]
+    if not wants_fragment():
         return redirect(url_for("imports.show", import_id=import_id), HTTPStatus.SEE_OTHER)
     return render_template(
         "library/_import_vectors.html",
@@ -148,7 +163,7 @@ def _do(import_id: UUID, action: Any, *arguments: Any) -> ResponseReturnValue:
     except (Conflict, InvalidInput) as error:
         session.rollback()
         return _import_page(imports.load_import(session, import_id), error)
-    if request.htmx.wants_fragment:  # type: ignore[attr-defined]
+    if wants_fragment():
         return _import_page(item)
     return redirect(url_for("imports.show", import_id=import_id), HTTPStatus.SEE_OTHER)
 
@@ -158,7 +173,7 @@ def _index_page(error: ComandaError | None = None) -> ResponseReturnValue:
     return page(
         "library/imports.html",
         error,
-        imports=[{**import_view(item), "who": name} for item, name in found],
+        imports=[{**import_view(item), "who": who_word(item, name)} for item, name in found],
         targets=targets(),
         languages=languages(),
         language=reader_language(),
@@ -166,22 +181,27 @@ def _index_page(error: ComandaError | None = None) -> ResponseReturnValue:
 
 
 def _import_page(item: LibraryImport, error: ComandaError | None = None) -> ResponseReturnValue:
-    session = db_session()
-    fragment = request.htmx.wants_fragment  # type: ignore[attr-defined]
-    is_applied = item.status == "applied" and not item.report.get("nothing")
+    fragment = wants_fragment()
     return page(
         "library/_import.html" if fragment else "library/import.html",
         error,
         fragment=fragment,
         item=import_view(item),
-        problems=problem_views(item),
-        plan=read_plan_page(
-            item, request.args.get("show", ""), request.args.get("page", 1, type=int)
-        ),
-        documents=item.plan.get("documents", []),
-        chapters=imports.list_chapters(session) if item.status == "ready" else [],
-        signature=item.plan.get("signature", ""),
-        vectors=vectors_view(session, item) if is_applied else None,
-        change_word=change_word,
-        field_word=field_word,
+        **({} if item.status in imports.WORKING else _settled(item)),
     )
+
+
+def _settled(item: LibraryImport) -> dict[str, Any]:
+    """What is shown of an import that nothing is done with at the moment: all of its plan."""
+    session, is_ready = db_session(), item.status == "ready"
+    is_applied = item.status == "applied" and not item.report.get("nothing")
+    return {
+        "problems": problem_views(item),
+        "plan": read_plan_page(item, request.args.get("show", ""), page_number()),
+        "documents": item.plan.get("documents", []),
+        "chapters": imports.list_chapters(session, item.language) if is_ready else [],
+        "signature": item.plan.get("signature", ""),
+        "vectors": vectors_view(session, item) if is_applied else None,
+        "change_word": change_word,
+        "field_word": field_word,
+    }

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from pathlib import PurePath
 from typing import Any
 from uuid import UUID
@@ -35,8 +36,13 @@ from app.skills.knowledge.reading import LIMITS
 TARGETS = (*SECTION_KINDS, *PRODUCT_KINDS)
 WORKING = ("waiting", "reading", "applying", "undoing")
 OPEN = (*WORKING, "ready")
+# The role of an import from the command line, which no person stands behind.
+OPERATOR = "operator"
 LONGEST_NAME = 200
 LISTED = 100
+TIDY_EVERY = timedelta(days=1)
+# A plan of thousands of sections takes longer to load than all else that a page shows of it.
+_WITHOUT_PLAN = (leave_out(LibraryImport.plan), leave_out(LibraryImport.problems))
 CHANGED_MEANWHILE = "This import has gone on meanwhile. Look at where it stands now."
 
 
@@ -58,15 +64,23 @@ def receive_file(
     item = LibraryImport(
         id=new_id(), group_id=session.scope.group_id, user_id=session.scope.user_id,
         role=session.scope.role, target=target, language=language, filename=name, digest=digest,
-        options=_former_options(session, name, target, language),
+        options=former_options(session, name, target, language),
     )  # fmt: skip
     session.add(item)
     session.flush()
     session.add(LibraryImportFile(import_id=item.id, group_id=item.group_id, content=content))
     _ask_for(session, "read_import", item)
+    tidy_later(session)
     record(session, "import_uploaded", name, digest)
     session.commit()
     return item, True
+
+
+def tidy_later(session: ScopedSession) -> None:
+    """Have the group's imports that are left lying looked at again in a day."""
+    group_id = session.scope.group_id
+    at = utc_now() + TIDY_EVERY
+    defer(session, "tidy_imports", lock=f"tidy_imports:{group_id}", at=at, group_id=group_id)
 
 
 def _check(content: bytes, filename: str, target: str, language: str) -> None:
@@ -105,7 +119,7 @@ def _find_open(
     return session.scalars(query).first()
 
 
-def _former_options(
+def former_options(
     session: ScopedSession, filename: str, target: str, language: str
 ) -> dict[str, Any]:
     """What was said of the file when it was imported before holds for its next version."""
@@ -137,10 +151,14 @@ def _imports(session: ScopedSession) -> Select[LibraryImport]:
     return select(LibraryImport).where(LibraryImport.group_id == session.scope.group_id)
 
 
-def load_import(session: ScopedSession, import_id: UUID, *, lock: bool = False) -> LibraryImport:
-    """An import of the group as it stands now, or NotFound."""
+def load_import(
+    session: ScopedSession, import_id: UUID, *, lock: bool = False, is_light: bool = False
+) -> LibraryImport:
+    """An import of the group as it stands now, or NotFound; a light one is without its plan."""
     query = _imports(session).where(LibraryImport.id == import_id)
     query = query.execution_options(populate_existing=True)
+    if is_light:
+        query = query.options(*_WITHOUT_PLAN)
     # Not a full lock: revisions that are being written refer to the row, and hold it by its key.
     item = session.scalar(query.with_for_update(key_share=True) if lock else query)
     if item is None:
@@ -154,21 +172,26 @@ def list_imports(session: ScopedSession) -> Sequence[tuple[LibraryImport, str]]:
         select(LibraryImport, User.name)
         .outerjoin(User, User.id == LibraryImport.user_id)
         .where(LibraryImport.group_id == session.scope.group_id)
-        .options(leave_out(LibraryImport.plan), leave_out(LibraryImport.problems))
+        .options(*_WITHOUT_PLAN)
         .order_by(LibraryImport.id.desc())
         .limit(LISTED)
     )
     return [(item, name or "") for item, name in session.execute(query)]
 
 
-def list_chapters(session: ScopedSession) -> list[tuple[str, str]]:
-    """Slug and title of every chapter that a file may be another language of."""
+def list_chapters(session: ScopedSession, language: str) -> list[tuple[str, str]]:
+    """Slug and title of every chapter that a file in `language` may be the other one of."""
+    title = ManualSection.title_en if language == "es" else ManualSection.title_es
     rows = session.execute(
-        select(ManualSection.slug, ManualSection.title_en, ManualSection.title_es)
-        .where(ManualSection.group_id == session.scope.group_id, ManualSection.parent_id.is_(None))
+        select(ManualSection.slug, title)
+        .where(
+            ManualSection.group_id == session.scope.group_id,
+            ManualSection.parent_id.is_(None),
+            title != "",
+        )
         .order_by(ManualSection.position, ManualSection.slug)
     )
-    return [(row.slug, row.title_en or row.title_es or row.slug) for row in rows]
+    return [(slug, title) for slug, title in rows]
 
 
 def apply_when_ready(session: ScopedSession, import_id: UUID, signature: str) -> LibraryImport:
@@ -215,7 +238,7 @@ def undo_import(session: ScopedSession, import_id: UUID) -> LibraryImport:
     """Have everything that an import changed go back to what it was.
 
     Raises:
-        Conflict: it was not applied, or is undone already.
+        Conflict: it was not applied.
     """
     item = load_import(session, import_id, lock=True)
     if item.status in ("undoing", "undone"):
@@ -224,6 +247,8 @@ def undo_import(session: ScopedSession, import_id: UUID) -> LibraryImport:
     if item.status != "applied" or item.report.get("nothing"):
         raise Conflict(CHANGED_MEANWHILE)
     _move(item, "undoing")
+    # What became of an earlier try does not count any more.
+    item.report = {n: v for n, v in item.report.items() if n not in ("undone", "is_broken")}
     _ask_for(session, "undo_import", item)
     session.commit()
     return item
@@ -242,7 +267,7 @@ def choose_editions(
     if item.status != "ready":
         raise Conflict(CHANGED_MEANWHILE)
     sources = {document["source"] for document in item.plan.get("documents", [])}
-    chapters = {slug for slug, _title in list_chapters(session)} | {""}
+    chapters = {slug for slug, _title in list_chapters(session, item.language)} | {""}
     if not set(chosen) <= sources or not set(chosen.values()) <= chapters:
         raise InvalidInput("Choose from the list.")
     item.options = {**item.options, "editions": {**item.options.get("editions", {}), **chosen}}
@@ -250,6 +275,12 @@ def choose_editions(
     _ask_for(session, "read_import", item)
     session.commit()
     return item
+
+
+def settle_broken(item: LibraryImport) -> None:
+    """End what went wrong here: nothing has changed, and the page says so."""
+    _move(item, "applied" if item.status == "undoing" else "failed")
+    item.report = {**item.report, "is_broken": True}
 
 
 def _move(item: LibraryImport, status: str) -> None:

@@ -13,6 +13,7 @@ from uuid import UUID
 
 from sqlalchemy import Select, func, select, text, tuple_
 
+from app.bilingual import in_language
 from app.db import ScopedSession
 from app.skills.knowledge.models import ManualSection
 
@@ -36,8 +37,7 @@ class SectionLink:
 
     def title(self, language: str) -> str:
         """The title in `language`, else in the one there is."""
-        first, second = self.title_en, self.title_es
-        return (second or first) if language == "es" else (first or second)
+        return in_language(language, self.title_en, self.title_es)
 
 
 @dataclass(frozen=True)

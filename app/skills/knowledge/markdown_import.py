@@ -91,12 +91,15 @@ def read_markdown(path: Path, kind: str = "sop") -> ParsedDocument:
 
 
 def parse_markdown(text: str, source: str, kind: str = "sop") -> ParsedDocument:
-    """Parse one document; `source` is the file's name without its ending."""
+    """Parse one document; `source` is the file's name without its ending.
+
+    `kind` is what it is where its front matter does not say.
+    """
     matter, body = _split_front_matter(text.replace("\r\n", "\n"), source)
     # Pictures do not come along, and their captions alone would answer nothing.
     body = _IMAGE.sub("", body)
     chosen = str(matter.get("kind", kind))
-    if chosen not in SECTION_KINDS:
+    if "kind" in matter and chosen not in SECTION_KINDS:
         known = ", ".join(SECTION_KINDS)
         reason = f"kind is {chosen!r}; it must be one of {known}"
         raise ImportProblem(source, reason, "bad_front_matter")

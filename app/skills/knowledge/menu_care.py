@@ -42,7 +42,6 @@ def list_declarations(
         chosen.append(Product.kind == kind)
     if missing_only:
         chosen.append(Product.allergens.is_(None))
-    page = max(1, page)
     products = session.scalars(
         select(Product)
         .where(*chosen)

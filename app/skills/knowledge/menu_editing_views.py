@@ -14,7 +14,7 @@ from flask_login import current_user
 
 from app.allergens import ALLERGENS
 from app.db import new_id
-from app.errors import InvalidInput, NotFound
+from app.errors import Conflict, InvalidInput, NotFound
 from app.skills.knowledge import editors
 from app.skills.knowledge.editing import StaleEdit
 from app.skills.knowledge.editing_forms import (
@@ -41,7 +41,7 @@ from app.skills.knowledge.products_editing import (
 from app.skills.knowledge.reader import reader_language
 from app.skills.knowledge.vocabulary import category_name, item_name, kind_name
 from app.skills.knowledge.wording import categories_in_use, tags_in_use
-from app.web import db_session
+from app.web import db_session, page_number, wants_fragment
 
 blueprint = Blueprint("menu", __name__, url_prefix="/library/edit")
 editors.init_editing(blueprint)
@@ -73,6 +73,10 @@ def create(kind: str) -> ResponseReturnValue:
     except InvalidInput as error:
         db_session().rollback()
         page = _product_page(form, product_id, unsaved=True, errors=editors.told(error))
+        return page, error.status
+    except Conflict as error:
+        db_session().rollback()
+        page = _product_page(form, new_id(), unsaved=True, errors=editors.told(error))
         return page, error.status
     return redirect(url_for(".product", product_id=made.id, saved=1), HTTPStatus.SEE_OTHER)
 
@@ -126,7 +130,7 @@ def allergens() -> ResponseReturnValue:
         db_session(),
         missing_only=request.args.get("show") == "missing",
         kind=request.args.get("kind", ""),
-        page=request.args.get("page", 1, int),
+        page=page_number(),
     )
     return render_template(
         "library/edit/allergens.html",
@@ -151,14 +155,14 @@ def declare(product_id: UUID) -> ResponseReturnValue:
         session.rollback()
         found = load_product_to_edit(session, product_id)
         errors, status = {"allergens": editors.told(error).popitem()[1]}, HTTPStatus(error.status)
-    if errors or request.htmx.wants_fragment:  # type: ignore[attr-defined]
+    if errors or wants_fragment():
         return _declaration_page(found, errors), status
     flash(_("%(name)s: its allergens are declared.", name=found.name(reader_language())))
     return redirect(url_for(".allergens", show="missing"), HTTPStatus.SEE_OTHER)
 
 
 def _declaration_page(found: Product, errors: dict[str, str]) -> str:
-    fragment = request.htmx.wants_fragment  # type: ignore[attr-defined]
+    fragment = wants_fragment()
     template = "_declaration.html" if fragment else "declaration.html"
     return render_template(
         f"library/edit/{template}",

@@ -16,16 +16,17 @@ from app.skills.knowledge.models import Product
 from app.skills.knowledge.present import price_text
 from app.skills.knowledge.reader import own_allergens, reader_language
 from app.skills.knowledge.vocabulary import category_name, kind_name
-from app.web import db_session
+from app.web import db_session, page_number, wants_fragment
 
 
 def menu(kind: str) -> ResponseReturnValue:
     """The products of a kind that fit the filters; the list alone when htmx asks."""
     session, language = db_session(), reader_language()
     wanted = read_filter(kind, request.args.to_dict(flat=False))
+    wanted = replace(wanted, page=page_number())
     found = list_menu(session, wanted)
     currency = session.get_one(Group, session.scope.group_id).currency
-    fragment = request.htmx.wants_fragment  # type: ignore[attr-defined]
+    fragment = wants_fragment()
     return render_template(
         "library/_menu.html" if fragment else "library/menu.html",
         kind=kind,
@@ -34,6 +35,7 @@ def menu(kind: str) -> ResponseReturnValue:
         count=found.count,
         products=[_line(product, currency) for product in found.products],
         undeclared=[_line(product, currency) for product in found.undeclared],
+        undeclared_more=found.undeclared_count - len(found.undeclared),
         chips=_chips(wanted),
         avoided=[allergen_name(code, language) for code in wanted.avoided],
         earlier=_address(wanted, page=wanted.page - 1) if wanted.page > 1 else "",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, Text, cast, func, literal, select
@@ -12,13 +12,14 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSONPATH
 
 from app.allergens import ALLERGENS, FAMILIES, expand_families
 from app.db import ScopedSession
+from app.errors import InvalidInput
 from app.retrieval.folding import words
 from app.skills.knowledge.models import Product
+from app.skills.knowledge.prices import parse_price
 
 PAGE = 60
 LONGEST_TEXT = 100
 SORTS = ("category", "name", "price", "price-desc")
-MOST_PRICE = Decimal("99999999.99")
 
 
 @dataclass(frozen=True)
@@ -61,20 +62,14 @@ def read_filter(kind: str, fields: Mapping[str, Sequence[str]]) -> MenuFilter:
         ),
         up_to=_price(first("up_to")),
         sort=first("sort") if first("sort") in SORTS else SORTS[0],
-        page=_page(first("page")),
     )
 
 
 def _price(typed: str) -> Decimal | None:
     try:
-        price = Decimal(typed.replace("$", "").replace(",", "."))
-    except InvalidOperation:
+        return parse_price(typed)
+    except InvalidInput:
         return None
-    return price if price.is_finite() and 0 <= price <= MOST_PRICE else None
-
-
-def _page(typed: str) -> int:
-    return min(max(int(typed), 1), 10_000) if typed.isdecimal() and len(typed) < 6 else 1
 
 
 @dataclass(frozen=True)
@@ -82,12 +77,14 @@ class Menu:
     """A page of the products that fit.
 
     Where something is to be avoided, `undeclared` are those that would fit but whose
-    allergens nobody has declared: nothing is known to be lacking in them.
+    allergens nobody has declared: nothing is known to be lacking in them. There are
+    `undeclared_count` of these in all.
     """
 
     products: Sequence[Product]
     count: int
     undeclared: Sequence[Product]
+    undeclared_count: int
     more: bool
 
 
@@ -108,10 +105,12 @@ def list_menu(session: ScopedSession, wanted: MenuFilter) -> Menu:
     ordered = listed.order_by(*_order(wanted.sort)).offset((wanted.page - 1) * PAGE)
     rows = session.scalars(ordered.limit(PAGE)).all()
     undeclared: Sequence[Product] = ()
+    undeclared_count = 0
     if wanted.avoided and wanted.page == 1:
-        apart = fitting.where(Product.allergens.is_(None)).order_by(*_order(wanted.sort))
-        undeclared = session.scalars(apart.limit(PAGE)).all()
-    return Menu(rows, count, undeclared, count > wanted.page * PAGE)
+        apart = fitting.where(Product.allergens.is_(None))
+        undeclared = session.scalars(apart.order_by(*_order(wanted.sort)).limit(PAGE)).all()
+        undeclared_count = session.scalar(select(func.count()).select_from(apart.subquery())) or 0
+    return Menu(rows, count, undeclared, undeclared_count, count > wanted.page * PAGE)
 
 
 def list_choices(session: ScopedSession, kind: str) -> Choices:

@@ -10,6 +10,7 @@ from sqlalchemy import Computed, ForeignKey, Index, Numeric, UniqueConstraint
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TEXT
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.bilingual import in_language
 from app.db import Base, JsonList, JsonObject, new_id, utc_now
 
 SECTION_KINDS = ("sop", "policy", "training", "recipe")
@@ -49,13 +50,11 @@ class ManualSection(Base):
 
     def title(self, language: str) -> str:
         """The title in `language`, else in the one there is."""
-        first, second = self.title_en, self.title_es
-        return (second or first) if language == "es" else (first or second)
+        return in_language(language, self.title_en, self.title_es)
 
     def body(self, language: str) -> str:
         """The Markdown body in `language`, else in the one there is."""
-        first, second = self.body_en, self.body_es
-        return (second or first) if language == "es" else (first or second)
+        return in_language(language, self.body_en, self.body_es)
 
     def is_written_in(self, language: str) -> bool:
         """True when it has words of its own in `language`, be it a title alone."""

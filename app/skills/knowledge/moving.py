@@ -12,7 +12,8 @@ from app.skills.knowledge.editing import load_section_to_edit
 from app.skills.knowledge.models import ManualSection
 from app.skills.knowledge.reindexing import reindex_sections
 from app.skills.knowledge.revisions import keep, snapshot
-from app.skills.knowledge.whole_tree import WholeTree, load_whole_tree
+from app.skills.knowledge.showing import check_may_show
+from app.skills.knowledge.whole_tree import TreeRow, WholeTree, load_rows, load_whole_tree
 
 STEPS = {"up": -1, "down": 1}
 
@@ -33,7 +34,7 @@ def move_section(
         raise InvalidInput("Choose from the list.", field="direction")
     tree, section = _load(session, section_id, version)
     siblings = list(tree.below[section.parent_id])
-    place = siblings.index(section)
+    place = siblings.index(tree.by_id[section_id])
     other = place + STEPS[direction]
     if 0 <= other < len(siblings):
         siblings[place], siblings[other] = siblings[other], siblings[place]
@@ -51,19 +52,20 @@ def move_under(
     Raises:
         NotFound
         InvalidInput: there is no such parent, or it stands under the section itself.
-        Conflict: the section has changed since `version`.
+        Conflict: the section has changed since `version`, or readers see it and would not see
+            what it stands under.
     """
     tree, section = _load(session, section_id, version)
-    everything = {row.id: row for rows in tree.below.values() for row in rows}
-    if parent_id is not None and parent_id not in everything:
+    if parent_id is not None and parent_id not in tree.by_id:
         raise InvalidInput("Choose from the list.", field="parent_id")
-    own = {section.id, *(row.id for row in tree.reading_order(section.id))}
-    if parent_id in own:
+    own = [tree.by_id[section_id], *tree.reading_order(section_id)]
+    if parent_id in {row.id for row in own}:
         raise InvalidInput("A section cannot stand under itself.", field="parent_id")
     if parent_id != section.parent_id:
-        siblings = [*tree.below.get(parent_id, ()), section]
-        _put(session, siblings, parent_id)
-        under = everything[parent_id].slug if parent_id else "the top"
+        if any(row.is_published for row in own):
+            check_may_show(session, parent_id)
+        _put(session, [*tree.below.get(parent_id, ()), own[0]], parent_id)
+        under = tree.by_id[parent_id].slug if parent_id else "the top"
         record(session, "section_moved", f"{section.slug}: under {under}")
         reindex_sections(session, [section])
     session.commit()
@@ -74,16 +76,22 @@ def _load(
     session: ScopedSession, section_id: UUID, version: int
 ) -> tuple[WholeTree, ManualSection]:
     tree = load_whole_tree(session, lock=True)
-    section = load_section_to_edit(session, section_id)
+    section = load_section_to_edit(session, section_id, lock=True)
     if section.version != version:
         raise Conflict("Somebody has changed this meanwhile. Look at it again first.")
     return tree, section
 
 
-def _put(session: ScopedSession, siblings: Sequence[ManualSection], parent_id: UUID | None) -> None:
+def _put(session: ScopedSession, siblings: Sequence[TreeRow], parent_id: UUID | None) -> None:
     """Number the siblings in this order; those that keep their place are not touched."""
-    for position, row in enumerate(siblings):
-        before = snapshot(row)
-        row.position, row.parent_id = position, parent_id
-        keep(session, row, before)
+    places = {
+        row.id: position
+        for position, row in enumerate(siblings)
+        if (row.position, row.parent_id) != (position, parent_id)
+    }
+    rows = load_rows(session, places)
+    for id_, position in places.items():
+        before = snapshot(rows[id_])
+        rows[id_].position, rows[id_].parent_id = position, parent_id
+        keep(session, rows[id_], before)
     session.flush()

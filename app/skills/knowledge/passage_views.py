@@ -18,7 +18,7 @@ from app.skills.knowledge.library import load_passage, load_product
 from app.skills.knowledge.models import PRODUCT_KINDS, Product
 from app.skills.knowledge.reader import reader_language
 from app.skills.knowledge.vocabulary import category_name, kind_name
-from app.web import db_session
+from app.web import db_session, wants_fragment
 
 
 def passage(document_id: UUID) -> ResponseReturnValue:
@@ -28,7 +28,7 @@ def passage(document_id: UUID) -> ResponseReturnValue:
     it stands now.
     """
     view = _as_cited(document_id) or _as_it_is(document_id)
-    fragment = request.htmx.wants_fragment  # type: ignore[attr-defined]
+    fragment = wants_fragment()
     template = "library/_passage.html" if fragment else "library/passage.html"
     return render_template(template, passage=view)
 

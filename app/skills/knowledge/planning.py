@@ -32,6 +32,7 @@ from app.skills.knowledge.staging import (
 
 LONGEST_TEXT = 160
 MOST_PROBLEMS = 500
+MORE = "and_more"
 MOST_ALONE = 50
 CHANGES = ("added", "changed", "removed")
 
@@ -62,11 +63,10 @@ def plan_import(
 
 def problems_of(reading: Reading) -> JsonList:
     """What is wrong with the file, as it is kept: those of the whole before those of rows."""
-    all_of_them = [*reading.problems, *(p for row in reading.rows for p in row.problems)]
-    return [
-        [problem.place, problem.code, problem.detail, problem.is_fatal]
-        for problem in all_of_them[:MOST_PROBLEMS]
-    ]
+    problems = [*reading.problems, *(p for row in reading.rows for p in row.problems)]
+    more = len(problems) - MOST_PROBLEMS
+    kept = problems if more <= 0 else [*problems[:MOST_PROBLEMS], Problem("", MORE, str(more))]
+    return [[each.place, each.code, each.detail, each.is_fatal] for each in kept]
 
 
 def problem_from(values: list[Any]) -> Problem:
@@ -81,7 +81,6 @@ def _plan_manual(
     documents, editions = prepare_documents(
         reading.documents,
         library,
-        filename=item.filename,
         kind=item.target,
         language=item.language,
         chosen=item.options.get("editions", {}),
@@ -164,6 +163,7 @@ def _edition_entry(edition: Edition, library: Library, language: str) -> JsonObj
         "source": edition.source,
         "title": _shortened(edition.title),
         "chapter": edition.chapter,
+        "is_known": edition.is_known,
         "chapter_title": _shortened(chapter.title("es" if language == "en" else "en"))
         if chapter
         else "",

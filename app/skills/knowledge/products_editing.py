@@ -14,7 +14,7 @@ from app.accounts.audit import record
 from app.allergens import ALLERGENS
 from app.db import JsonList, ScopedSession
 from app.errors import InvalidInput, NotFound
-from app.skills.knowledge.editing import StaleEdit, find_editor
+from app.skills.knowledge.editing import StaleEdit, find_editor, made_already
 from app.skills.knowledge.markdown_import import SLUG_LENGTH, slugify
 from app.skills.knowledge.models import PRODUCT_KINDS, Product
 from app.skills.knowledge.reindexing import reindex_products
@@ -24,6 +24,7 @@ LONGEST_NAME = 120
 LONGEST_WORD = 60
 LONGEST_TEXT = 10_000
 MOST_ROWS = 100
+PAGE = 25
 _TEXTS = ("description_en", "description_es", "pairing_notes_en", "pairing_notes_es")
 
 
@@ -82,6 +83,7 @@ def create_product(
 
     Raises:
         InvalidInput: the draft will not do, or there is no such kind.
+        Conflict: the form made a product before, and said something else then.
     """
     if kind not in PRODUCT_KINDS:
         raise InvalidInput("Choose from the list.", field="kind")
@@ -90,6 +92,8 @@ def create_product(
         select(Product).where(Product.group_id == session.scope.group_id, Product.id == product_id)
     )
     if existing is not None:
+        if not _is(existing, {"kind": kind, **values}):
+            raise made_already()
         return existing
     product = Product(
         id=product_id,
@@ -122,8 +126,7 @@ def save_product(
     """
     product = load_product_to_edit(session, product_id, lock=True)
     values = _checked(draft, set(product.allergens or ()))
-    is_the_same = all(getattr(product, name) == value for name, value in values.items())
-    if not is_the_same and version != product.version:
+    if not _is(product, values) and version != product.version:
         raise StaleEdit(product, find_editor(session, product_id))
     values["facts"] = _facts_with(product.facts, product.kind, values["category"])
     _change(session, product, values, "product_changed")
@@ -147,6 +150,10 @@ def declare_allergens(
     _change(session, product, {"allergens": checked}, "allergens_declared")
     session.commit()
     return product
+
+
+def _is(product: Product, values: dict[str, Any]) -> bool:
+    return all(getattr(product, name) == value for name, value in values.items())
 
 
 def _change(session: ScopedSession, product: Product, values: dict[str, Any], what: str) -> None:
@@ -230,7 +237,12 @@ def _free_slug(session: ScopedSession, kind: str, name: str) -> str:
     return next(slug for slug in (base, *numbered) if slug not in taken)
 
 
-def list_hidden_products(session: ScopedSession) -> list[Product]:
-    """The products that are not on the menu now, the last changed first."""
-    query = select(Product).where(Product.group_id == session.scope.group_id, ~Product.is_active)
-    return list(session.scalars(query.order_by(Product.updated_at.desc())))
+def list_hidden_products(session: ScopedSession, page: int = 1) -> tuple[list[Product], bool]:
+    """Products that are not on the menu now, the last changed first; True when there are more."""
+    query = (
+        select(Product)
+        .where(Product.group_id == session.scope.group_id, ~Product.is_active)
+        .order_by(Product.updated_at.desc(), Product.id)
+    )
+    rows = list(session.scalars(query.offset((page - 1) * PAGE).limit(PAGE + 1)))
+    return rows[:PAGE], len(rows) > PAGE

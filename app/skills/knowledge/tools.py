@@ -354,6 +354,6 @@ TOOLS: tuple[SearchTool, ...] = (
         "search_beer_liquor",
         ("beer_liquor",),
         "Search beers and spirits: style, origin, strength, pour and pairing.",
-        {"en": "Looking at beers and spirits…", "es": "Mirando cervezas y destilados…"},
+        {"en": "Looking at beer and spirits…", "es": "Mirando cervezas y destilados…"},
     ),
 )

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
 from uuid import UUID
 
 from sqlalchemy import text
@@ -32,7 +31,8 @@ class _Watched:
     """A table, what names its rows, and its texts that stand in both languages.
 
     What is written of `texts` in one language and not in the other is missing there; what
-    is in `lists` or is the `name` can lag behind, but is often the same word in both.
+    is the `name` can lag behind, but is often the same word in both. So it is in `lists`, whose
+    items say themselves which language was `borrowed` from the other.
     """
 
     table: str
@@ -48,8 +48,21 @@ _WATCHED = {
         "products", "is_active", "name", ("description", "pairing_notes"), ("ingredients", "steps")
     ),
 }
-# What the text was in English, in Spanish (empty where there was none), and all of it, as hashes.
-Marks = tuple[str, str, str]
+# A letter for each change: E and S for one language alone, R where none is behind any more.
+_EVENT = """CASE
+    WHEN was IS NULL THEN ''
+    WHEN was = whole OR (en <> en_was AND es <> es_was) THEN 'R'
+    WHEN en_was = '' OR es_was = '' THEN ''
+    WHEN en <> en_was THEN 'E'
+    WHEN es <> es_was THEN 'S'
+    ELSE ''
+END"""
+# The letters after which a language is behind: a change of the one that was, and no more, made
+# both even again.
+_EVEN = "(^|R)(E+S|S+E)*"
+BEHIND = {"es": f"{_EVEN}E+$", "en": f"{_EVEN}S+$"}
+_NONE = "''"
+PAGE = 50
 
 
 @dataclass(frozen=True)
@@ -68,12 +81,40 @@ class TranslationGap:
         return self.names[language] or next(filter(None, self.names.values()), "")
 
 
-def list_gaps(session: ScopedSession) -> list[TranslationGap]:
-    """Everything that readers see and that wants translating: what is missing first."""
-    missing = [gap for entity in _WATCHED for gap in _list_missing(session, entity)]
-    known = {gap.id for gap in missing}
-    outdated = [gap for entity in _WATCHED for gap in _list_outdated(session, entity)]
-    return [*missing, *(gap for gap in outdated if gap.id not in known)]
+@dataclass(frozen=True)
+class GapPage:
+    """Some of the gaps of one kind, the last changed first, and how many there are in all."""
+
+    gaps: Sequence[TranslationGap]
+    total: int
+    page: int
+
+    @property
+    def has_more(self) -> bool:
+        return self.page * PAGE < self.total
+
+
+def list_gaps(session: ScopedSession, *, is_missing: bool, page: int = 1) -> GapPage:
+    """What readers see and what lacks a language, or else lags behind in one."""
+    rows = session.execute(
+        text(
+            f"SELECT entity, id, version, en, es, language FROM ({_gaps(is_missing)}) AS gaps"
+            " ORDER BY entity DESC, updated_at DESC, id, language LIMIT :size OFFSET :first"
+        ),
+        {"group": session.scope.group_id, "size": PAGE, "first": (page - 1) * PAGE},
+    )
+    gaps = [
+        TranslationGap(
+            row.entity, row.id, row.version, {"en": row.en, "es": row.es}, row.language, is_missing
+        )
+        for row in rows
+    ]
+    return GapPage(gaps, _count(session, is_missing), page)
+
+
+def count_gaps(session: ScopedSession) -> int:
+    """How much of what readers see wants translating."""
+    return _count(session, True) + _count(session, False)
 
 
 def confirm_same(session: ScopedSession, entity: str, entity_id: UUID, version: int) -> Entity:
@@ -109,94 +150,104 @@ def confirm_same(session: ScopedSession, entity: str, entity_id: UUID, version: 
     return found
 
 
-def outdated_language(history: Sequence[Marks]) -> str:
-    """The language that was left behind, given the marks of each version in order; or nothing.
+def _count(session: ScopedSession, is_missing: bool) -> int:
+    counted = f"SELECT count(*) FROM ({_gaps(is_missing)}) AS gaps"
+    return int(session.scalar(text(counted), {"group": session.scope.group_id}) or 0)
 
-    `[("a", "x", "1"), ("b", "x", "2")]` leaves `es` behind.
+
+def _gaps(is_missing: bool) -> str:
+    of_one = _missing if is_missing else _outdated
+    return " UNION ALL ".join(of_one(entity) for entity in _WATCHED)
+
+
+def _missing(entity: str) -> str:
+    """SQL for what is shown of one kind and lacks a language, a row for each that it lacks."""
+    watched = _WATCHED[entity]
+    return " UNION ALL ".join(
+        f"SELECT {_columns(entity)}, '{language}' AS language FROM {watched.table} AS t"
+        f" WHERE t.group_id = :group AND t.{watched.shown} AND {_lacks(watched, language)}"
+        for language in LANGUAGES
+    )
+
+
+def _columns(entity: str) -> str:
+    name = _WATCHED[entity].name
+    return (
+        f"'{entity}' AS entity, t.id, t.version, t.updated_at, t.{name}_en AS en, t.{name}_es AS es"
+    )
+
+
+def _lacks(watched: _Watched, language: str) -> str:
+    """SQL: some text, or an item of a list, is written in the other language alone."""
+    other = next(each for each in LANGUAGES if each != language)
+    texts = [f"(t.{name}_{language} = '' AND t.{name}_{other} <> '')" for name in watched.texts]
+    lists = [_is_borrowed(f"t.{name}", language) for name in watched.lists]
+    return f"({' OR '.join([*texts, *lists])})"
+
+
+def _is_borrowed(items: str, language: str) -> str:
+    """SQL: some item of a list has its words in that language from the other one."""
+    return f"jsonb_path_exists({items}, '$[*] ? (@.borrowed == \"{language}\")')"
+
+
+def _outdated(entity: str) -> str:
+    """SQL for what is shown of one kind, in both languages, one of which was left behind.
+
+    Only what changed after it stood in both can be; the rest is not looked at.
     """
-    behind = ""
-    for then, now in pairwise(history):
-        changed = [place for place in (0, 1) if then[place] != now[place]]
-        if then == now or len(changed) == len(LANGUAGES):
-            behind = ""
-        elif changed and then[0] and then[1]:
-            language, other = LANGUAGES[changed[0]], LANGUAGES[1 - changed[0]]
-            behind = "" if behind == language else other
-    is_in_both = bool(history and history[-1][0] and history[-1][1])
-    return behind if is_in_both else ""
-
-
-def _list_missing(session: ScopedSession, entity: str) -> list[TranslationGap]:
     watched = _WATCHED[entity]
-    gaps = []
-    for language, other in (("es", "en"), ("en", "es")):
-        lacking = " OR ".join(
-            f"({name}_{language} = '' AND {name}_{other} <> '')" for name in watched.texts
-        )
-        gaps += _load(session, entity, language, f"({lacking})", is_missing=True)
-    return gaps
-
-
-def _list_outdated(session: ScopedSession, entity: str) -> list[TranslationGap]:
-    behind: dict[str, list[UUID]] = {language: [] for language in LANGUAGES}
-    for entity_id, history in _load_histories(session, entity).items():
-        language = outdated_language(history)
-        if language:
-            behind[language].append(entity_id)
-    return [
-        gap
-        for language, ids in behind.items()
-        for gap in _load(session, entity, language, "id = ANY(:ids)", is_missing=False, ids=ids)
-    ]
-
-
-def _load(
-    session: ScopedSession,
-    entity: str,
-    language: str,
-    condition: str,
-    *,
-    is_missing: bool,
-    ids: Sequence[UUID] = (),
-) -> list[TranslationGap]:
-    watched = _WATCHED[entity]
-    rows = session.execute(
-        text(
-            f"SELECT id, version, {watched.name}_en AS en, {watched.name}_es AS es"
-            f" FROM {watched.table} WHERE group_id = :group AND {watched.shown} AND {condition}"
-            " ORDER BY updated_at DESC, id"
-        ),
-        {"group": session.scope.group_id, "ids": list(ids)},
+    then = {each: [f"s.{name}_{each}" for name in watched.texts] for each in LANGUAGES}
+    both = " AND ".join(_any(texts) for texts in then.values())
+    # Read as a record, a long snapshot is unpacked once and not for each of its texts.
+    fields = ", ".join(f"{name}_{each} text" for name in watched.texts for each in LANGUAGES)
+    lacking = " OR ".join(_lacks(watched, language) for language in LANGUAGES)
+    now = " AND ".join(_any([f"t.{x}_{each}" for x in watched.texts]) for each in LANGUAGES)
+    behind = " ".join(
+        f"WHEN e.events ~ '{pattern}' THEN '{language}'" for language, pattern in BEHIND.items()
     )
-    return [
-        TranslationGap(
-            entity, row.id, row.version, {"en": row.en, "es": row.es}, language, is_missing
-        )
-        for row in rows
-    ]
+    return f"""
+        SELECT {_columns(entity)}, e.language FROM (
+            WITH changed AS MATERIALIZED (
+                SELECT DISTINCT r.entity_id
+                FROM library_revisions AS r, jsonb_to_record(r.snapshot) AS s ({fields})
+                WHERE r.group_id = :group AND r.entity = '{entity}'
+                    AND r.snapshot IS NOT NULL AND {both}
+            ), versions AS (
+                SELECT r.entity_id AS id, r.version, {_marks(entity, "r.snapshot")}
+                FROM changed JOIN library_revisions AS r USING (entity_id)
+                WHERE r.group_id = :group AND r.snapshot IS NOT NULL
+                UNION ALL
+                SELECT t.id, t.version, {_marks(entity, "to_jsonb(t)")}
+                FROM changed JOIN {watched.table} AS t ON t.id = entity_id
+                WHERE t.group_id = :group AND t.{watched.shown}
+            ), steps AS (
+                SELECT *, lag(en) OVER before AS en_was, lag(es) OVER before AS es_was,
+                    lag(whole) OVER before AS was
+                FROM versions WINDOW before AS (PARTITION BY id ORDER BY version)
+            ), told AS (
+                SELECT id, string_agg({_EVENT}, '' ORDER BY version) AS events
+                FROM steps GROUP BY id
+            )
+            SELECT id, CASE {behind} END AS language FROM told AS e
+        ) AS e JOIN {watched.table} AS t ON t.id = e.id
+        WHERE t.group_id = :group AND t.{watched.shown} AND e.language IS NOT NULL
+            AND {now} AND NOT ({lacking})"""
 
 
-def _load_histories(session: ScopedSession, entity: str) -> dict[UUID, list[Marks]]:
-    """The marks of each version, the present one last, of everything that ever changed."""
-    watched = _WATCHED[entity]
-    rows = session.execute(
-        text(
-            f"SELECT entity_id, version, {_marks(entity, 'snapshot')} FROM library_revisions"
-            " WHERE group_id = :group AND entity = :entity AND snapshot IS NOT NULL"
-            f" UNION ALL SELECT id, version, {_marks(entity, 'to_jsonb(t)')}"
-            f" FROM {watched.table} AS t WHERE group_id = :group AND EXISTS (SELECT 1"
-            "  FROM library_revisions AS r WHERE r.group_id = :group AND r.entity_id = t.id"
-            "  AND r.snapshot IS NOT NULL)"
-            " ORDER BY 1, 2"
-        ),
-        {"group": session.scope.group_id, "entity": entity},
-    )
-    grouped = groupby(rows, key=lambda row: row[0])
-    return {id_: [(row[2], row[3], row[4]) for row in of_one] for id_, of_one in grouped}
+def _written(watched: _Watched, language: str, json: str) -> str:
+    """SQL: any text of that language is written."""
+    return _any([f"{json}->>'{each}_{language}'" for each in watched.texts])
+
+
+def _any(texts: Sequence[str]) -> str:
+    return f"({' OR '.join(f'{each} <> {_NONE}' for each in texts)})"
 
 
 def _marks(entity: str, json: str) -> str:
-    """SQL for a text of each language and for the whole of a section or product, as hashes."""
+    """SQL for what is said in each language, and in all, as hashes.
+
+    It is empty where nothing is, or where a list is not translated: who writes that catches up.
+    """
     watched = _WATCHED[entity]
     marks = []
     for language in LANGUAGES:
@@ -205,10 +256,12 @@ def _marks(entity: str, json: str) -> str:
             f"jsonb_path_query_array({json}->'{each}', '$[*].{language}')" for each in watched.lists
         ]
         said = ", ".join([f"{json}->>'{watched.name}_{language}'", *texts, *lists])
-        written = f"concat({', '.join(texts)})"
-        marks.append(
-            f"CASE WHEN {written} = '' THEN '' ELSE md5(jsonb_build_array({said})::text) END"
+        borrowed = [_is_borrowed(f"{json}->'{each}'", language) for each in watched.lists]
+        is_own = " AND ".join(
+            [_written(watched, language, json), *(f"NOT {each}" for each in borrowed)]
         )
+        hashed = f"md5(jsonb_build_array({said})::text)"
+        marks.append(f"CASE WHEN {is_own} THEN {hashed} ELSE '' END AS {language}")
     fields = SECTION_FIELDS if entity == "section" else PRODUCT_FIELDS
     whole = ", ".join(f"{json}->>'{name}'" for name in fields)
-    return ", ".join([*marks, f"md5(jsonb_build_array({whole})::text)"])
+    return ", ".join([*marks, f"md5(jsonb_build_array({whole})::text) AS whole"])

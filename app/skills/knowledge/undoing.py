@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from uuid import UUID
 
 from sqlalchemy import delete, select
+from sqlalchemy.orm import aliased
 
 from app.db import JsonObject, ScopedSession
 from app.retrieval.index import SourceInput, index_sources
-from app.skills.knowledge.importing import INDEX_BATCH, index_entities
 from app.skills.knowledge.models import LibraryRevision, ManualSection, Product
+from app.skills.knowledge.reindexing import INDEX_BATCH, index_entities
 from app.skills.knowledge.revisions import (
     Entity,
     keep,
@@ -29,10 +30,12 @@ def undo_changes(
 ) -> JsonObject:
     """Restore and remove what the import changed and added; says how much, and what it left.
 
-    Nothing is committed. What was changed again since is named and left as it is.
+    Nothing is committed. What was changed again since is named and left as it is; what was
+    changed and put back, such as by undoing a later import, is not changed.
     """
     revisions = list(revisions_of_import(session, import_id))
     entities, sections = _load(session, revisions)
+    results = _results(session, import_id)
     left: list[Entity] = []
     restored: list[Entity] = []
     added: list[Entity] = []
@@ -40,7 +43,8 @@ def undo_changes(
         entity = entities.get(revision.entity_id)
         if entity is None:
             continue
-        if entity.version != revision.version + 1:
+        is_latest = entity.version == revision.version + 1
+        if not is_latest and snapshot(entity) != results.get(entity.id):
             left.append(entity)
         elif revision.snapshot is None:
             added.append(entity)
@@ -76,6 +80,22 @@ def _load(
     query = select(Product).where(Product.group_id == _group(session), Product.id.in_(ids))
     products = session.scalars(query.order_by(Product.id).with_for_update())
     return {**sections, **{row.id: row for row in products}}, sections
+
+
+def _results(session: ScopedSession, import_id: UUID) -> dict[UUID, JsonObject | None]:
+    """What the import made of each entity that was changed again since."""
+    following = aliased(LibraryRevision)
+    query = (
+        select(following.entity_id, following.snapshot)
+        .join(LibraryRevision, LibraryRevision.entity_id == following.entity_id)
+        .where(
+            LibraryRevision.group_id == _group(session),
+            LibraryRevision.import_id == import_id,
+            following.group_id == _group(session),
+            following.version == LibraryRevision.version + 1,
+        )
+    )
+    return {row.entity_id: row.snapshot for row in session.execute(query)}
 
 
 def _restore(

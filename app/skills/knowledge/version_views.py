@@ -9,7 +9,8 @@ from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 
-from app.errors import Conflict
+from app.errors import Conflict, InvalidInput
+from app.skills.knowledge.editors import EDITORS
 from app.skills.knowledge.models import ManualSection
 from app.skills.knowledge.reader import reader_language
 from app.skills.knowledge.versions import (
@@ -20,8 +21,6 @@ from app.skills.knowledge.versions import (
     restore_version,
 )
 from app.web import db_session, require_role
-
-EDITORS = ("manager", "admin")
 
 
 def versions(slug: str) -> ResponseReturnValue:
@@ -49,9 +48,9 @@ def restore(slug: str, number: int) -> ResponseReturnValue:
     try:
         version_seen = int(seen) if seen.isdecimal() and len(seen) < 10 else 0
         section = restore_version(db_session(), slug, number, version_seen)
-    except Conflict as error:
+    except (Conflict, InvalidInput) as error:
         db_session().rollback()
-        return _version_page(slug, number, _(error.message)), HTTPStatus.CONFLICT
+        return _version_page(slug, number, _(error.message)), error.status
     flash(_("The section says again what it said in version %(number)s.", number=number))
     if not section.is_published:
         return redirect(url_for("knowledge.versions", slug=slug), HTTPStatus.SEE_OTHER)
@@ -61,12 +60,12 @@ def restore(slug: str, number: int) -> ResponseReturnValue:
 def _version_page(slug: str, number: int, problem: str = "") -> str:
     session = db_session()
     section = load_for_editor(session, slug)
-    was = load_version(session, section, number)
+    difference = compare_with_now(section, load_version(session, section, number))
     return render_template(
         "library/version.html",
         section=_section_view(section),
         version=next((v for v in list_versions(session, section) if v.number == number), None),
-        difference=compare_with_now(section, was),
+        difference=difference,
         fields={
             "title_en": _("Title in English"),
             "title_es": _("Title in Spanish"),

@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from uuid import UUID
 
 from sqlalchemy import select
 
 from app.accounts.audit import record
 from app.accounts.models import User
+from app.config import LANGUAGES
 from app.db import JsonObject, ScopedSession
 from app.differences import Change, compare
 from app.errors import Conflict, NotFound
-from app.queue import defer
-from app.retrieval.index import SourceInput, index_sources
-from app.skills.knowledge.manual_tree import find_paths
+from app.skills.knowledge.editing import TITLES
 from app.skills.knowledge.models import LibraryImport, LibraryRevision, ManualSection
+from app.skills.knowledge.reindexing import reindex_sections
 from app.skills.knowledge.revisions import keep, restore, snapshot
-from app.skills.knowledge.sources import SECTION_CONTEXTS, section_source
+from app.skills.knowledge.showing import check_shown
 
 # What an older version brings back. Its place and its address stay: others may have them now.
-WORDS = ("title_en", "title_es", "body_en", "body_es")
+WORDS = (*TITLES, "body_en", "body_es")
 BROUGHT_BACK = (*WORDS, "kind", "is_published")
 
 
@@ -38,11 +37,15 @@ class Version:
 
 @dataclass(frozen=True)
 class Difference:
-    """How a version became what the section says now: texts by name, and what else differs."""
+    """How what a version brings back became what the section says now, and what else differs.
+
+    `kept` are the languages that the version did not have: their texts of now stay.
+    """
 
     texts: Mapping[str, Sequence[Change]]
     kind: tuple[str, str] | None
     is_published: tuple[bool, bool] | None
+    kept: Sequence[str]
 
     @property
     def is_none(self) -> bool:
@@ -115,16 +118,35 @@ def load_version(session: ScopedSession, section: ManualSection, number: int) ->
 
 
 def compare_with_now(section: ManualSection, was: JsonObject) -> Difference:
-    """How the section has changed since it was that."""
-    now = snapshot(section)
-    differing = {name for name in BROUGHT_BACK if was.get(name) != now[name]}
+    """How the section has changed since it was that, as far as restoring it brings that back."""
+    now, then = snapshot(section), _brought_back(section, was)
+    differing = {name for name, value in then.items() if value != now[name]}
     return Difference(
-        texts={name: compare(was[name], now[name]) for name in WORDS if name in differing},
-        kind=(was["kind"], now["kind"]) if "kind" in differing else None,
-        is_published=(was["is_published"], now["is_published"])
+        texts={name: compare(then[name], now[name]) for name in WORDS if name in differing},
+        kind=(then["kind"], now["kind"]) if "kind" in differing else None,
+        is_published=(then["is_published"], now["is_published"])
         if "is_published" in differing
         else None,
+        kept=_kept_languages(section, was),
     )
+
+
+def _brought_back(section: ManualSection, was: JsonObject) -> JsonObject:
+    """What restoring a version makes of the section.
+
+    A language that the version did not have stays: it was written since, and never undone.
+    """
+    kept = _kept_languages(section, was)
+    names = [name for name in BROUGHT_BACK if not name.endswith(tuple(f"_{each}" for each in kept))]
+    return {name: was[name] for name in names if name in was}
+
+
+def _kept_languages(section: ManualSection, was: JsonObject) -> list[str]:
+    return [
+        each
+        for each in LANGUAGES
+        if section.is_written_in(each) and not (was[f"title_{each}"] or was[f"body_{each}"])
+    ]
 
 
 def restore_version(
@@ -132,61 +154,26 @@ def restore_version(
 ) -> ManualSection:
     """Make the section say again what it said in that version, and find it by that.
 
+    A language that it did not have then stays as it is.
+
     `seen_version` is the one that the editor compared it with.
 
     Raises:
-        NotFound. Conflict: somebody has changed it since; nothing is written.
+        NotFound
+        Conflict: somebody has changed it since; nothing is written.
+        InvalidInput, Conflict: it was hidden, or shown, where it cannot be now.
     """
     section = load_for_editor(session, slug, lock=True)
     was = load_version(session, section, number)
     if section.version != seen_version:
         raise Conflict("Somebody has changed this section since you opened this page. Look again.")
+    wanted = _brought_back(section, was)
+    check_shown(session, section, wanted["is_published"])
     before = snapshot(section)
-    restore(section, {name: was[name] for name in BROUGHT_BACK if name in was})
+    restore(section, wanted)
     if keep(session, section, before):
-        session.flush()
-        is_renamed = any(before[name] != was.get(name) for name in ("title_en", "title_es"))
-        reindex(session, section, with_below=is_renamed)
+        is_renamed = any(before[name] != getattr(section, name) for name in TITLES)
+        reindex_sections(session, [section], with_below=is_renamed)
         record(session, "section_restored", f"{section.slug} v{number}")
     session.commit()
     return section
-
-
-def reindex(session: ScopedSession, section: ManualSection, *, with_below: bool) -> None:
-    """Bring the search in step with a section, and those below it where its title changed."""
-    sections = [section, *(_all_below(session, section) if with_below else [])]
-    paths = find_paths(session, [each.id for each in sections])
-    sources: list[SourceInput] = []
-    for each in sections:
-        above = paths[each.id]
-        english, spanish = ([link.title(lang) for link in above] for lang in ("en", "es"))
-        source = section_source(each, english, spanish)
-        former = [kind for kind in SECTION_CONTEXTS if kind != source.source_type]
-        sources += [source, *(SourceInput(kind, each.id, ()) for kind in former)]
-    index_sources(session, group_id=section.group_id, sources=sources)
-    group = str(section.group_id)
-    defer(session, "embed_missing", lock=f"embed:{group}", group_id=group)
-
-
-def _all_below(session: ScopedSession, section: ManualSection) -> list[ManualSection]:
-    tree = (
-        select(ManualSection.id)
-        .where(
-            ManualSection.group_id == session.scope.group_id,
-            ManualSection.parent_id == section.id,
-        )
-        .cte(recursive=True)
-    )
-    below = tree.union(
-        select(ManualSection.id)
-        .join(tree, ManualSection.parent_id == tree.c.id)
-        .where(ManualSection.group_id == session.scope.group_id)
-    )
-    ids: list[UUID] = list(session.scalars(select(below.c.id)))
-    return list(
-        session.scalars(
-            select(ManualSection).where(
-                ManualSection.group_id == session.scope.group_id, ManualSection.id.in_(ids)
-            )
-        )
-    )

@@ -11,7 +11,6 @@ from uuid import UUID
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
-from flask_login import current_user
 
 from app.accounts.models import Group
 from app.errors import NotFound
@@ -19,6 +18,7 @@ from app.markdown import render_house_text
 from app.retrieval.models import SearchDocument
 from app.skills.knowledge import finding, menu_views, passage_views, version_views
 from app.skills.knowledge.anchors import anchor_blocks
+from app.skills.knowledge.editors import may_edit
 from app.skills.knowledge.library import (
     count_products,
     find_renamed,
@@ -33,7 +33,7 @@ from app.skills.knowledge.present import view_product
 from app.skills.knowledge.reader import own_allergens, reader_language, teach_templates
 from app.skills.knowledge.versions import last_author
 from app.skills.knowledge.vocabulary import category_name, kind_name
-from app.web import db_session, require_role
+from app.web import db_session, require_role, wants_fragment
 
 blueprint = Blueprint("knowledge", __name__, url_prefix="/library")
 teach_templates(blueprint)
@@ -54,7 +54,7 @@ def index() -> ResponseReturnValue:
 def search() -> ResponseReturnValue:
     """What was found for the words typed so far; the results alone when htmx asks."""
     query = request.args.get("q", "")
-    if not request.htmx.wants_fragment:  # type: ignore[attr-defined]
+    if not wants_fragment():
         return _index(query)
     return render_template("library/_results.html", **_found(query))
 
@@ -86,7 +86,7 @@ def _found(query: str) -> dict[str, Any]:
 def below(slug: str) -> ResponseReturnValue:
     """What stands right under a section, for the tree that is opened branch by branch."""
     section = load_section(db_session(), slug)
-    if not request.htmx.wants_fragment:  # type: ignore[attr-defined]
+    if not wants_fragment():
         return redirect(url_for("knowledge.section", slug=slug))
     branch = _branch_view(list_branch(db_session(), section.id, _first()))
     return render_template("library/_branch.html", branch=branch, parent=_link(section))
@@ -105,7 +105,7 @@ def section(slug: str) -> ResponseReturnValue:
     cited = _cited_passage(found)
     shown = cited.language if cited is not None and cited.language != "mul" else language
     place = find_place(session, found, _first())
-    is_editor = current_user.role in version_views.EDITORS
+    is_editor = may_edit()
     return render_template(
         "library/section.html",
         section=_section_view(found, cited, shown),

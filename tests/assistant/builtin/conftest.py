@@ -12,6 +12,7 @@ from app.assistant.providers.base import ChatMessage, ModelRequest, ToolSpec
 from app.assistant.providers.builtin import BuiltinProvider
 from app.demo import load_demo
 from app.retrieval.embedder import WordLlamaEmbedder
+from app.skills.forms.tools import SearchForms
 from app.skills.knowledge.tools import TOOLS
 
 MakeRequest = Callable[..., ModelRequest]
@@ -29,8 +30,8 @@ def provider(embedder: WordLlamaEmbedder) -> BuiltinProvider:
 
 @pytest.fixture(scope="session")
 def tools() -> tuple[ToolSpec, ...]:
-    """The six search tools as they describe themselves."""
-    return tuple(tool.spec() for tool in TOOLS)
+    """The tools of the chat as they describe themselves."""
+    return tuple(tool.spec() for tool in (*TOOLS, SearchForms()))
 
 
 @pytest.fixture

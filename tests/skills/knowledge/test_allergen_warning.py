@@ -26,11 +26,6 @@ def member(owner: Database) -> Member:
     return make_user(owner, allergens=["milk", "tree_nut"])
 
 
-@pytest.fixture
-def browser(app: Flask, owner: Database, member: Member) -> CheckedClient:
-    return sign_in(app, owner, member)
-
-
 def thread_with_cards(
     app: Flask, owner: Database, member: Member, *allergens: list[str] | None
 ) -> tuple[UUID, UUID]:

@@ -14,8 +14,8 @@ from app.db import Database
 from app.retrieval.models import SearchDocument
 from app.skills.knowledge.models import ManualSection, Product
 from app.skills.knowledge.present import product_quote
+from app.skills.knowledge.reindexing import reindex_sections
 from app.skills.knowledge.revisions import keep, snapshot
-from app.skills.knowledge.versions import reindex
 from tests.factories import (
     CheckedClient,
     Member,
@@ -38,11 +38,6 @@ def member(owner: Database) -> Member:
 @pytest.fixture
 def editor(owner: Database, member: Member) -> Member:
     return make_user(owner, member.group_id, "manager")
-
-
-@pytest.fixture
-def browser(app: Flask, owner: Database, member: Member) -> CheckedClient:
-    return sign_in(app, owner, member)
 
 
 @pytest.fixture
@@ -100,7 +95,7 @@ def change(
         keep(session, found, before)
         session.flush()
         if isinstance(found, ManualSection):
-            reindex(session, found, with_below=False)
+            reindex_sections(session, [found], with_below=False)
 
 
 def state(client: CheckedClient, address: str) -> str:

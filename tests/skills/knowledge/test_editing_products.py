@@ -124,6 +124,27 @@ def test_a_new_product_of_each_kind_is_found_at_once(
     assert browser.page(f"/library/{kind}/zarzuela").find("h1").text == "Zarzuela"
 
 
+def test_a_form_that_made_a_product_says_so_before_it_makes_another(
+    owner: Database, editor: Member, browser: CheckedClient
+) -> None:
+    path = "/library/edit/products/new/dishes"
+    form = typed(browser, path, name_en="Paella", declaration="none", price="12")
+    assert browser.post(path, **form).status_code == 303
+    assert browser.post(path, **form).status_code == 303
+    response = browser.post(path, **{**form, "name_en": "Fideuá"})
+    page = browser._page(response, 409)
+    assert "has been saved already, with other words" in page.text
+    assert page.find("input", name="name_en").attributes["value"] == "Fideuá"
+    fresh = page.find("input", name="product_id").attributes["value"]
+    again = browser.post(path, **{**form, "name_en": "Fideuá", "product_id": fresh})
+    assert again.status_code == 303
+    with owner.session() as session:
+        names = session.scalars(
+            select(Product.name_en).where(Product.group_id == editor.group_id).order_by(Product.id)
+        )
+        assert sorted(names) == ["Fideuá", "Paella"]
+
+
 def test_a_form_that_nobody_changed_changes_nothing(
     owner: Database, editor: Member, browser: CheckedClient
 ) -> None:

@@ -15,6 +15,8 @@ from app.db import Database, new_id
 from app.retrieval.models import Embedding, SearchDocument
 from app.retrieval.search import SearchRequest, search
 from app.skills.knowledge.models import LibraryRevision, ManualSection
+from app.skills.knowledge.reindexing import index_entities
+from app.skills.knowledge.withdrawing import MOST_NAMED, PAGE
 from tests.factories import (
     CheckedClient,
     Member,
@@ -102,6 +104,23 @@ def test_a_new_section_is_there_at_once(
         query = select(func.count()).where(ManualSection.group_id == editor.group_id)
         assert session.scalar(query) == 1
     assert audited(owner, editor) == ["section_created"]
+
+
+def test_a_form_that_made_a_section_says_so_before_it_makes_another(
+    owner: Database, editor: Member, browser: CheckedClient
+) -> None:
+    form = {"section_id": new_id(), "title_en": "Opening", "kind": "sop", "is_published": "on"}
+    assert browser.post("/library/edit/sections/new", **form).status_code == 303
+    form["title_en"] = "Closing"
+    response = browser.post("/library/edit/sections/new", **form)
+    page = browser._page(response, 409)
+    assert "has been saved already, with other words" in page.text
+    assert page.find("input", name="title_en").attributes["value"] == "Closing"
+    fresh = page.find("input", name="section_id").attributes["value"]
+    assert fresh != str(form["section_id"])
+    again = browser.post("/library/edit/sections/new", **{**form, "section_id": fresh})
+    assert again.status_code == 303
+    assert order(owner, editor) == ["opening", "closing"]
 
 
 def test_a_new_section_stands_last_under_its_parent(
@@ -284,6 +303,17 @@ def test_who_saves_second_keeps_their_words_and_sees_the_others(
     assert now(owner, section).body_en == "Both wrote this."
 
 
+def test_ones_own_other_window_is_not_somebody_else(
+    browser: CheckedClient, section: ManualSection
+) -> None:
+    browser.post(at(section), **typed(section, body_en="In one window."))
+    response = browser.post(at(section), **typed(section, body_en="In the other."))
+    page = browser._page(response, 409)
+    assert "You changed this in another window" in page.text
+    assert "Ana changed this" not in page.text
+    assert "In one window." in page.find("dl").text
+
+
 def test_of_many_who_save_at_once_one_wins_and_nobody_loses_a_word(
     app: Flask, owner: Database, editor: Member, section: ManualSection
 ) -> None:
@@ -403,6 +433,39 @@ def test_a_section_moves_under_another_and_its_passages_say_so(
     assert order(owner, editor) == ["alpha", "beta"]
 
 
+def test_a_section_is_indexed_alike_whoever_changes_it(
+    owner: Database, editor: Member, browser: CheckedClient, chapters: list[ManualSection]
+) -> None:
+    alpha, beta, gamma = chapters
+    browser.post(at(beta, "/move"), version=1, parent_id=alpha.id)
+    browser.post(at(gamma, "/move"), version=1, parent_id=beta.id)
+
+    def paths() -> list[Any]:
+        with owner.session() as session:
+            query = select(SearchDocument.details).where(SearchDocument.source_id == gamma.id)
+            return [(details["path"], details["slug"]) for details in session.scalars(query)]
+
+    expected = [(["Alpha", "Beta", "Gamma"], "gamma")]
+    assert paths() == expected
+    # Hidden or not, this is where it stands.
+    browser.post(at(alpha, "/withdraw"), version=1)
+    assert paths() == expected
+    changed = typed(now(owner, gamma), body_en="New.", kind="training")
+    del changed["is_published"]
+    assert browser.post(at(gamma), **changed).status_code == 303
+    address = "/library/manual/gamma/versions/3/restore"
+    assert browser.post(address, version=4).status_code == 303
+    assert paths() == expected
+    with owner.transaction() as session:
+        sections = [session.get_one(ManualSection, each.id) for each in chapters]
+        index_entities(session, sections, group_id=editor.group_id)
+    assert paths() == expected
+    browser.post(at(alpha, "/restore"))
+    renamed = typed(now(owner, alpha), title_en="Omega")
+    assert browser.post(at(alpha), **renamed).status_code == 303
+    assert paths() == [(["Omega", "Beta", "Gamma"], "gamma")]
+
+
 def test_two_moves_at_once_make_no_circle(
     app: Flask, owner: Database, editor: Member, chapters: list[ManualSection]
 ) -> None:
@@ -464,6 +527,110 @@ def test_a_section_with_others_below_is_not_hidden_alone(
     own = {**hiding, "title_en": leaf.title_en, "body_en": leaf.body_en}
     assert browser.post(at(beta), **own).status_code == 303
     assert not now(owner, beta).is_published
+
+
+@pytest.fixture
+def hidden(owner: Database, browser: CheckedClient, chapters: list[ManualSection]) -> ManualSection:
+    """A chapter that readers do not see."""
+    alpha = chapters[0]
+    browser.post(at(alpha, "/withdraw"), version=1)
+    return now(owner, alpha)
+
+
+def test_nothing_new_is_shown_below_a_hidden_section(
+    owner: Database, editor: Member, browser: CheckedClient, hidden: ManualSection
+) -> None:
+    form = {"title_en": "New", "body_en": "Every word.", "kind": "sop", "parent_id": hidden.id}
+    response = browser.post("/library/edit/sections/new", **form, is_published="on")
+    page = browser._page(response, 409)
+    assert "Show that one first" in page.text
+    assert page.find("textarea", name="body_en").text == "Every word."
+    assert browser.post("/library/edit/sections/new", **form).status_code == 303
+    made = by_slug(owner, editor, "new")
+    assert (made.parent_id, made.is_published) == (hidden.id, False)
+    # Nor is it shown afterwards, from its own form or with its button.
+    response = browser.post(at(made), **typed(made, title_en="Newer"))
+    page = browser._page(response, 409)
+    assert "Show that one first" in page.text
+    assert page.find("input", name="title_en").attributes["value"] == "Newer"
+    response = browser.post(at(made, "/restore"))
+    assert response.status_code == 409
+    assert "Show that one first" in response.text
+    browser.post(at(hidden, "/restore"))
+    assert browser.post(at(made), **typed(now(owner, made))).status_code == 303
+    assert now(owner, made).is_published
+
+
+def test_nothing_that_is_shown_moves_below_a_hidden_section(
+    owner: Database, browser: CheckedClient, hidden: ManualSection, chapters: list[ManualSection]
+) -> None:
+    beta = chapters[1]
+    response = browser.post(at(beta, "/move"), version=1, parent_id=hidden.id)
+    assert response.status_code == 409
+    assert "Show that one first" in response.text
+    assert now(owner, beta).parent_id is None
+    browser.post(at(beta, "/withdraw"), version=1)
+    assert browser.post(at(beta, "/move"), version=2, parent_id=hidden.id).status_code == 303
+    assert now(owner, beta).parent_id == hidden.id
+
+
+def test_what_is_hidden_hangs_below_what_hides_it(
+    browser: CheckedClient, chapters: list[ManualSection]
+) -> None:
+    alpha, beta, gamma = chapters
+    browser.post(at(beta, "/move"), version=1, parent_id=alpha.id)
+    browser.post(at(gamma, "/move"), version=1, parent_id=beta.id)
+    browser.post(at(alpha, "/withdraw"), version=1)
+    page = browser.page("/library/edit/hidden")
+    forms = [f.attributes["action"] for f in page.find("main").find_all("form")]
+    assert forms == [at(alpha, "/restore")]
+    [below] = page.find_all("ul", **{"class": "upkeep-below"})
+    assert [a.text for a in below.find_all("a")] == ["Beta", "Gamma"]
+
+
+def test_a_long_list_of_hidden_sections_comes_in_pieces(
+    owner: Database, editor: Member, browser: CheckedClient, chapters: list[ManualSection]
+) -> None:
+    alpha = chapters[0]
+    with owner.transaction() as session:
+        for number in range(PAGE):
+            for parent, slug in ((None, "top"), (alpha.id, "below")):
+                session.add(
+                    ManualSection(
+                        group_id=editor.group_id, parent_id=parent, slug=f"{slug}-{number}",
+                        title_en=f"{slug} {number}", is_published=parent is not None,
+                    )
+                )  # fmt: skip
+    assert f"and {PAGE - MOST_NAMED} more" in browser.page(at(alpha, "/withdraw")).text
+    browser.post(at(alpha, "/withdraw"), version=1)
+    first = browser.page("/library/edit/hidden")
+    assert f"and {PAGE - MOST_NAMED} more" in first.text
+    [more] = [a for a in first.find_all("a") if a.text == "More"]
+    second = browser.page(more.attributes["href"])
+    for page, count in ((first, PAGE), (second, 1)):
+        assert len(page.find("main").find_all("form")) == count
+    assert "More" not in [a.text for a in second.find_all("a")]
+    assert "nothing more" in browser.page("/library/edit/hidden?page=3").text
+
+
+def test_a_circle_in_the_data_stops_nobody(
+    owner: Database, editor: Member, browser: CheckedClient, chapters: list[ManualSection]
+) -> None:
+    alpha, beta, gamma = chapters
+    with owner.transaction() as session:
+        for what, under in ((alpha, beta), (beta, alpha), (gamma, alpha)):
+            session.get_one(ManualSection, what.id).parent_id = under.id
+    for section in chapters:
+        assert browser.page(at(section))
+        assert browser.page(at(section, "/withdraw"))
+    assert browser.post(at(gamma), **typed(gamma, title_en="Delta")).status_code == 303
+    assert browser.post(at(alpha), **typed(alpha, title_en="Omega")).status_code == 303
+    assert browser.post(at(alpha, "/withdraw"), version=2).status_code == 303
+    assert not now(owner, gamma).is_published
+    browser.page("/library/edit/hidden")
+    # The way out of it.
+    assert browser.post(at(beta, "/move"), version=2, parent_id="").status_code == 303
+    assert order(owner, editor) == ["beta"]
 
 
 def test_a_stale_withdrawal_does_nothing(

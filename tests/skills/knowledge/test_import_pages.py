@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
-from uuid import uuid4
+from typing import Any
+from uuid import UUID, uuid4
 
 import pytest
 from flask import Flask
+from sqlalchemy import Engine, event
 
 from app.db import Database, new_id
 from app.skills.knowledge import import_jobs
+from app.skills.knowledge.imports import apply_when_ready, load_import
 from app.skills.knowledge.models import LibraryImport
 from app.skills.knowledge.reading import LIMITS
 from tests.factories import CheckedClient, Member, make_section, make_user, sign_in
@@ -21,6 +24,7 @@ from tests.factories.imports import (
     import_file,
     look_at,
     read_in_this_process,
+    undo_file,
 )
 
 PAY = "# Pay {#pay}\nHow we pay.\n\n## Tips {#tips}\nTips are pooled every Friday.\n"
@@ -36,11 +40,6 @@ def read_here(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def member(owner: Database) -> Member:
     return make_user(owner, role="manager")
-
-
-@pytest.fixture
-def browser(app: Flask, owner: Database, member: Member) -> CheckedClient:
-    return sign_in(app, owner, member)
 
 
 def upload(
@@ -66,7 +65,8 @@ def test_a_file_is_brought_read_looked_at_and_imported(
     status, address = upload(browser, PAY.encode())
     assert status == 303
     waiting = browser.page(address)
-    assert waiting.find("div", id="import").attributes["hx-trigger"] == "every 1s"
+    working = waiting.find("div", id="import").attributes
+    assert (working["hx-trigger"], working["hx-get"]) == ("every 1s", f"{address}/status")
     assert "Look again" in waiting.text
     do_jobs(database, member.group_id)
     ready = browser.page(address)
@@ -89,6 +89,92 @@ def test_htmx_gets_the_fragment_alone(
     assert [each.tag for each in fragment.root.children if each.tag] == ["div"]
     gone = browser.post_fragment(f"/library/imports/{item.id}/cancel")
     assert "This import was cancelled" in gone.text
+
+
+def test_what_is_polled_is_light_until_there_is_a_plan_to_show(
+    database: Database, member: Member, browser: CheckedClient
+) -> None:
+    address = upload(browser, PAY.encode())[1]
+    light = browser.fragment(f"{address}/status")
+    assert [each.tag for each in light.root.children if each.tag] == ["div"]
+    assert light.find("div", id="import").attributes["data-status"] == "waiting"
+    do_jobs(database, member.group_id)
+    whole = browser.fragment(f"{address}/status")
+    assert "2 new" in whole.text
+    assert "hx-trigger" not in whole.find("div", id="import").attributes
+    assert browser.get(f"{address}/status").headers["Location"] == address
+
+
+def test_a_poll_does_not_load_the_plan(
+    database: Database, member: Member, browser: CheckedClient
+) -> None:
+    item = bring_file(database, member, PAY)
+    with database.session(member.scope) as session:
+        apply_when_ready(session, item.id, item.plan["signature"])
+    asked: list[str] = []
+
+    def note(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        asked.append(statement)
+
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        browser.fragment(f"/library/imports/{item.id}/status")
+        browser.page("/library/imports/")
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
+    assert any("library_imports.status" in each for each in asked)
+    assert not [each for each in asked if "library_imports.plan" in each]
+
+
+def test_a_file_that_was_brought_already_says_where_it_stands(
+    database: Database, member: Member, browser: CheckedClient
+) -> None:
+    address = upload(browser, PAY.encode())[1]
+    assert upload(browser, PAY.encode()) == (303, address)
+    assert "is being read. Here is how far it is." in browser.page(address).text
+    do_jobs(database, member.group_id)
+    upload(browser, PAY.encode())
+    assert "This file has been read already. Look through it" in browser.page(address).text
+    with database.session(member.scope) as session:
+        item = load_import(session, UUID(address.rpartition("/")[2]))
+        apply_when_ready(session, item.id, item.plan["signature"])
+    upload(browser, PAY.encode())
+    assert "This file is being imported already." in browser.page(address).text
+
+
+def test_an_undo_that_can_do_nothing_says_why_and_can_be_asked_for_again(
+    database: Database, member: Member, browser: CheckedClient
+) -> None:
+    import_file(database, member, PAY)
+    first = import_file(database, member, PAY.replace("every Friday", "every Monday"))
+    import_file(database, member, PAY.replace("every Friday", "every Tuesday"))
+    undo_file(database, member, first)
+    page = browser.page(f"/library/imports/{first.id}")
+    assert "Nothing was undone: all that this import changed" in page.text
+    assert [each.text for each in page.find("ul", **{"class": "import-names"}).find_all("li")] == [
+        "Tips"
+    ]
+    assert page.find_all("button", id="import-undo")
+
+
+def test_an_import_that_nobody_confirmed_says_so(
+    owner: Database, browser: CheckedClient, member: Member
+) -> None:
+    item = _stored(owner, member, "cancelled", report={"is_expired": True})
+    page = browser.page(f"/library/imports/{item.id}")
+    assert "Nobody confirmed this import for two weeks" in page.text
+
+
+def test_a_new_version_is_not_asked_what_it_is_the_other_language_of(
+    database: Database, owner: Database, member: Member, browser: CheckedClient
+) -> None:
+    make_section(owner, member.group_id, "casa", "Casa", "Nuestra.", language="es")
+    import_file(database, member, PAY)
+    new = bring_file(database, member, "# Bar {#bar}\nIce.\n", "bar.md")
+    question = "The same text in another language?"
+    assert question in browser.page(f"/library/imports/{new.id}").text
+    changed = bring_file(database, member, PAY + "\n## More {#more}\nMore.\n")
+    assert question not in browser.page(f"/library/imports/{changed.id}").text
 
 
 def test_undoing_by_the_page_says_what_went_back(
@@ -207,6 +293,7 @@ GET: Call = lambda browser, address: browser.get(address).status_code  # noqa: E
 POST: Call = lambda browser, address: browser.post(address).status_code  # noqa: E731
 ROUTES = [
     (GET, ""),
+    (GET, "/status"),
     (GET, "/changes/0/1"),
     (GET, "/vectors"),
     (POST, "/apply"),
@@ -265,12 +352,12 @@ def test_the_list_and_the_form_are_for_editors(app: Flask, owner: Database, memb
     assert app.test_client().get("/library/imports/").status_code == 303
 
 
-def _stored(owner: Database, member: Member, status: str = "ready") -> LibraryImport:
+def _stored(owner: Database, member: Member, status: str = "ready", **facts: Any) -> LibraryImport:
     """An import as it stands in the database, without its file ever having been read."""
     with owner.session() as session:
         item = LibraryImport(
             id=new_id(), group_id=member.group_id, user_id=member.user_id, role=member.role,
-            target="sop", language="en", filename="pay.md", digest="0", status=status,
+            target="sop", language="en", filename="pay.md", digest="0", status=status, **facts,
         )  # fmt: skip
         session.add(item)
         session.commit()

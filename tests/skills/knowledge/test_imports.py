@@ -408,6 +408,41 @@ def test_a_person_says_what_a_file_is_the_other_language_of(
     assert again.report["nothing"] is True
 
 
+def test_a_text_of_its_own_shares_no_section_with_the_other_language(
+    database: Database, owner: Database, member: Member
+) -> None:
+    import_file(database, member, PAY, "pay.en.md")
+    item = bring_file(database, member, PAGO, "pay.es.md", language="es")
+    with database.session(member.scope) as session:
+        choose_editions(session, item.id, {"pay": ""})
+    do_jobs(database, member.group_id)
+    item = look_at(database, member, item.id)
+    assert item.plan["counts"] == {"added": 2, "changed": 0, "removed": 0, "unchanged": 0}
+    apply_file(database, member, item)
+    assert sections(owner, member)["tips"].title_es == ""
+    assert sections(owner, member)["tips-es"].title_es == "Propinas"
+    changed = bring_file(
+        database, member, PAGO.replace("viernes", "lunes"), "pay.es.md", language="es"
+    )
+    assert changed.plan["counts"] == {"added": 0, "changed": 1, "removed": 0, "unchanged": 1}
+
+
+def test_only_a_chapter_in_the_other_language_can_be_chosen(
+    database: Database, owner: Database, member: Member
+) -> None:
+    make_section(owner, member.group_id, "house", "House", "Ours.")
+    item = bring_file(database, member, PAY)
+    with database.session(member.scope) as session, pytest.raises(InvalidInput):
+        choose_editions(session, item.id, {"pay": "house"})
+
+
+def test_markdown_says_itself_what_kind_it_is(
+    database: Database, owner: Database, member: Member
+) -> None:
+    import_file(database, member, f"---\nkind: policy\n---\n{PAY}")
+    assert {section.kind for section in sections(owner, member).values()} == {"policy"}
+
+
 def test_a_chapter_that_is_not_there_cannot_be_chosen(database: Database, member: Member) -> None:
     item = bring_file(database, member, PAY)
     with database.session(member.scope) as session, pytest.raises(InvalidInput):
@@ -447,8 +482,8 @@ def test_a_job_that_is_done_again_does_nothing_again(
 ) -> None:
     item = import_file(database, member, PAY)
     scope = {"group_id": str(member.group_id), "user_id": str(member.user_id), "role": "manager"}
-    for task in TASKS.values():
-        task(database, import_id=str(item.id), **scope)
+    for name in ("read_import", "apply_import", "undo_import"):
+        TASKS[name](database, import_id=str(item.id), **scope)
     assert look_at(database, member, item.id).status == "applied"
     assert revisions(owner, item) == 3
 

@@ -41,11 +41,6 @@ def member(owner: Database) -> Member:
 
 
 @pytest.fixture
-def browser(app: Flask, owner: Database, member: Member) -> CheckedClient:
-    return sign_in(app, owner, member)
-
-
-@pytest.fixture
 def section(owner: Database, member: Member) -> ManualSection:
     return make_section(owner, member.group_id, "raw-chicken", "Raw chicken", BODY)
 

@@ -18,11 +18,6 @@ def member(owner: Database) -> Member:
 
 
 @pytest.fixture
-def browser(app: Flask, owner: Database, member: Member) -> CheckedClient:
-    return sign_in(app, owner, member)
-
-
-@pytest.fixture
 def menu(owner: Database, member: Member) -> None:
     """Four dishes: with peanuts, with none, with milk, and one that nobody has declared."""
     for slug, name, price, allergens, category, tags in (
@@ -52,6 +47,16 @@ def apart(page: Page) -> list[str]:
         return []
     lines = section.find_all("li", **{"class": "menu-line"})
     return [line.find("a").find_all("span")[0].text for line in lines]
+
+
+def test_it_is_said_how_many_more_nobody_has_declared(
+    owner: Database, member: Member, browser: CheckedClient
+) -> None:
+    for number in range(PAGE + 2):
+        make_product(owner, member.group_id, "dishes", f"d{number}", allergens=None)
+    page = browser.page("/library/dishes?without=peanut")
+    assert len(apart(page)) == PAGE
+    assert "And 2 more that are not listed here." in page.text
 
 
 @pytest.mark.usefixtures("menu")
@@ -160,5 +165,7 @@ def test_a_filter_is_read_from_an_address() -> None:
         "dishes", text="flan", tags=("a",), without=("nuts",), up_to=Decimal("7.5")
     )
     assert wanted.avoided == ("tree_nut", "peanut")
+    # As whoever writes a price may type it (tests of app.skills.knowledge.prices).
+    assert read_filter("wines", {"up_to": ["1,250"]}).up_to == Decimal(1250)
     for odd in ("NaN", "Infinity", "-1", "1e30"):
         assert read_filter("dishes", {"up_to": [odd]}).up_to is None

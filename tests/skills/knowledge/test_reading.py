@@ -34,11 +34,6 @@ def member(owner: Database) -> Member:
     return make_user(owner)
 
 
-@pytest.fixture
-def browser(app: Flask, owner: Database, member: Member) -> CheckedClient:
-    return sign_in(app, owner, member)
-
-
 def hide(owner: Database, section_id: UUID) -> None:
     with owner.transaction() as session:
         session.execute(
@@ -181,6 +176,129 @@ def test_every_word_counts(owner: Database, member: Member, browser: CheckedClie
     make_section(owner, member.group_id, "a", "Alpha", "Clean the knife.")
     make_section(owner, member.group_id, "b", "Beta", "Clean the board.")
     assert titles(browser, "clean the kni") == ["Alpha"]
+
+
+@pytest.fixture
+def pantry(owner: Database, member: Member) -> None:
+    """Sections with words that people mistype, in both languages."""
+    for slug, title, body in (
+        ("chicken", "Chicken", "Raw chicken is thawed in the refrigerator."),
+        ("bar", "Bar", "A margarita with tequila and guacamole. Polling the guests is rude."),
+        ("grill", "Grill", "The thermometer says when the steak and the salmon are done."),
+        ("chile", "Chile", "Green chile from Chilean fields. Chiles, and chili."),
+        ("cleaning", "Cleaning", "Sanitizer for the cutting boards, gloves for the cleaner."),
+    ):
+        make_section(owner, member.group_id, slug, title, body)
+    for slug, title, body in (
+        ("chicken", "Pollo", "El pollo crudo se descongela en el refrigerador."),
+        ("bar", "Barra", "Margarita con tequila, camarones y guacamole."),
+        ("grill", "Parrilla", "El termómetro dice cuándo está la carne. Una propina."),
+        ("cleaning", "Limpieza", "Desinfectante para las tablas y guantes."),
+    ):
+        make_section(owner, member.group_id, slug, title, body, language="es")
+
+
+@pytest.mark.usefixtures("pantry")
+@pytest.mark.parametrize(
+    ("typed", "wanted"),
+    [
+        ("chiken", "Chicken"),
+        ("chikcen", "Chicken"),
+        ("chickken", "Chicken"),
+        ("refridgerator", "Chicken"),
+        ("refrigirator", "Chicken"),
+        ("margerita", "Bar"),
+        ("guacamoles", "Bar"),
+        ("guacamle", "Bar"),
+        ("tequilla", "Bar"),
+        ("camaron", "Bar"),
+        ("camaron%20guacamole", "Bar"),
+        ("cammaron", "Bar"),
+        ("camrones", "Bar"),
+        ("thermometor", "Grill"),
+        ("termometo", "Grill"),
+        ("salmmon", "Grill"),
+        ("propna", "Grill"),
+        ("sanitzer", "Cleaning"),
+        ("desinfectnte", "Cleaning"),
+        ("chiken refrigerator", "Chicken"),
+        ("raw chiken", "Chicken"),
+        # And while a word is typed, from its stem to its end.
+        ("refriger", "Chicken"),
+        ("refrigerad", "Chicken"),
+        ("refrigerato", "Chicken"),
+        ("cuttin", "Cleaning"),
+        ("cleanin", "Cleaning"),
+        ("margari", "Bar"),
+        ("camarone", "Bar"),
+    ],
+)
+def test_a_slip_of_the_finger_still_finds(browser: CheckedClient, typed: str, wanted: str) -> None:
+    assert titles(browser, typed)[:1] == [wanted]
+
+
+@pytest.mark.usefixtures("pantry")
+@pytest.mark.parametrize("last", ["the", "out", "with", "de", "para"])
+def test_a_last_word_that_says_nothing_is_not_the_beginning_of_something(
+    browser: CheckedClient, last: str
+) -> None:
+    assert titles(browser, f"raw chicken {last}")[:1] == ["Chicken"]
+
+
+@pytest.mark.usefixtures("pantry")
+@pytest.mark.parametrize(
+    "nonsense",
+    [
+        *("pollzzqq", "pollx9", "chickzz", "zzqqx", "qwertyuiop", "asdfgh", "xkcdq", "tequwxyz"),
+        *("margarxyz", "barrrrrr", "steakzzz", "salmqqq", "guantzzz", "rawzz", "pollo9999"),
+        *("carnqqqq", "grillzq", "mnbvcxz", "aaaaaaaa", "chkn", "lkjhgf", "refrizzzz"),
+    ],
+)
+def test_what_is_no_word_finds_nothing(browser: CheckedClient, nonsense: str) -> None:
+    for query in (nonsense, f"{nonsense}%20"):
+        assert titles(browser, query) == []
+
+
+@pytest.mark.usefixtures("pantry")
+def test_words_that_were_put_right_are_told_and_marked(browser: CheckedClient) -> None:
+    found = browser.fragment("/library/search?q=raw%20chiken")
+    assert "Nothing has “raw chiken” as you wrote it" in found.text
+    marked = {mark.text.lower() for mark in found.find_all("mark")}
+    assert marked == {"raw", "chicken"}
+    assert "as you wrote it" not in browser.fragment("/library/search?q=raw%20chicken").text
+
+
+def test_what_is_put_right_is_of_the_own_house(
+    app: Flask, owner: Database, member: Member, browser: CheckedClient
+) -> None:
+    make_section(owner, make_user(owner).group_id, "other", "Other", "Their chicken.")
+    make_section(owner, member.group_id, "own", "Own", "Our oysters.")
+    assert titles(browser, "chiken") == []
+    assert titles(browser, "oisters") == ["Own"]
+
+
+def test_an_excerpt_is_plain_words_and_marks_those_that_were_typed(
+    owner: Database, member: Member, browser: CheckedClient
+) -> None:
+    body = """Never leave **raw chicken** on the `counter`; see [the *storage* page](/library/x).
+
+At once:
+
+| What | How long |
+|------|---------:|
+| Chicken | **2** hours |
+
+> Ask _before_ you serve it.
+
+- Wash your hands
+1. Use snake_case \\* here"""
+    make_section(owner, member.group_id, "rules", "Rules", body)
+    [words] = browser.fragment("/library/search?q=chick").find_all("span", class_="hit-words")
+    assert words.text == (
+        "Never leave raw chicken on the counter; see the storage page. At once: What · How long"
+        " Chicken · 2 hours Ask before you serve it. Wash your hands 1. Use snake_case * here"
+    )
+    assert [mark.text for mark in words.find_all("mark")] == ["chicken", "Chicken"]
 
 
 def test_the_form_works_without_scripts(

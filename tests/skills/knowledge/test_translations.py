@@ -8,9 +8,10 @@ import pytest
 from flask import Flask
 from sqlalchemy import select, text
 
-from app.db import Database
+from app.db import Database, new_id
 from app.skills.knowledge.models import ManualSection, Product
-from app.skills.knowledge.translations import Marks, outdated_language
+from app.skills.knowledge.revisions import keep, snapshot
+from app.skills.knowledge.translations import PAGE, confirm_same, list_gaps
 from tests.factories import (
     CheckedClient,
     Member,
@@ -45,8 +46,9 @@ def section(owner: Database, editor: Member) -> ManualSection:
     )
 
 
-def both(*pairs: str) -> list[Marks]:
-    return [(pair[0].strip(), pair[1].strip(), pair) for pair in pairs]
+def both(*pairs: str) -> list[tuple[str, str, str]]:
+    """What a section said in English and in Spanish, version by version, and where it was from."""
+    return [(pair[0].strip(), pair[1].strip(), "") for pair in pairs]
 
 
 @pytest.mark.parametrize(
@@ -57,17 +59,37 @@ def both(*pairs: str) -> list[Marks]:
         (both("ax", "ay"), "en"),
         (both("ax", "bx", "by"), ""),
         (both("ax", "bx", "cx"), "es"),
+        (both("ax", "bx", "by", "bz"), "en"),
+        (both("ax", "bx", "by", "bz", "cz", "dz"), "es"),
         (both("ax", "by"), ""),
+        (both("ax", "bx", "cy"), ""),
+        (both("ax", "bx", "cy", "cz"), "en"),
         (both("a ", "ax"), ""),
         (both("a ", "b ", "bx"), ""),
         (both("ax", "bx", "b "), ""),
         (both("ax", "bx", "bx"), ""),
+        (both("ax", "bx", "bx", "by"), "en"),
         ([("a", "x", "1"), ("b", "x", "2"), ("b", "x", "3")], "es"),
-        ([], ""),
     ],
 )
-def test_who_is_left_behind_follows_from_the_changes(history: list[Marks], behind: str) -> None:
-    assert outdated_language(history) == behind
+def test_who_is_left_behind_follows_from_the_changes(
+    owner: Database, editor: Member, history: list[tuple[str, str, str]], behind: str
+) -> None:
+    section = make_section(owner, editor.group_id)
+    with owner.session(editor.scope) as session:
+        found = session.get_one(ManualSection, section.id)
+        for number, (english, spanish, source) in enumerate(history):
+            before = snapshot(found)
+            found.title_en, found.title_es, found.source = english, spanish, source
+            found.body_en = ""
+            if number and not keep(session, found, before):
+                session.flush()
+                confirm_same(session, "section", found.id, found.version)
+        session.commit()
+    with owner.session(editor.scope) as session:
+        outdated = list_gaps(session, is_missing=False)
+    assert [gap.language for gap in outdated.gaps] == [behind] * bool(behind)
+    assert outdated.total == len(outdated.gaps)
 
 
 def test_what_lacks_a_language_is_listed_one_tap_from_its_editor(
@@ -133,6 +155,50 @@ def test_a_product_that_was_changed_in_one_language_is_listed(
     assert "Everything stands in both languages" in browser.page(LIST).text
 
 
+def test_a_list_that_was_written_in_one_language_lacks_the_other(
+    owner: Database, editor: Member, browser: CheckedClient
+) -> None:
+    product = make_product(owner, editor.group_id, "recipes", steps=[])
+    path = f"/library/edit/products/{product.id}"
+    step = {"step_en": "Rest the meat.", "step_es": ""}
+    assert browser.post(path, **typed_product(browser, path, **step)).status_code == 303
+    assert "Missing 1" in " ".join(browser.page(LIST).text.split())
+    assert "Rest the meat." in browser.page(f"/library/recipes/{product.slug}?lang=es").text
+    # The form shows what was written, and no more; sent again it says the same.
+    form = typed_product(browser, path)
+    assert (form["step_en"][0], form["step_es"][0]) == ("Rest the meat.", "")
+    browser.post(path, **form)
+    assert "Missing 1" in " ".join(browser.page(LIST).text.split())
+    browser.post(path, **typed_product(browser, path, step_es="Deja reposar la carne."))
+    assert "Everything stands in both languages" in browser.page(LIST).text
+
+
+def test_a_long_list_comes_in_pieces(
+    owner: Database, editor: Member, browser: CheckedClient
+) -> None:
+    section = make_section(owner, editor.group_id)
+    with owner.transaction() as session:
+        session.add_all(
+            ManualSection(group_id=editor.group_id, slug=f"s-{n}", title_en=f"S {n}")
+            for n in range(PAGE)
+        )
+    first = browser.page(LIST)
+    assert f"Missing {PAGE + 1}" in " ".join(first.text.split())
+    [more] = [a for a in first.find_all("a") if a.text == "More"]
+    second = browser.page(more.attributes["href"])
+    shown = [
+        a.attributes["href"]
+        for page in (first, second)
+        for a in page.find("main").find_all("a")
+        if "/sections/" in a.attributes["href"]
+    ]
+    assert len(set(shown)) == len(shown) == PAGE + 1
+    assert at(section) in shown
+    assert "More" not in [a.text for a in second.find_all("a")]
+    for page in ("0", "-3", "x", "9" * 30):
+        browser.page(f"{LIST}?page={page}")
+
+
 # How far the search knows it
 
 
@@ -174,11 +240,23 @@ def test_a_failed_embedding_says_so_and_can_be_tried_again(
     assert "by meaning in a moment" in browser.page(f"{address}/page").text
 
 
-def test_the_status_of_another_groups_text_is_nothing(
+def test_a_text_that_is_unknown_or_another_groups_has_no_status(
     app: Flask, owner: Database, section: ManualSection
 ) -> None:
     stranger = sign_in(app, owner, make_user(owner, role="admin"))
-    assert "nothing here" in stranger.fragment(f"/library/edit/status/{section.id}").text
+    for source_id in (section.id, new_id()):
+        address = f"/library/edit/status/{source_id}"
+        assert stranger.get(address).status_code == 404
+        assert stranger.get(f"{address}/page").status_code == 404
+        assert stranger.post(address).status_code == 404
+
+
+def test_a_text_without_words_has_nothing_to_find(
+    owner: Database, editor: Member, browser: CheckedClient
+) -> None:
+    section = make_section(owner, editor.group_id)
+    browser.post(at(section), **typed(section, body_en=""))
+    assert "nothing here" in browser.fragment(f"/library/edit/status/{section.id}").text
 
 
 def test_staff_need_not_know(app: Flask, owner: Database, editor: Member, section: Any) -> None:

@@ -118,6 +118,56 @@ def test_a_section_that_was_taken_out_comes_back(
     assert "Two hours at most." in browser.page("/library/manual/raw-chicken").text
 
 
+def test_a_language_that_a_version_did_not_have_stays(
+    database: Database, editor: Member, browser: CheckedClient, section: ManualSection
+) -> None:
+    edit(database, editor, section, title_es="Pollo crudo", body_es="Dos horas.")
+    page = browser.page(f"{PATH}/1")
+    assert "had no Spanish text yet" in page.text
+    assert "There is nothing else that differs today." in page.text
+    edit(database, editor, section, body_en="One hour.")
+    page = browser.page(f"{PATH}/1")
+    assert "had no Spanish text yet" in page.text
+    assert "Dos horas." not in page.text
+    assert browser.post(f"{PATH}/1/restore", version="3").status_code == 303
+    now = stored(database, editor, section)
+    assert (now.body_en, now.title_es, now.body_es) == (
+        "Two hours at most.", "Pollo crudo", "Dos horas.",
+    )  # fmt: skip
+    # What it had of a language comes back as it was.
+    assert "had no Spanish text yet" not in browser.page(f"{PATH}/2").text
+
+
+def test_a_version_that_was_shown_is_not_restored_below_a_hidden_section(
+    database: Database, owner: Database, editor: Member, browser: CheckedClient,
+    section: ManualSection,
+) -> None:  # fmt: skip
+    chapter = make_section(owner, editor.group_id, "chapter", "Chapter")
+    edit(database, editor, chapter, is_published=False)
+    edit(database, editor, section, parent_id=chapter.id, is_published=False)
+    response = browser.post(f"{PATH}/1/restore", version="2")
+    assert response.status_code == 409
+    assert "Show that one first" in response.text
+    assert not stored(database, editor, section).is_published
+    edit(database, editor, chapter, is_published=True)
+    assert browser.post(f"{PATH}/1/restore", version="2").status_code == 303
+    assert stored(database, editor, section).is_published
+
+
+def test_a_version_that_was_hidden_is_not_restored_above_what_is_shown(
+    database: Database, owner: Database, editor: Member, browser: CheckedClient,
+    section: ManualSection,
+) -> None:  # fmt: skip
+    edit(database, editor, section, is_published=False)
+    edit(database, editor, section, is_published=True)
+    below = make_section(owner, editor.group_id, "below", "Below")
+    edit(database, editor, below, parent_id=section.id)
+    response = browser.post(f"{PATH}/2/restore", version="3")
+    assert response.status_code == 422
+    assert "Other sections hang below it" in response.text
+    assert stored(database, editor, section).is_published
+
+
 def test_sections_below_a_restored_title_are_found_under_it(
     database: Database, owner: Database, editor: Member, browser: CheckedClient
 ) -> None:

@@ -72,6 +72,11 @@ class Brought:
         return bool(self.payload.get("evidence", "none" if self.weak else "good") == "none")
 
     @property
+    def says(self) -> bool:
+        """True when the tool itself says what there is to say."""
+        return not self.failed and bool(self.payload.get("say"))
+
+    @property
     def results(self) -> Sequence[Mapping[str, Any]]:
         found = self.payload.get("results")
         return [one for one in found if isinstance(one, Mapping)] if found else []
@@ -113,7 +118,8 @@ class _Composer:
 
     def compose(self) -> Composed:
         if self.reading.emergency:
-            return Composed((self._help(),))
+            besides = [(Line(str(one.payload["say"])),) for one in self.brought if one.says]
+            return Composed((self._help(), *besides))
         found = [(one, tuple(self._answer(one))) for one in self.brought]
         if any(lines for _, lines in found):
             # Of two questions asked at once, the one without an answer is told so.
@@ -149,12 +155,18 @@ class _Composer:
         if "proposal" in brought.payload:
             # The card says what; words of one's own would be a second version of it.
             return [Line(phrases.proposed())]
+        if brought.says and (brought.results or self._is_wanted(brought)):
+            return [Line(str(brought.payload["say"]))]
         if brought.failed or not brought.results:
             # Asked again without its filter, it would bring what somebody must not eat.
             return describe_none(brought.payload)
         if "name" in brought.results[0]:
             return self._describe(brought) or self._quote(brought)
         return self._quote(brought) or self._describe(brought)
+
+    def _is_wanted(self, brought: Brought) -> bool:
+        """True when this tool was asked for: then "there is none" answers, else it was a guess."""
+        return brought.call.name in (self.request.hints.get("wanted") or {})
 
     def _describe(self, brought: Brought) -> list[Line]:
         records = [read_record(result) for result in brought.results if "name" in result]

@@ -45,6 +45,8 @@ DOMAIN_BONUS = 2.5
 STRANGE, STRANGE_COVERAGE = 0.05, 0.6
 # Small talk: so much nearer to such phrases than to any example, and no text has its words.
 CHATTY = 0.18
+# What tells a tool that listens nothing.
+FAREWELLS = frozenset(("thanks", "goodbye"))
 # One reading is less than so many times as likely as the next, for so few words and with
 # nothing in the house's texts for either. A longer question is better looked up than asked back.
 UNSURE, UNSURE_COVERAGE, UNSURE_WORDS = 1.5, 0.3, 2
@@ -81,22 +83,45 @@ class Decision:
     calls: tuple[PlannedCall, ...] = ()
 
 
+def _tell_listener(request: ModelRequest) -> Decision | None:
+    """Where one tool listens to all that is said: pass it on, or say why there is no such tool."""
+    listener = request.hints.get("listens")
+    if not any(tool.name == listener for tool in request.tools):
+        return Decision(str(request.hints["says"])) if request.hints.get("says") else None
+    words = request.messages[-1].text
+    courtesy = read_courtesy(words)
+    if not courtesy.rest and FAREWELLS.issuperset(courtesy.kinds):
+        return Decision(phrases.small_talk(courtesy.kinds, request.tools, request.language))
+    return Decision(calls=(PlannedCall(str(listener), {"words": words}, words),))
+
+
 def decide(
     request: ModelRequest, index: IntentIndex, shapes: WordShapes, embedder: Embedder
 ) -> Decision:
     """Decide on the last message of `request`, which is the user's."""
     tools, language = request.tools, request.language
+    told = _tell_listener(request)
+    if told:
+        return told
     reading = read_message(request.messages, embedder, language)
+    wanted = wanted_calls(request)
     if reading.emergency and tools and not request.action:
         likeliest = index.rank(CALL_FOR_HELP[language], {})
         call = _plan(likeliest, reading.text)
-        return Decision(calls=(call,)) if call else Decision(phrases.call_for_help())
+        if call is None:
+            return Decision(calls=wanted) if wanted else Decision(phrases.call_for_help())
+        # Help comes first, and what was asked for besides with it.
+        return Decision(calls=(call, *(each for each in wanted if each.tool != call.tool)))
     amended = amend(tools, request.hints.get("proposal"), request.messages[-1].text)
     if amended:
         tool, arguments = amended
         return Decision(calls=(PlannedCall(tool.name, arguments, reading.text),))
+    if wanted and not request.action:
+        return Decision(calls=wanted)
     courtesy = read_courtesy(request.messages[-1].text)
     if not courtesy.rest:
+        if courtesy.kinds == ("agreement",) and _has_asked(request):
+            return Decision(phrases.use_what_is_shown())
         return Decision(phrases.small_talk(courtesy.kinds, tools, language))
     if not tools:
         return Decision(phrases.nothing_to_search())
@@ -131,6 +156,22 @@ def _decide_question(
         return Decision(_ask_back(ranking, language))
     call = _plan(ranking, reading.text)
     return Decision(calls=(call,)) if call else Decision(phrases.ask_more())
+
+
+def _has_asked(request: ModelRequest) -> bool:
+    """True when the last answer ended in a question, to which "yes" is a reply."""
+    said = (message.text for message in reversed(request.messages) if message.role == "assistant")
+    return next(said, "").rstrip().endswith("?")
+
+
+def wanted_calls(request: ModelRequest) -> tuple[PlannedCall, ...]:
+    """The calls that the message asks for in so many words, as the skills' hints say."""
+    wanted = request.hints.get("wanted") or {}
+    offered = {tool.name for tool in request.tools}
+    asked = request.messages[-1].text
+    return tuple(
+        PlannedCall(tool, arguments, asked) for tool, arguments in wanted.items() if tool in offered
+    )
 
 
 def rank_tools(

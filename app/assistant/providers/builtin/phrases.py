@@ -45,6 +45,14 @@ def proposed() -> str:
     return _("Is this right? Nothing is done until you confirm.")
 
 
+def use_what_is_shown() -> str:
+    """The reply to a "yes" where something was offered to be pressed."""
+    return _(
+        "Press the button or the suggestion under my last answer, or tell me in a few words what"
+        " you need."
+    )
+
+
 def small_talk(kinds: Sequence[str], tools: Sequence[ToolSpec], language: str) -> str:
     """The reply to a message that asks nothing of the house."""
     kind = next((kind for kind in _URGENCY if kind in kinds), "greeting")
@@ -194,7 +202,7 @@ def _place(domain: str) -> str:
         "wines": _("the wine list"),
         "cocktails": _("the cocktails"),
         "recipes": _("the recipes"),
-        "beer_liquor": _("the beers and spirits"),
+        "beer_liquor": _("the beer and spirits"),
         "forms": _("the forms"),
     }
     return known.get(domain, domain.replace("_", " "))

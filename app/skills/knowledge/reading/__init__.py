@@ -10,6 +10,7 @@ from app.skills.knowledge.reading.apart import read_apart
 from app.skills.knowledge.reading.problems import place_text, problem_text, step_text
 from app.skills.knowledge.reading.result import (
     LIMITS,
+    READER,
     STEPS,
     Limits,
     OnProgress,
@@ -22,6 +23,7 @@ from app.skills.knowledge.reading.result import (
 
 __all__ = [
     "LIMITS",
+    "READER",
     "STEPS",
     "Limits",
     "OnProgress",

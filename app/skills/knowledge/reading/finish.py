@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from app.skills.knowledge.reading.result import Limits, Reading, Unreadable
-from app.skills.knowledge.reading.tree import split_long
+from app.skills.knowledge.editing import LONGEST_BODY
+from app.skills.knowledge.reading.result import Limits, Reading, ReadSection, Unreadable
+from app.skills.knowledge.reading.tree import shortened, split_long
 
 # The database has no place for NUL; the others have no meaning in a text.
 _UNWANTED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u00ad\ufeff\ufffe\uffff\ud800-\udfff]")
@@ -22,8 +23,7 @@ def finish(reading: Reading, limits: Limits) -> Reading:
     """
     for document in reading.documents:
         for section in document.sections:
-            section.title = clean(section.title)
-            section.body = _EMPTY_LINES.sub("\n\n", _SPACE_AT_END.sub("", clean(section.body)))
+            _finish_section(section)
     used = {section.slug for document in reading.documents for section in document.sections}
     for document in reading.documents:
         split_long(document, used)
@@ -33,12 +33,24 @@ def finish(reading: Reading, limits: Limits) -> Reading:
     words = sum(len(f"{section.title} {section.body}".split()) for section in sections)
     if len(sections) > limits.sections:
         raise Unreadable("too_many_sections")
+    for section in sections:
+        if len(section.body) > LONGEST_BODY:
+            raise Unreadable("section_too_long", section.title)
     if words > limits.words:
         raise Unreadable("too_many_words")
     if reading.documents and not any(section.body for section in sections):
         raise Unreadable("no_sections")
     reading.facts |= {"words": words, "sections": len(sections), "rows": len(reading.rows)}
     return reading
+
+
+def _finish_section(section: ReadSection) -> None:
+    title, body = clean(section.title), clean(section.body)
+    section.title = shortened(title)
+    if section.title != title:
+        # A heading that is too long to be a title is read as text too.
+        body = f"{title}\n\n{body}".strip()
+    section.body = _EMPTY_LINES.sub("\n\n", _SPACE_AT_END.sub("", body))
 
 
 def clean(text: str) -> str:

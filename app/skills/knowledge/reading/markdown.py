@@ -1,4 +1,4 @@
-"""Markdown files: read as the command line has always read them."""
+"""Markdown files: the kind in their front matter, and names that hold for good."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def read_markdown_text(text: str, source: str) -> Reading:
         Unreadable: it has no text, two sections of one name, or broken front matter.
     """
     try:
-        parsed = parse_markdown(text, source)
+        parsed = parse_markdown(text, source, "")
     except ImportProblem as problem:
         raise Unreadable(problem.code, problem.detail) from None
     return Reading(documents=[_document(parsed, set(_NAMED.findall(text)))])
@@ -34,4 +34,4 @@ def _document(parsed: ParsedDocument, named: set[str]) -> ReadDocument:
         sections.append(
             ReadSection(section.slug, section.title, level, parent, section.body, is_named)
         )
-    return ReadDocument(parsed.source, sections)
+    return ReadDocument(parsed.source, sections, parsed.kind, keeps_names=True)

@@ -10,6 +10,12 @@ from app.config import LANGUAGES
 from app.retrieval.folding import fold
 from app.skills.knowledge import vocabulary
 from app.skills.knowledge.markdown_import import slugify
+from app.skills.knowledge.products_editing import (
+    LONGEST_NAME,
+    LONGEST_TEXT,
+    LONGEST_WORD,
+    MOST_ROWS,
+)
 from app.skills.knowledge.reading.columns import FACT, WRITTEN, field_of
 from app.skills.knowledge.reading.grid import Grid
 from app.skills.knowledge.reading.result import (
@@ -29,7 +35,6 @@ from app.skills.knowledge.reading.values import (
 )
 from app.skills.knowledge.staging import RECIPE_FACTS
 
-NAME_LENGTH, TEXT_LENGTH = 200, 5_000
 # A title or a date may stand above the row that names the columns.
 HEADER_WITHIN = 10
 PROGRESS_EVERY = 500
@@ -98,6 +103,7 @@ def _row(
         except BadValue as bad:
             row.problems.append(Problem(f"row {line}", bad.code, bad.detail))
     _write_lists(row.values, said)
+    row.problems += _find_long(row)
     if kind == "recipes" and "category" in row.values:
         # A recipe's category is its cuisine.
         row.values.setdefault("cuisine", row.values["category"])
@@ -120,7 +126,7 @@ def _write_texts(row: ReadRow, said: Mapping[str, str], language: str) -> None:
             if not text:
                 row.borrowed.append(f"{field}_{each}")
         longest = max(map(len, texts.values()))
-        if longest > (NAME_LENGTH if field == "name" else TEXT_LENGTH):
+        if longest > (LONGEST_NAME if field == "name" else LONGEST_TEXT):
             code = "name_too_long" if field == "name" else "text_too_long"
             row.problems.append(Problem(f"row {row.line}", code, own))
     name = row.values.get("name_en") if "name_en" not in row.borrowed else None
@@ -165,14 +171,28 @@ def _write_lists(values: dict[str, Any], said: Mapping[str, str]) -> None:
             values[field] = [{"en": item, "es": item} for item in read_list(said[field])]
 
 
+def _find_long(row: ReadRow) -> list[Problem]:
+    """What could not be saved again in the browser."""
+    problems = []
+    for field in ("category", "cuisine", "tags"):
+        value = row.values.get(field, [])
+        if any(len(word) > LONGEST_WORD for word in ([value] if isinstance(value, str) else value)):
+            problems.append(Problem(f"row {row.line}", "text_too_long", field))
+    for field in LISTS:
+        items = row.values.get(field, [])
+        if len(items) > MOST_ROWS:
+            problems.append(Problem(f"row {row.line}", "too_many_items", field))
+        elif any(len(item["en"]) > LONGEST_TEXT for item in items):
+            problems.append(Problem(f"row {row.line}", "text_too_long", field))
+    return problems
+
+
 def _find_namesakes(rows: Sequence[ReadRow]) -> None:
-    """Two rows of one name would be one product: neither is used until one is changed."""
-    by_slug: dict[str, list[ReadRow]] = {}
+    """Two rows of one name would be one product: the first that can be used is."""
+    first: dict[str, int] = {}
     for row in rows:
-        if "slug" in row.values:
-            by_slug.setdefault(row.values["slug"], []).append(row)
-    for same in by_slug.values():
-        if len(same) > 1:
-            lines = ", ".join(str(row.line) for row in same[:10])
-            for row in same:
-                row.problems.append(Problem(f"row {row.line}", "duplicate_name", lines))
+        if row.problems:
+            continue
+        line = first.setdefault(row.values["slug"], row.line)
+        if line != row.line:
+            row.problems.append(Problem(f"row {row.line}", "duplicate_name", str(line)))

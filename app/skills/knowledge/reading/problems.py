@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from flask_babel import get_locale, gettext
+from flask_babel import get_locale, gettext, ngettext
 
 from app.allergens import ALLERGENS
+from app.skills.knowledge.editing import LONGEST_BODY
+from app.skills.knowledge.products_editing import LONGEST_NAME, MOST_ROWS
 from app.skills.knowledge.reading.result import Problem
 
 
@@ -79,6 +81,11 @@ _TEXTS: dict[str, Callable[[str], str]] = {
     "too_many_sections": lambda _: gettext(
         "The file has more than 20,000 sections. Split it into smaller files."
     ),
+    "section_too_long": lambda detail: gettext(
+        "The section “%(name)s” is longer than %(longest)s characters. Divide it with headings.",
+        name=detail,
+        longest=f"{LONGEST_BODY:,}",
+    ),
     "too_many_words": lambda _: gettext(
         "The file has more than 2 million words. Split it into smaller files."
     ),
@@ -89,6 +96,14 @@ _TEXTS: dict[str, Callable[[str], str]] = {
     "page_unreadable": lambda _: gettext("This page could not be read and is left out."),
     "page_without_text": lambda _: gettext("This page has no text: it may be a picture."),
     "file_left_out": lambda _: gettext("This file has no text that can be read and is left out."),
+    "not_in_a_zip": lambda _: gettext(
+        "Only HTML and Markdown are read from a zip. This file is left out: bring it by itself."
+    ),
+    "other_language": lambda detail: ngettext(
+        "%(num)s page in the other language is left out. Import the file in that language too.",
+        "%(num)s pages in the other language are left out. Import the file in that language too.",
+        int(detail),
+    ),
     "no_headings": lambda _: gettext(
         "No headings were found, so the text is one chapter. Headings make it easier to find."
     ),
@@ -109,12 +124,17 @@ _TEXTS: dict[str, Callable[[str], str]] = {
         "This row has more cells than there are columns. Check the separators."
     ),
     "name_missing": lambda _: gettext("The name is missing. Write one."),
-    "name_too_long": lambda _: gettext("The name is longer than 200 characters. Shorten it."),
+    "name_too_long": lambda _: gettext(
+        "The name is longer than %(longest)s characters. Shorten it.", longest=LONGEST_NAME
+    ),
     "text_too_long": lambda detail: gettext(
         "The text of “%(name)s” is too long. Shorten it.", name=detail
     ),
+    "too_many_items": lambda detail: gettext(
+        "“%(name)s” has more than %(most)s items. Shorten it.", name=detail, most=MOST_ROWS
+    ),
     "duplicate_name": lambda detail: gettext(
-        "Rows %(rows)s have the same name. Keep one, or give them different names.", rows=detail
+        "Row %(row)s has the same name and is used. Give this one another name.", row=detail
     ),
     "price_not_a_number": lambda detail: gettext(
         "“%(price)s” is not a price. Write a number such as 12.50.", price=detail
@@ -126,6 +146,9 @@ _TEXTS: dict[str, Callable[[str], str]] = {
         "The price %(price)s is too high to be true. Check it.", price=detail
     ),
     "allergen_unknown": _allergen_unknown,
+    "and_more": lambda detail: ngettext(
+        "%(num)s more is not listed here.", "%(num)s more are not listed here.", int(detail)
+    ),
     "allergens_contradict": lambda _: gettext(
         "Allergens says “none” beside others. Keep one of the two."
     ),

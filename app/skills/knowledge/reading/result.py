@@ -11,6 +11,9 @@ STEPS = ("opening", "reading", "sorting")
 OnProgress = Callable[[str, int, int], None]
 
 MEGABYTE = 1024 * 1024
+# Counted up whenever a file would be read otherwise than before: what an earlier reader made
+# of it is then not used again.
+READER = 2
 
 
 @dataclass(frozen=True)
@@ -63,11 +66,15 @@ class ReadSection:
 class ReadDocument:
     """A chapter: its first section is the root of all others.
 
-    `source` is the file's name without its ending and its language, equal in both.
+    `source` is the file's name without its ending and its language, equal in both; `kind` is
+    what the file says that it is, if it does. Where it `keeps_names`, sections are called
+    what the file calls them, whoever else has one of that name.
     """
 
     source: str
     sections: list[ReadSection] = field(default_factory=list)
+    kind: str = ""
+    keeps_names: bool = False
 
 
 @dataclass
@@ -87,12 +94,13 @@ class ReadRow:
 
 @dataclass
 class Reading:
-    """Documents or rows, what is wrong with them, and how much of what was read."""
+    """Documents or rows, what is wrong with them, how much was read, and by which reader."""
 
     documents: list[ReadDocument] = field(default_factory=list)
     rows: list[ReadRow] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     facts: dict[str, int] = field(default_factory=dict)
+    reader: int = READER
 
     @property
     def is_usable(self) -> bool:
@@ -110,14 +118,20 @@ class Reading:
     def from_json(cls, values: dict[str, Any]) -> Reading:
         """The reading that `to_json` was made from."""
         documents = [
-            ReadDocument(each["source"], [ReadSection(**section) for section in each["sections"]])
+            ReadDocument(
+                each["source"],
+                [ReadSection(**section) for section in each["sections"]],
+                each.get("kind", ""),
+                each.get("keeps_names", False),
+            )
             for each in values["documents"]
         ]
         rows = [
             ReadRow(each["line"], each["values"], each["borrowed"], _problems(each["problems"]))
             for each in values["rows"]
         ]
-        return cls(documents, rows, _problems(values["problems"]), values["facts"])
+        problems = _problems(values["problems"])
+        return cls(documents, rows, problems, values["facts"], values.get("reader", 0))
 
 
 def _problems(values: list[dict[str, Any]]) -> list[Problem]:

@@ -22,6 +22,8 @@ from app.skills.knowledge.reading.source import language_of, source_name
 from app.skills.knowledge.reading.tree import unique_slug
 
 PAGES = (".html", ".htm", ".xhtml", ".md", ".markdown")
+# What else may hold text that people expect to be read; pictures and styles are no loss.
+OTHER_TEXTS = (".txt", ".rtf", ".pdf", ".doc", ".docx", ".odt", ".csv", ".xls", ".xlsx", ".zip")
 _INDEX = re.compile(r"^(?:index|toc|contents|readme)$", re.IGNORECASE)
 # An index of links alone is a way to the chapters and not one of them.
 INDEX_WORDS = 20
@@ -39,8 +41,9 @@ def read_site(
     Raises:
         Unreadable: none of its pages has any text.
     """
-    pages = _ordered(archive, _in_language(archive, language))
-    reading = Reading()
+    in_language = _in_language(archive, language)
+    pages = _ordered(archive, in_language)
+    reading = Reading(problems=_left_out(archive, in_language))
     used: set[str] = set()
     sources: set[str] = set()
     for number, name in enumerate(pages, start=1):
@@ -50,6 +53,9 @@ def read_site(
             document = _page(archive, name, source, used)
         except Unreadable as failure:
             reading.problems.append(Problem(name, failure.problem.code, failure.problem.detail))
+            continue
+        except RecursionError:
+            reading.problems.append(Problem(name, "page_unreadable"))
             continue
         if document is not None:
             reading.documents.append(document)
@@ -79,6 +85,7 @@ def _markdown_page(content: bytes, source: str, used: set[str]) -> ReadDocument:
     except UnicodeDecodeError:
         text = content.decode("cp1252", "replace")
     (document,) = read_markdown_text(text, source).documents
+    document.keeps_names = False
     for section in document.sections:
         if section.slug in used:
             section.slug, section.is_named = unique_slug(section.slug, used), False
@@ -91,10 +98,20 @@ def _own_words(document: ReadDocument) -> int:
     return len(re.sub(r"\[[^\]]*\]\([^)]*\)", "", bodies).split())
 
 
+def _left_out(archive: Archive, pages: list[str]) -> list[Problem]:
+    """What is in the archive and is not read, as far as somebody may miss it."""
+    texts = [name for name in archive.members if name.lower().endswith(OTHER_TEXTS)]
+    problems = [Problem(name, "not_in_a_zip") for name in sorted(texts) if not _is_hidden(name)]
+    others = sum(_is_page(name) for name in archive.members) - len(pages)
+    return [*problems, Problem("", "other_language", str(others))] if others else problems
+
+
 def _is_page(name: str) -> bool:
-    path = PurePosixPath(name)
-    is_hidden = any(part.startswith((".", "__MACOSX")) for part in path.parts)
-    return name.lower().endswith(PAGES) and not is_hidden
+    return name.lower().endswith(PAGES) and not _is_hidden(name)
+
+
+def _is_hidden(name: str) -> bool:
+    return any(part.startswith((".", "__MACOSX")) for part in PurePosixPath(name).parts)
 
 
 def _is_markdown(name: str) -> bool:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from app.skills.knowledge.editing import LONGEST_BODY, LONGEST_TITLE
 from app.skills.knowledge.markdown_import import slugify
 from app.skills.knowledge.reading.result import ReadDocument, ReadSection
 
-TITLE_LENGTH = 200
 # Text without a heading is cut only when it is too long to be found or read in one piece.
 LONG_WORDS, PART_WORDS = 2_000, 800
 # A number before a heading changes when a chapter is put in before it; its slug should not.
@@ -38,7 +38,7 @@ class TreeBuilder:
         title = " ".join(title.split())
         if not title:
             return
-        heading = _Heading(level, _shortened(title), slugify(name) if name else "")
+        heading = _Heading(level, shortened(title), slugify(name) if name else "")
         if heading.title != title:
             heading.parts.append(title)
         self._headings.append(heading)
@@ -75,7 +75,7 @@ class TreeBuilder:
             if is_above and (not self._before or first.title == title):
                 first.parts[:0] = self._before
                 return first, rest
-        named = _shortened(title) or title_from_name(self._source)
+        named = shortened(title) or title_from_name(self._source)
         return _Heading(0, named, "", self._before), self._headings
 
     def _section(
@@ -103,16 +103,33 @@ def title_from_name(source: str) -> str:
 
 
 def split_long(document: ReadDocument, used: set[str]) -> None:
-    """Cut a document that is nothing but one long text into parts, between its paragraphs."""
-    root = document.sections[0]
-    if len(document.sections) > 1 or len(root.body.split()) <= LONG_WORDS:
-        return
-    first, *others = _parts(root.body)
-    root.body = first
+    """Cut texts that are too long into parts, between their paragraphs.
+
+    Too long is what could not be saved in the browser, and a document of one long text alone.
+    """
+    is_one = len(document.sections) == 1
+    sections: list[ReadSection] = []
+    moved: list[int] = []
+    for section in document.sections:
+        moved.append(len(sections))
+        if section.parent is not None:
+            section.parent = moved[section.parent]
+        sections.append(section)
+        if len(section.body) > LONGEST_BODY or (is_one and len(section.body.split()) > LONG_WORDS):
+            sections += _cut(section, moved[-1], used)
+    document.sections = sections
+
+
+def _cut(section: ReadSection, place: int, used: set[str]) -> list[ReadSection]:
+    """Leave the section its first part; the others are new sections right below it."""
+    section.body, *others = _parts(section.body)
+    cut = []
     for number, body in enumerate(others, start=2):
-        slug = unique_slug(f"{root.slug[:90]}-{number}", used)
+        slug = unique_slug(f"{section.slug[:90]}-{number}", used)
         used.add(slug)
-        document.sections.append(ReadSection(slug, f"{root.title} ({number})", 1, 0, body))
+        title = f"{section.title[: LONGEST_TITLE - 8]} ({number})"
+        cut.append(ReadSection(slug, title, section.level + 1, place, body))
+    return cut
 
 
 def _parts(body: str) -> list[str]:
@@ -128,7 +145,8 @@ def _parts(body: str) -> list[str]:
     return ["\n".join(part).strip() for part in parts if any(line.strip() for line in part)]
 
 
-def _shortened(title: str) -> str:
-    if len(title) <= TITLE_LENGTH:
+def shortened(title: str) -> str:
+    """A title as long as one may be that is typed in the browser."""
+    if len(title) <= LONGEST_TITLE:
         return title
-    return title[: TITLE_LENGTH - 1].rsplit(" ", 1)[0] + "…"
+    return title[: LONGEST_TITLE - 1].rsplit(" ", 1)[0] + "…"

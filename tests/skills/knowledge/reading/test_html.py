@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from app.skills.knowledge.editing import LONGEST_BODY
 from app.skills.knowledge.reading import ReadDocument
 from tests.skills.knowledge.reading.files import body, codes, fatal, outline, read, zip_of
 
@@ -137,6 +138,26 @@ def test_a_folder_of_pages_comes_in_the_order_of_its_index() -> None:
     ]
 
 
+def test_what_is_not_read_of_a_folder_is_named() -> None:
+    files = {
+        "a.es.html": "<h1>Barra</h1><p>Hielo.</p>",
+        "a.en.html": "<h1>Bar</h1><p>Ice.</p>",
+        "b.en.html": "<h1>Floor</h1><p>Tables.</p>",
+        "deep.es.html": "<html>" + "<div>" * 20_000 + "x",
+        "two.es.md": "# A\n## B {#b}\nx\n## C {#b}\ny",
+        "wines.pdf": b"%PDF-1.7",
+        "style.css": "p {}",
+        "__MACOSX/wines.pdf": b"x",
+    }
+    reading = read(zip_of(files), "m.zip", language="es")
+    assert [(each.place, each.code, each.detail) for each in reading.problems] == [
+        ("wines.pdf", "not_in_a_zip", ""),
+        ("", "other_language", "2"),
+        ("deep.es.html", "page_unreadable", ""),
+        ("two.es.md", "duplicate_slug", "b"),
+    ]
+
+
 def test_chapters_of_a_folder_never_share_a_slug() -> None:
     page = "<h1 id='intro'>Intro</h1><p>Words.</p><h2>More</h2><p>Words.</p>"
     reading = read(zip_of({"a.html": page, "b.html": page, "ch10.html": page}), "m.zip")
@@ -172,6 +193,26 @@ def test_a_long_text_without_headings_is_cut_between_its_paragraphs() -> None:
     words = [len(each.body.split()) for each in document.sections]
     assert sum(words) == 15 * 201
     assert all(each.parent == 0 for each in document.sections[1:])
+
+
+def test_a_section_longer_than_one_may_be_typed_is_cut_where_it_stands() -> None:
+    paragraphs = "".join(f"<p>{number} {'word ' * 400}</p>" for number in range(110))
+    rest = "<h3>Cubes</h3><p>Big.</p><h2>Salt</h2>"
+    page = f"<html><h1>Bar</h1><h2>Ice</h2>{paragraphs}{rest}</html>"
+    sections = read(page, "b.html").documents[0].sections
+    titles = [each.title for each in sections]
+    assert titles[:4] == ["Bar", "Ice", "Ice (2)", "Ice (3)"]
+    assert titles[-2:] == ["Cubes", "Salt"]
+    assert {sections[each.parent].title for each in sections[2:-1] if each.parent} == {"Ice"}
+    assert sections[-1].parent == 0
+    assert max(len(each.body) for each in sections) <= LONGEST_BODY
+    assert sum(each.body.count("word") for each in sections) == 110 * 400
+
+
+def test_a_paragraph_longer_than_a_section_may_be_is_refused_by_the_sections_name() -> None:
+    reading = read(f"<html><h1>Bar</h1><h2>Ice</h2><p>{'word ' * 50_000}</p></html>", "b.html")
+    assert fatal(reading) == "section_too_long"
+    assert reading.problems[0].detail == "Ice"
 
 
 def test_elements_thousands_deep_are_refused() -> None:

@@ -133,16 +133,31 @@ def test_an_unknown_allergen_or_a_contradiction_declares_nothing() -> None:
     assert "allergens" not in first.values | second.values
 
 
-def test_two_rows_of_one_name_name_each_other_and_stop_nobody() -> None:
-    rows = menu("name,price\nTaco,5\nFlan,4\n\ntáco,6\n,3\n").rows
-    assert [row.line for row in rows] == [2, 3, 5, 6]
-    assert errors(rows[0]) == errors(rows[2]) == [("duplicate_name", "2, 5")]
-    assert rows[1].problems == []
-    assert errors(rows[3]) == [("name_missing", "")]
+def test_of_two_rows_of_one_name_the_first_that_can_be_is_used() -> None:
+    rows = menu("name,price\nTaco,-1\nTaco,5\nFlan,4\n\ntáco,6\n,3\n").rows
+    assert [row.line for row in rows] == [2, 3, 4, 6, 7]
+    assert errors(rows[0]) == [("price_negative", "-1")]
+    assert rows[1].problems == rows[2].problems == []
+    assert errors(rows[3]) == [("duplicate_name", "3")]
+    assert errors(rows[4]) == [("name_missing", "")]
+
+
+def test_what_could_not_be_saved_again_in_the_browser_is_an_error_of_its_row() -> None:
+    long, items = "x" * 61, "; ".join(f"item {number}" for number in range(101))
+    rows = menu(
+        "name,category,tags,ingredients\n"
+        f"Taco,{long},,\nFlan,,{long},\nSopa,,,{items}\nMole,,,{'y' * 10_001}\n"
+    ).rows
+    assert [errors(row) for row in rows] == [
+        [("text_too_long", "category")],
+        [("text_too_long", "tags")],
+        [("too_many_items", "ingredients")],
+        [("text_too_long", "ingredients")],
+    ]
 
 
 def test_other_cells_that_cannot_be_are_named() -> None:
-    long = "x" * 201
+    long = "x" * 121
     rows = menu(f"name,active,description\n{long},yes,\nFlan,perhaps,\nSopa,no,a,b,c\n").rows
     assert errors(rows[0]) == [("name_too_long", "name_en")]
     assert errors(rows[1]) == [("not_yes_or_no", "perhaps")]

@@ -1,0 +1,24 @@
+"""What a file is called: as its owner called it, where that is safe on every system."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from app.files.kinds import ENDINGS
+
+LONGEST_STEM = 80
+_ENDING = re.compile(r"\.[A-Za-z0-9]{1,5}$")
+_NOT_IN_NAMES = re.compile(r'[<>:"|?*/\\]')
+
+
+def tidy_name(raw: str, media_type: str) -> str:
+    """The last part of `raw` without what is unseen or has a meaning, its ending as it is."""
+    last = re.split(r"[/\\]", raw)[-1]
+    seen = "".join(sign for sign in last if unicodedata.category(sign)[0] != "C")
+    plain = _NOT_IN_NAMES.sub("_", unicodedata.normalize("NFC", seen))
+    ending = _ENDING.search(plain)
+    stem = _ENDING.sub("", plain)[:LONGEST_STEM].strip(" .") or "file"
+    known = ENDINGS[media_type]
+    kept = ending[0].lower() if ending and ending[0].lower() in known else known[0]
+    return stem + kept

@@ -1,0 +1,116 @@
+"""Where the bytes of files are: under random names, whole or not at all.
+
+A key is made by `new_key`. What stands after a point in a name belongs to the key before it,
+so that a picture's preview comes and goes with the picture.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Protocol
+
+from app.config import Settings
+
+_NAME = re.compile(r"[0-9a-f]{32}(?:\.[a-z0-9-]{1,32})?")
+
+
+def new_key() -> str:
+    """A name that nobody can guess and that says nothing."""
+    return secrets.token_hex(16)
+
+
+def preview_of(key: str) -> str:
+    """The name of the small picture that goes with a picture."""
+    return f"{key}.preview"
+
+
+def base_of(name: str) -> str:
+    """The key that a name belongs to."""
+    return name.partition(".")[0]
+
+
+class Storage(Protocol):
+    """A place for bytes; how they are named and whose they are is known by `StoredFile`."""
+
+    def put(self, name: str, content: bytes) -> None:
+        """Keep `content`: when this returns it is there to stay."""
+
+    def open(self, name: str) -> IO[bytes]:
+        """The bytes of that name; FileNotFoundError where there are none."""
+
+    def remove(self, name: str) -> None:
+        """Let go of that name, if it is there."""
+
+    def old_names(self, before: datetime) -> Iterator[str]:
+        """All names that were written before then."""
+
+
+def files_folder(settings: Settings) -> Path:
+    """Where uploads are kept; all hosts of a house must see the same folder."""
+    return settings.comanda_data.expanduser().absolute() / "files"
+
+
+def make_storage(settings: Settings) -> Storage:
+    """The storage of this house."""
+    return DiskStorage(files_folder(settings))
+
+
+class DiskStorage:
+    """Files in a folder, spread over folders of their first letters."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def put(self, name: str, content: bytes) -> None:
+        path = self._path(name)
+        for folder in (self.folder, path.parent.parent, path.parent):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        draft = path.with_name(f"{base_of(name)}.new-{secrets.token_hex(4)}")
+        try:
+            _write(draft, content)
+            draft.replace(path)
+        finally:
+            draft.unlink(missing_ok=True)
+        _sync_folder(path.parent)
+
+    def open(self, name: str) -> IO[bytes]:
+        return self._path(name).open("rb")
+
+    def remove(self, name: str) -> None:
+        self._path(name).unlink(missing_ok=True)
+
+    def old_names(self, before: datetime) -> Iterator[str]:
+        for path in self.folder.glob("??/??/*"):
+            # Others may be at work here: what has just gone is not there any more.
+            with suppress(FileNotFoundError):
+                written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+                if written < before and _NAME.fullmatch(path.name):
+                    yield path.name
+
+    def _path(self, name: str) -> Path:
+        if not _NAME.fullmatch(name):
+            raise FileNotFoundError(name)
+        return self.folder / name[:2] / name[2:4] / name
+
+
+def _write(path: Path, content: bytes) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    """A name is there to stay once its folder is written, too."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

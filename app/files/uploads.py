@@ -1,0 +1,215 @@
+"""Taking in files: examined, tidied, kept for a while, then for good or not at all.
+
+A file is temporary until `keep_files`. What nobody holds is removed after a day
+(`app.files.clean_up`); a draft holds its files with `hold_files`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterable, Sequence
+from typing import IO
+from uuid import UUID
+
+from sqlalchemy import func, select, update
+from sqlalchemy.exc import IntegrityError
+
+from app.db import ScopedSession
+from app.errors import InvalidInput, TooMany
+from app.files.examining import examine
+from app.files.kinds import KIB, LARGEST_BYTES, MIB, Unfit
+from app.files.models import StoredFile
+from app.files.names import tidy_name
+from app.files.result import Examined
+from app.files.storage import Storage, new_key, preview_of
+
+LONGEST_UPLOAD_KEY = 64
+# What one person may have waiting for a form to be sent.
+MOST_WAITING_BYTES = 500 * MIB
+_PIECE = 64 * KIB
+
+
+def store_upload(
+    session: ScopedSession,
+    storage: Storage,
+    stream: IO[bytes],
+    name: str,
+    *,
+    kinds: Collection[str],
+    largest_bytes: int = LARGEST_BYTES,
+    upload_key: str = "",
+) -> StoredFile:
+    """Take in a file of one of `kinds`; what has the same key is the same upload once more.
+
+    Never commits; bytes whose row is never committed are removed by the clean-up.
+
+    Raises:
+        InvalidInput: it is not taken; the message says why, and what to do.
+        TooMany: this person has too much waiting.
+    """
+    examined = _examine(_read(stream, min(largest_bytes, LARGEST_BYTES)), kinds)
+    upload_key = upload_key[:LONGEST_UPLOAD_KEY]
+    if upload_key and (earlier := _find_upload(session, upload_key)):
+        return earlier
+    _check_room(session, len(examined.content))
+    file = StoredFile(
+        group_id=session.scope.group_id,
+        user_id=session.scope.user_id,
+        key=new_key(),
+        upload_key=upload_key or None,
+        name=tidy_name(name, examined.media_type),
+        kind=examined.kind,
+        media_type=examined.media_type,
+        size=len(examined.content),
+        sha256=hashlib.sha256(examined.content).hexdigest(),
+    )
+    storage.put(file.key, examined.content)
+    if examined.preview:
+        storage.put(preview_of(file.key), examined.preview)
+    try:
+        with session.begin_nested():
+            session.add(file)
+    except IntegrityError:
+        # The same upload has just come in twice.
+        storage.remove(file.key)
+        storage.remove(preview_of(file.key))
+        return _find_upload(session, upload_key) or file
+    return file
+
+
+def hold_files(session: ScopedSession, file_ids: Iterable[UUID], kind: str, owner_id: UUID) -> None:
+    """Keep the clean-up from one's own files for as long as what is named needs them."""
+    wanted = list(file_ids)
+    if not wanted:
+        return
+    session.execute(
+        update(StoredFile)
+        .where(
+            StoredFile.id.in_(wanted),
+            StoredFile.group_id == session.scope.group_id,
+            StoredFile.user_id == session.scope.user_id,
+            StoredFile.owner_id.is_(None),
+        )
+        .values(owner_kind=kind, owner_id=owner_id)
+    )
+
+
+def list_own_files(session: ScopedSession, file_ids: Sequence[UUID]) -> list[StoredFile]:
+    """One's own files of these, in their order; what is not there any more is left out."""
+    found = session.scalars(
+        select(StoredFile).where(
+            StoredFile.id.in_(file_ids),
+            StoredFile.group_id == session.scope.group_id,
+            StoredFile.user_id == session.scope.user_id,
+        )
+    )
+    by_id = {file.id: file for file in found}
+    return [by_id[file_id] for file_id in file_ids if file_id in by_id]
+
+
+def _read(stream: IO[bytes], largest_bytes: int) -> bytes:
+    """All of it, and never much more than is taken."""
+    pieces: list[bytes] = []
+    size = 0
+    while piece := stream.read(_PIECE):
+        size += len(piece)
+        if size > largest_bytes:
+            raise too_large(largest_bytes)
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def too_large(largest_bytes: int) -> InvalidInput:
+    """What is said of a file that is larger than that."""
+    error = InvalidInput(
+        "The file is larger than %(limit)s MB. Make it smaller, or take the photo in a lower"
+        " resolution.",
+        limit=largest_bytes // MIB,
+    )
+    error.status, error.code = 413, "too_large"
+    return error
+
+
+def _examine(content: bytes, kinds: Collection[str]) -> Examined:
+    try:
+        examined = examine(content)
+    except Unfit as unfit:
+        raise InvalidInput(UNFIT.get(unfit.code, UNFIT["broken"])) from None
+    if examined.kind in kinds:
+        return examined
+    if set(kinds) == {"image"}:
+        raise InvalidInput("Only pictures can be added here: JPEG, PNG, WebP or GIF.")
+    raise InvalidInput("Files of this kind cannot be added here. Look below the field what can.")
+
+
+def _find_upload(session: ScopedSession, upload_key: str) -> StoredFile | None:
+    return session.scalar(
+        select(StoredFile).where(
+            StoredFile.group_id == session.scope.group_id,
+            StoredFile.user_id == session.scope.user_id,
+            StoredFile.upload_key == upload_key,
+        )
+    )
+
+
+def _check_room(session: ScopedSession, size: int) -> None:
+    """Nobody fills the disk with what is never sent."""
+    waiting = session.scalar(
+        select(func.coalesce(func.sum(StoredFile.size), 0)).where(
+            StoredFile.group_id == session.scope.group_id,
+            StoredFile.user_id == session.scope.user_id,
+            StoredFile.state == "temporary",
+        )
+    )
+    if int(waiting or 0) + size > MOST_WAITING_BYTES:
+        raise TooMany(
+            "You have many files in forms that are not sent yet. Send or throw away some of"
+            " those first; what is in none is removed after a day."
+        )
+
+
+def N_(text: str) -> str:  # noqa: N802 (what the catalog's tools know it by)
+    """Marks a text that is translated where it is shown."""
+    return text
+
+
+# What is wrong with a file, by the code of `Unfit`.
+UNFIT = {
+    "empty": N_("The file is empty. Choose another one."),
+    "two_kinds": N_(
+        "The file is two kinds of file at once, which is not safe. Open it, save it anew, and add"
+        " that."
+    ),
+    "broken_image": N_(
+        "The picture cannot be opened: it is damaged or did not come whole. Add it again, or take"
+        " a new one."
+    ),
+    "too_many_pixels": N_(
+        "The picture has too many pixels. Make it smaller, or take it in a lower resolution."
+    ),
+    "heic": N_(
+        "This picture is HEIC or AVIF, which not every device can show. Save it as JPEG, or set"
+        " the camera to “Most compatible”."
+    ),
+    "locked": N_("The file is protected with a password. Save a copy without one and choose that."),
+    "broken": N_("The file is damaged or not complete. Save it again, or download it once more."),
+    "old_office": N_(
+        "This is a file of an old Office version. Save it as .docx or .xlsx and choose that."
+    ),
+    "programs": N_(
+        "The file has macros, which are programs. Save it as .docx or .xlsx and choose that."
+    ),
+    "bomb": N_("The file unpacks to far more than it should. Save it again without attachments."),
+    "archive": N_("Packed folders (.zip) are not taken. Add the files in it one by one."),
+    "markup": N_(
+        "Web pages and drawings made of code (HTML, SVG, XML) are not taken. Save it as a PDF or"
+        " a picture and add that."
+    ),
+    "too_many_pages": N_("The PDF has more than 500 pages. Add the pages that matter."),
+    "too_much": N_(
+        "Looking at this file takes too much time or memory. Save it smaller and add that."
+    ),
+    "unknown": N_(
+        "This kind of file is not taken. Add a picture, a PDF, a text or an Office document."
+    ),
+}

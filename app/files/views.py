@@ -1,0 +1,98 @@
+"""Bringing files and getting them back: never by an address that a stranger could use."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+from uuid import UUID
+
+from flask import Blueprint, Response, render_template, request, send_file
+from flask.typing import ResponseReturnValue
+from flask_login import current_user
+from werkzeug.exceptions import RequestEntityTooLarge
+
+from app.errors import InvalidInput, NotFound
+from app.extensions import limiter, services
+from app.files.access import load_file, open_bytes
+from app.files.kinds import FORM_BYTES, LARGEST_BYTES
+from app.files.pages import file_view
+from app.files.rules import read_rules
+from app.files.storage import preview_of
+from app.files.uploads import store_upload, too_large
+from app.web import db_session, error_response, require_role
+
+blueprint = Blueprint("files", __name__, url_prefix="/files")
+UPLOADS = "60 per minute; 600 per hour"
+# Whatever it is, it is not a page: nothing in it is run, and nothing is fetched for it.
+CLOSED = "default-src 'none'; sandbox"
+
+
+def _person() -> str:
+    return str(getattr(current_user, "user_id", ""))
+
+
+@blueprint.url_value_preprocessor
+def let_files_in(endpoint: str | None, _values: dict[str, Any] | None) -> None:
+    """This route takes what is larger than a page, from people of the house alone.
+
+    Before everything else, because looking for a form's token reads the whole of it.
+    """
+    if endpoint == "files.upload" and current_user.is_authenticated:
+        request.max_content_length = LARGEST_BYTES + FORM_BYTES
+
+
+@blueprint.before_request
+def people_only() -> None:
+    require_role()
+
+
+@blueprint.errorhandler(RequestEntityTooLarge)
+def _too_large(_error: RequestEntityTooLarge) -> ResponseReturnValue:
+    return error_response(too_large(LARGEST_BYTES))
+
+
+@blueprint.post("")
+@limiter.limit(UPLOADS, key_func=_person)
+def upload() -> ResponseReturnValue:
+    """Take in one file and show it as its field does."""
+    rules = read_rules(request.form.get("rules", ""))
+    sent = request.files.get("file")
+    if sent is None or not sent.filename:
+        raise InvalidInput("Choose a file.")
+    session = db_session()
+    file = store_upload(
+        session,
+        services().files,
+        sent.stream,
+        sent.filename,
+        kinds=rules.kinds,
+        largest_bytes=rules.largest_bytes,
+        upload_key=request.form.get("key", ""),
+    )
+    session.commit()
+    return render_template("files/_file.html", file=file_view(file), field_name=rules.name)
+
+
+@blueprint.get("/<uuid:file_id>")
+def download(file_id: UUID) -> ResponseReturnValue:
+    """The file itself, to be saved and never shown."""
+    file = load_file(db_session(), file_id)
+    content = open_bytes(services().files, file.key)
+    return _closed(send_file(content, file.media_type, as_attachment=True, download_name=file.name))
+
+
+@blueprint.get("/<uuid:file_id>/preview")
+def preview(file_id: UUID) -> ResponseReturnValue:
+    """A small picture of a picture."""
+    file = load_file(db_session(), file_id)
+    if file.kind != "image":
+        raise NotFound("This file is not there, or it is not yours.")
+    content = open_bytes(services().files, preview_of(file.key))
+    return _closed(send_file(content, file.media_type))
+
+
+def _closed(response: Response) -> Response:
+    response.headers["Content-Security-Policy"] = CLOSED
+    response.headers["Cache-Control"] = "no-store"
+    response.status_code = HTTPStatus.OK
+    return response

@@ -1,0 +1,137 @@
+"""The pages of contacts: the list, one of them, and a table of many. For managers and admins."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from uuid import UUID
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from flask_babel import gettext as _
+
+from app.accounts.pages import page
+from app.errors import InvalidInput
+from app.skills.forms.contact_editing import (
+    MOST_LISTED,
+    ContactTexts,
+    add_contact,
+    list_contacts,
+    load_contact,
+    save_contact,
+    switch_contact,
+)
+from app.skills.forms.contact_import import LARGEST_FILE, import_contacts
+from app.skills.forms.fields.definitions import PhoneField, Words
+from app.skills.forms.fields.display import plain
+from app.skills.forms.models import Contact
+from app.skills.forms.pages import reader_language
+from app.web import db_session, require_role
+
+_PHONE = PhoneField(name="phone", label=Words(en="Phone"))
+blueprint = Blueprint("contacts", __name__, url_prefix="/admin/contacts")
+
+
+@blueprint.before_request
+def editors_only() -> None:
+    require_role("manager", "admin")
+
+
+@blueprint.get("/")
+def index() -> ResponseReturnValue:
+    """Who forms may name; the list alone for htmx."""
+    wanted, off = request.args.get("q", "")[:100], "off" in request.args
+    found, count = list_contacts(db_session(), wanted, active=not off)
+    fragment = request.htmx.wants_fragment  # type: ignore[attr-defined]
+    return render_template(
+        "forms/contacts/_list.html" if fragment else "forms/contacts/index.html",
+        contacts=found,
+        count=count,
+        most=MOST_LISTED,
+        wanted=wanted,
+        off=off,
+        phone=_phone,
+    )
+
+
+def _phone(contact: Contact) -> str:
+    return plain(_PHONE, contact.phone or None, reader_language())
+
+
+@blueprint.get("/new")
+def new() -> ResponseReturnValue:
+    """The form for somebody who is not on the list yet."""
+    return page("forms/contacts/edit.html", contact=None, texts=ContactTexts())
+
+
+@blueprint.post("/new")
+def add() -> ResponseReturnValue:
+    """Put somebody on the list."""
+    try:
+        contact = add_contact(db_session(), _typed())
+    except InvalidInput as error:
+        return page("forms/contacts/edit.html", error, contact=None, texts=_typed())
+    flash(_("%(name)s is on the list.", name=contact.name))
+    return _to_list()
+
+
+@blueprint.get("/<uuid:contact_id>")
+def edit(contact_id: UUID) -> ResponseReturnValue:
+    """One of them."""
+    contact = load_contact(db_session(), contact_id)
+    texts = ContactTexts(contact.name, contact.job, _phone(contact), contact.email)
+    return page("forms/contacts/edit.html", contact=contact, texts=texts)
+
+
+@blueprint.post("/<uuid:contact_id>")
+def save(contact_id: UUID) -> ResponseReturnValue:
+    """Write what was typed, or show it again with what is wrong."""
+    session = db_session()
+    try:
+        contact = save_contact(session, contact_id, _typed())
+    except InvalidInput as error:
+        contact = load_contact(session, contact_id)
+        return page("forms/contacts/edit.html", error, contact=contact, texts=_typed())
+    flash(_("%(name)s is saved.", name=contact.name))
+    return _to_list()
+
+
+@blueprint.post("/<uuid:contact_id>/switch")
+def switch(contact_id: UUID) -> ResponseReturnValue:
+    """Take somebody off the list, or put them back."""
+    active = request.form.get("to") == "on"
+    contact = switch_contact(db_session(), contact_id, active=active)
+    if active:
+        flash(_("%(name)s is on the list.", name=contact.name))
+        return _to_list()
+    flash(_("%(name)s is off the list. Forms that name them stay as they are.", name=contact.name))
+    return _to_list()
+
+
+@blueprint.get("/import")
+def choose_table() -> ResponseReturnValue:
+    """Where a table of contacts is handed in."""
+    return page("forms/contacts/import.html", done=None, largest=LARGEST_FILE)
+
+
+@blueprint.post("/import")
+def take_table() -> ResponseReturnValue:
+    """Take in what can be used of a table, and tell row by row what cannot."""
+    file = request.files.get("file")
+    try:
+        if file is None or not file.filename:
+            raise InvalidInput("Choose a file first.", field="file")
+        done = import_contacts(db_session(), file.stream.read(LARGEST_FILE + 1))
+    except InvalidInput as error:
+        db_session().rollback()
+        return page("forms/contacts/import.html", error, done=None, largest=LARGEST_FILE)
+    problems = [(each, _(each.message, **each.params)) for each in done.problems]
+    return page("forms/contacts/import.html", done=done, problems=problems, largest=LARGEST_FILE)
+
+
+def _typed() -> ContactTexts:
+    form = request.form
+    return ContactTexts(*(form.get(name, "")[:500] for name in ("name", "job", "phone", "email")))
+
+
+def _to_list() -> ResponseReturnValue:
+    return redirect(url_for(".index"), HTTPStatus.SEE_OTHER)

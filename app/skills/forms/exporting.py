@@ -1,0 +1,118 @@
+"""Submissions as a table for spreadsheets: a column a field, written while it is sent."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from flask_babel import gettext as _
+
+from app.db import ScopedSession
+from app.skills.forms.fields.checking import shown_fields
+from app.skills.forms.fields.definitions import FormField, read_fields
+from app.skills.forms.fields.display import plain
+from app.skills.forms.fields.values import has_value
+from app.skills.forms.models import FormSubmission
+from app.skills.forms.sheets import title_of
+from app.skills.forms.submissions import Wanted, each_form_version, next_submissions
+
+# Without it, spreadsheets read accents as something else.
+BYTE_ORDER_MARK = "\ufeff"
+_NUMBER = re.compile(r"[+-]?\d{1,15}(?:\.\d{1,15})?")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+Transaction = Callable[[], AbstractContextManager[ScopedSession]]
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A field of a form, by the form's address and the field's name, and its heading."""
+
+    key: Key
+    heading: str
+
+
+def write_csv(
+    transaction: Transaction, wanted: Wanted, zone: ZoneInfo, language: str
+) -> Iterator[str]:
+    """The submissions that fit, as lines of CSV.
+
+    A few at a time and each time in a transaction of its own, so that neither memory nor a
+    connection is held for as long as somebody downloads.
+    """
+    with transaction() as session:
+        columns = columns_of(each_form_version(session, wanted, zone), language)
+    yield BYTE_ORDER_MARK + _written([_headings(columns)])
+    last: FormSubmission | None = None
+    while True:
+        with transaction() as session:
+            found = next_submissions(session, wanted, zone, last)
+        if not found:
+            return
+        yield _written([_line(each, columns, zone, language) for each in found])
+        last = found[-1]
+
+
+def columns_of(forms: Sequence[Mapping[str, Any]], language: str) -> list[Column]:
+    """The columns of forms in all their versions, each field once, headed as the latest says.
+
+    Fields of several forms are headed by their form too.
+    """
+    titles = {form["slug"]: title_of(form, language) for form in forms}
+    headings: dict[Key, str] = {}
+    for form in forms:
+        for field in read_fields(form["fields"]):
+            if has_value(field):
+                headings[form["slug"], field.name] = field.label.text(language)
+    return [
+        Column(key, f"{titles[key[0]]}: {heading}" if len(titles) > 1 else heading)
+        for key, heading in headings.items()
+    ]
+
+
+def neutral(text: str) -> str:
+    """A cell that no spreadsheet takes for a formula."""
+    if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text):
+        return f"'{text}"
+    return text
+
+
+def _headings(columns: Sequence[Column]) -> list[str]:
+    facts = [_("Number"), _("Form"), _("Sent by"), _("Sent on"), _("Version of the form")]
+    return [*facts, *(column.heading for column in columns)]
+
+
+def _line(
+    submission: FormSubmission, columns: Sequence[Column], zone: ZoneInfo, language: str
+) -> list[str]:
+    slug = submission.form["slug"]
+    cells = {
+        (slug, field.name): plain(field, submission.values.get(field.name), language)
+        for field in _shown(submission)
+    }
+    return [
+        submission.reference,
+        title_of(submission.form, language),
+        submission.submitter,
+        f"{submission.submitted_at.astimezone(zone):%Y-%m-%d %H:%M}",
+        str(submission.template_version),
+        *(cells.get(column.key, "") for column in columns),
+    ]
+
+
+def _shown(submission: FormSubmission) -> list[FormField]:
+    return shown_fields(read_fields(submission.form["fields"]), submission.values)
+
+
+def _written(lines: Sequence[Sequence[str]]) -> str:
+    page = io.StringIO()
+    writer = csv.writer(page)
+    writer.writerows([[neutral(cell) for cell in line] for line in lines])
+    return page.getvalue()

@@ -1,0 +1,54 @@
+"""What a message says about forms, before any tool is asked: the one wanted, or one to offer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from flask_babel import force_locale
+from flask_babel import gettext as _
+
+from app.assistant.parts import Suggestion
+from app.db import ScopedSession
+from app.skills.forms.asking import asks_for_form, tells_of_event, wanted_words
+from app.skills.forms.naming import FormNames, fold_names, named_form, related_form, title_words
+from app.skills.forms.search import published_forms
+
+# A chip repeats what was said, so that the form is filled in from it; a message holds 4,000.
+LONGEST_REPEATED = 1_500
+
+
+def find_wish(
+    session: ScopedSession, message: str, language: str
+) -> tuple[Mapping[str, Any], list[str]]:
+    """The hint `wanted`, where a form is asked for in so many words: the tool and its query."""
+    if not asks_for_form(message):
+        return {}, []
+    named = named_form(message, _load_names(session))
+    query = title_words(message, named) if named else wanted_words(message)
+    return {"wanted": {"search_forms": {"query": query[:200]}}}, []
+
+
+def offer_form(session: ScopedSession, message: str, language: str) -> Sequence[Suggestion]:
+    """A chip to the form that may be wanted for what the message tells of."""
+    if asks_for_form(message) or not tells_of_event(message):
+        return ()
+    related = related_form(message, _load_names(session), language)
+    if related is None:
+        return ()
+    with force_locale(language):
+        said = _(
+            "Fill out “%(title)s”: %(words)s",
+            title=related.title,
+            words=message[:LONGEST_REPEATED],
+        )
+    return (Suggestion(label=related.title, message=said),)
+
+
+def _load_names(session: ScopedSession) -> FormNames:
+    return fold_names(
+        tuple(
+            (row.slug, row.title_en, row.title_es, row.description_en, row.description_es)
+            for row in published_forms(session)
+        )
+    )

@@ -1,0 +1,182 @@
+"""Forms that were handed in: one's own, and for managers all of the group's, narrowed down."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from typing import Any
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import ColumnElement, Select, Text, cast, func, or_, select, tuple_
+from sqlalchemy.dialects.postgresql import distinct_on
+
+from app.db import ScopedSession
+from app.errors import NotFound
+from app.skills.forms.models import FormSubmission
+
+PAGE = 50
+AT_ONCE = 200
+EDITORS = ("manager", "admin")
+LONGEST_SEARCH = 100
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a list is narrowed to; `form` is the address of one. Both days are included."""
+
+    form: str = ""
+    person: UUID | None = None
+    since: date | None = None
+    until: date | None = None
+    text: str = ""
+    page: int = 1
+
+    @property
+    def is_narrow(self) -> bool:
+        return bool(self.form or self.person or self.since or self.until or self.text)
+
+
+def read_wanted(arguments: Mapping[str, str]) -> Wanted:
+    """What an address asks for; what cannot be understood narrows nothing."""
+    page = arguments.get("page", "")
+    return Wanted(
+        form=arguments.get("form", ""),
+        person=_as_id(arguments.get("person", "")),
+        since=_as_day(arguments.get("since", "")),
+        until=_as_day(arguments.get("until", "")),
+        text=" ".join(arguments.get("q", "").replace("\0", "").split())[:LONGEST_SEARCH],
+        page=max(1, int(page)) if page.isdecimal() and len(page) < len("100000") else 1,
+    )
+
+
+def load_submission(session: ScopedSession, submission_id: UUID) -> FormSubmission:
+    """One's own submission; for managers and admins any of the group. Else NotFound."""
+    query = _visible(session).where(FormSubmission.id == submission_id)
+    found = session.scalar(query)
+    if found is None:
+        raise NotFound("This form is not there, or it is not yours to see.")
+    return found
+
+
+def list_submissions(
+    session: ScopedSession, wanted: Wanted, zone: ZoneInfo
+) -> tuple[list[FormSubmission], int]:
+    """A page of the submissions that fit, the newest first, and how many there are."""
+    conditions = _conditions(wanted, zone)
+    query = _visible(session).where(*conditions)
+    count = session.scalar(query.with_only_columns(func.count(FormSubmission.id))) or 0
+    page = query.order_by(*NEWEST).limit(PAGE).offset(PAGE * (wanted.page - 1))
+    return list(session.scalars(page)), count
+
+
+def list_own_submissions(session: ScopedSession, most: int) -> list[FormSubmission]:
+    """The last that one has handed in."""
+    mine = FormSubmission.user_id == session.scope.user_id
+    return list(session.scalars(_visible(session).where(mine).order_by(*NEWEST).limit(most)))
+
+
+NEWEST = (FormSubmission.submitted_at.desc(), FormSubmission.id.desc())
+
+
+def list_forms_used(session: ScopedSession) -> list[dict[str, Any]]:
+    """The forms of which there are submissions, each as the latest of them has it."""
+    slug = FormSubmission.form["slug"].astext
+    query = _visible(session).with_only_columns(FormSubmission.form).ext(distinct_on(slug))
+    return list(session.scalars(query.order_by(slug, FormSubmission.submitted_at.desc())))
+
+
+def list_submitters(session: ScopedSession) -> list[tuple[UUID, str]]:
+    """Who has handed something in, by the name that they had last."""
+    query = (
+        _visible(session)
+        .with_only_columns(FormSubmission.user_id, FormSubmission.submitter)
+        .where(FormSubmission.user_id.is_not(None))
+        .ext(distinct_on(FormSubmission.user_id))
+        .order_by(FormSubmission.user_id, FormSubmission.submitted_at.desc())
+    )
+    found = [(user_id, name) for user_id, name in session.execute(query) if user_id]
+    return sorted(found, key=lambda person: person[1])
+
+
+def each_form_version(
+    session: ScopedSession, wanted: Wanted, zone: ZoneInfo
+) -> list[dict[str, Any]]:
+    """The forms of the submissions that fit, once for each version, the oldest first."""
+    slug, version = FormSubmission.form["slug"].astext, FormSubmission.template_version
+    query = (
+        _visible(session)
+        .where(*_conditions(wanted, zone))
+        .with_only_columns(FormSubmission.form)
+        .ext(distinct_on(slug, version))
+        .order_by(slug, version, FormSubmission.submitted_at)
+    )
+    return list(session.scalars(query))
+
+
+def next_submissions(
+    session: ScopedSession, wanted: Wanted, zone: ZoneInfo, after: FormSubmission | None
+) -> list[FormSubmission]:
+    """Some of the submissions that fit, the oldest first, after one of them; [] at the end."""
+    query = _visible(session).where(*_conditions(wanted, zone))
+    place = tuple_(FormSubmission.submitted_at, FormSubmission.id)
+    if after is not None:
+        query = query.where(place > (after.submitted_at, after.id))
+    ordered = query.order_by(FormSubmission.submitted_at, FormSubmission.id)
+    return list(session.scalars(ordered.limit(AT_ONCE)))
+
+
+def _visible(session: ScopedSession) -> Select[FormSubmission]:
+    query = select(FormSubmission).where(FormSubmission.group_id == session.scope.group_id)
+    if session.scope.role not in EDITORS:
+        query = query.where(FormSubmission.user_id == session.scope.user_id)
+    return query
+
+
+def _conditions(wanted: Wanted, zone: ZoneInfo) -> list[ColumnElement[bool]]:
+    conditions: list[ColumnElement[bool]] = []
+    if wanted.form:
+        conditions.append(FormSubmission.form["slug"].astext == wanted.form)
+    if wanted.person:
+        conditions.append(FormSubmission.user_id == wanted.person)
+    if wanted.since:
+        conditions.append(FormSubmission.submitted_at >= _midnight(wanted.since, zone))
+    if wanted.until:
+        after = wanted.until + timedelta(days=1)
+        conditions.append(FormSubmission.submitted_at < _midnight(after, zone))
+    conditions += [_says(word) for word in wanted.text.split()]
+    return conditions
+
+
+def _says(word: str) -> ColumnElement[bool]:
+    """The word, or the beginning or end of one, stands anywhere in it; accents are optional."""
+    reference = func.format("F-%s-%s", FormSubmission.year, func.lpad(_number(), 6, "0"))
+    titles = [FormSubmission.form[name].astext for name in ("title_en", "title_es")]
+    texts = (reference, FormSubmission.submitter, *titles, cast(FormSubmission.values, Text))
+    wanted = func.fold_text(word)
+    return or_(*(func.strpos(func.fold_text(text), wanted) > 0 for text in texts))
+
+
+def _number() -> ColumnElement[str]:
+    return cast(FormSubmission.number, Text)
+
+
+def _midnight(day: date, zone: ZoneInfo) -> datetime:
+    return datetime.combine(day, time(), zone)
+
+
+def _as_id(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
+def _as_day(text: str) -> date | None:
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        return None
+    # What no calendar of ours can count a day on from.
+    return day if 1900 <= day.year <= 2200 else None

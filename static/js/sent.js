@@ -1,0 +1,9 @@
+// A form that has arrived: nothing of it stays on this device. And the button that prints it.
+import { keepDraft } from "./drafts.js";
+
+for (const name of document.querySelector("[data-sent]")?.dataset.sent.split(" ") ?? []) {
+  keepDraft(name, "");
+}
+const button = document.querySelector("[data-print]");
+button.hidden = false;
+button.addEventListener("click", () => window.print());

@@ -1,0 +1,376 @@
+"""Making forms: the list, the builder's page with its buttons, versions, roles, other houses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+
+from app.db import Database
+from app.skills.forms.fields.definitions import FIELD_TYPES, read_fields
+from app.skills.forms.models import FormDraft, FormTemplate, FormTemplateVersion
+from tests.factories import CheckedClient, Member, Page, make_user, sign_in
+from tests.html_checks import Element
+from tests.skills.forms.filling import (
+    EVERY_TYPE,
+    SHORT,
+    autosave,
+    make_template,
+    submit,
+)
+
+
+@pytest.fixture
+def admin(owner: Database) -> Member:
+    return make_user(owner, role="admin", name="Ada Boss")
+
+
+@pytest.fixture
+def browser(app: Flask, owner: Database, admin: Member) -> CheckedClient:
+    return sign_in(app, owner, admin)
+
+
+@pytest.fixture
+def template(owner: Database, admin: Member) -> FormTemplate:
+    return make_template(owner, admin.group_id)
+
+
+def path_of(template: FormTemplate) -> str:
+    return f"/admin/forms/{template.id}"
+
+
+def work_on(page: Page) -> dict[str, Any]:
+    """What the builder's form would send as it stands, without its buttons and its token."""
+    sent: dict[str, list[str]] = {}
+    for element in page.find("div", id="work"):
+        value = _value_of(element)
+        if value is not None:
+            sent.setdefault(element.attributes["name"], []).append(value)
+    return {name: values if len(values) > 1 else values[0] for name, values in sent.items()}
+
+
+def _value_of(element: Element) -> str | None:
+    attributes = element.attributes
+    if not attributes.get("name"):
+        return None
+    if element.tag == "textarea":
+        return "".join(map(str, element.contents)).removeprefix("\n")
+    if element.tag == "select":
+        options = element.find_all("option")
+        chosen = [one for one in options if "selected" in one.attributes] or options[:1]
+        return chosen[0].attributes["value"]
+    if element.tag != "input":
+        return None
+    if attributes.get("type") in ("checkbox", "radio") and "checked" not in attributes:
+        return None
+    return attributes.get("value", "")
+
+
+def press(
+    browser: CheckedClient, page: Page, template: FormTemplate, do: str, status: int = 200,
+    **typed: Any,
+) -> Page:  # fmt: skip
+    """Type into the builder's page and press a button, as htmx does."""
+    form = {**work_on(page), **{name.replace("__", "-"): text for name, text in typed.items()}}
+    form = {name: value for name, value in form.items() if value is not None}
+    return browser.post_fragment(path_of(template), status, do=do, **form)
+
+
+def stored(owner: Database, template: FormTemplate) -> FormTemplate:
+    with owner.session() as session:
+        found = session.get(FormTemplate, template.id)
+        assert found
+        return found
+
+
+def versions_of(owner: Database, template: FormTemplate) -> list[FormTemplateVersion]:
+    with owner.session() as session:
+        query = select(FormTemplateVersion).where(FormTemplateVersion.template_id == template.id)
+        return list(session.scalars(query.order_by(FormTemplateVersion.version)))
+
+
+def test_the_list_shows_every_state_with_version_and_what_was_sent(
+    app: Flask, owner: Database, admin: Member, browser: CheckedClient
+) -> None:
+    sent = make_template(owner, admin.group_id, title_en="Waste log", title_es="Mermas")
+    make_template(owner, admin.group_id, title_en="Half made", status="draft")
+    make_template(owner, admin.group_id, title_en="Old one", status="archived")
+    make_template(owner, None, title_en="Everybody's")
+    make_template(owner, make_user(owner).group_id, title_en="Somebody else's")
+    submit(browser, sent, who="Ann", what="Spilled")
+    page = browser.page("/admin/forms/")
+    [row] = [row for row in page.find_all("tr") if "Waste log" in row.text]
+    assert "Published" in row.text and row.find("a", href=f"/forms/submissions/?form={sent.slug}")
+    assert all(title in page.text for title in ("Half made", "Old one", "Everybody's"))
+    assert "Shared by all houses" in page.text and "Somebody else's" not in page.text
+    assert "Half made" not in browser.page("/admin/forms/?state=archived").text
+    found = browser.fragment("/admin/forms/?q=merma")
+    assert "Waste log" in found.text and "Old one" not in found.text
+    assert "No form fits all of that." in browser.page("/admin/forms/?q=pizza").text
+
+
+def test_every_type_of_field_opens_with_its_settings_and_is_saved_as_it_was(
+    owner: Database, admin: Member, browser: CheckedClient
+) -> None:
+    template = make_template(owner, admin.group_id, EVERY_TYPE)
+    page = browser.page(path_of(template))
+    assert len(page.find_all("input", name="row")) == len(FIELD_TYPES)
+    for each in EVERY_TYPE:
+        page = press(browser, page, template, f"open:{each['name']}")
+        assert page.find("input", id="x-label_en").attributes["value"] == each["label"]["en"]
+    page = press(browser, page, template, "save", title_en="Another title")
+    assert "Saved as version 2." in page.text
+    now = stored(owner, template)
+    assert read_fields(now.fields) == read_fields(EVERY_TYPE)
+    assert (now.title_en, now.version, now.edited_by) == ("Another title", 2, admin.user_id)
+    # Nothing was changed: nothing is saved.
+    assert "Saved." in press(browser, page, template, "save").text
+    assert [each.version for each in versions_of(owner, template)] == [1, 2]
+
+
+def test_a_field_of_each_type_can_be_added_and_is_drawn_in_both_languages(
+    owner: Database, admin: Member, browser: CheckedClient
+) -> None:
+    template = make_template(owner, admin.group_id, [], status="draft")
+    page = browser.page(path_of(template))
+    for type_ in FIELD_TYPES:
+        page = press(browser, page, template, f"add:{type_}")
+        typed: dict[str, Any] = {"x__label_en": f"A {type_}", "x__label_es": f"Un {type_}"}
+        if page.find_all("input", name="o-en"):
+            typed |= {"o__en": ["Yes, please", "No", ""], "o__es": ["Sí", "", "Quizás"],
+                      "o__value": ["", "", ""]}  # fmt: skip
+        page = press(browser, page, template, "close:", **typed)
+        assert page.text.count(f"A {type_}") >= 2, type_
+        assert f"Un {type_}" in page.text
+    page = press(browser, page, template, "save")
+    assert "Saved as version 2." in page.text
+    fields = read_fields(stored(owner, template).fields)
+    assert [field.type for field in fields] == list(FIELD_TYPES)
+    assert [field.name for field in fields] == [f"a_{type_}" for type_ in FIELD_TYPES]
+    select_field = next(field for field in fields if field.type == "select")
+    assert [option.value for option in select_field.options] == ["yes_please", "no", "quizas"]
+
+
+def test_fields_move_are_copied_removed_and_come_back(
+    owner: Database, browser: CheckedClient, template: FormTemplate
+) -> None:
+    page = browser.page(path_of(template))
+    page = press(browser, page, template, "down:who")
+    page = press(browser, page, template, "copy:what")
+    page = press(browser, page, template, "close:")
+    page = press(browser, page, template, "remove:hurt")
+    assert "Removed: Somebody is hurt" in page.text
+    # What depended on it says so, at the field, and nothing is saved.
+    refused = press(browser, page, template, "save", 422)
+    assert "does not stand above it any more" in refused.text
+    assert stored(owner, template).version == 1
+    page = press(browser, refused, template, "undo:hurt")
+    page = press(browser, page, template, "save")
+    assert "Saved as version 2." in page.text
+    names = [field["name"] for field in stored(owner, template).fields]
+    assert names == ["what", "what_happened", "who", "hurt", "body_part"]
+
+
+def test_a_name_stays_when_the_label_changes_and_drafts_keep_their_version(
+    app: Flask, owner: Database, browser: CheckedClient, template: FormTemplate
+) -> None:
+    filling = browser.page(f"/forms/{template.slug}")
+    autosave(browser, filling, what="A fall")
+    page = press(browser, browser.page(path_of(template)), template, "open:what")
+    page = press(browser, page, template, "save", x__label_en="Tell us", x__label_es="Cuéntanos")
+    assert "Saved as version 2." in page.text
+    [field] = [each for each in stored(owner, template).fields if each["name"] == "what"]
+    assert field["label"] == {"en": "Tell us", "es": "Cuéntanos"}
+    with owner.session() as session:
+        [draft] = session.scalars(
+            select(FormDraft).where(FormDraft.template_id == template.id)
+        ).all()
+    begun = browser.page(f"/forms/drafts/{draft.id}")
+    assert "What happened" in begun.text and "Tell us" not in begun.text
+    assert "This form has changed since you began." in begun.text
+    assert "Tell us" in browser.page(f"/forms/{template.slug}?new=1").text
+
+
+def test_what_is_wrong_is_told_at_its_field_and_all_that_was_typed_is_kept(
+    owner: Database, admin: Member, browser: CheckedClient
+) -> None:
+    template = make_template(owner, admin.group_id, EVERY_TYPE)
+    page = press(browser, browser.page(path_of(template)), template, "open:number")
+    wrong = press(
+        browser, page, template, "save", 422,
+        x__min="50", x__max="10", x__decimals="9", title_en="", title_es="", slug="No good!",
+    )  # fmt: skip
+    told = wrong.text
+    assert "Give the form a title, in one language at least." in told
+    assert "Use small letters, digits and hyphens" in told
+    assert "The least is more than the most." in told
+    assert "Write a whole number from 0 to 4." in told
+    assert work_on(wrong)["x-decimals"] == "9" and work_on(wrong)["slug"] == "No good!"
+    assert stored(owner, template).version == 1
+    # Whoever goes on to another field finds it marked, and what was typed still there.
+    page = press(browser, wrong, template, "open:text", title_en="Report", slug="fine")
+    assert "The least is more than the most." in page.text
+    page = press(browser, page, template, "save", 422, x__pattern="[a-")
+    assert "This is no pattern that can be used." in page.text
+    page = press(browser, page, template, "open:number", x__pattern="")
+    assert work_on(page)["x-min"] == "50"
+
+
+def test_a_condition_names_a_field_above_and_its_values(
+    owner: Database, admin: Member, browser: CheckedClient
+) -> None:
+    template = make_template(owner, admin.group_id, EVERY_TYPE)
+    page = press(browser, browser.page(path_of(template)), template, "open:email")
+    offered = page.find("select", id="x-if_field").find_all("option")
+    assert [each.attributes["value"] for each in offered] == ["", "text", "textarea", "number"]
+    page = press(browser, page, template, "open:multi_select")
+    page = press(browser, page, template, "look", x__if_field="select")
+    refused = press(browser, page, template, "save", 422)
+    assert "Say for which values it is shown." in refused.text
+    page = press(browser, refused, template, "save", x__if_values=["high", "nonsense"])
+    assert "Only if “Select” is: High" in page.text
+    [field] = [each for each in stored(owner, template).fields if each["name"] == "multi_select"]
+    assert field["show_if"] == {"field": "select", "values": ["high"]}
+
+
+def test_two_who_save_lose_nothing(
+    app: Flask, owner: Database, admin: Member, browser: CheckedClient, template: FormTemplate
+) -> None:
+    other = sign_in(app, owner, make_user(owner, group_id=admin.group_id, role="admin", name="Bea"))
+    mine = browser.page(path_of(template))
+    theirs = press(other, other.page(path_of(template)), template, "save", title_en="Theirs")
+    assert "Saved as version 2." in theirs.text
+    clash = press(browser, mine, template, "save", 409, title_en="Mine")
+    assert "Bea changed this while you were writing" in clash.text
+    assert work_on(clash)["title_en"] == "Mine"
+    assert stored(owner, template).title_en == "Theirs"
+    assert "Saved as version 3." in press(browser, clash, template, "save").text
+    history = browser.page(f"{path_of(template)}/history")
+    assert all(words in history.text for words in ("Version 3 · now", "Bea", "Theirs", "Ada Boss"))
+    back = browser.post(f"{path_of(template)}/restore", number="2", version="3")
+    assert back.status_code == 303
+    assert (stored(owner, template).title_en, stored(owner, template).version) == ("Theirs", 4)
+    # Seen too early, or never there.
+    browser.post(f"{path_of(template)}/restore", number="1", version="3")
+    assert stored(owner, template).version == 4
+    assert browser.post(f"{path_of(template)}/restore", number="9", version="4").status_code == 404
+
+
+def test_a_form_is_published_archived_and_brought_back(
+    owner: Database, admin: Member, browser: CheckedClient
+) -> None:
+    empty = make_template(owner, admin.group_id, [], status="draft")
+    publish = f"{path_of(empty)}/status"
+    browser.post(publish, status="published", version="1")
+    assert stored(owner, empty).status == "draft"
+    assert "there is nothing to fill in yet" in browser.page(path_of(empty)).text
+    nameless = make_template(owner, admin.group_id, title_en="", title_es="", status="draft")
+    browser.post(f"{path_of(nameless)}/status", status="published", version="1")
+    page = browser.page(path_of(nameless))
+    assert "Give the form a title and save it first." in page.text
+    # What was only opened is not unsaved, right or wrong.
+    assert "Not saved yet" not in page.text
+    form = make_template(owner, admin.group_id, SHORT, status="draft")
+    for status, is_found in (("published", True), ("archived", False), ("published", True)):
+        assert (
+            browser.post(f"{path_of(form)}/status", status=status, version="1").status_code == 303
+        )
+        assert (browser.get(f"/forms/{form.slug}").status_code == 200) == is_found
+    assert stored(owner, form).version == 1
+    assert browser.post(f"{path_of(form)}/status", status="lost", version="1").status_code == 422
+    browser.post(f"{path_of(form)}/status", status="archived", version="7")
+    assert stored(owner, form).status == "published"
+    assert "Somebody has changed this form since" in browser.page(path_of(form)).text
+
+
+def test_a_copy_is_a_draft_and_a_shared_form_becomes_the_houses_own(
+    owner: Database, admin: Member, browser: CheckedClient, template: FormTemplate
+) -> None:
+    made = browser.post(f"{path_of(template)}/copy")
+    page = browser.page(made.location)
+    assert "Incident report (copy)" in page.text and "Draft" in page.text
+    shared = make_template(owner, None, title_en="Common")
+    page = browser.page(path_of(shared))
+    assert "All houses share this form." in page.text and not page.find_all("form", id="builder")
+    made = browser.post(f"{path_of(shared)}/copy")
+    work = work_on(browser.page(made.location))
+    assert (work["title_en"], work["slug"]) == ("Common", shared.slug)
+    assert browser.post(path_of(shared), do="save", version="1").status_code in (404, 422)
+    assert (
+        browser.post(f"{path_of(shared)}/status", status="archived", version="1").status_code == 404
+    )
+
+
+def test_an_address_that_is_taken_is_told_at_its_field(
+    owner: Database, admin: Member, browser: CheckedClient, template: FormTemplate
+) -> None:
+    other = make_template(owner, admin.group_id, slug="taken")
+    page = browser.page(path_of(template))
+    refused = press(browser, page, template, "save", 422, slug=other.slug)
+    assert "Another form has this address already." in refused.text
+    refused = press(browser, page, template, "save", 422, slug="people")
+    assert "This address is used for something else." in refused.text
+
+
+def test_without_scripts_the_same_buttons_bring_whole_pages(
+    owner: Database, browser: CheckedClient, template: FormTemplate
+) -> None:
+    work = work_on(browser.page(path_of(template)))
+    page = browser._page(browser.post(path_of(template), do="open:what", **work), 200)
+    assert page.find("input", id="x-label_en")
+    saved = browser.post(path_of(template), do="save", **{**work_on(page), "x-label_en": "Tell"})
+    assert "Saved as version 2." in browser._page(saved, 200).text
+
+
+def test_a_form_without_its_assistant_has_none_beside_it(
+    owner: Database, browser: CheckedClient, template: FormTemplate
+) -> None:
+    assert stored(owner, template).has_assistant
+    page = browser.page(path_of(template))
+    press(browser, page, template, "save", assistant=None)
+    assert not stored(owner, template).has_assistant
+
+
+def test_the_preview_follows_what_is_typed_and_writes_nothing(
+    owner: Database, browser: CheckedClient, template: FormTemplate
+) -> None:
+    work = {**work_on(browser.page(path_of(template))), "title_es": "Otro título"}
+    drawn = browser.post_fragment(f"{path_of(template)}/preview", **work)
+    assert "Otro título" in drawn.text and "opcional" in drawn.text and "optional" in drawn.text
+    assert stored(owner, template).version == 1
+
+
+@pytest.mark.parametrize(
+    "row", ["", "[]", "{", '{"key":"x","type":"nothing","typed":{}}', '{"key":"../x","type":"text",'
+            '"typed":{}}', '{"key":"x","type":"text","typed":{"label_en":5}}'],
+)  # fmt: skip
+def test_rows_that_no_page_sends_are_refused(
+    browser: CheckedClient, template: FormTemplate, row: str
+) -> None:
+    assert browser.post(path_of(template), do="save", version="1", row=row).status_code == 422
+
+
+def test_managers_look_staff_does_not_and_other_houses_find_nothing(
+    app: Flask, owner: Database, admin: Member, template: FormTemplate
+) -> None:
+    manager = sign_in(app, owner, make_user(owner, group_id=admin.group_id, role="manager"))
+    assert "Incident report" in manager.page("/admin/forms/").text
+    page = manager.page(path_of(template))
+    assert not page.find_all("form", id="builder") and "What happened" in page.text
+    manager.page(f"{path_of(template)}/history")
+    assert manager.get("/admin/forms/new").status_code == 403
+    staff = sign_in(app, owner, make_user(owner, group_id=admin.group_id))
+    stranger = sign_in(app, owner, make_user(owner, role="admin"))
+    for path in ("", "/history"):
+        assert staff.get(path_of(template) + path).status_code == 403
+        assert stranger.get(path_of(template) + path).status_code == 404
+    assert app.test_client().get(path_of(template)).status_code == 303
+    for path in ("", "/preview", "/status", "/copy", "/restore"):
+        form = {"version": "1", "number": "1", "status": "archived", "do": "look"}
+        assert manager.post(path_of(template) + path, **form).status_code == 403, path
+        assert stranger.post(path_of(template) + path, **form).status_code == 404, path
+        if path:
+            assert staff.get(path_of(template) + path).status_code in (403, 405)
+    assert stored(owner, template).version == 1

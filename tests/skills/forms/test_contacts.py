@@ -1,0 +1,181 @@
+"""Contacts: the list, adding, changing, taking off, a table of many, roles, other houses."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+
+from app.db import Database
+from app.skills.forms.models import Contact
+from tests.factories import CheckedClient, Member, make_user, sign_in
+from tests.skills.forms.filling import SHORT, make_contact, make_template
+
+HOME = "/admin/contacts/"
+
+
+@pytest.fixture
+def boss(owner: Database) -> Member:
+    return make_user(owner, role="manager")
+
+
+@pytest.fixture
+def browser(app: Flask, owner: Database, boss: Member) -> CheckedClient:
+    return sign_in(app, owner, boss)
+
+
+def contacts_of(owner: Database, member: Member) -> dict[str, Contact]:
+    with owner.session() as session:
+        query = select(Contact).where(Contact.group_id == member.group_id)
+        return {each.name: each for each in session.scalars(query)}
+
+
+def bring(browser: CheckedClient, content: str | bytes, status: int = 200) -> str:
+    """Import a table; returns what the page says."""
+    data = content if isinstance(content, bytes) else content.encode()
+    response = browser.client.post(
+        f"{HOME}import",
+        data={"csrf_token": browser.csrf_token, "file": (io.BytesIO(data), "team.csv")},
+    )
+    return browser._page(response, status).text
+
+
+def test_somebody_is_added_found_changed_and_taken_off_the_list(
+    owner: Database, boss: Member, browser: CheckedClient
+) -> None:
+    assert "There are no contacts yet." in browser.page(HOME).text
+    added = browser.post(
+        f"{HOME}new", name="  José   Núñez ", job="Grill", phone="210 555 0199", email="J@x.example"
+    )
+    assert added.status_code == 303
+    jose = contacts_of(owner, boss)["José Núñez"]
+    assert (jose.phone, jose.email) == ("+12105550199", "J@x.example")
+    make_contact(owner, boss.group_id, "Ann Lee")
+    for wanted in ("jose", "NUN", "grill", "5550199", "jose grill"):
+        found = browser.fragment(f"{HOME}?q={wanted}").text
+        assert "José Núñez" in found and "Ann Lee" not in found, wanted
+    assert "Nobody here is called “zz”." in browser.page(f"{HOME}?q=zz").text
+    path = f"{HOME}{jose.id}"
+    page = browser.page(path)
+    assert page.find("input", name="phone").attributes["value"] == "(210) 555-0199"
+    assert browser.post(path, name="José Núñez", job="Chef").status_code == 303
+    assert contacts_of(owner, boss)["José Núñez"].job == "Chef"
+    form = make_template(owner, boss.group_id, SHORT)
+    assert "José Núñez" in browser.fragment("/forms/people?field=who&v-who=jos").text
+    browser.post(f"{path}/switch", to="off")
+    assert "José" not in browser.fragment("/forms/people?field=who&v-who=jos").text
+    assert "José Núñez" in browser.page(f"{HOME}?off=1").text and form
+    browser.post(f"{path}/switch", to="on")
+    assert "José Núñez" in browser.page(HOME).text
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "told"),
+    [
+        ("name", " ", "Write a name."),
+        ("name", "x" * 121, "Use at most 120 characters."),
+        ("job", "x" * 81, "Use at most 80 characters."),
+        ("phone", "call me", "Write a phone number with its area code"),
+        ("email", "nobody", "Write an e-mail address"),
+    ],
+)
+def test_what_is_wrong_is_told_at_its_field_and_kept(
+    owner: Database, boss: Member, browser: CheckedClient, field: str, value: str, told: str
+) -> None:
+    form = {"name": "Ann Lee", "job": "Host", field: value}
+    page = browser._page(browser.post(f"{HOME}new", **form), 422)
+    assert told in page.text
+    assert page.find("input", name=field).attributes["value"] == value
+    assert page.find("input", name=field).attributes["aria-invalid"] == "true"
+    assert contacts_of(owner, boss) == {}
+    ann = make_contact(owner, boss.group_id, "Ann Lee")
+    assert browser.post(f"{HOME}{ann.id}", **form).status_code == 422
+
+
+def test_a_table_is_taken_in_row_by_row_and_twice_is_once(
+    owner: Database, boss: Member, browser: CheckedClient
+) -> None:
+    make_contact(owner, boss.group_id, "Jose Nunez")
+    table = (
+        "Nombre;Puesto;Teléfono;Correo;Turno\n"
+        "José Núñez;Parrilla;210 555 0142;;noche\n"
+        '"Pérez, Ana";Cajera;;ana@x.example;\n'
+        ";Cocina;;;\n"
+        "Luis Gil;Barra;12;;\n"
+        "josé nuñez;Otra;;;\n"
+        "\n"
+        "Eva Sol;Host;;not-a-mail;\n"
+    )
+    text = bring(browser, table)
+    assert "1 contact is new. 1 was changed." in text
+    assert "4 rows were left out." in text
+    assert "The same name stands in line 2 already." in text
+    for line, why in ((4, "Write a name."), (5, "Write a phone number"), (8, "Write an e-mail")):
+        assert why in text and str(line) in text
+    people = contacts_of(owner, boss)
+    assert set(people) == {"José Núñez", "Pérez, Ana"}
+    assert people["José Núñez"].phone == "+12105550142"
+    again = bring(browser, table)
+    assert "0 contacts are new. 0 were changed. 2 were as before." in again
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "\ufeffName,Job\r\nJosé,Chef\r\n".encode(),
+        "Name\tJob\nJosé\tChef\n".encode("utf-16"),
+        "Name,Job\nJosé,Chef\n".encode("cp1252"),
+        '\n\n"Full name","Position"\n"José","Chef"'.encode(),
+    ],
+)
+def test_tables_come_as_programs_write_them(
+    owner: Database, boss: Member, browser: CheckedClient, content: bytes
+) -> None:
+    assert "1 contact is new." in bring(browser, content)
+    assert contacts_of(owner, boss)["José"].job == "Chef"
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("", "The file is empty."),
+        ("Job,Phone\nChef,1\n", "The first line must name the columns"),
+        ("Name\n" + "Ann\n" * 2_001, "The table has 2,001 rows; 2,000 can be taken at once."),
+        (b"\x00\x01\x02", "This is no table in text."),
+        ('Name\n"Ann\n', "cannot be read as a table"),
+        ("Name\n" + "x" * 1_048_576, "The file is larger than 1 MB."),
+    ],
+)
+def test_what_is_no_table_of_contacts_is_told(
+    owner: Database, boss: Member, browser: CheckedClient, content: str | bytes, told: str
+) -> None:
+    assert told in bring(browser, content, 422)
+    assert contacts_of(owner, boss) == {}
+
+
+def test_no_file_is_told_too(browser: CheckedClient) -> None:
+    response = browser.post(f"{HOME}import")
+    assert "Choose a file first." in browser._page(response, 422).text
+
+
+def test_staff_and_other_houses_see_nothing_of_them(
+    app: Flask, owner: Database, boss: Member, browser: CheckedClient
+) -> None:
+    ann = make_contact(owner, boss.group_id, "Ann Lee")
+    path = f"{HOME}{ann.id}"
+    staff = sign_in(app, owner, make_user(owner, group_id=boss.group_id))
+    stranger = sign_in(app, owner, make_user(owner, role="admin"))
+    for address in (HOME, f"{HOME}new", f"{HOME}import", path):
+        assert staff.get(address).status_code == 403
+    for address in (f"{HOME}new", path, f"{path}/switch", f"{HOME}import"):
+        assert staff.post(address, name="Eve").status_code == 403
+    assert stranger.get(path).status_code == 404
+    assert stranger.post(path, name="Eve").status_code == 404
+    assert stranger.post(f"{path}/switch", to="off").status_code == 404
+    assert "Ann Lee" not in stranger.page(HOME).text
+    assert browser.get(f"{path}/switch").status_code == 405
+    assert app.test_client().get(HOME).status_code == 303
+    [found] = contacts_of(owner, boss).values()
+    assert (found.name, found.is_active) == ("Ann Lee", True)

@@ -1,0 +1,245 @@
+"""The assistant beside a form: it fills in what is said, asks when unsure, and never sends."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import select, update
+
+from app.assistant.models import Prompt
+from app.assistant.providers.builtin import BuiltinProvider
+from app.assistant.providers.openai import OpenAIProvider
+from app.db import Database
+from app.skills.forms.models import FormDraft, FormTemplate
+from tests.assistant.scripted import ScriptedProvider, call, say
+from tests.factories import Member, answer, ask, make_contact, make_user
+from tests.model_server import Call, ModelServer, Say, scenario
+from tests.skills.forms.filling import submissions_of
+from tests.skills.forms.talking import (
+    INJURY,
+    SAID,
+    Talker,
+    add_injury_report,
+    begin,
+    filled,
+    updates,
+)
+
+THE_FIVE = {
+    "body_part": "hand",
+    "equipment": "slicer",
+    "injury_time": "15:00",
+    "location": "kitchen",
+}
+
+
+@pytest.fixture
+def member(owner: Database) -> Member:
+    """Somebody of a house with the injury report and one John."""
+    member = make_user(owner)
+    add_injury_report(owner, member.group_id)
+    make_contact(owner, member.group_id, "John Miller")
+    return member
+
+
+@pytest.fixture
+def builtin(app: Flask) -> BuiltinProvider:
+    return BuiltinProvider(app.extensions["comanda"].embedder)
+
+
+@pytest.fixture
+def talker(app: Flask, member: Member) -> Talker:
+    return begin(app, member)
+
+
+def model_saying(**values: Any) -> ScriptedProvider:
+    """A model that fills in these values and says so."""
+    arguments = json.dumps({"fieldUpdates": values, "words": SAID})
+    return ScriptedProvider([call("update_form", arguments)], say("Done."))
+
+
+def test_what_was_said_in_the_chat_fills_the_right_fields(
+    talker: Talker, builtin: BuiltinProvider, owner: Database, member: Member
+) -> None:
+    reply = talker.tell(builtin, SAID)
+    typed = talker.typed
+    assert typed["injured_person"]["name"] == "John Miller"
+    assert {name: typed[name] for name in THE_FIVE} == THE_FIVE
+    # Nothing that was not said: no witness, no phone, no first aid.
+    assert not typed.keys() & {"witness", "phone", "first_aid", "medical_care", "side"}
+    assert filled(reply) == typed.keys()
+    assert talker.draft.origins["body_part"]["words"] == "hand"
+    assert "Look at it before you send the form." in reply.content
+    assert talker.draft.status == "open"
+    assert submissions_of(owner, member) == []
+
+
+def test_in_spanish_it_fills_and_answers_in_spanish(
+    talker: Talker, builtin: BuiltinProvider, owner: Database, member: Member
+) -> None:
+    make_contact(owner, member.group_id, "Juan Pérez")
+    said = "Juan se cortó la mano con la rebanadora a las 3 de la tarde en la cocina"
+    reply = talker.tell(builtin, said, "es")
+    assert talker.typed["injured_person"]["name"] == "Juan Pérez"
+    assert talker.typed["injury_time"] == "15:00"
+    assert talker.typed["location"] == "kitchen"
+    labels = {field["label"] for field in updates(reply)["filled"]}
+    assert {"Persona lesionada", "Parte del cuerpo", "Hora de la lesión"} <= labels
+
+
+def test_a_correction_changes_that_field_alone(talker: Talker, builtin: BuiltinProvider) -> None:
+    talker.tell(builtin, SAID)
+    before = talker.typed
+    reply = talker.tell(builtin, "Actually it was his left hand")
+    assert filled(reply) == {"side"}
+    assert talker.typed == {**before, "side": "left"}
+
+
+def test_of_several_people_of_that_name_it_asks_with_a_chip_for_each(
+    talker: Talker, builtin: BuiltinProvider, owner: Database, member: Member
+) -> None:
+    make_contact(owner, member.group_id, "John Carter")
+    reply = talker.tell(builtin, SAID)
+    assert "injured_person" not in talker.typed
+    chips = {chip["label"]: chip["message"] for chip in reply.suggestions}
+    assert chips.keys() == {"John Carter", "John Miller"}
+    talker.tell(builtin, chips["John Carter"])
+    assert talker.typed["injured_person"]["name"] == "John Carter"
+
+
+def test_a_value_that_cannot_be_is_named_with_the_reason(talker: Talker) -> None:
+    model = model_saying(body_part="tail", injury_date="2031-01-01", location="Kitchen")
+    reply = talker.tell(model, SAID)
+    reasons = {field["name"]: field["reason"] for field in updates(reply)["refused"]}
+    assert reasons.keys() == {"body_part", "injury_date"}
+    assert all(reasons.values())
+    # The option was chosen by its label.
+    assert talker.typed == {"location": "kitchen"}
+    told = model.requests[1].messages[-1].text
+    assert reasons["body_part"] in told
+
+
+def test_a_field_that_the_form_has_not_is_told_to_the_model_alone(talker: Talker) -> None:
+    model = model_saying(shoe_size="44", equipment="slicer")
+    reply = talker.tell(model, SAID)
+    assert talker.typed == {"equipment": "slicer"}
+    assert "shoe_size" in model.requests[1].messages[-1].text
+    assert updates(reply)["refused"] == []
+
+
+def test_only_the_person_adds_files_and_signs(talker: Talker) -> None:
+    reply = talker.tell(model_saying(signature="John", photos=["x"]), SAID)
+    assert talker.typed == {}
+    refused = {field["name"] for field in updates(reply)["refused"]}
+    assert refused == {"signature", "photos"}
+
+
+def test_a_turn_that_is_run_again_doubles_nothing_and_tells_the_same(
+    talker: Talker, builtin: BuiltinProvider
+) -> None:
+    first = talker.tell(builtin, SAID)
+    draft = talker.draft
+    second = talker.again(builtin, first)
+    assert updates(second) == updates(first)
+    assert second.content == first.content
+    again = talker.draft
+    assert (again.typed, again.version) == (draft.typed, draft.version)
+    assert again.origins == draft.origins
+
+
+def test_what_stands_there_already_is_told_so(talker: Talker) -> None:
+    talker.tell(model_saying(location="kitchen"), SAID)
+    model = model_saying(location="kitchen", equipment="slicer")
+    reply = talker.tell(model, "It was the slicer in the kitchen")
+    assert filled(reply) == {"equipment"}
+    assert '"held_already": ["location"]' in model.requests[1].messages[-1].text
+
+
+def test_thanks_are_taken_as_thanks(talker: Talker, builtin: BuiltinProvider) -> None:
+    reply = talker.tell(builtin, "Thank you!")
+    assert reply.parts == []
+    assert reply.content.startswith("You are welcome.")
+
+
+def test_a_form_that_was_sent_meanwhile_is_not_changed(
+    talker: Talker, builtin: BuiltinProvider, owner: Database
+) -> None:
+    talker.tell(builtin, SAID)
+    before = talker.typed
+    with owner.transaction() as session:
+        session.execute(
+            update(FormDraft).where(FormDraft.id == talker.draft_id).values(status="submitted")
+        )
+    reply = talker.tell(builtin, "Actually it was his left hand")
+    assert reply.content == "This form has been sent meanwhile. Open a new one."
+    assert talker.typed == before
+    # A model has no tool for it either, and is told what to say.
+    model = ScriptedProvider(say("It was sent."))
+    talker.tell(model, "Actually it was his left hand")
+    assert model.offered == [[]]
+    assert "This form has been sent meanwhile." in model.requests[0].messages[0].text
+
+
+def test_neither_assistant_has_the_others_persona_prompts_and_tools(
+    app: Flask, member: Member, talker: Talker
+) -> None:
+    model = ScriptedProvider(say("Hello."))
+    talker.tell(model, SAID)
+    [beside] = model.requests
+    assert model.offered == [["update_form"]]
+    in_chat = ScriptedProvider(say("Hello."))
+    answer(app, member, ask(talker.on.database, member, SAID), in_chat)
+    [chat] = in_chat.requests
+    assert "update_form" not in in_chat.offered[0]
+    with talker.on.database.transaction(member.scope) as session:
+        rows = session.scalars(select(Prompt).where(Prompt.group_id == member.group_id)).all()
+    texts = {row.slug: row.prompt_en.strip() for row in rows}
+    own = texts.pop("domain-forms")
+    assert own in beside.messages[0].text
+    assert own not in chat.messages[0].text
+    assert not [slug for slug, text in texts.items() if text in beside.messages[0].text]
+    assert texts["base-persona"] in chat.messages[0].text
+    # Nor what was said in the other conversation.
+    assert [each.role for each in beside.messages] == ["system", "user"]
+    assert '"name": "injured_person"' in beside.messages[0].text
+    assert "injured_person" not in chat.messages[0].text
+
+
+@pytest.mark.parametrize("switched_off", ["prompt", "template"])
+def test_switched_off_the_tool_is_offered_to_nobody(
+    talker: Talker, builtin: BuiltinProvider, owner: Database, member: Member, switched_off: str
+) -> None:
+    off: Any = update(Prompt).where(Prompt.slug == "domain-forms").values(is_active=False)
+    if switched_off == "template":
+        off = update(FormTemplate).where(FormTemplate.slug == INJURY).values(ai_tools=[])
+    group = FormTemplate.group_id if switched_off == "template" else Prompt.group_id
+    with owner.transaction() as session:
+        session.execute(off.where(group == member.group_id))
+    model = ScriptedProvider(say("Sorry."))
+    talker.tell(model, SAID)
+    assert model.offered == [[]]
+    reply = talker.tell(builtin, SAID)
+    assert "switched off for this form" in reply.content
+    assert talker.typed == {}
+
+
+def test_over_the_wire_a_model_fills_in_and_says_so(
+    app: Flask, talker: Talker, model_server: ModelServer
+) -> None:
+    values = {**THE_FIVE, "injured_person": "John", "injury_date": "2026-11-01"}
+    arguments = {"fieldUpdates": values, "confidence": {"equipment": 0.4}, "words": SAID}
+    model_server.script(scenario(Call("update_form", arguments), Say("I filled it in.")))
+    settings = talker.on.settings.model_copy(
+        update={"openai_base_url": model_server.base_url, "openai_api_key": "none"}
+    )
+    reply = talker.tell(OpenAIProvider(settings), SAID)
+    assert reply.content == "I filled it in."
+    assert talker.typed["injured_person"]["name"] == "John Miller"
+    assert talker.draft.origins["equipment"]["confidence"] == 0.4
+    confidences = {field["name"]: field["confidence"] for field in updates(reply)["filled"]}
+    assert confidences["equipment"] == 0.4
+    assert confidences["location"] == 1.0
+    assert reply.suggestions == []

@@ -1,0 +1,186 @@
+"""Handing a form in: what keeps it back, that it arrives once, and its number."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from uuid import UUID
+
+import pytest
+from flask import Flask
+from sqlalchemy import func, select
+
+from app.accounts.models import AuditEntry
+from app.config import Settings
+from app.db import Database, app_database
+from app.skills.forms.drafts import Change, change_fields, load_draft, open_draft, read_filling
+from app.skills.forms.models import FormSubmission, FormTemplate
+from app.skills.forms.submitting import NotReady, submit_draft
+from tests.factories import CheckedClient, Member, make_group, make_user, sign_in
+from tests.skills.forms.filling import (
+    HURT,
+    WHAT,
+    address_on,
+    autosave,
+    drafts_of,
+    form_on,
+    make_contact,
+    make_template,
+    send,
+    submissions_of,
+)
+
+
+@pytest.fixture
+def template(owner: Database, member: Member) -> FormTemplate:
+    return make_template(owner, member.group_id)
+
+
+def test_what_is_missing_and_wrong_is_told_in_its_place_and_everything_is_kept(
+    owner: Database, member: Member, browser: CheckedClient
+) -> None:
+    late = {"type": "date", "name": "day", "label": {"en": "Day"}, "when": "past"}
+    template = make_template(owner, member.group_id, [WHAT, HURT, late])
+    page = browser.page(f"/forms/{template.slug}")
+    response = send(browser, page, "submit", day="2199-01-01", hurt="true")
+    assert response.status_code == 422
+    again = browser._page(response, 422)
+    [summary] = again.find_all("div", role="alert")
+    assert "2 fields need another look. Everything you typed is kept." in summary.text
+    assert "data-first-error" in summary.attributes
+    links = {link.attributes["href"]: link.text for link in summary.find_all("a")}
+    assert links == {"#v-what": "What happened", "#v-day": "Day"}
+    for target in links:
+        assert [each for each in again.root if each.attributes.get("id") == target[1:]]
+    assert "This is needed." in again.find("div", id="notes-what").text
+    assert "This lies in the future." in again.find("div", id="notes-day").text
+    assert form_on(again)["v-day"] == "2199-01-01"
+    assert submissions_of(owner, member) == []
+    assert drafts_of(owner, member)[0].typed == {"day": "2199-01-01", "hurt": "true"}
+
+
+def test_a_form_arrives_with_its_number_its_form_and_an_entry_in_the_log(
+    owner: Database, member: Member, browser: CheckedClient, template: FormTemplate
+) -> None:
+    john = make_contact(owner, member.group_id, "John Carter")
+    page = browser.page(f"/forms/{template.slug}")
+    autosave(browser, page, what="Cut his hand")
+    page = browser.page(address_on(page))
+    response = send(browser, page, "submit", who="John", hurt="true", body_part="")
+    assert response.status_code == 422
+    page = browser._page(response, 422)
+    response = send(browser, page, "submit", body_part="Left hand")
+    assert response.status_code == 303
+    [found] = submissions_of(owner, member)
+    assert found.reference == f"F-{found.year}-000001"
+    assert found.values == {
+        "who": {"name": "John Carter", "contact_id": str(john.id)},
+        "what": "Cut his hand",
+        "hurt": True,
+        "body_part": "Left hand",
+    }
+    assert found.form["title_es"] == "Reporte de incidente"
+    assert found.submitter == member.name
+    sent = browser.page(response.location)
+    assert f"Sent. Its number is {found.reference}." in sent.text
+    assert [draft.status for draft in drafts_of(owner, member)] == ["submitted"]
+    with owner.session() as session:
+        entry = session.scalars(select(AuditEntry).where(AuditEntry.subject == str(found.id))).one()
+        assert (entry.action, entry.user_id) == ("submit form", member.user_id)
+
+
+def test_what_is_hidden_is_not_handed_in(
+    owner: Database, member: Member, browser: CheckedClient, template: FormTemplate
+) -> None:
+    page = browser.page(f"/forms/{template.slug}")
+    autosave(browser, page, hurt="true")
+    page = browser.page(address_on(page))
+    send(browser, page, body_part="Left hand")
+    page = browser.page(address_on(page))
+    send(browser, page, hurt=None, who="Ann", what="All well")
+    assert send(browser, browser.page(address_on(page)), "submit").status_code == 303
+    assert set(submissions_of(owner, member)[0].values) == {"who", "what"}
+
+
+def test_pressed_twice_from_two_tabs_and_again_later_it_is_one(
+    owner: Database, member: Member, browser: CheckedClient, template: FormTemplate
+) -> None:
+    page = browser.page(f"/forms/{template.slug}")
+    first = send(browser, page, "submit", who="Ann", what="Once")
+    again = send(browser, page, "submit", who="Ann", what="Once")
+    assert (first.status_code, again.status_code) == (303, 303)
+    assert again.location == first.location.removesuffix("?sent=1")
+    assert browser.get(address_on(page)).location == again.location
+    assert send(browser, page, what="More").location == again.location
+    form = {**form_on(page), "v-what": "More"}
+    told = browser.post_fragment(address_on(page), 409, **form)
+    assert "This form has been sent meanwhile." in told.text
+    assert browser.post(f"{address_on(page)}/discard").status_code == 409
+    assert len(submissions_of(owner, member)) == 1
+
+
+def test_the_same_form_from_many_tabs_at_once_arrives_once(
+    app: Flask, owner: Database, member: Member, template: FormTemplate
+) -> None:
+    browser = sign_in(app, owner, member)
+    page = browser.page(f"/forms/{template.slug}")
+    autosave(browser, page, who="Ann", what="Once")
+    form, address = form_on(browser.page(address_on(page))), address_on(page)
+    browsers = [sign_in(app, owner, member) for _ in range(5)]
+    for each in browsers:
+        assert each.csrf_token
+    with ThreadPoolExecutor(5) as pool:
+        answers = list(pool.map(lambda b: b.post(address, **form, action="submit"), browsers))
+    assert {answer.status_code for answer in answers} == {303}
+    assert len({answer.location.split("?")[0] for answer in answers}) == 1
+    assert len(submissions_of(owner, member)) == 1
+
+
+def test_two_hundred_at_once_are_numbered_without_gaps(
+    settings: Settings, owner: Database, member: Member
+) -> None:
+    template = make_template(owner, member.group_id, [WHAT])
+    other = make_template(owner, make_group(owner), [WHAT])
+    stranger = make_user(owner, other.group_id)
+    database = app_database(settings, pool_size=16, pool_timeout=60)
+    with database.transaction(member.scope) as session:
+        ids = [begin(session, template) for _ in range(200)]
+    with database.transaction(stranger.scope) as session:
+        theirs = begin(session, other)
+
+    def hand_in(draft_id: UUID) -> int:
+        with database.transaction(member.scope) as session:
+            filling = read_filling(session, load_draft(session, draft_id, lock=True), "en")
+            return submit_draft(session, filling, "en").number
+
+    with ThreadPoolExecutor(16) as pool:
+        numbers = list(pool.map(hand_in, ids))
+    assert sorted(numbers) == list(range(1, 201))
+    with database.transaction(stranger.scope) as session:
+        filling = read_filling(session, load_draft(session, theirs, lock=True), "en")
+        assert submit_draft(session, filling, "en").number == 1
+    database.engine.dispose()
+
+
+def begin(session: object, template: FormTemplate) -> UUID:
+    draft = open_draft(session, template)  # type: ignore[arg-type]
+    change_fields(session, draft, {"what": Change("Something")}, "en")  # type: ignore[arg-type]
+    return draft.id
+
+
+def test_a_transaction_that_fails_leaves_no_gap(
+    database: Database, owner: Database, member: Member
+) -> None:
+    template = make_template(owner, member.group_id, [WHAT])
+    for is_kept in (True, False, True):
+        with database.session(member.scope) as session:
+            draft = load_draft(session, begin(session, template), lock=True)
+            submit_draft(session, read_filling(session, draft, "en"), "en")
+            session.commit() if is_kept else session.rollback()
+    assert [each.number for each in submissions_of(owner, member)] == [1, 2]
+    with database.session(member.scope) as session:
+        empty = open_draft(session, template)
+        with pytest.raises(NotReady):
+            submit_draft(session, read_filling(session, empty, "en"), "en")
+    with owner.session() as session:
+        mine = FormSubmission.user_id == member.user_id
+        assert session.scalar(select(func.count(FormSubmission.id)).where(mine)) == 2
