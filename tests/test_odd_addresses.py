@@ -90,8 +90,11 @@ def places(owner: Database, database: Database, boss: Member) -> dict[str, Any]:
 
 
 def pages_of(app: Flask) -> list[Rule]:
-    """The rules of everything that a browser can ask for, but files and figures."""
-    left_out = ("static", "favicon", "scrape.metrics")
+    """The rules of everything that a browser can ask for, but files, figures and a probe's page.
+
+    The probe's says how busy the house is, and beside other tests it may be: it answers 503 then.
+    """
+    left_out = ("static", "favicon", "scrape.metrics", "health.ready")
     return [
         rule
         for rule in app.url_map.iter_rules()

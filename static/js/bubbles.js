@@ -80,11 +80,21 @@ export function withBubble(id, act) {
   }
 }
 
+function refreshAgain(bubble) {
+  refreshBubble(bubble.dataset.message);
+}
+
 /** Fetch a bubble anew; what is said about it meanwhile is applied after. */
 export async function refreshBubble(id) {
   await reloading;
   const bubble = findBubble(id);
-  if (!bubble || held.has(id)) return;
+  if (!bubble) return;
+  if (held.has(id)) {
+    // What is on its way may have been drawn before that which is asked for now.
+    const waiting = held.get(id);
+    if (!waiting.includes(refreshAgain)) waiting.push(refreshAgain);
+    return;
+  }
   await during(id, () => loadPatiently(bubble.dataset.url, bubble, "outerMorph"));
 }
 
