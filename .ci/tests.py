@@ -15,22 +15,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 LAST_FAILED = ROOT / ".pytest_cache" / "v" / "cache" / "lastfailed"
 AT_ONCE = ("-n", "3", "--dist", "loadfile", "--no-loadscope-reorder")
-# The longest first, so that none of them is left over when the others are through.
-IN_THIS_ORDER = (
-    "tests/browser",
-    "tests/faults",
-    "tests/embedded",
-    "tests/skills/knowledge/test_import_worker.py",
-    "tests",
-)
 TESTS_FAILED = 1
 AGAIN_AT_MOST = 5
 
 
 def main(options: list[str]) -> int:
     LAST_FAILED.unlink(missing_ok=True)
-    chosen = any((ROOT / option.split("::")[0]).exists() for option in options)
-    code = pytest(*AT_ONCE, *(() if chosen else IN_THIS_ORDER), *options)
+    code = pytest(*AT_ONCE, *options)
     failed = last_failed()
     if code != TESTS_FAILED or not 0 < len(failed) <= AGAIN_AT_MOST:
         return code

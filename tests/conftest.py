@@ -30,6 +30,13 @@ from tests.services import (
 pytest_plugins = ["tests.factories.fixtures", "tests.model_server.fixtures"]
 
 FOLDER = pytest.StashKey[Path]()
+# What takes longest comes first, so that none of it is left over when all else is through.
+FIRST = (
+    "tests/browser/",
+    "tests/faults/",
+    "tests/embedded/",
+    "tests/skills/knowledge/test_import_worker.py",
+)
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -37,6 +44,10 @@ def pytest_configure(config: pytest.Config) -> None:
     """The controller makes the run's folder; its workers are told where it is."""
     given = getattr(config, "workerinput", {}).get("services_folder")
     config.stash[FOLDER] = Path(given) if given else make_run_folder()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: not item.nodeid.startswith(FIRST))
 
 
 @pytest.hookimpl(optionalhook=True)
