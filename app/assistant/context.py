@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from datetime import date
 from functools import partial
 from typing import Any, TypeVar
 from uuid import UUID
@@ -20,11 +21,11 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.accounts.models import Group, User, UserProfile
 from app.assistant.branches import IN_SIGHT, leads_to, said_up
-from app.assistant.models import Message, Prompt, Turn
+from app.assistant.models import Message, Prompt, Proposal, Turn
 from app.assistant.prompts import load_prompts
 from app.assistant.proposals import latest_proposal, state_at
 from app.assistant.providers.base import ChatMessage
-from app.assistant.registry import Opening, Registry
+from app.assistant.registry import Moment, Opening, Registry
 from app.assistant.tool import Profile
 from app.db import ScopedSession, utc_now
 
@@ -120,7 +121,7 @@ def _fetch_pieces(
     no_history: list[ChatMessage] = []
     no_prompts: list[Prompt] = []
     no_date: tuple[str, list[str]] = ("", [])
-    history = fetch("history", lambda: _history(session, message), no_history)
+    history = fetch("history", lambda: _history(session, turn, message), no_history)
     prompts = fetch("prompts", lambda: load_prompts(session), no_prompts)
     today, generated = fetch("today", lambda: _today(session, language), no_date)
     generated += _about(profile, language)
@@ -137,8 +138,19 @@ def _fetch_pieces(
         look = partial(source, session, message.content, language)
         nothing: tuple[Mapping[str, Any], list[str]] = ({}, [])
         found, lines = fetch(name, look, nothing)
-        known |= found
+        _add_hints(known, found)
         generated += lines
+    if hints and not kind and today:
+        moment = Moment(
+            message.content,
+            language,
+            date.fromisoformat(today),
+            history,
+            known.get("proposal"),
+        )
+        for name, wishes in registry.wishes.items():
+            no_hints: Mapping[str, Any] = {}
+            _add_hints(known, fetch(name, partial(wishes, session, moment), no_hints))
     return TurnContext(
         message.content,
         language,
@@ -153,6 +165,14 @@ def _fetch_pieces(
         kind,
         opening,
     )
+
+
+def _add_hints(known: dict[str, Any], found: Mapping[str, Any]) -> None:
+    """Take in what a source found; what several want is wanted together."""
+    wanted = {**known.get("wanted", {}), **found.get("wanted", {})}
+    known |= found
+    if wanted:
+        known["wanted"] = wanted
 
 
 def _open(session: ScopedSession, registry: Registry, turn: Turn, message: Message) -> Opening:
@@ -180,8 +200,13 @@ def _profile(session: ScopedSession, user_id: UUID) -> Profile:
     )
 
 
-def _history(session: ScopedSession, question: Message) -> list[ChatMessage]:
-    """The messages that led up to this one, oldest first; unfinished replies are left out."""
+def _history(session: ScopedSession, turn: Turn, question: Message) -> list[ChatMessage]:
+    """The messages that led up to this one, oldest first; unfinished replies are left out.
+
+    A client that keeps its conversations itself has said what came before.
+    """
+    if "history" in turn.request:
+        return [ChatMessage(said["role"], said["content"]) for said in turn.request["history"]]
     before = said_up(session, question.parent_id, HISTORY_MESSAGES + UNFINISHED_AT_MOST)
     return [
         ChatMessage(
@@ -210,11 +235,13 @@ def _proposal(
     First whether anything does; what cannot be seen from here is not told of.
     """
     found = latest_proposal(session, message.thread_id)
-    if found is None or found.state != "pending":
+    if found is None or found.state not in ("pending", "declined"):
         return False, {}, []
-    is_seen = leads_to(session, found.message_id, message.parent_id, IN_SIGHT)
-    if not is_seen or state_at(found, utc_now()) != "pending":
-        return True, {}, []
+    is_open = state_at(found, utc_now()) == "pending"
+    if not is_open and not _was_asked_to_differ(session, found, message):
+        return found.state == "pending", {}, []
+    if not leads_to(session, found.message_id, message.parent_id, IN_SIGHT):
+        return is_open, {}, []
     hint = {"proposal": {"tool": found.tool, "arguments": found.arguments}}
     arguments = json.dumps(found.arguments, ensure_ascii=False)
     if message.language == "es":
@@ -227,7 +254,15 @@ def _proposal(
             f"Open proposal, not done: {found.tool} {arguments}. The message changes it or goes on"
             f" to something else; to change it, call {found.tool} again with all arguments."
         )
-    return True, hint, [line]
+    return is_open, hint, [line]
+
+
+def _was_asked_to_differ(session: ScopedSession, found: Proposal, message: Message) -> bool:
+    """True where the person has just said no to it, and was asked what should be different."""
+    if found.state != "declined" or found.decided_by is None:
+        return False
+    asked = session.get(Message, message.parent_id) if message.parent_id else None
+    return asked is not None and asked.parent_id == found.decided_by
 
 
 def _about(profile: Profile, language: str) -> list[str]:

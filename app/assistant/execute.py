@@ -21,7 +21,7 @@ from app.assistant.citations import cited_numbers
 from app.assistant.context import build_context
 from app.assistant.events import RESET, EventLog
 from app.assistant.facts import steps_of
-from app.assistant.model_request import model_request, offered_tools
+from app.assistant.model_request import denied_tools, model_request, offered_tools
 from app.assistant.models import Message, Turn, own
 from app.assistant.offers import find_offers
 from app.assistant.parts import Citation, NoticePart
@@ -345,14 +345,15 @@ def _converse(
             writer.ledger,
             context.profile,
             {"embedder": services.embedder},
-            partial(offer_in, writer),
+            partial(offer_in, writer, services.registry),
             turn.thread_id,
             question.id,
         ),
         services.registry.blocks,
+        denied_tools(services.registry, context, claimed.scope.role),
     )
     finished: Finished | None = None
-    request = model_request(services.registry, context, turn.request)
+    request = model_request(services.registry, context, turn.request, claimed.scope.role)
     with closing(run_turn(request, provider, toolbox)) as events:
         for event in events:
             if isinstance(event, Finished):

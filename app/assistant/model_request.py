@@ -28,8 +28,19 @@ def offered_tools(registry: Registry, context: TurnContext, role: str) -> dict[s
     }
 
 
+def denied_tools(registry: Registry, context: TurnContext, role: str) -> frozenset[str]:
+    """The tools that others may use here and this role may not."""
+    if context.conversation:
+        return frozenset()
+    return frozenset(
+        name
+        for name, tool in registry.tools.items()
+        if not tool.conversation and not tool.allows(role)
+    )
+
+
 def model_request(
-    registry: Registry, context: TurnContext, request: Mapping[str, Any]
+    registry: Registry, context: TurnContext, request: Mapping[str, Any], role: str
 ) -> ModelRequest:
     """The first request of a turn; `request` names its domain and its action, if any."""
     domain, action = request.get("domain", "manual"), request.get("action", "")
@@ -50,5 +61,6 @@ def model_request(
         *context.history,
         ChatMessage("user", context.message),
     )
-    hints = {**context.hints, "domain": domain}
+    denied = tuple(denied_tools(registry, context, role))
+    hints = {**context.hints, "domain": domain, "denied": denied}
     return ModelRequest(messages, (), context.language, action, hints, context.today)

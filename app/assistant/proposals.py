@@ -110,6 +110,12 @@ def latest_proposal(session: ScopedSession, thread_id: UUID) -> Proposal | None:
     return session.scalar(query.order_by(Proposal.created_at.desc()).limit(1))
 
 
+def pending_of(session: ScopedSession, message_id: UUID) -> Proposal | None:
+    """What a reply has proposed and nobody has answered yet."""
+    query = _own(session).where(Proposal.message_id == message_id, Proposal.state == "pending")
+    return session.scalar(query)
+
+
 def decided_by(session: ScopedSession, message_id: UUID) -> Proposal | None:
     """The proposal that this message confirmed or declined, if it did."""
     return session.scalar(_own(session).where(Proposal.decided_by == message_id))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -15,12 +16,17 @@ from uuid import UUID
 from flask import Blueprint
 
 from app.assistant.parts import NoticePart, Part, ProposalPart, ReceiptPart, Suggestion
+from app.assistant.providers.base import ChatMessage
 from app.assistant.tool import Tool
 from app.assistant.toolbox import BlockReader
 from app.db import ScopedSession
 
 # A context source looks at the message and returns (hints, lines for the system prompt).
 ContextSource = Callable[[ScopedSession, str, str], tuple[Mapping[str, Any], list[str]]]
+
+# What a message asks for after what was said before it: hints for the built-in assistant,
+# `wanted` (arguments by tool) or `reply` (the words that answer it).
+WishSource = Callable[[ScopedSession, "Moment"], Mapping[str, Any]]
 
 # What a skill offers beside an answer: it looks at the message, and is given its language.
 OfferSource = Callable[[ScopedSession, str, str], Sequence[Suggestion]]
@@ -38,6 +44,21 @@ OpenWorkSource = Callable[[ScopedSession, str], Sequence["OpenWork"]]
 # `is_last_try` whether it is tried again when it raises; it may block. A worker that died in
 # the middle is followed by another: it must bear being repeated.
 TaskFunction = Callable[..., None]
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A message in its conversation, for a skill to read.
+
+    `history` are the messages before it, oldest first; `today` is the house's date;
+    `proposal` is the {tool, arguments} that the message may change, where there is one.
+    """
+
+    message: str
+    language: str
+    today: date
+    history: Sequence[ChatMessage] = ()
+    proposal: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -85,7 +106,8 @@ class Skill:
     """What one skill adds to the assistant.
 
     `offers` are chips that stand beside answers, by the tool that they lead to; `blocks` read
-    what a model writes into its words as JSON, by the key of the object.
+    what a model writes into its words as JSON, by the key of the object; `wishes` read what
+    a message asks for where no model does.
     """
 
     name: str
@@ -100,6 +122,7 @@ class Skill:
     open_work: Mapping[str, OpenWorkSource] = field(default_factory=dict)
     offers: Mapping[str, OfferSource] = field(default_factory=dict)
     blocks: Mapping[str, BlockReader] = field(default_factory=dict)
+    wishes: Mapping[str, WishSource] = field(default_factory=dict)
 
 
 class Registry:
@@ -116,6 +139,7 @@ class Registry:
         self.open_work: dict[str, OpenWorkSource] = {}
         self.offers: dict[str, OfferSource] = {}
         self.blocks: dict[str, BlockReader] = {}
+        self.wishes: dict[str, WishSource] = {}
         for core in (NoticePart, ProposalPart, ReceiptPart):
             _add(self.parts, core.model_fields["type"].default, core, "part")
         for skill in self.skills:
@@ -131,6 +155,7 @@ class Registry:
             _add_all(self.open_work, skill.open_work, "open work source")
             _add_all(self.offers, skill.offers, "offer")
             _add_all(self.blocks, skill.blocks, "block")
+            _add_all(self.wishes, skill.wishes, "wish source")
 
 
 def _add_all(into: dict[str, Any], things: Mapping[str, Any], kind: str) -> None:

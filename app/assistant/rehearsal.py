@@ -20,12 +20,12 @@ from sqlalchemy import text
 
 from app.assistant.context import build_context
 from app.assistant.expectations import Expectation
-from app.assistant.model_request import model_request, offered_tools
+from app.assistant.model_request import denied_tools, model_request, offered_tools
 from app.assistant.models import Message, Prompt, Turn
-from app.assistant.parts import Part, ProposalPart
+from app.assistant.parts import ProposalPart
 from app.assistant.prompt_editing import estimate_tokens
 from app.assistant.providers.base import Provider, ProviderError
-from app.assistant.tool import CitationLedger, Draft, ToolContext, WriteTool
+from app.assistant.tool import CitationLedger, Draft, Offered, ToolContext, WriteTool
 from app.assistant.toolbox import Toolbox
 from app.assistant.turn import Finished, PartReady, Text, ToolFinished, run_turn, trace_entry
 from app.db import Database, Scope, ScopedSession, new_id, utc_now
@@ -142,7 +142,7 @@ def _converse(
     turn, question = _unstored(scope, sentence)
     found = build_context(transaction, services.registry, turn, question, hints=provider.uses_hints)
     context = replace(found, prompts=tuple(rows))
-    request = model_request(services.registry, context, sentence.request)
+    request = model_request(services.registry, context, sentence.request, scope.role)
     result.prompt_tokens = estimate_tokens(request.messages[0].text)
     toolbox = Toolbox(
         offered_tools(services.registry, context, scope.role),
@@ -156,6 +156,7 @@ def _converse(
             _show,
         ),
         services.registry.blocks,
+        denied_tools(services.registry, context, scope.role),
     )
     with closing(run_turn(request, provider, toolbox)) as events:
         for event in events:
@@ -192,9 +193,9 @@ def _unstored(scope: Scope, sentence: Sentence) -> tuple[Turn, Message]:
     return turn, question
 
 
-def _show(tool: WriteTool, draft: Draft) -> Part:
+def _show(tool: WriteTool, draft: Draft) -> Offered:
     """The card of a proposal that exists nowhere, so that nobody can confirm it."""
-    return ProposalPart(
+    card = ProposalPart(
         proposal_id=new_id(),
         tool=tool.name,
         summary=dict(draft.summary),
@@ -203,3 +204,4 @@ def _show(tool: WriteTool, draft: Draft) -> Part:
         reason="",
         expires_at=utc_now(),
     )
+    return Offered(card, draft)

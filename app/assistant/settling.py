@@ -20,6 +20,7 @@ from app.assistant.proposals import (
     hold_thread,
     latest_proposal,
     offer,
+    pending_of,
     proposal_part,
     receipt_of,
     receipt_part,
@@ -27,7 +28,7 @@ from app.assistant.proposals import (
     state_at,
 )
 from app.assistant.registry import Registry
-from app.assistant.tool import Draft, WriteTool
+from app.assistant.tool import Draft, Offered, WriteTool
 from app.assistant.turn import Finished
 from app.assistant.writer import ReplyWriter
 from app.db import ScopedSession, utc_now
@@ -39,18 +40,28 @@ NO_MODEL = Finished((), 0, 0, 0)
 log = structlog.get_logger()
 
 
-def offer_in(writer: ReplyWriter, tool: WriteTool, draft: Draft) -> Part:
-    """Store a draft as the proposal of the reply that is being written; returns its card."""
+def offer_in(writer: ReplyWriter, registry: Registry, tool: WriteTool, draft: Draft) -> Offered:
+    """Store a draft as the proposal of the reply that is being written, or do it at once.
+
+    What the reply had proposed before with the same tool becomes part of it, where the tool
+    can join the two.
+    """
     claim = writer.claim
     with writer.transaction() as session:
         # The thread before the turn, as whoever changes a message takes them: else each could
         # wait for the other.
         hold_thread(session, claim.thread_id)
         writer.hold(session)
+        before = pending_of(session, claim.reply_id)
+        if before is not None and before.tool == tool.name:
+            arguments = tool.arguments.model_validate(before.arguments)
+            draft = tool.join(session, arguments, draft) or draft
         proposal = offer(session, tool, draft, thread_id=claim.thread_id, message_id=claim.reply_id)
-        card = proposal_part(proposal)
+        card: Part = proposal_part(proposal)
+        if draft.at_once:
+            card = receipt_part(confirm(session, registry, proposal.id))
     writer.publish(CHANGED, {})
-    return card
+    return Offered(card, draft)
 
 
 def decide_in_words(writer: ReplyWriter, registry: Registry, question: Message) -> Finished | None:
@@ -79,7 +90,7 @@ def decide_in_words(writer: ReplyWriter, registry: Registry, question: Message) 
     if decided.state == "confirmed":
         _tell(writer, receipt_of(decided).summary[question.language], receipt_part(decided))
     else:
-        _tell(writer, _("All right. Nothing was done."))
+        _tell(writer, _("All right. Nothing was done. What should be different?"))
     return NO_MODEL
 
 

@@ -70,7 +70,7 @@ class ToolContext:
     services: Mapping[str, Any] = field(default_factory=dict)
     # Stores a draft as the thread's proposal and returns its card; absent where nothing may
     # be proposed.
-    offer: Callable[[WriteTool, Draft], Part] | None = None
+    offer: Callable[[WriteTool, Draft], Offered] | None = None
     # The conversation; absent where nothing that is said is kept.
     thread_id: UUID | None = None
     message_id: UUID | None = None
@@ -104,12 +104,25 @@ class Draft:
     """What a writing tool would do: one sentence, the exact values, the arguments to store.
 
     `arguments` is an instance of the tool's argument model and may say more than the call
-    did (a resolved person, a date instead of "yesterday").
+    did (a resolved person, a date instead of "yesterday"). `asks` is the question that the
+    reply ends in; without it the model says in its own words what is proposed. What is
+    `at_once` is done without waiting for a word, unless the model wants one.
     """
 
     arguments: Arguments
     summary: Texts
     details: Details
+    asks: Texts | None = None
+    at_once: bool = False
+
+
+@dataclass(frozen=True)
+class Offered:
+    """What became of a draft: its card (a receipt where it was done at once), and the draft
+    with what the same reply had proposed before."""
+
+    card: Part
+    draft: Draft
 
 
 @dataclass(frozen=True)
@@ -124,12 +137,30 @@ class Receipt:
 
 
 class ToolFailure(Exception):
-    """A tool could not do it; the model is told why and what might help."""
+    """A tool could not do it; the model is told why and what might help.
 
-    def __init__(self, message: str, *, recoverable: bool = True, suggestion: str = "") -> None:
+    `say` is for the person, in the language of the turn, with chips to choose from; `code` and
+    `field` are for programs: forbidden, not_found or invalid_input, and which argument it is.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        recoverable: bool = True,
+        suggestion: str = "",
+        say: str = "",
+        code: str = "",
+        field: str = "",
+        chips: Sequence[Suggestion] = (),
+    ) -> None:
         super().__init__(message)
         self.recoverable = recoverable
         self.suggestion = suggestion
+        self.say = say
+        self.code = code
+        self.field = field
+        self.chips = chips
 
 
 class Tool(ABC):
@@ -193,6 +224,13 @@ class WriteTool(Tool):
         Raises:
             ComandaError: it cannot be done any more; nothing is written.
         """
+
+    def join(self, session: ScopedSession, before: Any, draft: Draft) -> Draft | None:
+        """Both of what one reply proposes as one draft; None where the later one counts alone.
+
+        `before` are the arguments of what the reply has proposed already.
+        """
+        return None
 
     def undo(self, session: ScopedSession, receipt: Receipt) -> None:
         """Take back what `receipt` tells of, within the transaction that is open.

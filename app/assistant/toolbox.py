@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import structlog
+from flask_babel import gettext as _
 from pydantic import ValidationError
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.assistant.parts import Action, Part, Suggestion
+from app.assistant.parts import Action, Part, ReceiptPart, Suggestion
 from app.assistant.providers.base import ToolCall, ToolSpec
 from app.assistant.tool import (
     CitationLedger,
@@ -49,6 +50,8 @@ class ToolOutcome:
     final_text: str | None = None
     by_words_alone: bool = False
     actions: Sequence[Action] = ()
+    code: str = ""
+    field: str = ""
 
     @property
     def model_text(self) -> str:
@@ -78,11 +81,16 @@ class _Numbers(Collection[int]):
 
 @dataclass
 class Toolbox:
-    """The tools that one turn may use, for one person."""
+    """The tools that one turn may use, for one person.
+
+    Those that are `denied` to the person's role are offered to no model; who asks for one is
+    told so.
+    """
 
     tools: Mapping[str, Tool]
     context: ToolContext
     blocks: Mapping[str, BlockReader] = field(default_factory=dict)
+    denied: Collection[str] = ()
     errors: int = field(default=0, init=False)
 
     @property
@@ -100,6 +108,8 @@ class Toolbox:
     def run(self, call: ToolCall) -> ToolOutcome:
         """Run one call; whatever goes wrong becomes a result that the model can read."""
         tool = self.tools.get(call.name)
+        if tool is None and call.name in self.denied:
+            return self._refused(_denied())
         if tool is None:
             known = ", ".join(sorted(self.tools))
             return self._failed(f"There is no tool named {call.name[:64]!r}.", f"Use: {known}")
@@ -109,11 +119,9 @@ class Toolbox:
             return self._failed(_explain(error), "Correct the arguments and call it again.")
         shown = arguments.model_dump(mode="json", exclude_none=True)
         try:
-            result = self._use(tool, arguments)
+            result = self._use(tool, arguments, call)
         except ToolFailure as failure:
-            return self._failed(
-                str(failure), failure.suggestion, failure.recoverable, shown, tool.is_search
-            )
+            return self._refused(failure, shown, tool.is_search)
         except (SQLAlchemyError, OSError) as error:
             log.error("tool failed", tool=tool.name, error=type(error).__name__)
             message = "The library cannot be reached at the moment."
@@ -139,21 +147,29 @@ class Toolbox:
             result.actions,
         )
 
-    def _use(self, tool: Tool, arguments: Any) -> ToolResult:
+    def _use(self, tool: Tool, arguments: Any, call: ToolCall) -> ToolResult:
         if isinstance(tool, ReadTool):
             return tool.run(arguments, self.context)
         if not isinstance(tool, WriteTool) or self.context.offer is None:
             raise ToolFailure("Nothing can be changed from here.", recoverable=False)
         draft = tool.propose(arguments, self.context)
-        card = self.context.offer(tool, draft)
+        if call.wants_confirmation:
+            draft = replace(draft, at_once=False)
+        offered = self.context.offer(tool, draft)
+        language = self.context.language
+        if isinstance(offered.card, ReceiptPart):
+            done = offered.card.summary[language]
+            return ToolResult({"done": done}, parts=[offered.card], final_text=done)
         payload = {
             "proposal": {
-                "summary": draft.summary[self.context.language],
-                "arguments": draft.arguments.model_dump(mode="json", exclude_none=True),
+                "summary": offered.draft.summary[language],
+                "arguments": offered.draft.arguments.model_dump(mode="json", exclude_none=True),
             },
             "note": WAITING,
         }
-        return ToolResult(payload, parts=[card])
+        asks = offered.draft.asks
+        asked = call.confirmation_message or (asks[language] if asks else None)
+        return ToolResult(payload, parts=[offered.card], final_text=asked)
 
     def read_block(self, name: str, value: Any) -> ToolResult:
         """What a block of JSON in the model's words comes to; nothing where it cannot be had."""
@@ -168,6 +184,22 @@ class Toolbox:
         log.warning("too many calls at once", tool=call.name[:64])
         return self._failed("That was too much at once.", "Ask for what you need most.")
 
+    def _refused(
+        self, failure: ToolFailure, arguments: Any = None, is_search: bool = False
+    ) -> ToolOutcome:
+        """What came of a call that the tool could not do, with what it has to say to people."""
+        outcome = self._failed(
+            str(failure), failure.suggestion, failure.recoverable, arguments, is_search
+        )
+        payload = {**outcome.payload, **({"say": failure.say} if failure.say else {})}
+        return replace(
+            outcome,
+            payload=payload,
+            suggestions=failure.chips,
+            code=failure.code,
+            field=failure.field,
+        )
+
     def _failed(
         self,
         message: str,
@@ -181,6 +213,16 @@ class Toolbox:
         if suggestion:
             payload["suggestion"] = suggestion
         return ToolOutcome(False, payload, arguments, is_search)
+
+
+def _denied() -> ToolFailure:
+    return ToolFailure(
+        "This person's role does not allow that.",
+        recoverable=False,
+        suggestion="Say so, and that a manager can do it.",
+        say=_("Your role in this group does not allow that. Ask a manager."),
+        code="forbidden",
+    )
 
 
 def _parse(arguments: str) -> Any:

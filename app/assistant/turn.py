@@ -176,6 +176,7 @@ def _run_tools(
 ) -> Generator[TurnEvent, None, None]:
     """Run the calls in order and put every result into the conversation."""
     searched = False
+    final: list[str | None] = []
     for number, call in enumerate(calls):
         yield ToolStarted(call)
         began = clock()
@@ -186,8 +187,10 @@ def _run_tools(
             ChatMessage("tool", outcome.model_text, tool_call_id=call.id, tool_name=call.name)
         )
         yield from _show(outcome, progress)
-        if outcome.final_text is not None:
-            progress.final_text = outcome.final_text
+        final.append(outcome.final_text)
+    # What else was asked for at once still has to be told.
+    if None not in final:
+        progress.final_text = final[-1]
     if searched:
         progress.search_rounds += 1
 
@@ -220,10 +223,13 @@ def _read_blocks(
 
 
 def trace_entry(finished: ToolFinished) -> dict[str, Any]:
-    """A tool call as the trace keeps it: name, arguments, outcome and time."""
+    """A tool call as the trace keeps it: name, arguments, outcome, time and why it failed."""
+    outcome = finished.outcome
+    why = {"code": outcome.code, "field": outcome.field}
     return {
         "tool": finished.call.name,
-        "args": finished.outcome.arguments,
-        "ok": finished.outcome.ok,
+        "args": outcome.arguments,
+        "ok": outcome.ok,
         "ms": finished.milliseconds,
+        **{name: value for name, value in why.items() if value},
     }

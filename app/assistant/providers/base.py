@@ -15,11 +15,17 @@ Role = Literal["system", "user", "assistant", "tool"]
 
 @dataclass(frozen=True)
 class ToolCall:
-    """A model's wish to run a tool; `arguments` is JSON text exactly as it sent it."""
+    """A model's wish to run a tool; `arguments` is JSON text exactly as it sent it.
+
+    A model may ask that its person confirms a change even where the house would not, and say
+    in its own words what to confirm.
+    """
 
     id: str
     name: str
     arguments: str
+    wants_confirmation: bool = False
+    confirmation_message: str = ""
 
 
 @dataclass(frozen=True)

@@ -151,7 +151,13 @@ def _event(reply: Reply, request: ModelRequest) -> ModelEvent:
     if isinstance(reply, Call):
         number = sum(len(message.tool_calls) for message in request.messages) + 1
         arguments = json.dumps(reply.args, ensure_ascii=False)
-        return ToolCall(f"call_{number}", _storable(reply.tool), _storable(arguments))
+        return ToolCall(
+            f"call_{number}",
+            _storable(reply.tool),
+            _storable(arguments),
+            reply.confirmationSuggested,
+            _storable(reply.confirmationMessage).strip(),
+        )
     return TextDelta(reply.question if isinstance(reply, Clarify) else reply.content)
 
 

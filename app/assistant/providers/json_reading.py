@@ -37,13 +37,15 @@ class Clarify(_Reply):
 class Call(_Reply):
     """The model wants a tool run.
 
-    Whether somebody must confirm that is the tool's own nature and never the model's to say:
-    its `confirmationSuggested` is taken for the remark that it is.
+    Whether somebody must confirm that is the tool's own nature: the model can ask for it where
+    the house would let a change go straight through, and can never do without it.
     """
 
     type: Literal["tool_call"]
     tool: Words
     args: dict[str, Any] = {}
+    confirmationSuggested: bool = False  # noqa: N815 - the contract spells it so
+    confirmationMessage: str = ""  # noqa: N815
 
     @field_validator("args", mode="before")
     @classmethod

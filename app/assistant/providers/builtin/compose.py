@@ -73,8 +73,8 @@ class Brought:
 
     @property
     def says(self) -> bool:
-        """True when the tool itself says what there is to say."""
-        return not self.failed and bool(self.payload.get("say"))
+        """True when the tool itself says what there is to say, be it why it could not."""
+        return bool(self.payload.get("say"))
 
     @property
     def results(self) -> Sequence[Mapping[str, Any]]:

@@ -112,8 +112,10 @@ def decide(
             return Decision(calls=wanted) if wanted else Decision(phrases.call_for_help())
         # Help comes first, and what was asked for besides with it.
         return Decision(calls=(call, *(each for each in wanted if each.tool != call.tool)))
+    if request.hints.get("reply") and not request.action:
+        return Decision(str(request.hints["reply"]))
     amended = amend(tools, request.hints.get("proposal"), request.messages[-1].text)
-    if amended:
+    if amended and amended[0].name not in {call.tool for call in wanted}:
         tool, arguments = amended
         return Decision(calls=(PlannedCall(tool.name, arguments, reading.text),))
     if wanted and not request.action:
@@ -167,7 +169,8 @@ def _has_asked(request: ModelRequest) -> bool:
 def wanted_calls(request: ModelRequest) -> tuple[PlannedCall, ...]:
     """The calls that the message asks for in so many words, as the skills' hints say."""
     wanted = request.hints.get("wanted") or {}
-    offered = {tool.name for tool in request.tools}
+    # What the person's role may not do is asked for all the same: the refusal is the answer.
+    offered = {tool.name for tool in request.tools} | set(request.hints.get("denied", ()))
     asked = request.messages[-1].text
     return tuple(
         PlannedCall(tool, arguments, asked) for tool, arguments in wanted.items() if tool in offered
