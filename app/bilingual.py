@@ -1,6 +1,24 @@
-"""Texts that the house keeps in English and in Spanish, of which one may be missing."""
+"""Texts in English and in Spanish: those that the house keeps, and those the product says."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from flask_babel import force_locale
+
+from app.config import LANGUAGES
+
+Made = TypeVar("Made")
+
+
+def in_both(make: Callable[[str], Made]) -> dict[str, Made]:
+    """What `make` makes of each language, with its catalog: {"en": …, "es": …}."""
+    found: dict[str, Made] = {}
+    for language in LANGUAGES:
+        with force_locale(language):
+            found[language] = make(language)
+    return found
 
 
 def in_language(language: str, english: str, spanish: str) -> str:

@@ -105,6 +105,8 @@ class Settings(BaseModel):
     ai_chat_model: str = "gpt-5-mini"
     # How tools are asked for: the API's own calls, or JSON for models without them.
     ai_tool_mode: Literal["native", "json"] = "native"
+    # Whether the built-in assistant takes the turns that the model cannot answer.
+    ai_fallback: bool = True
     ai_connect_timeout_seconds: float = Field(5, gt=0, le=60)
     ai_first_token_timeout_seconds: float = Field(20, gt=0, le=300)
     ai_turn_timeout_seconds: float = Field(90, gt=0, le=900)
@@ -118,6 +120,10 @@ class Settings(BaseModel):
     ai_price_output: Decimal | None = Field(None, ge=0, le=100_000)
     # About how many tokens the system prompt may have before its editor warns of it.
     prompt_budget_tokens: int = Field(1500, ge=1, le=1_000_000)
+
+    # Whether adding an expense always waits for its person's word, or only where something
+    # was left to guess.
+    expenses_confirm: Literal["always", "vague"] = "always"
 
     # Embeddings: the model that ships inside the package, or an API's.
     embedding_model: str = "wordllama-256"

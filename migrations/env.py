@@ -13,7 +13,9 @@ import app.assistant.limits
 import app.assistant.models
 import app.files.models
 import app.mail
+import app.idempotency
 import app.retrieval.models
+import app.skills.expenses.models
 import app.skills.forms.models
 import app.skills.knowledge.models  # noqa: F401
 from app.db import Base

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import structlog
+from flask_babel import get_locale
 from flask_babel import gettext as _
 from pydantic import ValidationError
 from sqlalchemy.exc import SQLAlchemyError
@@ -23,6 +24,7 @@ from app.assistant.tool import (
     ToolResult,
     WriteTool,
 )
+from app.errors import ComandaError
 
 # What a model is given of one result; a tool that brings more is cut, and says so.
 RESULT_LIMIT = 24_000
@@ -116,12 +118,15 @@ class Toolbox:
         try:
             arguments = tool.arguments.model_validate(_parse(call.arguments))
         except (ValueError, RecursionError) as error:
-            return self._failed(_explain(error), "Correct the arguments and call it again.")
+            failed = self._failed(_explain(error), "Correct the arguments and call it again.")
+            return replace(failed, code="invalid_input", field=_first_field(error))
         shown = arguments.model_dump(mode="json", exclude_none=True)
         try:
             result = self._use(tool, arguments, call)
         except ToolFailure as failure:
             return self._refused(failure, shown, tool.is_search)
+        except ComandaError as error:
+            return self._refused(_as_failure(error), shown, tool.is_search)
         except (SQLAlchemyError, OSError) as error:
             log.error("tool failed", tool=tool.name, error=type(error).__name__)
             message = "The library cannot be reached at the moment."
@@ -215,6 +220,13 @@ class Toolbox:
         return ToolOutcome(False, payload, arguments, is_search)
 
 
+def _as_failure(error: ComandaError) -> ToolFailure:
+    """What people are told on pages, said in a conversation."""
+    told = _(error.message, **error.told(str(get_locale())))
+    code = {"invalid": "invalid_input"}.get(error.code, error.code)
+    return ToolFailure(told, say=told, code=code, field=error.field or "")
+
+
 def _denied() -> ToolFailure:
     return ToolFailure(
         "This person's role does not allow that.",
@@ -231,6 +243,12 @@ def _parse(arguments: str) -> Any:
     NUL is left out: neither a query nor the trace could keep it.
     """
     return json.loads(arguments.replace("\\u0000", "")) if arguments.strip() else {}
+
+
+def _first_field(error: ValueError | RecursionError) -> str:
+    if not isinstance(error, ValidationError):
+        return ""
+    return ".".join(str(step) for step in error.errors(include_url=False)[0]["loc"])
 
 
 def _explain(error: ValueError | RecursionError) -> str:

@@ -30,7 +30,9 @@ def make_provider(
 
 def make_standby(settings: Settings, embedder: Embedder) -> Provider | None:
     """Who takes a turn that the provider could not begin; nobody stands in for the built-in."""
-    return None if settings.provider == "builtin" else _builtin(embedder)
+    if settings.provider == "builtin" or not settings.ai_fallback:
+        return None
+    return _builtin(embedder)
 
 
 def _builtin(embedder: Embedder) -> Provider:

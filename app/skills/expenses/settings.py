@@ -1,0 +1,165 @@
+"""What a group says of its ledger: its currencies and its categories."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import yaml
+from sqlalchemy import select
+
+from app.accounts.models import Group
+from app.bilingual import in_language
+from app.currencies import CODES
+from app.db import ScopedSession, utc_now
+from app.errors import Conflict, Forbidden, InvalidInput
+from app.skills.expenses.models import ExpenseSettings
+from app.skills.expenses.reading import Category
+
+DEFAULTS = Path(__file__).with_name("categories.yaml")
+# Beside the group's own; an admin may take them away, or allow others.
+DEFAULT_CURRENCIES = ("USD", "EUR", "GBP", "MXN", "CAD")
+OTHER = "other"
+MOST_CATEGORIES = 40
+LONGEST_NAME = 60
+EDITORS = ("manager", "admin")
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """A group's ledger as everything here needs to know it.
+
+    `currency` is what an amount is in where nothing else is said; `today` is the house's date.
+    `categories` are all of them, `offered` those that may be chosen.
+    """
+
+    currency: str
+    currencies: tuple[str, ...]
+    categories: tuple[dict[str, Any], ...]
+    today: date
+    version: int = 0
+
+    @property
+    def offered(self) -> tuple[dict[str, Any], ...]:
+        return tuple(each for each in self.categories if each.get("is_active", True))
+
+    def name_of(self, slug: str, language: str) -> str:
+        """What a category is called; its slug, where the group does not have it any more."""
+        for each in self.categories:
+            if each["slug"] == slug:
+                return in_language(language, each["name_en"], each["name_es"])
+        return slug
+
+    def for_reading(self) -> tuple[Category, ...]:
+        """The offered categories, as the reader of sentences takes them."""
+        return tuple(
+            Category(
+                each["slug"],
+                {"en": each["name_en"], "es": each["name_es"]},
+                (*each.get("words_en", ()), *each.get("words_es", ())),
+            )
+            for each in self.offered
+        )
+
+
+@cache
+def default_categories() -> tuple[dict[str, Any], ...]:
+    """The product's own categories, from the file beside this one."""
+    raw = yaml.safe_load(DEFAULTS.read_text("utf-8"))
+    return tuple({**each, "is_active": True} for each in raw)
+
+
+def load_ledger(session: ScopedSession) -> Ledger:
+    """The group's ledger: what it says, else the defaults."""
+    group_id = session.scope.group_id
+    currency, zone = session.execute(
+        select(Group.currency, Group.timezone).where(Group.id == group_id)
+    ).one()
+    said = session.scalar(select(ExpenseSettings).where(ExpenseSettings.group_id == group_id))
+    today = utc_now().astimezone(ZoneInfo(zone)).date()
+    if said is None:
+        allowed = tuple(dict.fromkeys((currency, *DEFAULT_CURRENCIES)))
+        return Ledger(currency, allowed, default_categories(), today)
+    allowed = tuple(dict.fromkeys((currency, *said.currencies)))
+    return Ledger(currency, allowed, tuple(said.categories), today, said.version)
+
+
+def save_settings(
+    session: ScopedSession,
+    currencies: Sequence[str],
+    categories: Sequence[dict[str, Any]],
+    version: int,
+) -> ExpenseSettings:
+    """Keep what an admin says; what has expenses stays known by its name. Never commits.
+
+    `version` is the one that was shown (0 for the defaults).
+
+    Raises:
+        Forbidden: no admin. InvalidInput: with the field. Conflict: somebody was faster.
+    """
+    if session.scope.role != "admin":
+        raise Forbidden("Only admins change what the ledger offers.")
+    wrong = [code for code in currencies if code not in CODES]
+    if wrong:
+        raise InvalidInput(
+            "%(code)s is not a currency. Choose from the list.", field="currencies", code=wrong[0]
+        )
+    said = session.scalar(
+        select(ExpenseSettings)
+        .where(ExpenseSettings.group_id == session.scope.group_id)
+        .with_for_update()
+    )
+    if (said.version if said else 0) != version:
+        raise Conflict("Somebody else has changed this meanwhile. Look at it again, then save.")
+    checked = [_check(each, number) for number, each in enumerate(categories)]
+    _check_all(checked)
+    before = said.categories if said else default_categories()
+    kept = {each["slug"] for each in checked}
+    gone = [{**each, "is_active": False} for each in before if each["slug"] not in kept]
+    if said is None:
+        said = ExpenseSettings(group_id=session.scope.group_id, version=0)
+        session.add(said)
+    said.currencies, said.categories = list(currencies), [*checked, *gone]
+    said.version, said.edited_by = version + 1, session.scope.user_id
+    session.flush()
+    return said
+
+
+def _check(category: dict[str, Any], number: int) -> dict[str, Any]:
+    field = f"categories.{number}"
+    english = str(category.get("name_en", "")).strip()
+    spanish = str(category.get("name_es", "")).strip()
+    if not (english or spanish):
+        raise InvalidInput("Give the category a name.", field=field)
+    if max(len(english), len(spanish)) > LONGEST_NAME:
+        raise InvalidInput(
+            "A category's name has at most %(limit)d letters.", field=field, limit=LONGEST_NAME
+        )
+    return {
+        "slug": str(category["slug"])[:LONGEST_NAME],
+        "name_en": english,
+        "name_es": spanish,
+        "words_en": list(category.get("words_en", ())),
+        "words_es": list(category.get("words_es", ())),
+        "is_active": bool(category.get("is_active", True)),
+    }
+
+
+def _check_all(categories: Sequence[dict[str, Any]]) -> None:
+    slugs = [each["slug"] for each in categories]
+    if len(set(slugs)) < len(slugs):
+        raise InvalidInput("Two categories have the same name.", field="categories")
+    if len(slugs) > MOST_CATEGORIES:
+        raise InvalidInput(
+            "There can be at most %(limit)d categories.", field="categories", limit=MOST_CATEGORIES
+        )
+    if not any(each["slug"] == OTHER and each["is_active"] for each in categories):
+        raise InvalidInput(
+            "Keep the category for everything else: it takes what fits nowhere.",
+            field="categories",
+        )

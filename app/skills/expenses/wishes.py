@@ -1,0 +1,85 @@
+"""What a message asks of the ledger where no language model reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from flask_babel import force_locale
+from flask_babel import gettext as _
+
+from app.assistant.providers.base import ChatMessage
+from app.assistant.registry import Moment
+from app.db import ScopedSession
+from app.skills.expenses.reading import Category, Wish, amend_wish, read_conversation
+from app.skills.expenses.settings import load_ledger
+
+OWN_TOOLS = ("add_expense", "update_expense", "delete_expense")
+# Of these the words of the last question lead to one.
+CHOOSING = ("update_expense", "delete_expense")
+
+
+def find_wish(session: ScopedSession, moment: Moment) -> Mapping[str, Any]:
+    """The hint `wanted` or `reply` for a message that is about the ledger."""
+    ledger = load_ledger(session)
+    categories = ledger.for_reading()
+    changed = _changed(moment, categories, ledger.currency)
+    if changed is not None:
+        return {"wanted": changed}
+    wish = read_wish_of(moment, categories, ledger.currency)
+    if wish is None:
+        return {}
+    if wish.missing:
+        with force_locale(moment.language):
+            return {"reply": ask_for(wish)}
+    return {"wanted": {wish.tool: wish.arguments}}
+
+
+def read_wish_of(moment: Moment, categories: Sequence[Category], home: str) -> Wish | None:
+    """What the message asks for, after what was said before it."""
+    turns = [(said.role, said.text) for said in moment.history if said.role != "tool"]
+    wish = read_conversation(turns, moment.message, moment.language, moment.today, categories, home)
+    return wish or _chosen(moment, categories, home)
+
+
+def _changed(moment: Moment, categories: Sequence[Category], home: str) -> Mapping[str, Any] | None:
+    """The open proposal with what the message changes of it; None where it changes nothing."""
+    proposal = moment.proposal
+    if proposal is None or proposal.get("tool") not in OWN_TOOLS:
+        return None
+    tool, before = str(proposal["tool"]), dict(proposal.get("arguments") or {})
+    changed = amend_wish(
+        tool, before, moment.message, moment.language, moment.today, categories, home
+    )
+    return {tool: changed} if changed else None
+
+
+def _chosen(moment: Moment, categories: Sequence[Category], home: str) -> Wish | None:
+    """The wish that was answered with "which one?", with the words that say which."""
+    before = [said for said in moment.history if said.role in ("user", "assistant")]
+    if len(before) < 2 or not before[-1].text.rstrip().endswith("?"):
+        return None
+    earlier = replace(moment, message=_last_of(before[:-1]), history=())
+    wish = read_conversation([], earlier.message, moment.language, moment.today, categories, home)
+    if wish is None or wish.tool not in CHOOSING or "which" not in wish.arguments:
+        return None
+    return replace(wish, arguments={**wish.arguments, "which": moment.message})
+
+
+def _last_of(said: Sequence[ChatMessage]) -> str:
+    return next((each.text for each in reversed(said) if each.role == "user"), "")
+
+
+def ask_for(wish: Wish) -> str:
+    """The one question for what is missing first."""
+    missing, item = wish.missing[0], wish.arguments.get("item", "")
+    if missing == "item":
+        return _("What item do you want to add?")
+    if missing == "amount" and item:
+        return _("How much was “%(item)s”?", item=item)
+    if missing == "amount":
+        return _("How much was it?")
+    if missing == "which":
+        return _("Which expense do you mean? Say what it was for, or how much.")
+    return _("What should be different about it?")
