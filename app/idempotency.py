@@ -12,7 +12,7 @@ from sqlalchemy import ForeignKey, delete, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db import Base, JsonObject, ScopedSession, utc_now
+from app.db import Base, JsonObject, ScopedSession, new_id, utc_now
 from app.errors import InvalidInput
 
 HEADER = "Idempotency-Key"
@@ -21,7 +21,10 @@ LONGEST_KEY = 200
 
 
 class KeyedAnswer(Base):
-    """What a person's request with a key came to; without a `status` it is not answered yet."""
+    """What a person's request with a key came to; without a `status` it is not answered yet.
+
+    `id` is another one where the key is used again after it was forgotten.
+    """
 
     __tablename__ = "keyed_answers"
 
@@ -30,14 +33,15 @@ class KeyedAnswer(Base):
     )
     key: Mapped[str] = mapped_column(primary_key=True)
     group_id: Mapped[UUID] = mapped_column(ForeignKey("groups.id", ondelete="CASCADE"))
+    id: Mapped[UUID] = mapped_column(default=new_id)
     digest: Mapped[str]
     status: Mapped[int | None]
     body: Mapped[JsonObject | None]
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
 
 
-def begin(session: ScopedSession, key: str, request: Any) -> tuple[dict[str, Any], int] | None:
-    """Note a request under its key; returns the answer it had before, where it had one.
+def begin(session: ScopedSession, key: str, request: Any) -> KeyedAnswer:
+    """Note a request under its key; what it was answered with before stands in it.
 
     Commits, so that another of the same key sees it.
 
@@ -62,7 +66,7 @@ def begin(session: ScopedSession, key: str, request: Any) -> tuple[dict[str, Any
         raise InvalidInput(
             "This Idempotency-Key was used for another request. Use a new one.", field=HEADER
         )
-    return (found.body or {}, found.status) if found.status else None
+    return found
 
 
 def finish(session: ScopedSession, key: str, body: dict[str, Any], status: int) -> None:

@@ -169,7 +169,9 @@ class Tool(ABC):
     `activity` are the words shown while it runs, by language; `prompt_slug` names the
     prompt row that introduces it, without which (or while it is inactive) it is not offered.
     `roles` may use it; none named means everybody. A tool with a `conversation` is offered in
-    threads of that kind alone (see `registry.Conversation`), and not in the chat.
+    threads of that kind alone (see `registry.Conversation`), and not in the chat. One that
+    `is_wished` is what its skill's `wishes` read out of a message; the built-in assistant does
+    not guess at it.
     """
 
     name: str
@@ -181,10 +183,13 @@ class Tool(ABC):
     is_search: bool = False
     roles: tuple[str, ...] = ()
     conversation: str = ""
+    is_wished: bool = False
 
     def spec(self) -> ToolSpec:
         """How this tool is described to a model."""
-        return ToolSpec(self.name, self.description, _schema(self.arguments), self.examples)
+        return ToolSpec(
+            self.name, self.description, _schema(self.arguments), self.examples, self.is_wished
+        )
 
     def allows(self, role: str) -> bool:
         """Whether somebody of this role may use it."""

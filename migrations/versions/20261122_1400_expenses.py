@@ -174,6 +174,7 @@ def _create_keyed_answers() -> None:
         sa.Column("user_id", sa.Uuid(), nullable=False),
         sa.Column("key", sa.Text(), nullable=False),
         sa.Column("group_id", sa.Uuid(), nullable=False),
+        sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column("digest", sa.Text(), nullable=False),
         sa.Column("status", sa.Integer(), nullable=True),
         sa.Column("body", JSONB(), nullable=True),

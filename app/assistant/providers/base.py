@@ -47,13 +47,15 @@ class ToolSpec:
     """A tool as it is described to a model.
 
     `parameters` is the JSON schema of its arguments. `examples` are utterances that
-    should lead to it, by language; the built-in assistant recognises intent by them.
+    should lead to it, by language; the built-in assistant recognises intent by them, unless
+    its skill reads the wish for it out of the message.
     """
 
     name: str
     description: str
     parameters: Mapping[str, Any]
     examples: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    is_wished: bool = False
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any
-from uuid import NAMESPACE_OID, UUID, uuid4, uuid5
+from uuid import uuid4
 
 from flask import Blueprint, jsonify, request
 from flask.typing import ResponseReturnValue
@@ -37,11 +36,11 @@ def chat() -> ResponseReturnValue:
     sent, body = _read_body()
     key = request.headers.get(idempotency.HEADER, "").strip()
     known = idempotency.begin(db_session(), key, sent) if key else None
-    if known is None:
-        known = _confirm(body) if body.confirm else _converse(body, key)
-        if key:
-            idempotency.finish(db_session(), key, *known)
-    answer, status = known
+    if known is not None and known.status is not None:
+        return jsonify(known.body), known.status
+    answer, status = _confirm(body) if body.confirm else _converse(body, known)
+    if known is not None:
+        idempotency.finish(db_session(), key, answer, status)
     return jsonify(answer), status
 
 
@@ -70,8 +69,12 @@ def _confirm(body: ChatBody) -> Answer:
     return answer_of_confirmation(proposal, choose_language()), 200
 
 
-def _converse(body: ChatBody, key: str) -> Answer:
-    """Run one turn, and tell what came of it in the fields of the contract."""
+def _converse(body: ChatBody, keyed: idempotency.KeyedAnswer | None) -> Answer:
+    """Run one turn, and tell what came of it in the fields of the contract.
+
+    With a key its thread and its message are named after it, so that a repeated request, come
+    while the first is being answered, asks nothing twice.
+    """
     session, on = db_session(), services()
     words = body.words
     facts = turn_request(session, on.registry, None, None)
@@ -79,9 +82,9 @@ def _converse(body: ChatBody, key: str) -> Answer:
         facts["history"] = body.before
     accepted = accept_message(
         session,
-        thread_id=body.sessionId or _new_thread(key),
+        thread_id=body.sessionId or (keyed.id if keyed else new_id()),
         message=words,
-        message_key=hashlib.sha256(key.encode()).hexdigest() if key else uuid4().hex,
+        message_key=keyed.id.hex if keyed else uuid4().hex,
         language=detect_language(words, current_user.language),
         request=facts,
     )
@@ -93,6 +96,3 @@ def _converse(body: ChatBody, key: str) -> Answer:
     return answer_of_reply(db_session(), on.registry, reply, body)
 
 
-def _new_thread(key: str) -> UUID:
-    """The same for the same key, so that a repeated request asks nothing twice."""
-    return uuid5(NAMESPACE_OID, f"{current_user.user_id}:{key}") if key else new_id()

@@ -18,7 +18,7 @@ def names_of(session: ScopedSession, user_ids: Iterable[UUID]) -> dict[UUID, str
     if not wanted:
         return {}
     rows = session.execute(select(User.id, User.name).where(User.id.in_(wanted)))
-    return {user_id: name for user_id, name in rows}
+    return {row.id: row.name for row in rows}
 
 
 def name_of(session: ScopedSession, expense: Expense) -> str:

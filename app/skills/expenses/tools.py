@@ -101,6 +101,7 @@ class AddExpense(WriteTool):
     activity: Mapping[str, str] = {"en": "Opening the ledger…", "es": "Abriendo los gastos…"}
     examples = _examples()["add_expense"]
     prompt_slug = PROMPT
+    is_wished = True
     undo_minutes = A_DAY
 
     def propose(self, arguments: Any, context: ToolContext) -> Draft:
@@ -143,6 +144,7 @@ class UpdateExpense(WriteTool):
     activity: Mapping[str, str] = {"en": "Looking it up…", "es": "Buscando el gasto…"}
     examples = _examples()["update_expense"]
     prompt_slug = PROMPT
+    is_wished = True
     roles = EDITORS
     undo_minutes = A_DAY
 
@@ -206,6 +208,7 @@ class DeleteExpense(WriteTool):
     activity: Mapping[str, str] = {"en": "Looking it up…", "es": "Buscando el gasto…"}
     examples = _examples()["delete_expense"]
     prompt_slug = PROMPT
+    is_wished = True
     roles = EDITORS
     undo_minutes = 30 * A_DAY
 
@@ -238,6 +241,7 @@ class GetBalance(ReadTool):
     activity: Mapping[str, str] = {"en": "Adding it up…", "es": "Sumando…"}
     examples = _examples()["get_balance"]
     prompt_slug = PROMPT
+    is_wished = True
 
     def run(self, arguments: Any, context: ToolContext) -> ToolResult:
         with context.transaction() as session:
@@ -255,6 +259,7 @@ class ListExpenses(ReadTool):
     activity: Mapping[str, str] = {"en": "Opening the ledger…", "es": "Abriendo los gastos…"}
     examples = _examples()["list_expenses"]
     prompt_slug = PROMPT
+    is_wished = True
 
     def run(self, arguments: Any, context: ToolContext) -> ToolResult:
         with context.transaction() as session:

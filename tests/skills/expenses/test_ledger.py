@@ -30,27 +30,10 @@ from app.skills.expenses.ledger import (
 )
 from app.skills.expenses.models import Expense
 from app.skills.expenses.settings import load_ledger
-from tests.factories import Member, make_user
+from tests.factories import Member
 from tests.factories.expenses import ledger_of, make_expense
 
 Do = Callable[[ScopedSession], Any]
-
-
-@pytest.fixture
-def boss(owner: Database, member: Member) -> Member:
-    """A manager of the member's house."""
-    return make_user(owner, member.group_id, "manager")
-
-
-@pytest.fixture
-def colleague(owner: Database, member: Member) -> Member:
-    return make_user(owner, member.group_id)
-
-
-@pytest.fixture
-def stranger(owner: Database) -> Member:
-    """A manager of another house."""
-    return make_user(owner, role="manager")
 
 
 def items(database: Database, who: Member, **filters: Any) -> list[str]:

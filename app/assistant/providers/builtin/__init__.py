@@ -76,6 +76,7 @@ class BuiltinProvider:
 
     def _index(self, tools: tuple[ToolSpec, ...]) -> tuple[IntentIndex, WordShapes]:
         """What the examples of these tools come to, computed once for each set of tools."""
+        tools = tuple(tool for tool in tools if not tool.is_wished)
         key = _key(tools)
         known = self._indexes.get(key)
         if known is None:

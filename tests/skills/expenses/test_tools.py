@@ -1,0 +1,355 @@
+"""What a model that calls the ledger's tools brings about: proposals, answers, refusals."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+import pytest
+from flask import Flask
+from sqlalchemy import select, update
+
+from app.accounts.models import AuditEntry
+from app.assistant.models import Message, Proposal
+from app.assistant.proposals import confirm, undo
+from app.config import Settings
+from app.db import Database, new_id
+from app.errors import Conflict, Forbidden
+from app.factory import build_app
+from app.skills import SKILLS
+from app.skills.expenses.ledger import Filters, find_expenses
+from app.skills.expenses.models import Expense
+from tests.assistant.scripted import ScriptedProvider, call, say
+from tests.factories import Member, answer, ask, sign_in
+from tests.factories.expenses import ledger_of, make_expense
+from tests.skills.expenses.conftest import SayTo
+
+
+def add(**arguments: Any) -> list[Any]:
+    return [call("add_expense", json.dumps(arguments))]
+
+
+def use(tool: str, **arguments: Any) -> list[Any]:
+    return [call(tool, json.dumps(arguments, default=str))]
+
+
+def proposal_of(database: Database, who: Member, reply: Message) -> Proposal:
+    """The newest proposal that a reply shows."""
+    ids = [UUID(part["proposal_id"]) for part in reply.parts if "proposal_id" in part]
+    with database.transaction(who.scope) as session:
+        found = session.scalars(select(Proposal).where(Proposal.id == ids[-1])).one()
+        session.expunge(found)
+        return found
+
+
+def confirmed(app: Flask, database: Database, who: Member, reply: Message) -> Proposal:
+    """The same, confirmed by its person."""
+    proposal = proposal_of(database, who, reply)
+    with app.test_request_context("/"), database.transaction(who.scope) as session:
+        done = confirm(session, app.extensions["comanda"].registry, proposal.id)
+        session.expunge(done)
+        return done
+
+
+def rows(database: Database, who: Member) -> list[tuple[str, str, str]]:
+    with database.transaction(who.scope) as session:
+        found = find_expenses(session, Filters())
+        return [(each.item, str(each.amount), each.category) for each in found]
+
+
+# Adding
+
+
+def test_an_add_is_proposed_in_the_contracts_words_and_written_when_confirmed(
+    app: Flask, database: Database, member: Member, say_to: SayTo
+) -> None:
+    script = add(item="electricity bill", amount=200, currency="GBP")
+    reply = say_to(member, "Add electricity bill £200", script)
+    today = ledger_of(database, member).today
+    day = f"{today.day} {today:%b %Y}"
+    assert reply.content == f"Would you like me to add electricity bill £200 for {day}?"
+    assert rows(database, member) == []
+    done = confirmed(app, database, member, reply)
+    assert done.receipt
+    assert done.receipt["summary"]["en"] == "I've added your electricity bill £200 for today."
+    assert rows(database, member) == [("electricity bill", "200.00", "utilities")]
+    with database.transaction(member.scope) as session:
+        entry = session.scalars(
+            select(AuditEntry).where(AuditEntry.subject == done.receipt["result_id"])
+        ).one()
+        assert (entry.action, entry.digest) == ("tool.add_expense", done.digest)
+
+
+def test_the_proposal_is_in_both_languages(
+    database: Database, member: Member, say_to: SayTo
+) -> None:
+    reply = say_to(member, "Taxi 14.50 yesterday", add(item="taxi", amount="14.50"))
+    proposal = proposal_of(database, member, reply)
+    assert proposal.summary["en"].startswith("Add taxi $14.50 for ")
+    assert proposal.summary["es"].startswith("Agregar taxi $14.50 del ")
+    assert [label for label, _ in proposal.details["es"]] == [
+        "Concepto",
+        "Monto",
+        "Fecha",
+        "Categoría",
+    ]
+
+
+def test_several_in_one_sentence_are_one_proposal(
+    app: Flask, database: Database, member: Member, say_to: SayTo
+) -> None:
+    script = add(item="coffee", amount=4.5, more=[{"item": "taxi", "amount": 12}])
+    reply = say_to(member, "coffee 4.50 and taxi 12", script)
+    assert "coffee $4.50 and taxi $12" in reply.content
+    confirmed(app, database, member, reply)
+    assert sorted(item for item, _, _ in rows(database, member)) == ["coffee", "taxi"]
+
+
+def test_two_calls_of_one_reply_are_joined_into_one_proposal(
+    app: Flask, database: Database, member: Member, say_to: SayTo
+) -> None:
+    calls = [
+        call("add_expense", '{"item": "coffee", "amount": 4.5}', "c1"),
+        call("add_expense", '{"item": "taxi", "amount": 12}', "c2"),
+    ]
+    reply = say_to(member, "coffee 4.50 and taxi 12", calls)
+    assert "coffee $4.50 and taxi $12" in reply.content
+    confirmed(app, database, member, reply)
+    assert len(rows(database, member)) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "field", "said"),
+    [
+        ({"amount": 0}, "amount", "more than zero"),
+        ({"amount": -5}, "amount", "more than zero"),
+        ({"amount": 1e12}, "amount", "at most 1,000,000"),
+        ({"amount": 1.005}, "amount", "two places"),
+        ({"amount": "twelve"}, "amount", ""),
+        ({"amount": "NaN"}, "amount", ""),
+        ({"amount": True}, "amount", ""),
+        ({"amount": 5, "category": "yachts"}, "category", "no category"),
+        ({"amount": 5, "date": "2199-01-01"}, "date", "in the future"),
+        ({"amount": 5, "date": "soon"}, "date", ""),
+        ({"amount": 5, "user_id": str(new_id())}, "user_id", ""),
+    ],
+)
+def test_what_cannot_be_written_is_not_proposed_and_names_the_field(
+    database: Database,
+    member: Member,
+    say_to: SayTo,
+    arguments: dict[str, Any],
+    field: str,
+    said: str,
+) -> None:
+    script = (add(**{"item": "taxi", **arguments}), say("That does not work."))
+    reply = say_to(member, "Log a taxi", *script)
+    assert [part for part in reply.parts if part["type"] == "proposal"] == []
+    [entry] = reply.tool_trace
+    assert (entry["ok"], entry["code"], entry["field"]) == (False, "invalid_input", field)
+
+
+def test_amounts_in_either_style_are_the_same_amount(
+    database: Database, member: Member, say_to: SayTo
+) -> None:
+    for written in ("1.234,50", "1,234.50", "1.234,50 €", 1234.5):
+        reply = say_to(member, "Log it", add(item="oven", amount=written, currency="EUR"))
+        assert proposal_of(database, member, reply).arguments["amount"] == "1234.50"
+
+
+def test_a_currency_that_the_house_does_not_use_is_asked_about(
+    member: Member, say_to: SayTo
+) -> None:
+    script = (add(item="taxi", amount=900, currency="JPY"), say("Which currency was it?"))
+    reply = say_to(member, "taxi ¥900", *script)
+    assert reply.parts == []
+    assert reply.tool_trace[0]["code"] == "clarify"
+
+
+def test_an_add_can_be_taken_back_for_a_day(
+    app: Flask, database: Database, member: Member, say_to: SayTo
+) -> None:
+    done = confirmed(app, database, member, say_to(member, "x", add(item="taxi", amount=5)))
+    with database.transaction(member.scope) as session:
+        undo(session, app.extensions["comanda"].registry, done.id)
+    assert rows(database, member) == []
+
+
+def test_a_house_may_let_a_fully_explicit_add_go_straight_through(
+    settings: Settings, database: Database, member: Member
+) -> None:
+    app = build_app(settings.model_copy(update={"expenses_confirm": "vague"}), SKILLS)
+    today = ledger_of(database, member).today
+
+    def reply_to(script: list[Any]) -> Message:
+        return answer(app, member, ask(database, member, "Taxi"), ScriptedProvider(script))
+
+    explicit = reply_to(add(item="taxi", amount=5, date=str(today)))
+    assert [part["type"] for part in explicit.parts] == ["receipt"]
+    assert explicit.content == "I've added your taxi $5 for today."
+    vague = reply_to(add(item="bus", amount=5))
+    assert [part["type"] for part in vague.parts] == ["proposal"]
+    assert [item for item, _, _ in rows(database, member)] == ["taxi"]
+
+
+# Changing and deleting
+
+
+def test_the_taxi_one_is_changed_once_a_manager_confirms(
+    app: Flask, database: Database, member: Member, boss: Member, say_to: SayTo
+) -> None:
+    make_expense(database, member, "Taxi to the airport")
+    make_expense(database, member, "Napkins")
+    reply = say_to(boss, "x", use("update_expense", which="the taxi one", amount=15))
+    assert "amount $15" in reply.content
+    confirmed(app, database, boss, reply)
+    assert ("Taxi to the airport", "15.00", "transport") in rows(database, boss)
+
+
+def test_a_change_is_undone_to_what_it_was(
+    app: Flask, database: Database, boss: Member, say_to: SayTo
+) -> None:
+    make_expense(database, boss, "Taxi", note="to the bank")
+    changes = {"amount": 15, "item": "Bus", "category": "other", "note": "", "which": "taxi"}
+    done = confirmed(app, database, boss, say_to(boss, "x", use("update_expense", **changes)))
+    with database.transaction(boss.scope) as session:
+        undo(session, app.extensions["comanda"].registry, done.id)
+        [expense] = find_expenses(session, Filters())
+        assert (expense.item, expense.amount, expense.note) == ("Taxi", Decimal(12), "to the bank")
+
+
+def test_a_change_to_what_somebody_else_changed_meanwhile_is_refused(
+    app: Flask, database: Database, owner: Database, boss: Member, say_to: SayTo
+) -> None:
+    expense = make_expense(database, boss)
+    reply = say_to(boss, "x", use("update_expense", id=expense.id, amount=15))
+    with owner.transaction() as session:
+        session.execute(update(Expense).where(Expense.id == expense.id).values(version=2))
+    with pytest.raises(Conflict):
+        confirmed(app, database, boss, reply)
+
+
+def test_a_deleted_one_can_be_brought_back(
+    app: Flask, database: Database, boss: Member, say_to: SayTo
+) -> None:
+    make_expense(database, boss)
+    done = confirmed(app, database, boss, say_to(boss, "x", use("delete_expense", which="taxi")))
+    assert rows(database, boss) == []
+    assert done.undo_until is not None
+    assert done.decided_at is not None
+    assert done.undo_until - done.decided_at == timedelta(days=30)
+    with database.transaction(boss.scope) as session:
+        undo(session, app.extensions["comanda"].registry, done.id)
+    assert len(rows(database, boss)) == 1
+
+
+def test_of_several_that_may_be_meant_one_is_chosen(
+    database: Database, boss: Member, say_to: SayTo
+) -> None:
+    make_expense(database, boss, "Taxi", amount=12)
+    make_expense(database, boss, "Taxi", amount=30)
+    script = (use("delete_expense", which="the taxi one"), say("Which one?"))
+    reply = say_to(boss, "Delete the taxi one", *script)
+    assert [part for part in reply.parts if part["type"] == "proposal"] == []
+    labels = [chip["label"] for chip in reply.suggestions]
+    assert len(labels) == 2
+    assert labels[0].startswith("Taxi $30 of ")
+    chosen = say_to(boss, labels[1], use("delete_expense", which=labels[1]))
+    assert proposal_of(database, boss, chosen).summary["en"].startswith("Delete Taxi $12 of ")
+
+
+def test_the_last_one_is_the_newest_of_ones_own(
+    database: Database, member: Member, boss: Member, say_to: SayTo
+) -> None:
+    for item in ("Taxi", "Napkins"):
+        make_expense(database, boss, item)
+    make_expense(database, member, "Soap")
+    reply = say_to(boss, "x", use("delete_expense", which="the last one"))
+    assert proposal_of(database, boss, reply).summary["en"].startswith("Delete Napkins")
+
+
+@pytest.mark.parametrize("tool", ["update_expense", "delete_expense"])
+def test_staff_are_told_that_a_manager_can(
+    app: Flask, database: Database, member: Member, say_to: SayTo, tool: str
+) -> None:
+    expense = make_expense(database, member)
+    script = (use(tool, id=expense.id), say("A manager can do that."))
+    reply = say_to(member, "Delete the taxi", *script)
+    assert reply.tool_trace[0]["code"] == "forbidden"
+    assert reply.parts == []
+
+
+def test_who_was_a_manager_when_it_was_proposed_must_still_be_one(
+    app: Flask, database: Database, member: Member, boss: Member, say_to: SayTo
+) -> None:
+    expense = make_expense(database, member)
+    proposal = proposal_of(database, boss, say_to(boss, "x", use("delete_expense", id=expense.id)))
+    demoted = Member(**{**vars(boss), "role": "staff"})
+    registry = app.extensions["comanda"].registry
+    with (
+        pytest.raises(Forbidden),
+        app.test_request_context("/"),
+        database.transaction(demoted.scope) as session,
+    ):
+        confirm(session, registry, proposal.id)
+    assert len(rows(database, boss)) == 1
+
+
+def test_anothers_house_is_not_found(
+    database: Database, boss: Member, stranger: Member, say_to: SayTo
+) -> None:
+    theirs = make_expense(database, stranger)
+    script = (use("delete_expense", id=theirs.id), say("I cannot find that."))
+    reply = say_to(boss, "Delete it", *script)
+    assert reply.tool_trace[0]["code"] == "not_found"
+
+
+# Asking
+
+
+def test_a_balance_says_which_rows_it_covers(
+    app: Flask, database: Database, member: Member, boss: Member
+) -> None:
+    make_expense(database, member, "Taxi", amount=12)
+    make_expense(database, boss, "Soap", amount="8.50", category="cleaning")
+    for who, said, total in ((member, "own", "12.00"), (boss, "group", "20.50")):
+        provider = ScriptedProvider(use("get_balance", range="this month"), say("So much."))
+        reply = answer(app, who, ask(database, who, "How much this month?"), provider)
+        told = json.loads(provider.requests[1].messages[-1].text)
+        assert told["whose"] == said
+        assert told["totals"] == [{"currency": "USD", "total": total}]
+        assert [part["type"] for part in reply.parts] == ["expense_list"]
+
+
+def test_a_list_has_the_ids_and_a_page(app: Flask, database: Database, member: Member) -> None:
+    for number in range(12):
+        make_expense(database, member, f"Taxi {number}")
+    provider = ScriptedProvider(use("list_expenses", page=2), say("Here."))
+    reply = answer(app, member, ask(database, member, "Show my expenses"), provider)
+    told = json.loads(provider.requests[1].messages[-1].text)
+    assert (told["page"], told["pages"], told["count"]) == (2, 2, 12)
+    assert len(told["results"]) == 2
+    assert UUID(told["results"][0]["id"])
+    assert len(reply.parts[0]["rows"]) == 2
+
+
+def test_words_that_are_no_time_are_said_to_be_none(
+    app: Flask, database: Database, member: Member
+) -> None:
+    provider = ScriptedProvider(use("get_balance", range="the good old days"), say("Which days?"))
+    reply = answer(app, member, ask(database, member, "How much?"), provider)
+    assert reply.tool_trace[0]["field"] == "range"
+
+
+def test_the_card_under_a_reply_is_drawn_in_the_readers_language(
+    app: Flask, owner: Database, database: Database, member: Member
+) -> None:
+    make_expense(database, member, "Taxi", amount="1234.5")
+    provider = ScriptedProvider(use("list_expenses"), say("Here."))
+    reply = answer(app, member, ask(database, member, "Show my expenses"), provider)
+    page = sign_in(app, owner, member).page(f"/chat/{reply.thread_id}?lang=es")
+    assert "$1,234.50" in page.text
+    assert "Transporte" in page.text
