@@ -1,0 +1,123 @@
+"""Numbers that are written out: "two hundred and five", "doscientos cinco", "twelve fifty"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import NamedTuple
+
+_ENGLISH = {
+    word: value
+    for value, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
+        " fifteen sixteen seventeen eighteen nineteen".split()
+    )
+}
+_ENGLISH |= {
+    word: 20 + 10 * place
+    for place, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split())
+}
+_ENGLISH |= {"fourty": 40, "hundred": 100, "thousand": 1000}
+_SPANISH = {
+    word: value
+    for value, word in enumerate(
+        "cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince"
+        " dieciseis diecisiete dieciocho diecinueve veinte veintiuno veintidos veintitres"
+        " veinticuatro veinticinco veintiseis veintisiete veintiocho veintinueve".split()
+    )
+}
+_SPANISH |= {
+    word: 30 + 10 * place
+    for place, word in enumerate(
+        "treinta cuarenta cincuenta sesenta setenta ochenta noventa".split()
+    )
+}
+_SPANISH |= {
+    f"{beginning}{gender}s": 100 * hundreds
+    for hundreds, beginning in enumerate(
+        "doscient trescient cuatrocient quinient seiscient setecient ochocient novecient".split(), 2
+    )
+    for gender in "oa"
+}
+_SPANISH |= {"un": 1, "una": 1, "veintiun": 21, "veintiuna": 21}
+_SPANISH |= {"cien": 100, "ciento": 100, "mil": 1000}
+_VALUES = {"en": _ENGLISH, "es": _SPANISH}
+# These are articles and pronouns far more often than numbers.
+LONE_ONES = frozenset("one a an un una uno".split())
+_HUNDRED, _THOUSAND = 100, 1000
+# "a hundred" begins with its article; "and", "y" and "con" stand only between numbers.
+_LINKS = {"en": "and", "es": "y|con"}
+
+
+def _pattern(language: str) -> re.Pattern[str]:
+    word = "|".join(sorted(_VALUES[language], key=len, reverse=True))
+    lead = r"(?:an? (?=hundred|thousand))?" if language == "en" else ""
+    return re.compile(
+        rf"\b{lead}(?:{word})\b(?:(?:[ -]+(?:{_LINKS[language]}))?[ -]+(?:{word})\b)*"
+    )
+
+
+_PATTERNS = {language: _pattern(language) for language in _VALUES}
+_EACH = re.compile(r"[a-z]+")
+
+
+class WrittenNumber(NamedTuple):
+    """A number in words, and from which letter to which it stands."""
+
+    value: Decimal
+    start: int
+    end: int
+
+
+def find_number_words(folded: str, language: str) -> Iterator[WrittenNumber]:
+    """The numbers of a text of folded letters; those that do not add up are left out.
+
+    "Twelve fifty" and "doce con cincuenta" are prices: twelve, and fifty hundredths.
+    """
+    for match in _PATTERNS.get(language, _PATTERNS["en"]).finditer(folded):
+        value = read_number_words(match[0], language)
+        if value is not None:
+            yield WrittenNumber(value, *match.span())
+
+
+def read_number_words(folded: str, language: str) -> Decimal | None:
+    """The number that these words are; None where they are none, or more than one."""
+    values = _VALUES.get(language, _ENGLISH)
+    whole = cents = ""
+    total = current = 0
+    said = _EACH.findall(folded)
+    for place, word in enumerate(said):
+        if word in ("a", "and", "y"):
+            continue
+        if word == "con" or not _goes_on(current, values.get(word, -1)):
+            whole, cents = str(total + current), " ".join(said[place + (word == "con") :])
+            break
+        total, current = _more(total, current, values[word])
+    if not whole:
+        return Decimal(total + current)
+    hundredths = read_number_words(cents, language) if "con" not in cents else None
+    if hundredths is None or hundredths % 1 or not 10 <= hundredths < _HUNDRED:
+        return None
+    return Decimal(f"{whole}.{hundredths}")
+
+
+def _goes_on(current: int, value: int) -> bool:
+    """Whether a number so far may go on with another word: "twenty five", not "five twenty"."""
+    if value < 0:
+        return False
+    if value == _THOUSAND:
+        return current < _THOUSAND
+    if value == _HUNDRED:
+        return current < 10
+    if value >= _HUNDRED or current % _HUNDRED == 0:
+        return current % _THOUSAND == 0 or value < _HUNDRED
+    return 0 < value < 10 and current % 10 == 0 and current % _HUNDRED >= 20
+
+
+def _more(total: int, current: int, value: int) -> tuple[int, int]:
+    if value == _THOUSAND:
+        return total + max(current, 1) * _THOUSAND, 0
+    if value == _HUNDRED:
+        return total, max(current, 1) * _HUNDRED
+    return total, current + value
