@@ -1,0 +1,132 @@
+"""The period that a text names, in English or Spanish.
+
+A text becomes signs, the rules make dates and periods of them, and the first one that is
+certain is the answer. What may mean something else, or contradicts itself, is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from app.periods.dates import DATE_RULES
+from app.periods.english import ENGLISH
+from app.periods.grammar import apply_rules, resolved
+from app.periods.nodes import Needs, Node
+from app.periods.period import BEGINNING, END, YEARS, Partial, Period
+from app.periods.ranges import RANGE_RULES
+from app.periods.selections import SELECTION_RULES
+from app.periods.spanish import SPANISH
+from app.periods.tokens import read_tokens
+from app.periods.units import BARE_UNIT_RULES, LATE_UNIT_RULES, UNIT_RULES
+from app.periods.vocabulary import Vocabulary
+
+_RULES = (
+    *DATE_RULES,
+    *UNIT_RULES,
+    *SELECTION_RULES,
+    *LATE_UNIT_RULES,
+    *RANGE_RULES,
+    *BARE_UNIT_RULES,
+)
+_VOCABULARIES = {"en": ENGLISH, "es": SPANISH}
+_MARKS = frozenset({"comma", "dot", "stop", "dash"})
+# A noun does not follow where one of these does.
+_ROOM = frozenset(
+    "comma dot stop clear record deed on in from since before after and the this a today"
+    " point period".split()
+)
+# What stands before an expression and belongs to it.
+_BEFORE = frozenset({"in", "on", "of", "from", "the"})
+# No sentence of a person's is longer, and a rule reads the whole of it.
+_MOST = 2000
+
+
+@dataclass(frozen=True)
+class Found:
+    """A period, and from which letter to which of the text it is named."""
+
+    period: Period
+    start: int
+    end: int
+
+
+def parse_period(text: str, language: str, today: date) -> Period | None:
+    """The period that a text names; None where it names none, or not for certain.
+
+    What has no year looks back, as a ledger does: "in March" is the latest that has begun.
+    """
+    found = find_period(text, language, today)
+    return found.period if found else None
+
+
+def find_period(text: str, language: str, today: date) -> Found | None:
+    """The first period that a text names, and where its words are, "in" and "the" with them."""
+    vocabulary = _VOCABULARIES.get(language)
+    if vocabulary is None:
+        return None
+    try:
+        nodes = apply_rules(read_tokens(text[:_MOST], vocabulary), _RULES, today, vocabulary)
+        return _first(nodes, today, vocabulary)
+    except (OverflowError, ValueError):
+        # So many years ago that the calendar has none.
+        return None
+
+
+def _first(nodes: Sequence[Node], today: date, vocabulary: Vocabulary) -> Found | None:
+    for place, node in enumerate(nodes):
+        if node.sign in ("point", "period") and _is_certain(nodes, place, vocabulary):
+            period = resolved(node, today)
+            if period and _is_sane(period):
+                return Found(period, _beginning(nodes, place), node.end)
+    return None
+
+
+def _is_sane(period: Period) -> bool:
+    starts = period.start == BEGINNING or period.start.year in YEARS
+    ends = period.end == END or period.end.year in YEARS
+    return starts and ends and period.start < period.end
+
+
+def _beginning(nodes: Sequence[Node], place: int) -> int:
+    while place and nodes[place - 1].sign in _BEFORE:
+        place -= 1
+    return nodes[place].start
+
+
+def _is_certain(nodes: Sequence[Node], place: int, vocabulary: Vocabulary) -> bool:
+    """Whether around it stands what it needs."""
+    needs = nodes[place].needs
+    if needs is Needs.NOTHING or _is_whole(nodes, place):
+        return True
+    has_room = _has_room(nodes, place)
+    has_lead = _has_lead(nodes, place, vocabulary)
+    return {
+        Needs.ROOM: has_room,
+        Needs.LEAD: has_lead,
+        Needs.EITHER: has_room or has_lead,
+        Needs.BOTH: has_room and has_lead,
+        Needs.DEED: has_room and place > 0 and nodes[place - 1].sign == "deed",
+    }.get(needs, False)
+
+
+def _is_whole(nodes: Sequence[Node], place: int) -> bool:
+    others = [*nodes[:place], *nodes[place + 1 :]]
+    return all(each.sign in _MARKS or each.sign in _BEFORE for each in others)
+
+
+def _has_room(nodes: Sequence[Node], place: int) -> bool:
+    following = nodes[place + 1].sign if place + 1 < len(nodes) else "stop"
+    return following in _ROOM
+
+
+def _has_lead(nodes: Sequence[Node], place: int, vocabulary: Vocabulary) -> bool:
+    """ "In" before a month, "on" before a day, "sales" before or after either."""
+    before = [node.sign for node in nodes[max(place - 2, 0) : place]]
+    after = nodes[place + 1].sign if place + 1 < len(nodes) else ""
+    value = nodes[place].value
+    leads = vocabulary.leads if isinstance(value, Partial) and value.is_day else {"in"}
+    if not before:
+        return after == "record"
+    return before[-1] in leads or "record" in (before[0], after)
