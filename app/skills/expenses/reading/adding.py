@@ -16,18 +16,21 @@ _ARTICLES = (
     r"|nueva|el|la|los|las|mi|mis|este|esta|unos|unas|siguiente)\s)*"
 )
 _LEADING_TIME = re.compile(rf"{TIME}+[\s,:-]*")
+_OF = r"(?:for|of|called|named|to|worth|de|por|para|en|del|llamado)(?!\w)"
 _CUES = {
     name: re.compile(rf"{either(name)}\s?[:,-]?\s*") for name in ("spent", "record", "add", "got")
 }
-_THING = re.compile(
-    rf"{_ARTICLES}(?P<thing>{either('things')})\s*(?P<after>[:,=-]|(?:for|of|called|named|to|worth|de|por|para|en|del|llamado)(?!\w)|$|(?={SUM}))"
-)
+_THING = re.compile(rf"{_ARTICLES}(?P<thing>{either('things')})(?=\s*(?:[:,=-]|{_OF}|$|{SUM}))")
+# A receipt of something is called by both words: "recibo de luz".
+_PAPER = re.compile(rf"{_ARTICLES}{either('papers')}\s{_OF}")
 _LEDGER = re.compile(
     rf"(?:(?<!\w)(?:to|in|into|on|onto|under|as|a|en|como|al|de|for)\s)?{_ARTICLES}"
     rf"(?:list of\s|lista de\s)?{either('ledger')}(?:\s(?:list|log|sheet))?(?:\s?:|\s(?:of|for|on|de|del|en|por)(?!\w))?"
 )
 _LEDGER_LEAD = re.compile(rf"{_ARTICLES}(?:expense|gasto)(?!\w)")
 _NO_OUTLAY = re.compile(
+    # What one got may be money itself.
+    r"(?<!\w)(?:got|made|earned|received|recibi|recibimos|gane|ganamos)\s.*(?<!\w)(?:tips?|refund|change|propinas?|cambio)(?!\w)|"
     r"(?<!\w)(?:expenses?|spending)\s(?:report|form|policy|policies|account|categor|sheet|approval|limit|reimburse)"
     r"|(?<!\w)(?:reporte|formato|formulario|politica|categorias?|hoja|comprobacion|limite) de (?:los )?gastos?"
 )
@@ -37,6 +40,8 @@ _BILL = re.compile(r"(?:the |la |el |their |that )?(?:bill|check|tab|cuenta|tota
 _NEVER_IN_ITEMS, _NEVER_IN_ROWS = compiled("never_in_items"), compiled("never_in_rows")
 _BILLS = compiled("bills")
 _FOR = re.compile(rf"{SUM}+\s(?:for|on|por|en|para)\s")
+# "An item to the menu", unless it is the ledger that it goes to.
+_ELSEWHERE = re.compile(r"\s*(?:to|into|on|in|al?|en)\s(?!¬)(?!.*¤)")
 _LETTER = re.compile(r"[^\W\d_]")
 # A plain number beside one of these is money; beside food it may be a count, beside a fridge
 # a temperature.
@@ -49,7 +54,7 @@ _MOST_ROWS = 20
 
 def read_addition(sentence: Sentence, start: int, end: int) -> Wish | None:
     """The rows that a sentence adds; None where it may be about anything else."""
-    if _NO_OUTLAY.search(sentence.masked, start, end):
+    if any(each.search(sentence.masked, start, end) for each in (_NO_OUTLAY, _NEVER_IN_ROWS)):
         return None
     leading = _LEADING_TIME.match(sentence.masked, start, end)
     start = leading.end() if leading else start
@@ -91,8 +96,8 @@ def _asked_for(sentence: Sentence, start: int, end: int, *, is_record: bool) -> 
     """ "Add …", "log …": of the ledger if it says so, or if what is named has a price."""
     thing = _THING.match(sentence.masked, start, end)
     if thing:
-        rows = _rest(sentence, thing.end("after") if thing["after"] else thing.end(), end)
-        return rows if _are_rows(rows) else None
+        is_paper = _PAPER.match(sentence.masked, start, end)
+        return _thing(sentence, start if is_paper else thing.end(), end)
     without = _without_ledger(sentence, start, end)
     rows = read_rows(without, start, end)
     if not _are_rows(rows):
@@ -104,6 +109,15 @@ def _asked_for(sentence: Sentence, start: int, end: int, *, is_record: bool) -> 
     if any(row.amount for row in rows):
         return rows if _has_prices(rows, sentence, start, is_record) else None
     return rows if _is_bill(rows, sentence, is_record) else None
+
+
+def _thing(sentence: Sentence, start: int, end: int) -> list[Row] | None:
+    """ "Add an item", "log a payment to the plumber 150"."""
+    without = _without_ledger(sentence, start, end)
+    if _ELSEWHERE.match(without.masked, start, end):
+        return None
+    rows = read_rows(without, start, end) or [_EMPTY]
+    return rows if _are_rows(rows) else None
 
 
 _EMPTY = Row("", None, None, "", "")
@@ -196,7 +210,7 @@ def _is_row(row: Row) -> bool:
     words = row.item.split()
     is_short = len(words) <= _MOST_WORDS and len(row.item) <= LONGEST_ITEM
     has_letters = not row.item or bool(_LETTER.search(row.item))
-    return is_short and has_letters and not _NEVER_IN_ROWS.search(fold(row.item))
+    return is_short and has_letters
 
 
 def _are_items(rows: list[Row]) -> bool:

@@ -16,7 +16,7 @@ from app.skills.expenses.reading.rows import read_rows
 from app.skills.expenses.reading.sentence import LONGEST_MESSAGE, Sentence, Surroundings
 from app.skills.expenses.reading.wish import ADD, CHANGES, DELETE, UPDATE, row_arguments
 
-_CORRECTION = re.compile(rf"[\W_]*(?:{either('corrections')}[\s,;:.!-]+)*")
+_CORRECTION = re.compile(rf"[\s,.;:!¡-]*(?:{either('corrections')}[\s,;:.!-]+)*")
 _AROUND = compiled("around_changes")
 _DROP = re.compile(rf"{either('drop_row')}\s(?P<row>.+)")
 _ALSO = re.compile(rf"{either('also')}\s(?P<rows>.+)")

@@ -21,6 +21,10 @@ _ELSEWHERE = re.compile(
     rf"{either('elsewhere')}|(?<!\w)(?:cost|costs|should|approve|approved|allowed|limit|much|many"
     r"|how|why|who|cuesta|cuestan|debo|puedo|limite|aprueba)(?!\w)"
 )
+_LEDGER = re.compile(
+    rf"{either('ledger')}|(?<!\w)(?:spen[dt]|spending|paid|pay|bought|buy|logged|money|gast\w+|pag\w+"
+    r"|compr\w+|dinero|lana|fue|ido|went|gone|go|expensed?|llev\w+)(?!\w)"
+)
 _PARTING = re.compile(r"(?<!\w)(?:and|y|or|o)(?!\w)")
 _LONGEST_SUBJECT = 4
 
@@ -52,6 +56,9 @@ def _question(sentence: Sentence, tool: str, match: re.Match[str], end: int) -> 
     if _ELSEWHERE.search(f"{before} {subject}") or len(subject.split()) > _LONGEST_SUBJECT:
         return None
     said = subject or before
+    # "The balance on this gift card" is another one.
+    if said and not _LEDGER.search(match[0]):
+        return None
     slug = _slug(sentence, said) if said else ""
     limits = {"category": slug, "who": who, "currency": currency}
     arguments |= {name: value for name, value in limits.items() if value}

@@ -15,7 +15,7 @@ from app.skills.expenses.reading.wish import amount_text
 
 # The number that it is not: "12, not 10". A "no" before a comma says no to the whole.
 _NOT_SUM = re.compile(
-    rf"(?:(?<=\S)[\s,]+(?:and |but |y )?{either('not')}|^\W*{either('not')})\s(?:de\s)?{SUM}+"
+    rf"(?:(?<=\S)[\s,]+(?:and |but |y )?{either('not')}|^[\s,.]*{either('not')})\s(?:de\s)?{SUM}+"
 )
 _BUT_SUM = re.compile(rf"{SUM}")
 _FIELD = {name: re.compile(either("fields", name)) for name in FIELDS}

@@ -20,12 +20,13 @@ from app.skills.expenses.reading.references import (
 from app.skills.expenses.reading.sentence import Sentence
 from app.skills.expenses.reading.wish import DELETE, Wish, change
 
+_RENAME = re.compile(r"(?:rename|renombra)\w*\s")
 _DELETE, _DELETE_SURELY = compiled("delete"), compiled("delete_surely")
 _CHANGE = re.compile(rf"{either('change')}\s(?P<object>.+)")
 _PREPOSITION = re.compile(either("becomes"))
 _WAS = re.compile(either("was"))
 _NOT = re.compile(rf"(?:[\s,]+(?:and |but )?{either('not')})\s(?:de\s)?{SUM}")
-_FROM = re.compile(rf"\s(?:from|de)\s{SUM}+$")
+_FROM = re.compile(rf"\s(?:from|de)\s{SUM}+\s*$")
 _FIELD_OF = re.compile(
     r"(?:(?:the|la|el|its|su)\s)?(?P<field>"
     + "|".join(f"(?P<{n}>{either('fields', n)})" for n in FIELDS)
@@ -33,6 +34,8 @@ _FIELD_OF = re.compile(
 )
 _PUT_ON = re.compile(rf"ponle\s(?P<sum>{SUM}+)\s(?:al|a la|a los|a)\s(?P<which>.+)")
 _SET_TO = re.compile(rf"(?P<which>[^{SUM}]+?)\s(?P<value>{SUM}.*)")
+_SO_IT_WAS = re.compile(rf"\s?[,;:.-]?\s(?:(?:it|that|which|eso|que)\s)?{either('was')}\s")
+_ACTUALLY = re.compile(r"(?<!\w)(?:actually|really|in fact|en realidad|realmente|should|debe|deberia)(?!\w)")
 _AROUND = compiled("around_changes")
 _PRESENT = re.compile(r"(?<!\w)(?:is|are|es|son)(?!\w)")
 _COUNTED = frozenset({"ingredients", "drinks", ""})
@@ -72,6 +75,8 @@ def _commanded(sentence: Sentence, start: int, end: int) -> Wish | None:
         return _wish(sentence, put.span("which"), put.span("sum"))
     named = _FIELD_OF.match(sentence.masked, start, end)
     field = next((name for name in FIELDS if named and named[name]), "")
+    if _RENAME.search(sentence.masked, max(0, start - len("renombrarlo ")), start):
+        field = "item"
     begin = named.end() if named else start
     for which, value in _splits(sentence, begin, end):
         wish = _named_value(sentence, field, which, value) if field else None
@@ -92,6 +97,8 @@ def _splits(
         of = _FROM.search(sentence.masked[start : match.start()].rstrip())
         which_end = start + of.start() if of else match.start()
         yield (start, which_end), (match.end(), end)
+    for match in _SO_IT_WAS.finditer(sentence.masked, start, end):
+        yield (start, match.start()), (match.end(), end)
     plain = _SET_TO.fullmatch(sentence.masked, start, end)
     if plain:
         yield plain.span("which"), plain.span("value")
@@ -149,7 +156,7 @@ def _stated(sentence: Sentence, start: int, end: int) -> Wish | None:
 
 
 def _is_correction(sentence: Sentence, was: re.Match[str], end: int) -> bool:
-    return bool(_NOT.search(sentence.masked, was.end(), end))
+    return bool(_NOT.search(sentence.masked, was.end(), end) or _ACTUALLY.search(was[0]))
 
 
 def _corrected(sentence: Sentence, start: int, was: re.Match[str], end: int) -> Wish | None:

@@ -29,6 +29,9 @@ _POINTED = re.compile(
     rf"(?:(?:the|my|our|el|la|los|las|mi)\s)?(?P<thing>[^,;{SUM}{TIME}]*?)\s?(?:(?:from|of|on|de|del)\s)?(?P<mark>[{SUM}{TIME}]+)?(?:\s(?P<behind>[^,;{SUM}{TIME}]+))?"
 )
 _SURE = frozenset({"transport", "utilities", "fees", "repairs", "office"})
+# "El de ayer" is all time, and still a row.
+_ONE_FROM = re.compile(r"\s*(?:el|la|los|las|lo)\sdel?\s")
+_WORD = re.compile("[a-z]")
 LAST_ONE, NAMED_ONE, POINTED_ONE, VAGUE, NONE = "last", "named", "pointed", "vague", ""
 _MOST_WORDS = 9
 
@@ -36,6 +39,8 @@ _MOST_WORDS = 9
 def kind_of(sentence: Sentence, start: int, end: int) -> str:
     """How these words speak of a row; NONE where they may be about anything."""
     masked = sentence.masked[start:end].strip()
+    if _ONE_FROM.match(sentence.said(start, end).lower()) and not _WORD.search(masked):
+        return NAMED_ONE
     if not masked or len(masked.split()) > _MOST_WORDS or _ELSEWHERE.search(masked):
         return NONE
     if _VAGUE.fullmatch(masked):

@@ -25,7 +25,7 @@ _UNIT = re.compile(rf"[ -]?{either('units')}")
 _BEFORE = re.compile(rf"{either('before_numbers')}\W{{0,2}}$")
 # A plain number before a noun counts things: "2 ribeyes". Before these it may be a sum.
 _SUM_GOES_ON = re.compile(rf"\s*(?:$|[^\w\s]|{MASKS}|{either('after_sums')})")
-_CHUNK_END = re.compile(r"[;,]\s|$")
+_ONE = re.compile(r"\bone\b(?! (?:day|week|month|year))", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,8 @@ def hide(masked: str, start: int, end: int, letter: str) -> str:
 
 def _times(text: str, around: Surroundings) -> tuple[Time, ...]:
     found: list[Time] = []
-    left = text
+    # "The taxi one to Friday" speaks of no first of the month.
+    left = _ONE.sub("---", text)
     while len(found) < _MOST_TIMES:
         time = find_period(left, around.language, around.today)
         if time is None or time.end <= time.start:
@@ -132,6 +133,7 @@ def _is_sum(each: FoundAmount, folded: str, found: Sequence[FoundAmount]) -> boo
         return True
     if _UNIT.match(folded, each.end) or _BEFORE.search(folded, 0, each.start):
         return False
-    if each.has_cents:
+    # Nobody counts things in thousands with a comma: "1,200 rent".
+    if each.has_cents or (each.value >= 1000 and not folded[each.start : each.end].isalnum()):
         return True
     return bool(_SUM_GOES_ON.match(folded, each.end))

@@ -16,7 +16,7 @@ from app.skills.expenses.reading.wish import Wish
 
 __all__ = ["Wish", "read_wish"]
 
-_OPENING = re.compile(rf"[\W_]*(?:{either('openings')}[\s,;:.!]+)*")
+_OPENING = re.compile(rf"[\s,.;:!¡¿\"'-]*(?:{either('openings')}[\s,;:.!]+)*")
 _POLITE = re.compile(
     r"(?<!\w)(?:can|could|would|will|let|puedes|podrias|puede|podria|me ayudas)(?!\w)"
 )
