@@ -7,9 +7,6 @@ from __future__ import annotations
 
 from app.periods.period import Period
 from app.periods.reading import Found, find_period, parse_period
+from app.periods.wording import period_words
 
-__all__ = ["Found", "Period", "find_period", "parse_period"]
-
-
-def period_words(period: Period, language: str, today: object) -> str:
-    return f"{period.start} – {period.last}"
+__all__ = ["Found", "Period", "find_period", "parse_period", "period_words"]

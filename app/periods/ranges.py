@@ -15,35 +15,24 @@ _MOST_DAYS = 31
 _YEARS_BACK = 9
 # The tenth may be a dish; the twenty second is hardly one.
 _RARE_ORDINAL = 20
-_ANYWHERE = (Needs.NOTHING, Needs.ROOM)
+_LEADS = ("from", "since", "between", "of")
 Said = Partial | Period
 
 
 def _range(match: Match) -> Node | None:
     first, last = match.all("point", "period")[:2]
     period = _between(first.value, last.value, match.today)
-    lead = match.nodes[0].sign
-    if match.nodes[-2].sign == "and" or match.nodes[-3].sign == "and":
-        return _listed(match, period, lead)
-    return match.period(period, _needs_of_range(first, last, lead))
+    has_lead = match.nodes[0].sign in _LEADS
+    is_clear = has_lead or first.needs is last.needs is Needs.NOTHING
+    if match.has("and") and not has_lead and not _are_neighbours(first, last, match.today):
+        return match.void()
+    return match.period(period, Needs.NOTHING if is_clear else Needs.ROOM)
 
 
-def _listed(match: Match, period: Period | None, lead: str) -> Node:
-    """ "Between March and May" is a range; "March and April" are one where they are neighbours."""
-    first, last = match.all("point", "period")[:2]
-    if lead in ("between", "from", "since", "of"):
-        return match.period(period)
-    ends = resolved(first, match.today), resolved(last, match.today)
-    if ends[0] and ends[1] and period and period == Period(ends[0].start, ends[1].end):
-        if ends[0].end == ends[1].start:
-            return match.period(period, _needs_of_range(first, last, lead))
-    return match.void()
-
-
-def _needs_of_range(first: Node, last: Node, lead: str) -> Needs:
-    if lead in ("from", "since", "between") or not {first.needs, last.needs} - {Needs.NOTHING}:
-        return Needs.NOTHING
-    return Needs.ROOM
+def _are_neighbours(first: Node, last: Node, today: date) -> bool:
+    """ "March and April" are one period; "March and May" are two."""
+    before, after = resolved(first, today), resolved(last, today)
+    return before is not None and after is not None and before.end == after.start
 
 
 def _between(first: Said, last: Said, today: date) -> Period | None:
@@ -54,7 +43,8 @@ def _between(first: Said, last: Said, today: date) -> Period | None:
         return _spanned(first.period(last.last), last)
     if isinstance(first, Period) and isinstance(last, Partial):
         return _spanned(first, _from_day(last, first.start))
-    return _spanned(first, last) if isinstance(first, Period) else None
+    assert isinstance(first, Period) and isinstance(last, Period)
+    return _spanned(first, last)
 
 
 def _spanned(first: Period | None, last: Period | None) -> Period | None:
@@ -125,7 +115,8 @@ def _numbers_of_month(match: Match) -> Node | None:
     if not last.value.day:
         return None
     period = _between(Partial(day=number), last.value, match.today)
-    return match.period(period, Needs.NOTHING if _has_lead(match) else last.needs)
+    has_lead = match.nodes[0].sign in _LEADS
+    return match.period(period, Needs.NOTHING if has_lead else last.needs)
 
 
 def _days_of(match: Match, first: int, last: int, month: Period | None) -> Node | None:
@@ -154,10 +145,6 @@ def _day_to_number(match: Match) -> Node | None:
     if first.day > number:
         return match.void()
     return match.period(_between(first, last, match.today), Needs.ROOM)
-
-
-def _has_lead(match: Match) -> bool:
-    return match.nodes[0].sign in ("from", "since", "between", "of")
 
 
 def _range_in_week(match: Match) -> Node | None:

@@ -136,7 +136,8 @@ SPANISH = Vocabulary(
         "clear": _CLEAR,
         "record": _RECORDS,
         "word": each_of(
-            "hoy en dia|a el dia|viernes santo|jueves santo|domingo de ramos|domingo de resurreccion"
+            "hoy en dia|a el dia|viernes santo|jueves santo|domingo de ramos"
+            "|domingo de resurreccion"
             "|hasta manana|de mar|el mar|la mar|medio dia|los anos"
             "|los lunes|los martes|los miercoles|los jueves|los viernes"
         ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
-from app.periods.calendar import Unit, around, part_of, shift, week_of_year
+from app.periods.calendar import Part, Unit, around, part_of, shift, week_of_year
 from app.periods.grammar import Match, Rule, needing, resolved, rule
 from app.periods.nodes import Needs, Node
 from app.periods.period import Partial, Period, one_day
@@ -157,21 +157,15 @@ def _unit_or_period(match: Match) -> Period | None:
     unit = match.value("unit")
     if unit:
         return None if unit in ("day", "weekend") else around(match.today, unit)
-    return resolved(
-        match.nodes[-1] if match.nodes[-1].sign != "so_far" else _first(match), match.today
-    )
-
-
-def _first(match: Match) -> Node:
-    return match.all("period", "point")[0]
+    return resolved(match.all("period", "point")[0], match.today)
 
 
 def _vague(match: Match) -> Node | None:
     """ "Early next week", "end of March", "fin de mes"."""
     whole = _unit_or_period(match)
-    which = match.all("early", "middle", "late")[0].sign
-    if whole is None or whole.days < 7 or which not in ("early", "middle", "late"):
+    if whole is None or whole.days < 7:
         return None
+    which: Part = "early" if match.has("early") else "late" if match.has("late") else "middle"
     needs = Needs.ROOM if match.has("unit") else Needs.NOTHING
     return match.period(part_of(whole, which), needs)
 
@@ -191,10 +185,8 @@ UNIT_RULES: tuple[Rule, ...] = (
     rule(f"within the? next? {_DURATION} (from period)?", _within),
     rule("the? unit (before the? last|after the? next) unit?", _beyond),
     rule("the? number (last|next) unit (?! of)", _counted_before),
-    rule(
-        f"the? {_WHICH} unit (?! of|in the? (point|period))|(?<! number) (?<! few) the? unit {_WHICH}",
-        _one,
-    ),
+    rule(f"the? {_WHICH} unit (?! of|in the? (point|period))", _one),
+    rule(f"(?<! number) (?<! few) the? unit {_WHICH}", _one),
     rule("quarter of? the? point|point quarter|quarter", _quarter),
     rule("the? unit number (of? the? point)?", _unit_and_number),
     rule("(period|the? unit) so_far|so_far the? (period|unit)", _so_far),

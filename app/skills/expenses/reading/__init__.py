@@ -1,23 +1,24 @@
-"""Temporary: replaced by the reader's own branch."""
+"""What people say about expenses, read without a model: from a sentence to a wish.
+
+Pure: no request, no database. A wish is only ever proposed, and still a false one is worse
+than none, so whatever may be about the menu, a table or an order is not read as money.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from app.skills.expenses.reading.amending import amend_wish
+from app.skills.expenses.reading.answering import answer_wish
+from app.skills.expenses.reading.categories import Category, default_categories, guess_category
+from app.skills.expenses.reading.conversation import read_conversation
+from app.skills.expenses.reading.wishes import Wish, read_wish
 
-from app.skills.expenses.reading.categories import Category, guess_category
-
-
-@dataclass(frozen=True)
-class Wish:
-    tool: str
-    arguments: dict[str, Any] = field(default_factory=dict)
-    missing: tuple[str, ...] = ()
-
-
-def amend_wish(*_: Any) -> dict[str, Any] | None:
-    return None
-
-
-def read_conversation(*_: Any) -> Wish | None:
-    return None
+__all__ = [
+    "Category",
+    "Wish",
+    "amend_wish",
+    "answer_wish",
+    "default_categories",
+    "guess_category",
+    "read_conversation",
+    "read_wish",
+]

@@ -1,0 +1,173 @@
+"""Answers to what was asked about a wish: "taxi", "it was 12 dollars", "la luz"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from app.skills.expenses.reading.adding import is_item
+from app.skills.expenses.reading.categories import Category, guess_category, named_category
+from app.skills.expenses.reading.changes import Change, read_change, words_left
+from app.skills.expenses.reading.lexicon import compiled, either
+from app.skills.expenses.reading.references import NONE, VAGUE, kind_of, words_of
+from app.skills.expenses.reading.rows import Piece, read_rows, trimmed
+from app.skills.expenses.reading.sentence import LONGEST_MESSAGE, Sentence, Surroundings
+from app.skills.expenses.reading.wish import ADD, CHANGES, Wish, addition, row_arguments
+from app.skills.expenses.reading.wishes import core_of, read_sentence
+
+_NEVER_MIND = re.compile(rf"{either('never_mind')}(?:[\s,.!]+{either('never_mind')})*")
+_SMALL_TALK = re.compile(rf"{either('small_talk')}(?:[\s,.!]+{either('small_talk')})*")
+_AROUND = compiled("around_answers")
+_AROUND_CHANGES = compiled("around_changes")
+_LEADING = re.compile(rf"(?:{either('around_answers')}[\s,:]+)*")
+_LONGEST_ANSWER = 8
+
+
+def answer_wish(
+    waiting: Wish,
+    message: str,
+    language: str,
+    today: date,
+    categories: Sequence[Category],
+    currency: str = "",
+) -> Wish | None:
+    """`waiting` with the answer to what was asked, `missing[0]`.
+
+    None where the message is no answer: a question, a new wish, "never mind".
+    """
+    around = Surroundings(language, today, tuple(categories), currency)
+    return answered(waiting, message, around)
+
+
+def answered(waiting: Wish, message: str, around: Surroundings) -> Wish | None:
+    """The same, with all that it is read with in one."""
+    if not waiting.missing or not message.strip() or len(message) > LONGEST_MESSAGE:
+        return None
+    sentence = Sentence.of(message, around)
+    start, end = _core(sentence)
+    said = sentence.masked[start:end]
+    if not said or "?" in message or "¿" in message or _NEVER_MIND.fullmatch(said):
+        return None
+    if _SMALL_TALK.fullmatch(said):
+        return None
+    return _ANSWERS.get(waiting.missing[0], _no_answer)(waiting, sentence, start, end)
+
+
+def _core(sentence: Sentence) -> tuple[int, int]:
+    """Without greetings, unless they are all: "ok", "no"."""
+    start, end = core_of(sentence)
+    return (start, end) if start < end else (0, len(sentence.masked.rstrip(" .!")))
+
+
+def _item(waiting: Wish, sentence: Sentence, start: int, end: int) -> Wish | None:
+    """A thing, perhaps with its price and its day; or only these, then it is asked for again."""
+    new = read_sentence(sentence.text, sentence.around)
+    if new is not None:
+        return _merged(waiting, new.arguments) if new.tool == waiting.tool == ADD else None
+    begin = _begin(sentence, start, end)
+    rows = read_rows(sentence, begin, end)
+    if not rows or len(sentence.masked[begin:end].split()) > _LONGEST_ANSWER:
+        return None
+    if not all(is_item(row) for row in rows) or (len(rows) > 1 and not all(r.amount for r in rows)):
+        return None
+    answer = addition(rows).arguments
+    return _merged(waiting, answer) if answer else None
+
+
+def _begin(sentence: Sentence, start: int, end: int) -> int:
+    leading = _LEADING.match(sentence.masked, start, end)
+    return leading.end() if leading else start
+
+
+def _merged(waiting: Wish, answer: Mapping[str, Any]) -> Wish:
+    """What was known and what was answered, with what is still to ask for."""
+    arguments = {**waiting.arguments, **answer}
+    missing = tuple(name for name in waiting.missing if name not in arguments)
+    return Wish(waiting.tool, arguments, missing)
+
+
+def _amount(waiting: Wish, sentence: Sentence, start: int, end: int) -> Wish | None:
+    """The sum, beside which only the thing itself may be named again."""
+    found = read_change(sentence, start, end)
+    if found is None or "amount" not in found.values:
+        return _priced(waiting, sentence, start, end)
+    known = _words_known(waiting, sentence.around)
+    if [word for word in words_left(found.rest, _AROUND) if word not in known]:
+        return _priced(waiting, sentence, start, end)
+    return _merged(waiting, found.values)
+
+
+def _words_known(waiting: Wish, around: Surroundings) -> set[str]:
+    item = Sentence.of(str(waiting.arguments.get("item") or ""), around)
+    return set(re.findall(r"\w+", item.masked))
+
+
+def _priced(waiting: Wish, sentence: Sentence, start: int, end: int) -> Wish | None:
+    """The sum with a note, or further rows: "12 in cash", "12, and coffee 4.50"."""
+    rows = read_rows(sentence, _begin(sentence, start, end), end)
+    if not rows or not all(row.amount for row in rows) or not rows[0].note or rows[0].item:
+        return None
+    return _merged(waiting, row_arguments(rows[0])) if len(rows) == 1 else None
+
+
+def _date(waiting: Wish, sentence: Sentence, start: int, end: int) -> Wish | None:
+    found = _only(sentence, start, end)
+    return _merged(waiting, found.values) if found and "date" in found.values else None
+
+
+def _only(sentence: Sentence, start: int, end: int) -> Change | None:
+    """The values of an answer that says nothing else."""
+    found = read_change(sentence, start, end)
+    if found is None or words_left(found.rest, _AROUND):
+        return None
+    return found
+
+
+def _category(waiting: Wish, sentence: Sentence, start: int, end: int) -> Wish | None:
+    categories = sentence.around.categories
+    said = trimmed(sentence, Piece(_begin(sentence, start, end), end))
+    slug = named_category(said, categories)
+    if not slug and len(said.split()) <= 3:
+        slug = guess_category(said, categories, sentence.around.language)
+    return _merged(waiting, {"category": slug}) if slug else None
+
+
+def _which(waiting: Wish, sentence: Sentence, start: int, end: int) -> Wish | None:
+    """A row, in any words that are few: after the question nothing else can be meant."""
+    new = read_sentence(sentence.text, sentence.around)
+    if new is not None and new.tool not in (ADD, waiting.tool):
+        return None
+    if new is not None and new.tool == waiting.tool and not new.missing:
+        return new
+    words = words_of(sentence, start, end)
+    is_row = kind_of(sentence, start, end) not in (NONE, VAGUE)
+    rows = read_rows(sentence, start, end)
+    is_thing = len(rows) == 1 and len(words.split()) <= 6 and is_item(rows[0])
+    return _merged(waiting, {"which": words}) if words and (is_row or is_thing) else None
+
+
+def _change(waiting: Wish, sentence: Sentence, start: int, end: int) -> Wish | None:
+    found = read_change(sentence, start, end)
+    if found is None or words_left(found.rest, _AROUND_CHANGES):
+        return None
+    values = {name: value for name, value in found.values.items() if name in CHANGES}
+    if not values:
+        return None
+    missing = tuple(name for name in waiting.missing if name != "change")
+    return Wish(waiting.tool, {**waiting.arguments, **values}, missing)
+
+
+def _no_answer(waiting: Wish, sentence: Sentence, start: int, end: int) -> None:
+    return None
+
+
+_ANSWERS: Mapping[str, Callable[[Wish, Sentence, int, int], Wish | None]] = {
+    "item": _item,
+    "amount": _amount,
+    "date": _date,
+    "category": _category,
+    "which": _which,
+    "change": _change,
+}

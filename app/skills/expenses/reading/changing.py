@@ -1,0 +1,170 @@
+"""Sentences that put a row right or take it away: "change the taxi one to 15"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from app.skills.expenses.reading.categories import guess_category
+from app.skills.expenses.reading.changes import read_change, words_left
+from app.skills.expenses.reading.lexicon import FIELDS, SUM, compiled, either
+from app.skills.expenses.reading.references import (
+    LAST_ONE,
+    NAMED_ONE,
+    NONE,
+    VAGUE,
+    kind_of,
+    words_of,
+)
+from app.skills.expenses.reading.sentence import Sentence
+from app.skills.expenses.reading.wish import DELETE, Wish, change
+
+_RENAME = re.compile(r"(?:rename|renombra)\w*\s")
+_DELETE, _DELETE_SURELY = compiled("delete"), compiled("delete_surely")
+_CHANGE = re.compile(rf"{either('change')}\s(?P<object>.+)")
+_PREPOSITION = re.compile(either("becomes"))
+_WAS = re.compile(either("was"))
+_NOT = re.compile(rf"(?:[\s,]+(?:and |but )?{either('not')})\s(?:de\s)?{SUM}")
+_FROM = re.compile(rf"\s(?:from|de)\s{SUM}+\s*$")
+_FIELD_OF = re.compile(
+    r"(?:(?:the|la|el|its|su)\s)?(?P<field>"
+    + "|".join(f"(?P<{n}>{either('fields', n)})" for n in FIELDS)
+    + r")\s(?:of|for|on|in|de|del|al|a|en)(?!\w)\s?"
+)
+_PUT_ON = re.compile(rf"ponle\s(?P<sum>{SUM}+)\s(?:al|a la|a los|a)\s(?P<which>.+)")
+_SET_TO = re.compile(rf"(?P<which>[^{SUM}]+?)\s(?P<value>{SUM}.*)")
+_SO_IT_WAS = re.compile(rf"\s?[,;:.-]?\s(?:(?:it|that|which|eso|que)\s)?{either('was')}\s")
+_ACTUALLY = re.compile(r"(?<!\w)(?:actually|really|in fact|en realidad|realmente|should|debe|deberia)(?!\w)")
+_AROUND = compiled("around_changes")
+_PRESENT = re.compile(r"(?<!\w)(?:is|are|es|son)(?!\w)")
+_COUNTED = frozenset({"ingredients", "drinks", ""})
+
+
+def read_deletion(sentence: Sentence, start: int, end: int) -> Wish | None:
+    """The wish to take a row away; without a row where "an expense" is all that was said."""
+    verb = _DELETE.match(sentence.masked, start, end)
+    if verb is None:
+        return None
+    begin = (
+        verb.end()
+        + len(sentence.masked[verb.end() : end])
+        - len(sentence.masked[verb.end() : end].lstrip())
+    )
+    kind = kind_of(sentence, begin, end)
+    is_sure = _DELETE_SURELY.fullmatch(verb[0])
+    if kind == NONE or (kind == LAST_ONE and not is_sure):
+        return None
+    if kind == VAGUE:
+        return Wish(DELETE, {}, ("which",))
+    return Wish(DELETE, {"which": words_of(sentence, begin, end)})
+
+
+def read_update(sentence: Sentence, start: int, end: int) -> Wish | None:
+    """The wish to change a row; None where no row of the ledger is spoken of for certain."""
+    verb = _CHANGE.match(sentence.masked, start, end)
+    if verb:
+        return _commanded(sentence, verb.start("object"), end)
+    return _stated(sentence, start, end)
+
+
+def _commanded(sentence: Sentence, start: int, end: int) -> Wish | None:
+    """ "Change X to Y", "change the date of X to Y", "edit X"."""
+    put = _PUT_ON.match(sentence.masked, max(0, start - len("ponle ")), end)
+    if put and kind_of(sentence, *put.span("which")) not in (NONE, VAGUE):
+        return _wish(sentence, put.span("which"), put.span("sum"))
+    named = _FIELD_OF.match(sentence.masked, start, end)
+    field = next((name for name in FIELDS if named and named[name]), "")
+    if _RENAME.search(sentence.masked, max(0, start - len("renombrarlo ")), start):
+        field = "item"
+    begin = named.end() if named else start
+    for which, value in _splits(sentence, begin, end):
+        wish = _named_value(sentence, field, which, value) if field else None
+        wish = wish or _unnamed_value(sentence, which, value)
+        if wish:
+            return wish
+    kind = kind_of(sentence, begin, end)
+    if kind == VAGUE:
+        return change("", {})
+    return change(words_of(sentence, begin, end), {}) if kind == NAMED_ONE else None
+
+
+def _splits(
+    sentence: Sentence, start: int, end: int
+) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    """Each way to part a row from what it becomes."""
+    for match in _PREPOSITION.finditer(sentence.masked, start, end):
+        of = _FROM.search(sentence.masked[start : match.start()].rstrip())
+        which_end = start + of.start() if of else match.start()
+        yield (start, which_end), (match.end(), end)
+    for match in _SO_IT_WAS.finditer(sentence.masked, start, end):
+        yield (start, match.start()), (match.end(), end)
+    plain = _SET_TO.fullmatch(sentence.masked, start, end)
+    if plain:
+        yield plain.span("which"), plain.span("value")
+
+
+def _named_value(
+    sentence: Sentence, field: str, which: tuple[int, int], value: tuple[int, int]
+) -> Wish | None:
+    """The field is said, so that what it becomes is taken at its word."""
+    if kind_of(sentence, *which) in (NONE, VAGUE):
+        return None
+    if field in ("item", "note"):
+        said = sentence.said(*value).strip(" .,!")
+        return change(words_of(sentence, *which), {field: said}) if said else None
+    wish = _wish(sentence, which, value)
+    return wish if wish and field in wish.arguments else None
+
+
+def _unnamed_value(
+    sentence: Sentence, which: tuple[int, int], value: tuple[int, int]
+) -> Wish | None:
+    kind = kind_of(sentence, *which)
+    if kind in (NONE, VAGUE):
+        return None
+    wish = _wish(sentence, which, value)
+    if wish is None:
+        return None
+    # "Change the taxi to Friday" may be a booking; with its price it is an expense.
+    return wish if kind in (NAMED_ONE, LAST_ONE) or "amount" in wish.arguments else None
+
+
+def _wish(sentence: Sentence, which: tuple[int, int], value: tuple[int, int]) -> Wish | None:
+    changed = _values(sentence, *value)
+    return change(words_of(sentence, *which), changed) if changed else None
+
+
+def _values(sentence: Sentence, start: int, end: int) -> dict[str, Any] | None:
+    """What changes, where nothing else is said."""
+    found = read_change(sentence, start, end)
+    if found is None or not found.values or words_left(found.rest, _AROUND):
+        return None
+    return found.values
+
+
+def _stated(sentence: Sentence, start: int, end: int) -> Wish | None:
+    """ "The last one was 12, not 10", "el taxi fueron 15, no 12"."""
+    for match in _WAS.finditer(sentence.masked, start, end):
+        kind = kind_of(sentence, start, match.start())
+        changed = _values(sentence, match.end(), end) if kind not in (NONE, VAGUE) else None
+        if changed and (kind in (NAMED_ONE, LAST_ONE) or _is_correction(sentence, match, end)):
+            return change(words_of(sentence, start, match.start()), changed)
+        if kind == NONE and changed is None and _is_correction(sentence, match, end):
+            return _corrected(sentence, start, match, end)
+    return None
+
+
+def _is_correction(sentence: Sentence, was: re.Match[str], end: int) -> bool:
+    return bool(_NOT.search(sentence.masked, was.end(), end) or _ACTUALLY.search(was[0]))
+
+
+def _corrected(sentence: Sentence, start: int, was: re.Match[str], end: int) -> Wish | None:
+    """A thing that was so much, not so much; what is on the menu may be a guest's bill."""
+    which = words_of(sentence, start, was.start())
+    around = sentence.around
+    slug = guess_category(which, around.categories, around.language)
+    if slug in _COUNTED or _PRESENT.search(was[0]):
+        return None
+    changed = _values(sentence, was.end(), end)
+    return change(which, changed) if changed else None

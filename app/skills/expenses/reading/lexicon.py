@@ -1,0 +1,36 @@
+"""The words of `words.yaml` as patterns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+# In a masked sentence these letters stand where a sum, a time, a note, a named category, and
+# something that needs no more reading was said; nobody types them.
+SUM, TIME, NOTE, CATEGORY, NOTHING = "¤†‡§¬"
+MASKS = f"[{SUM}{TIME}{NOTE}{CATEGORY}{NOTHING}]"
+_WORDS: Mapping[str, Any] = yaml.safe_load(
+    Path(__file__).with_name("words.yaml").read_text("utf-8")
+)
+FIELDS: tuple[str, ...] = tuple(_WORDS["fields"])
+
+
+@cache
+def either(*path: str) -> str:
+    """The pattern of a section's words in either language; whole words only."""
+    section = _WORDS
+    for name in path:
+        section = section[name]
+    lines = [line for words in section.values() for line in words.splitlines()]
+    said = "|".join(lines).replace("@", TIME).replace("#", SUM)
+    return rf"(?<!\w)(?:{said})(?!\w)"
+
+
+def compiled(*path: str) -> re.Pattern[str]:
+    """The words of a section, to be looked for in folded text."""
+    return re.compile(either(*path))

@@ -1,0 +1,139 @@
+"""A sentence with its sums and times found, each hidden under a letter of its own.
+
+So a pattern can say "a sum, then words, then a time", and still every place is one of the
+words as they were said.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+
+from app.amounts import FoundAmount, find_amounts, fold_in_place
+from app.periods import find_period
+from app.skills.expenses.reading.categories import Category
+from app.skills.expenses.reading.lexicon import CATEGORY, MASKS, NOTE, SUM, TIME, either
+
+# Nobody logs an expense in a text as long as this, and a pasted one is about something else.
+LONGEST_MESSAGE = 400
+_MOST_TIMES = 4
+_MASK_LETTERS = re.compile(MASKS)
+_UNIT = re.compile(rf"[ -]?{either('units')}")
+_BEFORE = re.compile(rf"{either('before_numbers')}\W{{0,2}}$")
+# A plain number before a noun counts things: "2 ribeyes". Before these it may be a sum.
+_SUM_GOES_ON = re.compile(rf"\s*(?:$|[^\w\s]|{MASKS}|{either('after_sums')})")
+_ONE = re.compile(r"\bone\b(?! (?:day|week|month|year))", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a sentence is read with; `currency` is the house's own, "" where it is not known."""
+
+    language: str
+    today: date
+    categories: Sequence[Category]
+    currency: str = ""
+
+
+@dataclass(frozen=True)
+class Time:
+    """A time that was said; `day` is None where it is more than one."""
+
+    start: int
+    end: int
+    day: date | None
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """`masked` is `text` folded, letter by letter, with what was found in it hidden."""
+
+    text: str
+    masked: str
+    around: Surroundings
+    sums: tuple[FoundAmount, ...] = ()
+    times: tuple[Time, ...] = ()
+    # Notes, and categories that were named, by where they stand.
+    notes: Mapping[int, str] = field(default_factory=dict)
+    named: Mapping[int, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, message: str, around: Surroundings) -> Sentence:
+        text = clean(message)
+        masked = fold_in_place(text)
+        times = _times(text, around)
+        for time in times:
+            masked = hide(masked, time.start, time.end, TIME)
+        # A sum is not looked for where a date stands: "12 June".
+        open_text = "".join(
+            " " if letter == TIME else own for letter, own in zip(masked, text, strict=True)
+        )
+        found = find_amounts(open_text, around.language, around.currency)
+        sums = tuple(each for each in found if _is_sum(each, masked, found))
+        for each in sums:
+            masked = hide(masked, each.start, each.end, SUM)
+        return cls(text, masked, around, sums, times)
+
+    def said(self, start: int, end: int) -> str:
+        """The words as they were said there."""
+        return self.text[start:end]
+
+    def sums_in(self, start: int, end: int) -> list[FoundAmount]:
+        return [each for each in self.sums if start <= each.start < end]
+
+    def times_in(self, start: int, end: int) -> list[Time]:
+        return [each for each in self.times if start <= each.start < end]
+
+    def hiding(self, start: int, end: int, letter: str) -> Sentence:
+        """The same sentence where these words need no more reading."""
+        return replace(self, masked=hide(self.masked, start, end, letter))
+
+    def with_note(self, start: int, end: int, note: str) -> Sentence:
+        """The same sentence with these words known to be a note."""
+        return replace(self.hiding(start, end, NOTE), notes={**self.notes, start: note})
+
+    def with_category(self, start: int, end: int, slug: str) -> Sentence:
+        """The same sentence with these words known to name a category."""
+        return replace(self.hiding(start, end, CATEGORY), named={**self.named, start: slug})
+
+
+def clean(message: str) -> str:
+    """In one line and in composed letters; a line ends what is said as a semicolon does."""
+    text = unicodedata.normalize("NFC", message).replace("\u2019", "'").replace("\u2018", "'")
+    lines = [" ".join(_MASK_LETTERS.sub(" ", line).split()) for line in text.splitlines()]
+    return "; ".join(line.strip("-*• ") for line in lines if line.strip("-*• "))
+
+
+def hide(masked: str, start: int, end: int, letter: str) -> str:
+    return masked[:start] + letter * (end - start) + masked[end:]
+
+
+def _times(text: str, around: Surroundings) -> tuple[Time, ...]:
+    found: list[Time] = []
+    # "The taxi one to Friday" speaks of no first of the month.
+    left = _ONE.sub("---", text)
+    while len(found) < _MOST_TIMES:
+        time = find_period(left, around.language, around.today)
+        if time is None or time.end <= time.start:
+            break
+        is_day = (time.period.end - time.period.start).days == 1
+        # A number alone is a sum sooner than a year: "rent 2000".
+        if not text[time.start : time.end].strip().isdigit():
+            found.append(Time(time.start, time.end, time.period.start if is_day else None))
+        left = hide(left, time.start, time.end, ";")
+    return tuple(sorted(found, key=lambda each: each.start))
+
+
+def _is_sum(each: FoundAmount, folded: str, found: Sequence[FoundAmount]) -> bool:
+    """Whether it may be money: neither "2 cups" nor "table 12" nor "2 ribeyes" is."""
+    if each.is_marked:
+        return True
+    if _UNIT.match(folded, each.end) or _BEFORE.search(folded, 0, each.start):
+        return False
+    # Nobody counts things in thousands with a comma: "1,200 rent".
+    if each.has_cents or (each.value >= 1000 and not folded[each.start : each.end].isalnum()):
+        return True
+    return bool(_SUM_GOES_ON.match(folded, each.end))

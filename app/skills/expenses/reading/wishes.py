@@ -1,0 +1,62 @@
+"""From a message to a wish: what it is about, if it is about the ledger at all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import date
+
+from app.skills.expenses.reading.adding import read_addition
+from app.skills.expenses.reading.asking import read_question
+from app.skills.expenses.reading.categories import Category
+from app.skills.expenses.reading.changing import read_deletion, read_update
+from app.skills.expenses.reading.lexicon import either
+from app.skills.expenses.reading.sentence import LONGEST_MESSAGE, Sentence, Surroundings
+from app.skills.expenses.reading.wish import Wish
+
+__all__ = ["Wish", "read_wish"]
+
+_OPENING = re.compile(rf"[\s,.;:!¡¿\"'-]*(?:{either('openings')}[\s,;:.!]+)*")
+_POLITE = re.compile(
+    r"(?<!\w)(?:can|could|would|will|let|puedes|podrias|puede|podria|me ayudas)(?!\w)"
+)
+_CLOSING = re.compile(rf"(?:[\s,.!?¡¿]+{either('closings')})*[\s,.!?¡¿]*$")
+_ASKS = re.compile(r"[?¿]")
+_READERS: tuple[Callable[[Sentence, int, int], Wish | None], ...] = (
+    read_deletion, read_update, read_question, read_addition,
+)  # fmt: skip
+
+
+def read_wish(
+    message: str, language: str, today: date, categories: Sequence[Category], currency: str = ""
+) -> Wish | None:
+    """What a message wants of the ledger of expenses; None where it is about anything else.
+
+    `currency` is the house's own, which "$" and "pesos" are taken for where they may be.
+    """
+    return read_sentence(message, Surroundings(language, today, tuple(categories), currency))
+
+
+def read_sentence(message: str, around: Surroundings) -> Wish | None:
+    """The same, with all that it is read with in one."""
+    if not message.strip() or len(message) > LONGEST_MESSAGE:
+        return None
+    sentence = Sentence.of(message, around)
+    start, end = core_of(sentence)
+    if start >= end:
+        return None
+    # Only a question that is an order in kind words asks for something to be done.
+    is_asked = bool(_ASKS.search(message)) and not _POLITE.search(sentence.masked, 0, start)
+    for read in (read_question,) if is_asked else _READERS:
+        wish = read(sentence, start, end)
+        if wish is not None:
+            return wish
+    return None
+
+
+def core_of(sentence: Sentence) -> tuple[int, int]:
+    """From where to where a sentence says what it means: without greetings and thanks."""
+    opening = _OPENING.match(sentence.masked)
+    start = opening.end() if opening else 0
+    closing = _CLOSING.search(sentence.masked, start)
+    return start, closing.start() if closing else len(sentence.masked)
