@@ -77,6 +77,7 @@ class _Asked:
             start=self.period.start if self.period and self.period.start > BEGINNING else None,
             end=self.period.end if self.period and self.period.end < END else None,
             category=category,
+            currency=said.currency or "",
             user_id=session.scope.user_id if self.is_own else None,
             words=said.matching or "",
         )

@@ -109,6 +109,7 @@ class BalanceArguments(Arguments):
         None, max_length=120, description="Words for a time: today, last month, since 1 June."
     )
     category: Slug | None = None
+    currency: Currency | None = None
     matching: str | None = Field(None, max_length=100, description="Words of the item.")
     mine: bool = Field(False, description="Only what this person has spent.")
 

@@ -94,5 +94,3 @@ def _converse(body: ChatBody, keyed: idempotency.KeyedAnswer | None) -> Answer:
     seconds = on.settings.ai_turn_timeout_seconds + 15
     reply: Message = wait_for_reply(on.database, events, scope, accepted.reply, seconds)
     return answer_of_reply(db_session(), on.registry, reply, body)
-
-

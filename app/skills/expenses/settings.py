@@ -19,7 +19,7 @@ from app.currencies import CODES
 from app.db import ScopedSession, utc_now
 from app.errors import Conflict, Forbidden, InvalidInput
 from app.skills.expenses.models import ExpenseSettings
-from app.skills.expenses.reading import Category
+from app.skills.expenses.reading import Category, make_category
 
 DEFAULTS = Path(__file__).with_name("categories.yaml")
 # Beside the group's own; an admin may take them away, or allow others.
@@ -27,6 +27,7 @@ DEFAULT_CURRENCIES = ("USD", "EUR", "GBP", "MXN", "CAD")
 OTHER = "other"
 MOST_CATEGORIES = 40
 LONGEST_NAME = 60
+LONGEST_WORDS = 4_000
 EDITORS = ("manager", "admin")
 
 
@@ -58,10 +59,10 @@ class Ledger:
     def for_reading(self) -> tuple[Category, ...]:
         """The offered categories, as the reader of sentences takes them."""
         return tuple(
-            Category(
+            make_category(
                 each["slug"],
                 {"en": each["name_en"], "es": each["name_es"]},
-                (*each.get("words_en", ()), *each.get("words_es", ())),
+                f"{each['words_en']},{each['words_es']}",
             )
             for each in self.offered
         )
@@ -144,10 +145,16 @@ def _check(category: dict[str, Any], number: int) -> dict[str, Any]:
         "slug": str(category["slug"])[:LONGEST_NAME],
         "name_en": english,
         "name_es": spanish,
-        "words_en": list(category.get("words_en", ())),
-        "words_es": list(category.get("words_es", ())),
+        "words_en": _tidy_words(category.get("words_en", "")),
+        "words_es": _tidy_words(category.get("words_es", "")),
         "is_active": bool(category.get("is_active", True)),
     }
+
+
+def _tidy_words(text: Any) -> str:
+    return ", ".join(
+        word for each in str(text)[:LONGEST_WORDS].split(",") if (word := each.strip())
+    )
 
 
 def _check_all(categories: Sequence[dict[str, Any]]) -> None:

@@ -33,7 +33,15 @@ def find_wish(session: ScopedSession, moment: Moment) -> Mapping[str, Any]:
     if wish.missing:
         with force_locale(moment.language):
             return {"reply": ask_for(wish)}
-    return {"wanted": {wish.tool: wish.arguments}}
+    return {"wanted": {wish.tool: _arguments_of(wish)}}
+
+
+def _arguments_of(wish: Wish) -> Mapping[str, Any]:
+    """A wish as its tool takes it: whose expenses is a yes or no there."""
+    arguments = dict(wish.arguments)
+    if arguments.pop("who", "") == "mine":
+        arguments["mine"] = True
+    return arguments
 
 
 def read_wish_of(moment: Moment, categories: Sequence[Category], home: str) -> Wish | None:
@@ -74,6 +82,8 @@ def _last_of(said: Sequence[ChatMessage]) -> str:
 def ask_for(wish: Wish) -> str:
     """The one question for what is missing first."""
     missing, item = wish.missing[0], wish.arguments.get("item", "")
+    if missing == "date":
+        return _("Which day was it?")
     if missing == "item":
         return _("What item do you want to add?")
     if missing == "amount" and item:

@@ -8,7 +8,12 @@ from __future__ import annotations
 
 from app.skills.expenses.reading.amending import amend_wish
 from app.skills.expenses.reading.answering import answer_wish
-from app.skills.expenses.reading.categories import Category, default_categories, guess_category
+from app.skills.expenses.reading.categories import (
+    Category,
+    default_categories,
+    guess_category,
+    make_category,
+)
 from app.skills.expenses.reading.conversation import read_conversation
 from app.skills.expenses.reading.wishes import Wish, read_wish
 
@@ -19,6 +24,7 @@ __all__ = [
     "answer_wish",
     "default_categories",
     "guess_category",
+    "make_category",
     "read_conversation",
     "read_wish",
 ]

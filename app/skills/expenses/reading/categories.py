@@ -58,13 +58,15 @@ def default_categories() -> tuple[Category, ...]:
     return tuple(_category(entry) for entry in yaml.safe_load(DEFAULTS.read_text("utf-8")))
 
 
+def make_category(slug: str, names: Mapping[str, str], said: str) -> Category:
+    """A category with the words that make one guess it, as people write them: with commas."""
+    folded = (" ".join(words(each)) for each in said.split(",") if each.strip())
+    return Category(slug, names, tuple(dict.fromkeys(folded)))
+
+
 def _category(entry: Mapping[str, str]) -> Category:
-    said = f"{entry['words_en']},{entry['words_es']}".split(",")
-    return Category(
-        entry["slug"],
-        {"en": entry["name_en"], "es": entry["name_es"]},
-        tuple(dict.fromkeys(" ".join(words(each)) for each in said if each.strip())),
-    )
+    names = {"en": entry["name_en"], "es": entry["name_es"]}
+    return make_category(entry["slug"], names, f"{entry['words_en']},{entry['words_es']}")
 
 
 def guess_category(item: str, categories: Sequence[Category], language: str) -> str:

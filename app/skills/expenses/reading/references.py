@@ -22,8 +22,8 @@ _ONE_OF = re.compile(
 )
 _LEDGER_ONE = re.compile(r"(?<!\w)(?:expenses?|purchase|charge|outlay|gastos?|egreso)(?!\w)")
 _VAGUE = re.compile(
-    rf"(?:(?:an?|one|some|any|all|all of|the|my|our|un|una|algun|alguno de|uno de|todos|los|mis|of)\s)+"
-    rf"(?:expenses?|gastos?|entry|entries|expense entry|purchases?)|(?:expenses?|gastos?)"
+    r"(?:(?:an?|one|some|any|all|all of|the|my|our|un|una|algun|alguno de|uno de|todos|los|mis|of)\s)+"
+    r"(?:expenses?|gastos?|entry|entries|expense entry|purchases?)|(?:expenses?|gastos?)"
 )
 _POINTED = re.compile(
     rf"(?:(?:the|my|our|el|la|los|las|mi)\s)?(?P<thing>[^,;{SUM}{TIME}]*?)\s?(?:(?:from|of|on|de|del)\s)?(?P<mark>[{SUM}{TIME}]+)?(?:\s(?P<behind>[^,;{SUM}{TIME}]+))?"
