@@ -32,7 +32,6 @@ LOOKED_UP = {"list_expenses": "listed", "get_balance": "balance"}
 STATUS = {"forbidden": 403, "not_found": 404, "conflict": 409, "invalid_input": 422}
 MODEL_FAILED = 502
 RETRY_SECONDS = 30
-STALE = "There is no open proposal like that. Ask again, and confirm what you are shown."
 
 
 def find_confirmed(session: ScopedSession, registry: Registry, confirmation: Confirmation) -> UUID:
@@ -55,7 +54,9 @@ def find_confirmed(session: ScopedSession, registry: Registry, confirmation: Con
         query = query.order_by((Proposal.state != "pending"), Proposal.created_at.desc())
     found = session.scalar(query.limit(1))
     if found is None:
-        raise Conflict(STALE)
+        raise Conflict(
+            "There is no open proposal like that. Ask again, and confirm what you are shown."
+        )
     return found
 
 
