@@ -130,6 +130,18 @@ def test_a_field_that_the_form_has_not_is_told_to_the_model_alone(talker: Talker
     assert updates(reply)["refused"] == []
 
 
+@pytest.mark.parametrize("odd", ["NaN", "-Infinity", "1e999"])
+def test_a_confidence_that_is_no_number_is_told_to_the_model_and_the_turn_ends_well(
+    talker: Talker, odd: str
+) -> None:
+    values = '{"fieldUpdates": {"location": "kitchen"}, "confidence": {"location": %s}}'
+    model = ScriptedProvider([call("update_form", values % odd)], say("Sorry."))
+    reply = talker.tell(model, SAID)
+    assert (reply.status, reply.content) == ("complete", "Sorry.")
+    assert "not valid JSON" in model.requests[1].messages[-1].text
+    assert talker.typed == {}
+
+
 def test_only_the_person_adds_files_and_signs(talker: Talker) -> None:
     reply = talker.tell(model_saying(signature="John", photos=["x"]), SAID)
     assert talker.typed == {}
