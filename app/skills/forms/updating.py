@@ -16,7 +16,13 @@ from app.skills.forms.fields.definitions import (
     RadioField,
     SelectField,
 )
-from app.skills.forms.fields.values import Problem, Surroundings, has_value, read_value
+from app.skills.forms.fields.values import (
+    Problem,
+    Surroundings,
+    has_value,
+    is_empty,
+    read_value,
+)
 from app.skills.forms.models import FormDraft
 from app.skills.forms.surroundings import surroundings
 
@@ -146,8 +152,12 @@ def _change(update: Update, value: Any, message: str) -> Change:
 def updates_of(
     values: Mapping[str, Any], confidence: Mapping[str, float], words: str
 ) -> list[Update]:
-    """What a model has said of fields, as updates; how sure it is counts from 0 to 1."""
+    """What a model has said of fields, as updates; how sure it is counts from 0 to 1.
+
+    Some models name every field and leave empty what was not said: that takes nothing away.
+    """
     return [
         Update(name, value, min(max(confidence.get(name, 1.0), 0.0), 1.0), words)
         for name, value in values.items()
+        if not is_empty(value)
     ]

@@ -142,6 +142,13 @@ def test_a_confidence_that_is_no_number_is_told_to_the_model_and_the_turn_ends_w
     assert talker.typed == {}
 
 
+def test_a_value_that_a_model_leaves_empty_takes_nothing_away(talker: Talker) -> None:
+    talker.tell(model_saying(location="kitchen", equipment="slicer"), SAID)
+    reply = talker.tell(model_saying(location=None, equipment=" ", side="left"), "The left one")
+    assert talker.typed == {"location": "kitchen", "equipment": "slicer", "side": "left"}
+    assert filled(reply) == {"side"}
+
+
 def test_only_the_person_adds_files_and_signs(talker: Talker) -> None:
     reply = talker.tell(model_saying(signature="John", photos=["x"]), SAID)
     assert talker.typed == {}

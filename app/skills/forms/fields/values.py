@@ -139,7 +139,7 @@ def read_value(field_: FormField, raw: Any, around: Surroundings) -> Value | Non
         Problem: it is no value of this field. That a required one is missing is none.
     """
     reader = _READERS.get(field_.type)
-    if reader is None or _is_empty(raw):
+    if reader is None or is_empty(raw):
         return None
     return reader(field_, raw, around)
 
@@ -154,12 +154,13 @@ def clean(text: Any, *, lines: bool = False) -> str:
     return " ".join(bare.split())
 
 
-def _is_empty(raw: Any) -> bool:
+def is_empty(raw: Any) -> bool:
+    """Whether a raw value holds nothing at all; False is something."""
     if raw is None or (isinstance(raw, str) and not raw.strip()):
         return True
     if isinstance(raw, Mapping):
-        return all(_is_empty(value) for value in raw.values())
-    return isinstance(raw, (list, tuple)) and all(_is_empty(value) for value in raw)
+        return all(is_empty(value) for value in raw.values())
+    return isinstance(raw, (list, tuple)) and all(is_empty(value) for value in raw)
 
 
 def _read_text(field_: TextField, raw: Any, _around: Surroundings) -> str | None:
