@@ -9,12 +9,14 @@ from flask import Flask
 from sqlalchemy import update
 
 from app.db import Database, new_id
+from app.skills.forms.contacts import find_people
 from app.skills.forms.drafts import Change, change_fields, load_draft
 from app.skills.forms.models import FormDraft, FormTemplate, FormTemplateVersion
 from tests.factories import CheckedClient, Member, make_group, make_user, sign_in
 from tests.skills.forms.filling import (
     EVERY_TYPE,
     SHORT,
+    WHO,
     address_on,
     autosave,
     drafts_of,
@@ -196,6 +198,32 @@ def test_a_name_finds_contacts_and_several_are_asked_about(
     response = browser.post(address_on(page), **form_on(page), **{"pick-who": str(ana.id)})
     again = form_on(browser.page(response.location))
     assert (again["v-who"], again["v-who-contact"]) == ("Ana López", str(ana.id))
+
+
+def test_the_beginning_of_a_name_is_nobody_yet(
+    owner: Database, database: Database, member: Member, browser: CheckedClient,
+    template: FormTemplate,
+) -> None:  # fmt: skip
+    make_contact(owner, member.group_id, "Juana Pérez")
+    page = browser.page(f"/forms/{template.slug}")
+    assert send(browser, page, "submit", who="Juan", what="Late").status_code == 303
+    assert submissions_of(owner, member)[0].values["who"] == {"name": "Juan"}
+    # Where only contacts may be named, she is offered and not taken.
+    strict = make_template(owner, member.group_id, [{**WHO, "anybody": False}])
+    page = browser.page(f"/forms/{strict.slug}")
+    notes = autosave(browser, page, who="Juan").find("div", id="notes-who")
+    assert "Nobody of that name is among the contacts." in notes.text
+    assert [each.text for each in notes.find_all("button")] == ["Juana Pérez"]
+
+
+def test_who_is_called_so_is_found_among_many_whose_names_begin_so(
+    owner: Database, database: Database, member: Member
+) -> None:
+    for letter in "ABCDEFGHI":
+        make_contact(owner, member.group_id, f"{letter} Cruzado")
+    make_contact(owner, member.group_id, "Zoe Cruz")
+    with database.transaction(member.scope) as session:
+        assert [person.name for person in find_people(session, "Cruz")] == ["Zoe Cruz"]
 
 
 def test_what_was_said_is_marked_and_can_be_undone(

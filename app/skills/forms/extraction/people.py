@@ -11,7 +11,7 @@ from app.retrieval.folding import fold, words
 from app.skills.forms.extraction.lexicon import lexicon
 from app.skills.forms.extraction.reading import Reading
 from app.skills.forms.extraction.sentence import Span
-from app.skills.forms.fields.values import Person
+from app.skills.forms.fields.values import Person, people_called
 
 MOST_ASKED = 40
 _WORD = re.compile(r"[^\W\d_][\w'-]*")
@@ -166,18 +166,16 @@ def _longest(reading: Reading, tokens: list[Span]) -> Mention | None:
         run.append(span)
     for length in range(len(run), 0, -1):
         whole = Span(run[0].start, run[length - 1].end)
-        people = _people(reading, said.words(whole))
+        people = find_people(reading, said.words(whole))
         if people:
             return Mention(whole, said.words(whole), people)
     whole = Span(run[0].start, run[-1].end)
     return Mention(whole, said.words(whole), ()) if _is_believed(reading, run) else None
 
 
-def _people(reading: Reading, name: str) -> tuple[Person, ...]:
+def find_people(reading: Reading, name: str) -> tuple[Person, ...]:
     """The contacts who are called so; the beginning of a name is not enough."""
-    wanted = set(words(name))
-    found = reading.around.find_people(name)
-    return tuple(each for each in found if wanted <= set(words(each.name)))
+    return tuple(people_called(name, reading.around.find_people(name)))
 
 
 def _is_believed(reading: Reading, run: list[Span]) -> bool:

@@ -15,7 +15,7 @@ that a stored value can be read again.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from typing import Any, NamedTuple
@@ -25,6 +25,7 @@ import phonenumbers
 import re2
 from email_validator import EmailNotValidError, validate_email
 
+from app.retrieval.folding import words
 from app.skills.forms.fields.definitions import (
     MIB,
     AddressField,
@@ -314,7 +315,10 @@ def _read_address(_field: AddressField, raw: Any, _around: Surroundings) -> dict
 
 
 def _read_person(field_: PersonField, raw: Any, around: Surroundings) -> dict[str, str]:
-    """A contact by id or name; several that it may mean are a problem with choices."""
+    """A contact by id or name; several that it may mean are a problem with choices.
+
+    The beginning of a name may be another's: "Juan" is not Juana.
+    """
     given = raw if isinstance(raw, Mapping) else {"name": raw}
     if set(given) - {"name", "contact_id"}:
         raise Problem("This is no person.")
@@ -325,16 +329,20 @@ def _read_person(field_: PersonField, raw: Any, around: Surroundings) -> dict[st
         if not found:
             raise Problem("This contact is not there any more. Choose another one.")
         return {"name": found[0].name, "contact_id": found[0].id}
-    if len(found) == 1:
-        return {"name": found[0].name, "contact_id": found[0].id}
-    if found:
-        raise Problem(
-            "Several people are called that. Which one?",
-            choices=[(person.id, person.name) for person in found],
-        )
+    called = people_called(name, found)
+    if len(called) == 1:
+        return {"name": called[0].name, "contact_id": called[0].id}
+    if called:
+        raise Problem("Several people are called that. Which one?", choices=called)
     if not field_.anybody:
-        raise Problem("Nobody of that name is among the contacts.")
+        raise Problem("Nobody of that name is among the contacts.", choices=found)
     return {"name": name}
+
+
+def people_called(name: str, found: Iterable[Person]) -> list[Person]:
+    """Those who have every word of a name; of one who is found by its beginning alone, no."""
+    wanted = set(words(name))
+    return [person for person in found if wanted <= set(words(person.name))]
 
 
 def _read_files(
