@@ -208,8 +208,7 @@ def change_fields(
     Raises:
         Conflict: it has been handed in or thrown away meanwhile.
     """
-    if draft.status != "open":
-        raise Conflict("This form has been sent meanwhile. Open a new one.")
+    require_open(draft)
     template = load_template(session, draft.template_id)
     known = {each.name for each in fields_at(session, template, draft.template_version)}
     typed, origins, versions = dict(draft.typed), dict(draft.origins), dict(draft.field_versions)
@@ -234,6 +233,18 @@ def change_fields(
         draft.updated_at = utc_now()
         session.flush()
     return Changed(read_filling(session, draft, language), changed, overtaken)
+
+
+def require_open(draft: FormDraft) -> None:
+    """See that a draft can still be changed.
+
+    Raises:
+        Conflict: it has been handed in or thrown away meanwhile.
+    """
+    if draft.status == "submitted":
+        raise Conflict("This form has been sent meanwhile. Open a new one.")
+    if draft.status != "open":
+        raise Conflict("This form was thrown away. Bring it back to go on with it.")
 
 
 def undo_change(session: ScopedSession, draft: FormDraft, name: str, language: str) -> Changed:

@@ -149,6 +149,17 @@ def test_a_value_that_a_model_leaves_empty_takes_nothing_away(talker: Talker) ->
     assert filled(reply) == {"side"}
 
 
+def test_a_form_that_was_thrown_away_says_so_and_how_it_comes_back(
+    talker: Talker, builtin: BuiltinProvider, owner: Database
+) -> None:
+    with owner.transaction() as session:
+        session.execute(
+            update(FormDraft).where(FormDraft.id == talker.draft_id).values(status="discarded")
+        )
+    reply = talker.tell(builtin, SAID)
+    assert reply.content == "This form was thrown away. Bring it back to go on with it."
+
+
 def test_only_the_person_adds_files_and_signs(talker: Talker) -> None:
     reply = talker.tell(model_saying(signature="John", photos=["x"]), SAID)
     assert talker.typed == {}

@@ -265,6 +265,8 @@ def test_thrown_away_can_be_brought_back_and_typing_on_does_so_too(
     assert "half-filled" not in browser.page("/chat").text
     assert browser.post(f"{address}/restore").location == address
     browser.post(f"{address}/discard")
+    refused = browser.post(f"{address}/undo/what", **form_on(page))
+    assert "This form was thrown away." in browser._page(refused, 409).text
     autosave(browser, page, what="Kept on")
     [draft] = drafts_of(owner, member)
     assert (draft.status, draft.typed) == ("open", {"what": "Kept on"})
