@@ -105,6 +105,24 @@ def test_what_is_typed_without_a_connection_is_kept_and_saved_when_it_is_back(
     assert visitor.evaluate("Object.keys(localStorage).length") == 0
 
 
+def test_what_is_thrown_away_while_one_types_stays_so(
+    visit: Visit, house: House, member: Member, template: FormTemplate
+) -> None:
+    visitor = visit(member).open("/forms/report")
+    page = visitor.page
+    page.get_by_label("What happened").fill("First")
+    told(page).to_have_text(re.compile("Saved"))
+    page.reload()
+    saves: list[str] = []
+    page.on("request", lambda sent: saves.append(sent.url) if sent.method == "POST" else None)
+    page.get_by_label("What happened").press_sequentially(" and more")
+    page.get_by_role("button", name="Throw it away").click()
+    expect(page.get_by_text("The form is thrown away.")).to_be_visible()
+    page.wait_for_timeout(1000)
+    assert [each.rsplit("/", 1)[1] for each in saves] == ["discard"]
+    assert drafts_of(house.owner, member)[0].status == "discarded"
+
+
 def test_two_tabs_tell_each_other_and_enter_sends_nothing(
     visit: Visit, house: House, member: Member, template: FormTemplate
 ) -> None:
