@@ -101,6 +101,12 @@ def test_a_sentence_finds_the_starter_that_it_means_or_none(
          {"guest_name": "text", "phone": "phone", "e_mail": "email", "number_of_guests": "number",
           "notes": "textarea"}),
         ("Something about parking", "Something about parking", {}),
+        ("I need to fill out a form for parking permits", "Parking permits", {}),
+        ("We'd like to have a form for keys with name", "Keys", {"name": "text"}),
+        ("Can you please make me a form about pets", "Pets", {}),
+        ("Necesito llenar un formulario para mascotas", "Mascotas", {}),
+        ("Quisiera hacer un formato de llaves", "Llaves", {}),
+        ("I need to count the knives", "Count the knives", {}),
         ("date, date and date", "", {"date": "date", "date_2": "date", "date_3": "date"}),
     ],
 )  # fmt: skip

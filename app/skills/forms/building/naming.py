@@ -25,9 +25,13 @@ _ARTICLES = re.compile(
     r"^(?:(?:the|an?|their|his|her|its|some|your|el|la|los|las|una?|unos|unas|su|sus)\s+)+",
     re.IGNORECASE,
 )
+# How people ask: "I need to fill out …", "Can you make me …", "Quisiera hacer …".
 _ASKING = re.compile(
-    r"^(?:please\s+)?(?:i (?:need|want)|we need|make|create|build|give me|necesito|necesitamos"
-    r"|quiero|haz(?:me)?|crea(?:me)?)\b\s*(?:me\s+)?",
+    r"^(?:(?:please|por favor|can you|could you|puedes|help me|ayúdame a)\b,?\s+)*"
+    r"(?:(?:(?:i|we)(?:\s+would|['\u2019]d)?\s+(?:need|want|like)|necesit(?:o|amos)|quiero|queremos"
+    r"|quisiera)\b\s*(?:to\s+)?)?"
+    r"(?:(?:make|create|build|have|give|fill (?:out|in)|complete|haz|hazme|hacer|crea|créame|creame"
+    r"|crear|tener|llenar|rellenar|completar)\b\s*(?:me\b|us\b)?\s*)?",
     re.IGNORECASE,
 )
 _A_FORM = re.compile(
