@@ -16,6 +16,8 @@ from app.skills.forms.search import published_forms
 
 # A chip repeats what was said, so that the form is filled in from it; a message holds 4,000.
 LONGEST_REPEATED = 1_500
+# What stands before that in the chip, in either language: the end of the form's title.
+BEFORE_REPEATED = "”: "
 
 
 def find_wish(
@@ -43,6 +45,11 @@ def offer_form(session: ScopedSession, message: str, language: str) -> Sequence[
             words=message[:LONGEST_REPEATED],
         )
     return (Suggestion(label=related.title, message=said),)
+
+
+def is_repeated(said: str, message: str) -> bool:
+    """Whether a message is the chip that was offered for what was said."""
+    return message.endswith(BEFORE_REPEATED + said[:LONGEST_REPEATED].strip())
 
 
 def _load_names(session: ScopedSession) -> FormNames:
