@@ -7,7 +7,7 @@ from uuid import UUID
 
 from sqlalchemy import ColumnElement, select
 
-from app.db import ScopedSession, new_id
+from app.db import ScopedSession, new_id, read_id
 from app.retrieval.folding import words
 from app.skills.forms.fields.values import Person, people_called
 from app.skills.forms.models import Contact
@@ -21,7 +21,7 @@ def find_people(session: ScopedSession, wanted: str) -> list[Person]:
     Every word of the name must be one of theirs, or the beginning of one where it is the last.
     """
     query = select(Contact).where(Contact.group_id == session.scope.group_id, Contact.is_active)
-    contact_id, spoken = _as_id(wanted), words(wanted)
+    contact_id, spoken = read_id(wanted), words(wanted)
     if contact_id:
         query = query.where(Contact.id == contact_id)
     elif not spoken:
@@ -52,10 +52,3 @@ def add_contacts(
         if person["name"] not in known
     )
     session.flush()
-
-
-def _as_id(wanted: str) -> UUID | None:
-    try:
-        return UUID(wanted)
-    except ValueError:
-        return None

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from sqlalchemy import select
 
-from app.db import ScopedSession
+from app.db import ScopedSession, read_id
 from app.errors import Conflict, NotFound
 from app.skills.forms.attachments import hold_draft_files, let_draft_files_go
 from app.skills.forms.catalog import fields_at, load_template
@@ -66,7 +66,7 @@ def hold_draft(session: ScopedSession, draft_id: UUID, form: TypedForm) -> tuple
         NotFound: there is none, and the page names no form to begin.
         Conflict: the form has been archived before anything was saved.
     """
-    template_id = _as_id(form.get("begin"))
+    template_id = read_id(form.get("begin") or "")
     try:
         draft = load_draft(session, draft_id, lock=True)
     except NotFound:
@@ -87,13 +87,6 @@ def hold_draft(session: ScopedSession, draft_id: UUID, form: TypedForm) -> tuple
         raise NotFound("There is no such form here. It may have been archived.")
     version = _version_seen(session, template, form.get("version") or "")
     return open_draft(session, template, draft_id=draft_id, version=version), True
-
-
-def _as_id(text: str | None) -> UUID | None:
-    try:
-        return UUID(text or "")
-    except ValueError:
-        return None
 
 
 def _version_seen(session: ScopedSession, template: FormTemplate, seen: str) -> int:

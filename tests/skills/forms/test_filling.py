@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from io import BytesIO
+from typing import Any
 from uuid import UUID
 
 import pytest
-from flask import Flask
-from sqlalchemy import update
+from flask import Flask, before_render_template
+from jinja2 import Template
+from PIL import Image
+from sqlalchemy import Engine, event, update
 
 from app.db import Database, new_id
 from app.skills.forms.contacts import find_people
@@ -101,6 +105,39 @@ def test_every_type_of_field_is_drawn_filled_and_shown_again(
     labels = " ".join(each.text for each in page.find_all("label") + page.find_all("legend"))
     assert ("Campo text" in labels) == (language == "es")
     assert ("En pocas palabras" in page.text) == (language == "es")
+
+
+def test_drawing_the_page_asks_the_database_nothing(
+    app: Flask, owner: Database, member: Member, browser: CheckedClient
+) -> None:
+    template = make_template(owner, member.group_id, EVERY_TYPE)
+    page = browser.page(f"/forms/{template.slug}")
+    files = {"u-photo": [picture("hand.jpg")], "u-file": [picture("paper.jpg")]}
+    saved = browser.post(address_on(page), **form_on(page), **files)
+    asked = []
+
+    def watch(app: Flask, template: Template, **_facts: Any) -> None:
+        if template.name == "forms/fill.html":
+            event.listen(Engine, "before_cursor_execute", note)
+
+    def note(*facts: Any) -> None:
+        asked.append(facts[2])
+
+    with before_render_template.connected_to(watch, app):
+        try:
+            page = browser.page(saved.location)
+        finally:
+            event.remove(Engine, "before_cursor_execute", note)
+    assert asked == []
+    names = [each.text for each in page.find_all("a", class_="upload-name")]
+    assert names == ["paper.jpg", "hand.jpg"]
+
+
+def picture(name: str) -> tuple[BytesIO, str]:
+    output = BytesIO()
+    Image.new("RGB", (30, 20), "red").save(output, "JPEG")
+    output.seek(0)
+    return output, name
 
 
 def test_what_is_wrong_is_told_at_once_and_kept_as_it_was_typed(
