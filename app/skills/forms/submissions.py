@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import ColumnElement, Select, Text, cast, func, or_, select, tuple_
 from sqlalchemy.dialects.postgresql import distinct_on
 
-from app.db import ScopedSession
+from app.db import ScopedSession, read_id
 from app.errors import NotFound
 from app.skills.forms.models import FormSubmission
 
@@ -42,8 +42,8 @@ def read_wanted(arguments: Mapping[str, str]) -> Wanted:
     """What an address asks for; what cannot be understood narrows nothing."""
     page = arguments.get("page", "")
     return Wanted(
-        form=arguments.get("form", ""),
-        person=_as_id(arguments.get("person", "")),
+        form=arguments.get("form", "").replace("\0", ""),
+        person=read_id(arguments.get("person", "")),
         since=_as_day(arguments.get("since", "")),
         until=_as_day(arguments.get("until", "")),
         text=" ".join(arguments.get("q", "").replace("\0", "").split())[:LONGEST_SEARCH],
@@ -164,13 +164,6 @@ def _number() -> ColumnElement[str]:
 
 def _midnight(day: date, zone: ZoneInfo) -> datetime:
     return datetime.combine(day, time(), zone)
-
-
-def _as_id(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
 
 
 def _as_day(text: str) -> date | None:

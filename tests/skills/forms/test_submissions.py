@@ -164,6 +164,10 @@ def test_the_table_has_a_column_a_field_and_no_formula(
     assert len(table(manager, "?form=log")) == 2
 
 
+def test_a_table_of_no_form_that_could_be_is_empty(manager: CheckedClient) -> None:
+    assert len(table(manager, "?form=%00")) == 1
+
+
 def test_a_large_table_is_whole(database: Database, member: Member, manager: CheckedClient) -> None:
     add_submissions(database, member, 450)
     heads, *lines = table(manager)
