@@ -10,8 +10,8 @@ from sqlalchemy import select
 
 from app.db import Database
 from app.skills.forms.models import Contact
-from tests.factories import CheckedClient, Member, make_user, sign_in
-from tests.skills.forms.filling import SHORT, make_contact, make_template
+from tests.factories import CheckedClient, Member, make_contact, make_user, sign_in
+from tests.skills.forms.filling import SHORT, make_template
 
 HOME = "/admin/contacts/"
 

@@ -16,7 +16,7 @@ from app.db import Database, new_id
 from app.skills.forms.contacts import find_people
 from app.skills.forms.drafts import Change, change_fields, load_draft
 from app.skills.forms.models import FormDraft, FormTemplate, FormTemplateVersion
-from tests.factories import CheckedClient, Member, make_group, make_user, sign_in
+from tests.factories import CheckedClient, Member, make_contact, make_group, make_user, sign_in
 from tests.skills.forms.filling import (
     EVERY_TYPE,
     SHORT,
@@ -25,16 +25,10 @@ from tests.skills.forms.filling import (
     autosave,
     drafts_of,
     form_on,
-    make_contact,
     make_template,
     send,
     submissions_of,
 )
-
-
-@pytest.fixture
-def template(owner: Database, member: Member) -> FormTemplate:
-    return make_template(owner, member.group_id)
 
 
 def draft_id_of(address: str) -> UUID:

@@ -15,7 +15,7 @@ from app.db import Database, app_database
 from app.skills.forms.drafts import Change, change_fields, load_draft, open_draft, read_filling
 from app.skills.forms.models import FormSubmission, FormTemplate
 from app.skills.forms.submitting import NotReady, submit_draft
-from tests.factories import CheckedClient, Member, make_group, make_user, sign_in
+from tests.factories import CheckedClient, Member, make_contact, make_group, make_user, sign_in
 from tests.skills.forms.filling import (
     HURT,
     WHAT,
@@ -23,16 +23,10 @@ from tests.skills.forms.filling import (
     autosave,
     drafts_of,
     form_on,
-    make_contact,
     make_template,
     send,
     submissions_of,
 )
-
-
-@pytest.fixture
-def template(owner: Database, member: Member) -> FormTemplate:
-    return make_template(owner, member.group_id)
 
 
 def test_what_is_missing_and_wrong_is_told_in_its_place_and_everything_is_kept(
