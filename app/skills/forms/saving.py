@@ -21,6 +21,7 @@ from app.skills.forms.drafts import (
     open_draft,
     read_fields_of,
     read_filling,
+    undo_change,
 )
 from app.skills.forms.fields.checking import check_values
 from app.skills.forms.fields.definitions import FormField
@@ -146,6 +147,23 @@ def save_typed(
         frozenset(on_page),
         is_new,
     )
+
+
+def undo_on_page(
+    session: ScopedSession, draft: FormDraft, name: str, form: TypedForm, language: str
+) -> Filling:
+    """Give a field back what it held before what the page shows, and save all else that it sent.
+
+    Pressed twice is once: the second time the page has not seen what the first has brought
+    back, and it is only shown. Never commits.
+
+    Raises:
+        Conflict: it has been handed in or thrown away meanwhile.
+    """
+    seen = read_seen(form.get(f"s-{name}"))
+    is_seen = seen is None or seen.version == draft.field_versions.get(name, 0)
+    saved = save_typed(session, draft, form, language)
+    return undo_change(session, draft, name, language).filling if is_seen else saved.filling
 
 
 def _sign(draft: FormDraft, names: Collection[str], page: str) -> None:

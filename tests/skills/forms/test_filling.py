@@ -280,6 +280,23 @@ def test_what_was_said_is_marked_and_can_be_undone(
     assert browser.post(f"{address}/undo/nothing", **form_on(page)).status_code == 303
 
 
+def test_undo_that_is_pressed_twice_is_one(
+    owner: Database, database: Database, member: Member, browser: CheckedClient,
+    template: FormTemplate,
+) -> None:  # fmt: skip
+    page = browser.page(f"/forms/{template.slug}")
+    autosave(browser, page, what="Typed")
+    address = address_on(page)
+    with database.transaction(member.scope) as session:
+        draft = load_draft(session, draft_id_of(address), lock=True)
+        change_fields(session, draft, {"what": Change("Said", by="said")}, "en")
+    form = form_on(browser.page(address))
+    for _ in range(2):
+        undone = browser.post_fragment(f"{address}/undo/what", **form)
+        assert form_text(undone.find("textarea", id="v-what").text) == "Typed"
+    assert drafts_of(owner, member)[0].typed == {"what": "Typed"}
+
+
 def form_text(text: str) -> str:
     return text.strip()
 

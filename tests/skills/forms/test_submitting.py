@@ -95,6 +95,22 @@ def test_what_is_hidden_is_not_handed_in(
     assert set(submissions_of(owner, member)[0].values) == {"who", "what"}
 
 
+def test_what_another_page_has_changed_is_shown_before_it_is_sent(
+    owner: Database, member: Member, browser: CheckedClient, template: FormTemplate
+) -> None:
+    page = browser.page(f"/forms/{template.slug}")
+    autosave(browser, page, who="Ann", what="A fall")
+    one, two = browser.page(address_on(page)), browser.page(address_on(page))
+    autosave(browser, two, who="Bea")
+    response = send(browser, one, "submit", what="A bad fall")
+    again = browser._page(response, 409)
+    assert "Changed on another page and shown here now: Who." in again.text
+    assert (form_on(again)["v-who"], form_on(again)["v-what"]) == ("Bea", "A bad fall")
+    assert submissions_of(owner, member) == []
+    assert send(browser, again, "submit").status_code == 303
+    assert submissions_of(owner, member)[0].values["who"] == {"name": "Bea"}
+
+
 def test_pressed_twice_from_two_tabs_and_again_later_it_is_one(
     owner: Database, member: Member, browser: CheckedClient, template: FormTemplate
 ) -> None:
