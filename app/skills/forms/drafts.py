@@ -150,16 +150,15 @@ def _load(session: ScopedSession, condition: Any, lock: bool) -> FormDraft:
     return draft
 
 
-def list_open_drafts(session: ScopedSession, template_id: UUID | None = None) -> list[FormDraft]:
-    """One's own half-filled forms, the last changed first."""
+def find_open_draft(session: ScopedSession, template_id: UUID) -> FormDraft | None:
+    """One's own half-filled form of that template, the last changed of several."""
     query = select(FormDraft).where(
         FormDraft.group_id == session.scope.group_id,
         FormDraft.user_id == session.scope.user_id,
         FormDraft.status == "open",
+        FormDraft.template_id == template_id,
     )
-    if template_id is not None:
-        query = query.where(FormDraft.template_id == template_id)
-    return list(session.scalars(query.order_by(FormDraft.updated_at.desc())))
+    return session.scalar(query.order_by(FormDraft.updated_at.desc()).limit(1))
 
 
 def list_open_work(session: ScopedSession, most: int) -> list[tuple[FormDraft, FormTemplate]]:

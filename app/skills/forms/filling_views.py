@@ -80,16 +80,16 @@ def save(draft_id: UUID) -> ResponseReturnValue:
     if draft.status != "open":
         return _where_it_went(session, draft)
     form, refused = receive_files(session, draft, request.form, request.files)
-    saved = save_typed(session, draft, form, reader_language(), is_new=is_new)
+    saved = save_typed(session, draft, form, reader_language())
     if request.form.get("action") == "submit" or refused:
         return _submit(session, saved, refused)
-    return _after_save(session, saved)
+    return _after_save(session, saved, is_new)
 
 
 def _autosave(session: ScopedSession, draft_id: UUID) -> ResponseReturnValue:
     """Save from the page that stays open; it is told what it does not know."""
     draft, is_new = hold_draft(session, draft_id, request.form)
-    saved = save_typed(session, draft, request.form, reader_language(), is_new=is_new)
+    saved = save_typed(session, draft, request.form, reader_language())
     if is_new and not saved.changed:
         session.rollback()
         return "", HTTPStatus.NO_CONTENT
@@ -146,9 +146,9 @@ def _submit(
     return fill_page(saved.filling, problems=problems), HTTPStatus.UNPROCESSABLE_ENTITY
 
 
-def _after_save(session: ScopedSession, saved: Saved) -> ResponseReturnValue:
+def _after_save(session: ScopedSession, saved: Saved, is_new: bool) -> ResponseReturnValue:
     draft = saved.filling.draft
-    if saved.is_new and not saved.changed:
+    if is_new and not saved.changed:
         session.rollback()
         slug = saved.filling.template.slug
         return redirect(url_for(".begin", slug=slug), HTTPStatus.SEE_OTHER)

@@ -54,7 +54,6 @@ class Saved:
     overtaken: frozenset[str]
     behind: frozenset[str]
     on_page: frozenset[str]
-    is_new: bool = False
 
 
 def hold_draft(session: ScopedSession, draft_id: UUID, form: TypedForm) -> tuple[FormDraft, bool]:
@@ -103,14 +102,7 @@ def _version_seen(session: ScopedSession, template: FormTemplate, seen: str) -> 
     return kept or template.version
 
 
-def save_typed(
-    session: ScopedSession,
-    draft: FormDraft,
-    form: TypedForm,
-    language: str,
-    *,
-    is_new: bool = False,
-) -> Saved:
+def save_typed(session: ScopedSession, draft: FormDraft, form: TypedForm, language: str) -> Saved:
     """Write what a page sent into a draft that is held. Never commits.
 
     Raises:
@@ -145,7 +137,6 @@ def save_typed(
         frozenset(done.overtaken) - own,
         frozenset(behind),
         frozenset(on_page),
-        is_new,
     )
 
 

@@ -30,14 +30,13 @@ Source = Literal["model", "starter", "named", "empty"]
 @dataclass(frozen=True)
 class Drafted:
     """A form to begin with: its content and address, where it comes from, and if from a
-    starter, from which one. `is_fallback` where the model was asked and could not be used.
+    starter, from which one.
     """
 
     content: Mapping[str, Any]
     slug: str
     source: Source
     starter: Starter | None = None
-    is_fallback: bool = False
 
 
 def content_of_starter(starter: Starter) -> dict[str, Any]:

@@ -271,7 +271,7 @@ def _check_side(when: str, given: date | datetime, now: date | datetime) -> None
 def _read_choice(field_: SelectField | RadioField, raw: Any, around: Surroundings) -> str:
     value = clean(raw)
     if field_.option(value) is None:
-        raise Problem("Choose from the list.", choices=_choices(field_, around.language))
+        raise _not_on_list(field_, around.language)
     return value
 
 
@@ -279,7 +279,7 @@ def _read_multi_select(field_: MultiSelectField, raw: Any, around: Surroundings)
     given = {clean(each) for each in (raw if isinstance(raw, (list, tuple)) else [raw])} - {""}
     known = [option.value for option in field_.options if option.value in given]
     if len(known) < len(given):
-        raise Problem("Choose from the list.", choices=_choices(field_, around.language))
+        raise _not_on_list(field_, around.language)
     if len(known) < field_.least:
         raise Problem("Choose at least %(limit)s.", limit=field_.least)
     if len(known) > field_.most:
@@ -287,10 +287,9 @@ def _read_multi_select(field_: MultiSelectField, raw: Any, around: Surroundings)
     return known
 
 
-def _choices(
-    field_: SelectField | RadioField | MultiSelectField, language: str
-) -> list[tuple[str, str]]:
-    return [(option.value, option.label.text(language)) for option in field_.options]
+def _not_on_list(field_: SelectField | RadioField | MultiSelectField, language: str) -> Problem:
+    choices = [(option.value, option.label.text(language)) for option in field_.options]
+    return Problem("Choose from the list.", choices=choices)
 
 
 def _read_checkbox(_field: CheckboxField, raw: Any, _around: Surroundings) -> bool | None:
@@ -325,11 +324,9 @@ def _read_person(field_: PersonField, raw: Any, around: Surroundings) -> dict[st
     name, contact_id = clean(given.get("name") or ""), clean(given.get("contact_id") or "")
     _check_length(name, 0, LONGEST_NAME)
     found = around.find_people(contact_id or name)
-    if contact_id:
-        if not found:
-            raise Problem("This contact is not there any more. Choose another one.")
-        return {"name": found[0].name, "contact_id": found[0].id}
-    called = people_called(name, found)
+    if contact_id and not found:
+        raise Problem("This contact is not there any more. Choose another one.")
+    called = found if contact_id else people_called(name, found)
     if len(called) == 1:
         return {"name": called[0].name, "contact_id": called[0].id}
     if called:
