@@ -127,6 +127,7 @@ def test_a_table_is_taken_in_row_by_row_and_twice_is_once(
         "\ufeffName,Job\r\nJosé,Chef\r\n".encode(),
         "Name\tJob\nJosé\tChef\n".encode("utf-16"),
         "Name,Job\nJosé,Chef\n".encode("cp1252"),
+        "Name,Employee,Job,Role\nJosé,,Chef,\n".encode(),
         '\n\n"Full name","Position"\n"José","Chef"'.encode(),
     ],
 )
