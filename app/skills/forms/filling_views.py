@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from http import HTTPStatus
 from typing import Any
 from uuid import UUID
@@ -76,13 +76,14 @@ def save(draft_id: UUID) -> ResponseReturnValue:
     try:
         draft, is_new = hold_draft(session, draft_id, request.form)
     except Conflict as error:
-        return _unsaved_page(session, draft_id, error)
+        page = _unsaved_page(session, draft_id, error=_(error.message))
+        return page, error.status
     if draft.status != "open":
         return _where_it_went(session, draft)
     form, refused = receive_files(session, draft, request.form, request.files)
     saved = save_typed(session, draft, form, reader_language())
     if request.form.get("action") == "submit" or refused:
-        return _submit(session, saved, refused)
+        return _submit(session, saved, refused, is_new)
     return _after_save(session, saved, is_new)
 
 
@@ -123,7 +124,7 @@ def _labels(saved: Saved, names: Collection[str]) -> str:
 
 
 def _submit(
-    session: ScopedSession, saved: Saved, refused: dict[str, Problem]
+    session: ScopedSession, saved: Saved, refused: dict[str, Problem], is_new: bool
 ) -> ResponseReturnValue:
     """Hand it in; whatever keeps it from that, all that was typed is saved and shown again."""
     behind = _labels(saved, saved.behind)
@@ -142,8 +143,12 @@ def _submit(
             return redirect(
                 url_for(".submission", submission_id=submission.id, sent=1), HTTPStatus.SEE_OTHER
             )
-    session.commit()
-    return fill_page(saved.filling, problems=problems), HTTPStatus.UNPROCESSABLE_ENTITY
+    if is_new and not saved.changed:
+        page = _unsaved_page(session, saved.filling.draft.id, problems=problems)
+    else:
+        session.commit()
+        page = fill_page(saved.filling, problems=problems)
+    return page, HTTPStatus.UNPROCESSABLE_ENTITY
 
 
 def _after_save(session: ScopedSession, saved: Saved, is_new: bool) -> ResponseReturnValue:
@@ -168,13 +173,19 @@ def _flash_others(saved: Saved) -> None:
             flash(told, "warn")
 
 
-def _unsaved_page(session: ScopedSession, draft_id: UUID, error: Conflict) -> ResponseReturnValue:
-    """What could not be saved, shown with all that was typed."""
+def _unsaved_page(
+    session: ScopedSession,
+    draft_id: UUID,
+    *,
+    error: str = "",
+    problems: Mapping[str, Problem] | None = None,
+) -> str:
+    """What is not saved, shown with all that was typed."""
     session.rollback()
     form: TypedForm = request.form
     template = load_template(session, UUID(request.form["begin"]))
     filling = unsaved_filling(session, template, form, reader_language(), draft_id=draft_id)
-    return fill_page(filling, error=_(error.message), is_new=True), error.status
+    return fill_page(filling, problems=problems, error=error, is_new=True)
 
 
 def _where_it_went(session: ScopedSession, draft: FormDraft) -> ResponseReturnValue:

@@ -82,6 +82,17 @@ def test_a_form_arrives_with_its_number_its_form_and_an_entry_in_the_log(
         assert (entry.action, entry.user_id) == ("submit form", member.user_id)
 
 
+def test_a_form_in_which_nothing_was_typed_is_told_of_and_not_kept(
+    owner: Database, member: Member, browser: CheckedClient, template: FormTemplate
+) -> None:
+    page = browser.page(f"/forms/{template.slug}")
+    again = browser._page(send(browser, page, "submit"), 422)
+    assert "2 fields need another look." in again.text
+    assert drafts_of(owner, member) == []
+    assert "half-filled" not in browser.page("/chat").text
+    assert send(browser, again, "submit", who="Ann", what="A fall").status_code == 303
+
+
 def test_what_is_hidden_is_not_handed_in(
     owner: Database, member: Member, browser: CheckedClient, template: FormTemplate
 ) -> None:
