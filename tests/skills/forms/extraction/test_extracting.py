@@ -53,6 +53,9 @@ def fields_of(form: str) -> tuple[FormField, ...]:
         ("temperature-log", "freezer -2 degrees Celsius", {"temperature"}),
         ("temperature-log", "Walk-in 1 38, walk-in 2 45", {"unit", "temperature"}),
         ("temperature-log", "line cooler 41F and salad bar 38F", {"unit", "temperature"}),
+        ("temperature-log", "walk-in 2 is at 45F and the reach-in freezer at minus 4", {"unit"}),
+        (WRITE_UP, "Kevin was late 3 times this week", {"minutes_late"}),
+        (WRITE_UP, "Kevin llegó tarde 3 veces esta semana", {"minutes_late"}),
     ],
 )
 def test_what_was_not_said_or_may_be_meant_otherwise_stays_empty(
@@ -100,6 +103,25 @@ def test_a_correction_of_a_day_keeps_its_time_and_the_other_way_round(
     text: str, known: dict[str, Any], changed: str
 ) -> None:
     assert values(fields_of("incident-report"), text, known) == {"happened_at": changed}
+
+
+@pytest.mark.parametrize("text", ["it was at 8", "no, around 8", "fue a las 8", "no, a las 8"])
+def test_an_hour_that_is_put_right_is_no_number_of_a_table(text: str) -> None:
+    assert values(fields_of("incident-report"), text, {"table": "14"}) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "known", "changed"),
+    [
+        ("no, the police were not called", True, {"police_called": None}),
+        ("the police were not called", True, {"police_called": None}),
+        ("no llamamos a la policía", True, {"police_called": None}),
+        ("the police were not called", None, {}),
+        ("was the police called?", True, {}),
+    ],
+)
+def test_a_tick_that_is_denied_goes(text: str, known: Any, changed: dict[str, Any]) -> None:
+    assert values(fields_of("incident-report"), text, {"police_called": known}) == changed
 
 
 def test_further_reasons_are_added_to_a_list_and_a_correction_replaces_it() -> None:
