@@ -137,6 +137,23 @@ def test_a_name_of_two_contacts_is_kept_as_it_was_said() -> None:
     assert found["injured_person"].confidence < 0.6
 
 
+@pytest.mark.parametrize("known", [{"description": "x"}, {"injured_person": {"name": "Ana Gómez"}}])
+def test_a_surname_is_no_place(known: dict[str, Any]) -> None:
+    assert "location" not in values(fields_of(INJURY), "María Salas", known)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Fill out a write up for Kevin, he was late",
+        "I need a write-up for Kevin Brooks for being late today",
+        "Warning for Kevin",
+    ],
+)
+def test_a_paper_for_somebody_is_about_them(text: str) -> None:
+    assert values(fields_of(WRITE_UP), text)["person"] == "Kevin Brooks"
+
+
 def test_the_answer_to_which_one_is_read_by_the_label_before_it() -> None:
     found = values(fields_of(INJURY), "Witness: María Torres", {"description": "x"})
     assert found == {"witness": "María Torres"}
