@@ -33,6 +33,8 @@ _PAPELES = (
 )
 _HAPPENINGS = r"(?:incidents?|accidents?|injur(?:y|ies)|falls?|burns?|thefts?|near miss)"
 _SUCESOS = r"(?:incidentes?|accidentes?|lesion(?:es)?|caidas?|quemaduras?|robos?)"
+# What one tells somebody to do begins what one says: "Juan llena la hielera" tells of Juan.
+_BEGINS = r"(?:^\W*|[.,;:!?]\s*|\b(?:y|por favor|porfa) )"
 _WISHES = re.compile(
     "|".join(
         (
@@ -48,6 +50,10 @@ _WISHES = re.compile(
             rf" (?:{_UN} )?(?:\w+ ){{0,2}}(?:{_PAPELES}|{_SUCESOS})\b",
             r"\b(?:complet|present|levant|entreg|envi|mand|redact|document|registr|report)"
             rf"(?:ar|o|e|emos|ando) {_UN} (?:\w+ ){{0,2}}(?:{_PAPELES}|{_SUCESOS})\b",
+            rf"{_BEGINS}(?:complet|present|levant|llen|mand|prepar|redact|registr|rellen)a(?:me)?"
+            rf" {_UN} (?:\w+ ){{0,2}}(?:{_PAPELES}|{_SUCESOS})\b",
+            rf"{_BEGINS}(?:haz(?:me)?|abre(?:me)?|escribe(?:me)?|inicia(?:me)?)"
+            rf" {_UN} (?:\w+ ){{0,2}}{_PAPELES}\b",
             r"\b(?:hacer|hago|haga|meter|escribir|abrir|iniciar|necesito|quiero|busco)"
             rf" {_UN} (?:\w+ ){{0,2}}{_PAPELES}\b",
             r"\bamonest(?:ar|o|e|emos|arlo|arla|arlos|arlas)\b",
