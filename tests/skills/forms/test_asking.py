@@ -123,5 +123,13 @@ def test_a_form_that_is_not_named_is_asked_for_by_what_is_left(names: FormNames)
     assert wanted_words("A form for something we don't have") == "form"
 
 
+def test_a_kind_of_paper_alone_names_no_form(names: FormNames) -> None:
+    assert named_form("I need a knife loan log", names) is None
+    assert named_form("necesito un registro de visitas", names) is None
+    assert wanted_words("I need a log") == "log"
+    only_papers = fold_names((("log", "Log", "Registro", "", ""),))
+    assert named_form("fill out the log", only_papers) is not None
+
+
 def test_a_house_without_forms_names_none() -> None:
     assert named_form("I need to fill out an injury report", fold_names(())) is None
