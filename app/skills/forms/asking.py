@@ -68,6 +68,11 @@ _ASKING = frozenset(
     " reportar registrar hacer reporte informe formulario formularios formato planilla busco"
     " muestrame dame abrir escribir".split()
 )
+# What one does with a form, whatever it is called; with a hielera, one does the same.
+_OPENS = re.compile(
+    rf"\b(?:(?:re)?llen(?:ar|o|emos)|abrir)\b|{_BEGINS}(?:(?:re)?llena|abre)(?:me)?\b"
+    r"|\b(?:fill(?:ing)? (?:in|up|out)|open|start)\b"
+)
 _EVENTS = re.compile(
     r"\b(?:hurts?|injur\w+|cut|burn(?:ed|t)|fell|slipped|tripped|broke|broken|leak\w*|stopped"
     r"|not working|isn ?t working|won ?t \w+|is down|complain\w*|angry|upset|stole|stolen|missing"
@@ -86,6 +91,14 @@ def asks_for_form(message: str) -> bool:
     if _names_a_form(words(said)):
         return True
     return not _ASKS.match(folded) and bool(_WISHES.search(fold(said)))
+
+
+def opens_something(message: str) -> bool:
+    """True when the message is about filling in or opening what may be a form by its title."""
+    said = read_courtesy(message).rest
+    folded = " ".join(words(said))
+    is_question = _ALWAYS_ASKS.match(folded) or _ASKS.match(folded)
+    return not is_question and bool(_OPENS.search(fold(said)))
 
 
 def wanted_words(message: str) -> str:

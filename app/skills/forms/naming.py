@@ -84,6 +84,12 @@ def named_form(message: str, names: FormNames) -> FormName | None:
     return best if best.title_stems & said - _PAPERS or best.title_stems <= said else None
 
 
+def titled_form(message: str, names: FormNames) -> FormName | None:
+    """The form whose whole title the message says, in any order of its words."""
+    named = named_form(message, names)
+    return named if named and named.title_stems <= _stems(message) else None
+
+
 def title_words(message: str, name: FormName) -> str:
     """The words of the title that the message has too: what to search for."""
     literal, said = set(words(message)), _stems(message)

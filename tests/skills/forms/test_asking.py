@@ -4,8 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from app.skills.forms.asking import asks_for_form, tells_of_event, wanted_words
-from app.skills.forms.naming import FormNames, fold_names, named_form, related_form, title_words
+from app.skills.forms.asking import (
+    asks_for_form,
+    opens_something,
+    tells_of_event,
+    wanted_words,
+)
+from app.skills.forms.naming import (
+    FormNames,
+    fold_names,
+    named_form,
+    related_form,
+    title_words,
+    titled_form,
+)
 from tests.factories.forms import HOUSE_FORMS
 
 ASKED = [
@@ -121,6 +133,29 @@ def test_a_form_that_is_not_named_is_asked_for_by_what_is_left(names: FormNames)
     assert named_form(message, names) is None
     assert wanted_words(message) == "expense"
     assert wanted_words("A form for something we don't have") == "form"
+
+
+@pytest.mark.parametrize(
+    ("message", "slug"),
+    [
+        ("quiero llenar la falla de equipo", "equipment-failure"),
+        ("abre el registro de temperatura, cámara fría 1", "temperature-log"),
+        ("can you open the temperature log?", "temperature-log"),
+    ],
+)
+def test_a_form_that_is_opened_by_its_whole_title_is_wanted(
+    names: FormNames, message: str, slug: str
+) -> None:
+    named = titled_form(message, names)
+    assert opens_something(message)
+    assert named is not None
+    assert named.slug == slug
+
+
+def test_what_else_is_filled_or_opened_is_no_form(names: FormNames) -> None:
+    assert titled_form("llena la máquina de hielo, es un equipo nuevo", names) is None
+    assert not opens_something("how do I open the temperature log?")
+    assert not opens_something("the temperature log says 45")
 
 
 def test_a_kind_of_paper_alone_names_no_form(names: FormNames) -> None:
