@@ -131,6 +131,27 @@ def test_further_reasons_are_added_to_a_list_and_a_correction_replaces_it() -> N
     assert values(complaint, "No, it was too loud", known) == {"topics": ["noise"]}
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "{}, I need to fill out an injury report",
+        "I need to fill out an injury report: {}",
+        "Fill out “Employee injury report”: {}",
+        "Llenar el formulario “Reporte de lesión de un empleado”: {}",
+        "Llena un reporte de lesión: {}",
+        "{}. Haz un reporte de lesión por favor",
+    ],
+)
+def test_the_wish_for_a_form_is_no_part_of_what_happened(said: str) -> None:
+    told = "John cut his hand on the slicer at 3pm today"
+    assert values(fields_of(INJURY), said.format(told))["description"] == told
+
+
+def test_a_wish_that_tells_what_happened_is_kept_whole() -> None:
+    said = "I need to document an incident of theft at the bar last night around 10"
+    assert values(fields_of("incident-report"), said)["description"] == said
+
+
 def test_a_name_of_two_contacts_is_kept_as_it_was_said() -> None:
     found = read(fields_of(INJURY), "María cut her finger in the kitchen")
     assert found["injured_person"].raw == {"name": "María"}
