@@ -17,6 +17,7 @@ from app.retrieval.embedder import Embedder, EmbeddingUnavailable, Vectors
 from app.skills.forms.building.naming import fields_named_in, take_apart
 from app.skills.forms.fields.definitions import FormField, Words, dump_fields
 from app.skills.forms.models import FORM_TOOLS
+from app.skills.forms.naming import PAPER_WORDS
 from app.skills.forms.search import FORM_WORDS
 from app.skills.forms.starters import Starter, read_starters
 
@@ -93,9 +94,7 @@ def _titles(starter: Starter) -> list[frozenset[str]]:
     return [frozenset(stems(text)) - _NOTHING for text in (starter.title.en, starter.title.es)]
 
 
-# Words of titles that say what kind of paper it is, and not what it is about.
-_PAPERS = "log report request record registro reporte solicitud hoja formato"
-_NOTHING = frozenset(stems(" ".join((*FORM_WORDS, _PAPERS))))
+_NOTHING = frozenset(stems(" ".join((*FORM_WORDS, PAPER_WORDS))))
 
 
 def _likeness(embedder: Embedder, sentence: str, starters: list[Starter]) -> list[float]:

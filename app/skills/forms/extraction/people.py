@@ -30,7 +30,7 @@ _DOES = re.compile(
     r"|falto|vino|fue|salio|grito|uso|estaba|tuvo|le|no|llega|tiene|needs|wants)\b"
 )
 _ABOUT = re.compile(
-    r"\b(?:write up|write-up|writeup|written warning for|warning for|write up for|discipline"
+    r"\b(?:write up|write-up|writeup|(?:warning|write[ -]?up|report|form) for|discipline"
     r"|amonestar a|amonestacion (?:\w+ )?(?:a|para)|reportar a|report on|employee|empleado|empleada"
     r"|happened to|le paso a)$"
 )
@@ -51,10 +51,16 @@ class Mention(NamedTuple):
 
 def fill_people(reading: Reading) -> None:
     """Those whose part is told into its field, and then the one whom all is about."""
+    named = _mentions(reading)
+    _fill(reading, [each for each in named if not reading.said.is_denied(each.span)])
+    # Whoever was named in full says nothing else: María Salas is not in the dining room.
+    for mention in named:
+        if mention.people and len(words(mention.name)) > 1:
+            reading.said.take(mention.span)
+
+
+def _fill(reading: Reading, mentions: list[Mention]) -> None:
     fields = list(reading.open("person"))
-    if not fields:
-        return
-    mentions = [m for m in _mentions(reading) if not reading.said.is_denied(m.span)]
     parts = {mention: _part(reading, mention) for mention in mentions}
     for mention, part in parts.items():
         field = next((each for each in fields if part and _part_of(each) == part), None)
@@ -91,8 +97,10 @@ def _part(reading: Reading, mention: Mention) -> str:
     before, after = said.before(mention.span, 4), said.after(mention.span, 4)
     if re.search(r"\band\s*$|\by\s*$", before) or _AND.match(_raw_after(reading, mention)):
         return "none"
+    # "A write-up for Kevin" is about him, where "for" says little else.
+    is_about = bool(_ABOUT.search(before))
     for name, role in lexicon().roles.items():
-        if role.after.match(after) or _ends_with(role.before, before):
+        if role.after.match(after) or (not is_about and _ends_with(role.before, before)):
             return "none" if name == "teller" else name
     if _BELONGS.match(after):
         return _SUBJECT if _body().search(after) else "none"
