@@ -56,6 +56,14 @@ def new_id() -> UUID:
     return uuid7()
 
 
+def read_id(text: str) -> UUID | None:
+    """An id as a page or a model gives it; None for what is none."""
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
 def utc_now() -> datetime:
     return datetime.now(UTC)
 

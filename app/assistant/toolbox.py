@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import isfinite
 from typing import Any
 
 import structlog
@@ -240,9 +241,21 @@ def _denied() -> ToolFailure:
 def _parse(arguments: str) -> Any:
     """Arguments as models send them; an empty text means no arguments.
 
-    NUL is left out: neither a query nor the trace could keep it.
+    NUL is left out: neither a query nor the trace could keep it. What is no number in JSON is
+    refused, for the trace could not keep that either.
     """
-    return json.loads(arguments.replace("\\u0000", "")) if arguments.strip() else {}
+    if not arguments.strip():
+        return {}
+    text = arguments.replace("\\u0000", "")
+    return json.loads(text, parse_float=_finite, parse_constant=_finite)
+
+
+def _finite(text: str) -> float:
+    """A number as JSON has it; NaN, Infinity and 1e999 are none."""
+    number = float(text)
+    if not isfinite(number):
+        raise ValueError(f"{text} is no number")
+    return number
 
 
 def _first_field(error: ValueError | RecursionError) -> str:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 def init_files(app: Flask) -> None:
     """Let people of the house bring files and get them back."""
     # Imported here because migrations and jobs need the models and nothing of a web server.
-    from app.files.pages import kinds_in_words, uploaded_files
+    from app.files.pages import kinds_in_words
     from app.files.rules import upload_rules
     from app.files.views import blueprint
 
@@ -19,5 +19,4 @@ def init_files(app: Flask) -> None:
     app.jinja_env.globals |= {
         "kinds_in_words": kinds_in_words,
         "upload_rules": upload_rules,
-        "uploaded_files": uploaded_files,
     }

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 from uuid import UUID
 
 from babel.lists import format_list
 from flask_babel import format_decimal, get_locale, gettext
 
+from app.db import ScopedSession, read_id
 from app.files.kinds import KIB, KINDS, MIB
 from app.files.models import StoredFile
 from app.files.uploads import list_own_files
-from app.web import db_session
 
 
 class FileView(NamedTuple):
@@ -28,11 +28,11 @@ def file_view(file: StoredFile) -> FileView:
     return FileView(file.id, file.name, size_in_words(file.size), file.kind == "image")
 
 
-def uploaded_files(held: Any) -> list[FileView]:
-    """The files that a field of one's own draft holds, as ids; others are left out."""
-    given: Sequence[Any] = held if isinstance(held, list | tuple) else ()
-    ids = [file_id for each in given if (file_id := _as_id(each))]
-    return [file_view(file) for file in list_own_files(db_session(), ids)] if ids else []
+def view_own_files(session: ScopedSession, held: Iterable[str]) -> dict[str, FileView]:
+    """One's own files by their ids; what is no file, or not there any more, is left out."""
+    ids = list(filter(None, map(read_id, held)))
+    found = list_own_files(session, ids) if ids else []
+    return {str(file.id): file_view(file) for file in found}
 
 
 def kinds_in_words(kinds: Sequence[str]) -> str:
@@ -52,10 +52,3 @@ def size_in_words(size: int) -> str:
     if size < MIB:
         return gettext("%(size)s KB", size=max(1, round(size / KIB)))
     return gettext("%(size)s MB", size=format_decimal(round(size / MIB, 1)))
-
-
-def _as_id(text: Any) -> UUID | None:
-    try:
-        return UUID(str(text))
-    except ValueError:
-        return None

@@ -6,6 +6,8 @@ Follows: 20261122_1000
 
 from __future__ import annotations
 
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TSVECTOR
@@ -45,294 +47,65 @@ ADMIN = f"{GROUP_OWNED} AND {ROLE} = 'admin'"
 OWN_OR_EDITOR = f"{GROUP_OWNED} AND ({USER_OWNED} OR {EDITORS})"
 
 
+# The table that a column refers to, and what becomes of the row when that one goes.
+OF_GROUP, OF_USER = ("groups", "CASCADE"), ("users", "CASCADE")
+BY_USER = ("users", "SET NULL")
+OF_TEMPLATE, OF_DRAFT = ("form_templates", "CASCADE"), ("form_drafts", "SET NULL")
+
+
+def ids(*names: str, nullable: bool = False) -> list[sa.Column[Any]]:
+    return [sa.Column(name, sa.Uuid(), nullable=nullable) for name in names]
+
+
+def texts(*names: str) -> list[sa.Column[Any]]:
+    return [sa.Column(name, sa.Text(), nullable=False) for name in names]
+
+
+def counts(*names: str) -> list[sa.Column[Any]]:
+    return [sa.Column(name, sa.Integer(), nullable=False) for name in names]
+
+
+def documents(*names: str) -> list[sa.Column[Any]]:
+    return [sa.Column(name, JSONB(), nullable=False) for name in names]
+
+
+def moments(*names: str, nullable: bool = False) -> list[sa.Column[Any]]:
+    return [sa.Column(name, sa.DateTime(timezone=True), nullable=nullable) for name in names]
+
+
+def computed(name: str, type_: Any, rule: str) -> sa.Column[Any]:
+    return sa.Column(name, type_, sa.Computed(rule, persisted=True), nullable=True)
+
+
+def keys(table: str, *primary: str, **references: tuple[str, str]) -> list[sa.Constraint]:
+    """The primary key (`id` where none is named), and what each of these columns refers to."""
+    return [
+        *(
+            sa.ForeignKeyConstraint(
+                [column], [f"{target}.id"], name=op.f(f"fk_{table}_{column}"), ondelete=gone
+            )
+            for column, (target, gone) in references.items()
+        ),
+        sa.PrimaryKeyConstraint(*(primary or ("id",)), name=op.f(f"pk_{table}")),
+    ]
+
+
+def unique(table: str, *columns: str, **more: Any) -> sa.UniqueConstraint:
+    return sa.UniqueConstraint(*columns, name=op.f(f"uq_{table}_{'_'.join(columns)}"), **more)
+
+
+def one_of(table: str, column: str, *values: str) -> sa.CheckConstraint:
+    listed = ", ".join(f"'{value}'" for value in values)
+    return sa.CheckConstraint(f"{column} IN ({listed})", name=op.f(f"ck_{table}_{column}"))
+
+
 def upgrade() -> None:
     op.execute(FORM_WORDS)
-    op.create_table(
-        "contacts",
-        sa.Column("id", sa.Uuid(), nullable=False),
-        sa.Column("group_id", sa.Uuid(), nullable=False),
-        sa.Column("name", sa.Text(), nullable=False),
-        sa.Column("job", sa.Text(), nullable=False),
-        sa.Column("phone", sa.Text(), nullable=False),
-        sa.Column("email", sa.Text(), nullable=False),
-        sa.Column(
-            "name_words",
-            sa.Text(),
-            sa.Computed("name_words(name, '')", persisted=True),
-            nullable=True,
-        ),
-        sa.Column("is_active", sa.Boolean(), nullable=False),
-        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("updated_at", sa.DateTime(timezone=True), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["group_id"], ["groups.id"], name=op.f("fk_contacts_group_id"), ondelete="CASCADE"
-        ),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_contacts")),
-    )
-    op.create_index(
-        "ix_contacts_group", "contacts", ["group_id", "is_active", "name"], unique=False
-    )
-    op.create_table(
-        "files",
-        sa.Column("id", sa.Uuid(), nullable=False),
-        sa.Column("group_id", sa.Uuid(), nullable=False),
-        sa.Column("user_id", sa.Uuid(), nullable=True),
-        sa.Column("key", sa.Text(), nullable=False),
-        sa.Column("name", sa.Text(), nullable=False),
-        sa.Column("kind", sa.Text(), nullable=False),
-        sa.Column("media_type", sa.Text(), nullable=False),
-        sa.Column("size", sa.BigInteger(), nullable=False),
-        sa.Column("sha256", sa.Text(), nullable=False),
-        sa.Column("state", sa.Text(), nullable=False),
-        sa.Column("owner_kind", sa.Text(), nullable=False),
-        sa.Column("owner_id", sa.Uuid(), nullable=True),
-        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
-        sa.CheckConstraint("state IN ('temporary', 'kept')", name=op.f("ck_files_state")),
-        sa.ForeignKeyConstraint(
-            ["group_id"], ["groups.id"], name=op.f("fk_files_group_id"), ondelete="CASCADE"
-        ),
-        sa.ForeignKeyConstraint(
-            ["user_id"], ["users.id"], name=op.f("fk_files_user_id"), ondelete="SET NULL"
-        ),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_files")),
-        sa.UniqueConstraint("key", name=op.f("uq_files_key")),
-    )
-    op.create_index("ix_files_owner", "files", ["owner_id"], unique=False)
-    op.create_index("ix_files_temporary", "files", ["state", "created_at"], unique=False)
-    op.create_table(
-        "form_counters",
-        sa.Column("group_id", sa.Uuid(), nullable=False),
-        sa.Column("year", sa.Integer(), nullable=False),
-        sa.Column("last", sa.Integer(), server_default=sa.text("0"), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["group_id"], ["groups.id"], name=op.f("fk_form_counters_group_id"), ondelete="CASCADE"
-        ),
-        sa.PrimaryKeyConstraint("group_id", "year", name=op.f("pk_form_counters")),
-    )
-    op.create_table(
-        "form_templates",
-        sa.Column("id", sa.Uuid(), nullable=False),
-        sa.Column("group_id", sa.Uuid(), nullable=True),
-        sa.Column("slug", sa.Text(), nullable=False),
-        sa.Column("title_en", sa.Text(), nullable=False),
-        sa.Column("title_es", sa.Text(), nullable=False),
-        sa.Column("description_en", sa.Text(), nullable=False),
-        sa.Column("description_es", sa.Text(), nullable=False),
-        sa.Column("icon", sa.Text(), nullable=False),
-        sa.Column("fields", JSONB(), nullable=False),
-        sa.Column("ai_tools", ARRAY(sa.Text()), nullable=False),
-        sa.Column("status", sa.Text(), nullable=False),
-        sa.Column("version", sa.Integer(), nullable=False),
-        sa.Column(
-            "search_en",
-            TSVECTOR(),
-            sa.Computed(
-                "form_words('en', title_en, title_es, description_en, description_es)",
-                persisted=True,
-            ),
-            nullable=True,
-        ),
-        sa.Column(
-            "search_es",
-            TSVECTOR(),
-            sa.Computed(
-                "form_words('es', title_en, title_es, description_en, description_es)",
-                persisted=True,
-            ),
-            nullable=True,
-        ),
-        sa.Column("edited_by", sa.Uuid(), nullable=True),
-        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("updated_at", sa.DateTime(timezone=True), nullable=False),
-        sa.CheckConstraint(
-            "status IN ('draft', 'published', 'archived')", name=op.f("ck_form_templates_status")
-        ),
-        sa.ForeignKeyConstraint(
-            ["edited_by"],
-            ["users.id"],
-            name=op.f("fk_form_templates_edited_by"),
-            ondelete="SET NULL",
-        ),
-        sa.ForeignKeyConstraint(
-            ["group_id"], ["groups.id"], name=op.f("fk_form_templates_group_id"), ondelete="CASCADE"
-        ),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_form_templates")),
-        sa.UniqueConstraint(
-            "group_id",
-            "slug",
-            name=op.f("uq_form_templates_group_id_slug"),
-            postgresql_nulls_not_distinct=True,
-        ),
-    )
-    op.create_index(
-        "ix_form_templates_search",
-        "form_templates",
-        ["search_en"],
-        unique=False,
-        postgresql_using="gin",
-    )
-    op.create_index(
-        "ix_form_templates_search_es",
-        "form_templates",
-        ["search_es"],
-        unique=False,
-        postgresql_using="gin",
-    )
-    op.create_table(
-        "form_drafts",
-        sa.Column("id", sa.Uuid(), nullable=False),
-        sa.Column("group_id", sa.Uuid(), nullable=False),
-        sa.Column("user_id", sa.Uuid(), nullable=False),
-        sa.Column("template_id", sa.Uuid(), nullable=False),
-        sa.Column("template_version", sa.Integer(), nullable=False),
-        sa.Column("typed", JSONB(), nullable=False),
-        sa.Column("origins", JSONB(), nullable=False),
-        sa.Column("field_versions", JSONB(), nullable=False),
-        sa.Column("thread_id", sa.Uuid(), nullable=False),
-        sa.Column("context", sa.Text(), nullable=False),
-        sa.Column("status", sa.Text(), nullable=False),
-        sa.Column("version", sa.Integer(), nullable=False),
-        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("updated_at", sa.DateTime(timezone=True), nullable=False),
-        sa.CheckConstraint(
-            "status IN ('open', 'submitted', 'discarded')", name=op.f("ck_form_drafts_status")
-        ),
-        sa.ForeignKeyConstraint(
-            ["group_id"], ["groups.id"], name=op.f("fk_form_drafts_group_id"), ondelete="CASCADE"
-        ),
-        sa.ForeignKeyConstraint(
-            ["template_id"],
-            ["form_templates.id"],
-            name=op.f("fk_form_drafts_template_id"),
-            ondelete="CASCADE",
-        ),
-        sa.ForeignKeyConstraint(
-            ["user_id"], ["users.id"], name=op.f("fk_form_drafts_user_id"), ondelete="CASCADE"
-        ),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_form_drafts")),
-        sa.UniqueConstraint("thread_id", name=op.f("uq_form_drafts_thread_id")),
-    )
-    op.create_index(
-        "ix_form_drafts_open", "form_drafts", ["group_id", "user_id", "updated_at"], unique=False
-    )
-    op.create_table(
-        "form_template_versions",
-        sa.Column("id", sa.Uuid(), nullable=False),
-        sa.Column("group_id", sa.Uuid(), nullable=True),
-        sa.Column("template_id", sa.Uuid(), nullable=False),
-        sa.Column("version", sa.Integer(), nullable=False),
-        sa.Column("content", JSONB(), nullable=False),
-        sa.Column("author_id", sa.Uuid(), nullable=True),
-        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["author_id"],
-            ["users.id"],
-            name=op.f("fk_form_template_versions_author_id"),
-            ondelete="SET NULL",
-        ),
-        sa.ForeignKeyConstraint(
-            ["group_id"],
-            ["groups.id"],
-            name=op.f("fk_form_template_versions_group_id"),
-            ondelete="CASCADE",
-        ),
-        sa.ForeignKeyConstraint(
-            ["template_id"],
-            ["form_templates.id"],
-            name=op.f("fk_form_template_versions_template_id"),
-            ondelete="CASCADE",
-        ),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_form_template_versions")),
-        sa.UniqueConstraint(
-            "template_id", "version", name=op.f("uq_form_template_versions_template_id_version")
-        ),
-    )
-    op.create_table(
-        "form_handovers",
-        sa.Column("id", sa.Uuid(), nullable=False),
-        sa.Column("group_id", sa.Uuid(), nullable=False),
-        sa.Column("user_id", sa.Uuid(), nullable=False),
-        sa.Column("template_id", sa.Uuid(), nullable=False),
-        sa.Column("context", sa.Text(), nullable=False),
-        sa.Column("language", sa.Text(), nullable=False),
-        sa.Column("expires_at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("draft_id", sa.Uuid(), nullable=True),
-        sa.Column("used_at", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["draft_id"],
-            ["form_drafts.id"],
-            name=op.f("fk_form_handovers_draft_id"),
-            ondelete="SET NULL",
-        ),
-        sa.ForeignKeyConstraint(
-            ["group_id"], ["groups.id"], name=op.f("fk_form_handovers_group_id"), ondelete="CASCADE"
-        ),
-        sa.ForeignKeyConstraint(
-            ["template_id"],
-            ["form_templates.id"],
-            name=op.f("fk_form_handovers_template_id"),
-            ondelete="CASCADE",
-        ),
-        sa.ForeignKeyConstraint(
-            ["user_id"], ["users.id"], name=op.f("fk_form_handovers_user_id"), ondelete="CASCADE"
-        ),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_form_handovers")),
-    )
-    op.create_table(
-        "form_submissions",
-        sa.Column("id", sa.Uuid(), nullable=False),
-        sa.Column("group_id", sa.Uuid(), nullable=False),
-        sa.Column("user_id", sa.Uuid(), nullable=True),
-        sa.Column("submitter", sa.Text(), nullable=False),
-        sa.Column("draft_id", sa.Uuid(), nullable=True),
-        sa.Column("template_id", sa.Uuid(), nullable=True),
-        sa.Column("template_version", sa.Integer(), nullable=False),
-        sa.Column("form", JSONB(), nullable=False),
-        sa.Column("values", JSONB(), nullable=False),
-        sa.Column("year", sa.Integer(), nullable=False),
-        sa.Column("number", sa.Integer(), nullable=False),
-        sa.Column("language", sa.Text(), nullable=False),
-        sa.Column("submitted_at", sa.DateTime(timezone=True), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["draft_id"],
-            ["form_drafts.id"],
-            name=op.f("fk_form_submissions_draft_id"),
-            ondelete="SET NULL",
-        ),
-        sa.ForeignKeyConstraint(
-            ["group_id"],
-            ["groups.id"],
-            name=op.f("fk_form_submissions_group_id"),
-            ondelete="CASCADE",
-        ),
-        sa.ForeignKeyConstraint(
-            ["template_id"],
-            ["form_templates.id"],
-            name=op.f("fk_form_submissions_template_id"),
-            ondelete="SET NULL",
-        ),
-        sa.ForeignKeyConstraint(
-            ["user_id"], ["users.id"], name=op.f("fk_form_submissions_user_id"), ondelete="SET NULL"
-        ),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_form_submissions")),
-        sa.UniqueConstraint("draft_id", name=op.f("uq_form_submissions_draft_id")),
-        sa.UniqueConstraint(
-            "group_id", "year", "number", name=op.f("uq_form_submissions_group_id_year_number")
-        ),
-    )
-    op.create_index(
-        "ix_form_submissions_list",
-        "form_submissions",
-        ["group_id", "template_id", "submitted_at"],
-        unique=False,
-    )
-    op.create_index(
-        "ix_form_submissions_own",
-        "form_submissions",
-        ["group_id", "user_id", "submitted_at"],
-        unique=False,
-    )
+    create_contacts()
+    create_files()
+    create_templates()
+    create_drafts()
+    create_submissions()
     protect("form_templates", OWN_OR_SHARED, write=ADMIN)
     protect("form_template_versions", OWN_OR_SHARED, write=ADMIN, grant="SELECT, INSERT")
     protect("form_drafts", PERSONAL)
@@ -342,6 +115,147 @@ def upgrade() -> None:
     protect("form_counters", GROUP_OWNED, grant="SELECT, INSERT, UPDATE")
     protect("contacts", GROUP_OWNED, write=f"{GROUP_OWNED} AND {EDITORS}")
     protect("files", OWN_OR_EDITOR, write=PERSONAL)
+
+
+def create_contacts() -> None:
+    op.create_table(
+        "contacts",
+        *ids("id", "group_id"),
+        *texts("name", "job", "phone", "email"),
+        computed("name_words", sa.Text(), "name_words(name, '')"),
+        sa.Column("is_active", sa.Boolean(), nullable=False),
+        *moments("created_at", "updated_at"),
+        *keys("contacts", group_id=OF_GROUP),
+    )
+    op.create_index("ix_contacts_group", "contacts", ["group_id", "is_active", "name"])
+
+
+def create_files() -> None:
+    op.create_table(
+        "files",
+        *ids("id", "group_id"),
+        *ids("user_id", nullable=True),
+        *texts("key", "name", "kind", "media_type"),
+        sa.Column("size", sa.BigInteger(), nullable=False),
+        *texts("sha256", "state", "owner_kind"),
+        *ids("owner_id", nullable=True),
+        *moments("created_at"),
+        one_of("files", "state", "temporary", "kept"),
+        *keys("files", group_id=OF_GROUP, user_id=BY_USER),
+        unique("files", "key"),
+    )
+    op.create_index("ix_files_owner", "files", ["owner_id"])
+    op.create_index("ix_files_temporary", "files", ["state", "created_at"])
+
+
+def create_templates() -> None:
+    said = "title_en, title_es, description_en, description_es"
+    op.create_table(
+        "form_templates",
+        *ids("id"),
+        *ids("group_id", nullable=True),
+        *texts("slug", "title_en", "title_es", "description_en", "description_es", "icon"),
+        *documents("fields"),
+        sa.Column("ai_tools", ARRAY(sa.Text()), nullable=False),
+        *texts("status"),
+        *counts("version"),
+        computed("search_en", TSVECTOR(), f"form_words('en', {said})"),
+        computed("search_es", TSVECTOR(), f"form_words('es', {said})"),
+        *ids("edited_by", nullable=True),
+        *moments("created_at", "updated_at"),
+        one_of("form_templates", "status", "draft", "published", "archived"),
+        *keys("form_templates", edited_by=BY_USER, group_id=OF_GROUP),
+        unique("form_templates", "group_id", "slug", postgresql_nulls_not_distinct=True),
+    )
+    for index, column in (
+        ("ix_form_templates_search", "search_en"),
+        ("ix_form_templates_search_es", "search_es"),
+    ):
+        op.create_index(index, "form_templates", [column], postgresql_using="gin")
+    op.create_table(
+        "form_template_versions",
+        *ids("id"),
+        *ids("group_id", nullable=True),
+        *ids("template_id"),
+        *counts("version"),
+        *documents("content"),
+        *ids("author_id", nullable=True),
+        *moments("created_at"),
+        *keys(
+            "form_template_versions", author_id=BY_USER, group_id=OF_GROUP, template_id=OF_TEMPLATE
+        ),
+        unique("form_template_versions", "template_id", "version"),
+    )
+
+
+def create_drafts() -> None:
+    op.create_table(
+        "form_drafts",
+        *ids("id", "group_id", "user_id", "template_id"),
+        *counts("template_version"),
+        *documents("typed", "origins", "field_versions"),
+        *ids("thread_id"),
+        *texts("context", "status"),
+        *counts("version"),
+        *moments("created_at", "updated_at"),
+        one_of("form_drafts", "status", "open", "submitted", "discarded"),
+        *keys("form_drafts", group_id=OF_GROUP, template_id=OF_TEMPLATE, user_id=OF_USER),
+        unique("form_drafts", "thread_id"),
+    )
+    op.create_index("ix_form_drafts_open", "form_drafts", ["group_id", "user_id", "updated_at"])
+    op.create_table(
+        "form_handovers",
+        *ids("id", "group_id", "user_id", "template_id"),
+        *texts("context", "language"),
+        *moments("expires_at"),
+        *ids("draft_id", nullable=True),
+        *moments("used_at", nullable=True),
+        *moments("created_at"),
+        *keys(
+            "form_handovers",
+            draft_id=OF_DRAFT,
+            group_id=OF_GROUP,
+            template_id=OF_TEMPLATE,
+            user_id=OF_USER,
+        ),
+    )
+
+
+def create_submissions() -> None:
+    op.create_table(
+        "form_counters",
+        *ids("group_id"),
+        *counts("year"),
+        sa.Column("last", sa.Integer(), server_default=sa.text("0"), nullable=False),
+        *keys("form_counters", "group_id", "year", group_id=OF_GROUP),
+    )
+    op.create_table(
+        "form_submissions",
+        *ids("id", "group_id"),
+        *ids("user_id", nullable=True),
+        *texts("submitter"),
+        *ids("draft_id", "template_id", nullable=True),
+        *counts("template_version"),
+        *documents("form", "values"),
+        *counts("year", "number"),
+        *texts("language"),
+        *moments("submitted_at"),
+        # Reports outlive the accounts of those who wrote them, and the forms that they were.
+        *keys(
+            "form_submissions",
+            draft_id=OF_DRAFT,
+            group_id=OF_GROUP,
+            template_id=("form_templates", "SET NULL"),
+            user_id=BY_USER,
+        ),
+        unique("form_submissions", "draft_id"),
+        unique("form_submissions", "group_id", "year", "number"),
+    )
+    for index, column in (
+        ("ix_form_submissions_list", "template_id"),
+        ("ix_form_submissions_own", "user_id"),
+    ):
+        op.create_index(index, "form_submissions", ["group_id", column, "submitted_at"])
 
 
 def downgrade() -> None:

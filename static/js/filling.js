@@ -161,6 +161,12 @@ form.addEventListener("submit", (event) => {
   }
   leaving = true;
 });
+// What is thrown away stays so: a save that came after it would bring it back.
+document.addEventListener("submit", ({ target }) => {
+  if (!target.matches("[data-discards]")) return;
+  leaving = true;
+  clearTimeout(timer);
+});
 document.addEventListener("htmx:finally:request", ({ detail: { ctx } }) => {
   if (ctx.sourceElement === form && onItsWay) settled(ctx.response);
 });

@@ -133,8 +133,10 @@ function say(root, words) {
   root.querySelector("[data-upload-status]").textContent = words;
 }
 
+// What is not taken at all takes up no room.
 function count(root) {
-  return root.querySelectorAll("[data-upload-list] > li").length;
+  const items = [...root.querySelectorAll("[data-upload-list] > li")];
+  return items.filter((item) => !(item.upload?.problem && item.upload.isHopeless)).length;
 }
 
 function take(root, files) {

@@ -14,8 +14,8 @@ from tests.browser.chat_page import Visitor
 from tests.browser.conftest import Visit
 from tests.browser.house import House
 from tests.browser.looks import BOTH_SIZES, EACH_ONCE, LOOKS, STILL, TOO_WIDE, too_small
-from tests.factories import Member, make_user
-from tests.skills.forms.filling import EVERY_TYPE, make_contact, make_template
+from tests.factories import Member, make_contact, make_user
+from tests.skills.forms.filling import EVERY_TYPE, make_template
 
 
 @pytest.fixture

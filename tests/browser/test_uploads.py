@@ -135,13 +135,16 @@ def test_a_file_that_is_not_taken_says_why_and_is_never_left_out_in_silence(
     expect(refused).to_contain_text("Web pages and drawings made of code")
     expect(refused.get_by_role("button", name="Try again")).to_be_hidden()
     expect(there(visitor, "proof")).to_have_text(["good.jpg"])
+    # What was refused takes up no room.
+    chooser(visitor, "proof").set_input_files([photo(tmp_path, f"{n}.jpg") for n in range(2)])
+    expect(there(visitor, "proof")).to_have_text(["good.jpg", "0.jpg", "1.jpg"])
     look_over(visitor)
     visitor.page.get_by_role("button", name="Send the form").click()
     expect(field(visitor, "proof").locator(".upload-status")).to_contain_text("could not be added")
     refused.get_by_label("Remove").click()
     visitor.page.get_by_role("button", name="Send the form").click()
     expect(visitor.page).to_have_url(re.compile("/forms/submissions/"))
-    assert [file.name for file in rows(house, member)] == ["good.jpg"]
+    assert [file.name for file in rows(house, member)] == ["good.jpg", "0.jpg", "1.jpg"]
 
 
 def test_a_lost_connection_costs_nothing(

@@ -10,7 +10,7 @@ from app.demo import HOUSES, PASSWORD
 from tests.browser.conftest import Visit
 from tests.browser.house import House
 from tests.browser.looks import BOTH_SIZES, look_again_until
-from tests.browser.scripts import Pause, Slowly, looked_up, told
+from tests.browser.scripts import Pause, Slowly, looked_up, paragraphs, told
 from tests.model_server import Say
 
 MARCUS = HOUSES[0].users[2]
@@ -50,6 +50,26 @@ def test_an_answer_on_its_way_is_shown_so_far_and_can_be_stopped(
         look_again_until(visitor, "stopped")
     assert visitor.said().startswith("So")
     expect(visitor.reply).to_contain_text("You stopped this answer.")
+
+
+@BOTH_SIZES
+def test_a_long_answer_is_read_from_its_end_to_its_beginning(
+    visit: Visit, house: House, phone: bool
+) -> None:
+    house.model.script(told("At length, plainly", paragraphs(40) + "\n\nThe very end."))
+    visitor = visit(house.hire(), phone=phone, java_script_enabled=False).open()
+    visitor.ask_plainly("At length, plainly")
+    look_again_until(visitor, "complete")
+    page = visitor.page
+    expect(page.get_by_text("The very end.")).to_be_in_viewport()
+    page.locator("#scroller").hover()
+    for _ in range(60):
+        page.mouse.wheel(0, -800)
+    expect(visitor.questions.first).to_be_in_viewport()
+    expect(page.get_by_text("The very end.")).not_to_be_in_viewport()
+    # What is further down is reached without the page behind scrolling away with it.
+    visitor.reply.get_by_role("link", name="How this was answered").scroll_into_view_if_needed()
+    expect(visitor.composer).to_be_in_viewport()
 
 
 def test_a_message_that_is_refused_comes_back_with_the_reason(visit: Visit, house: House) -> None:

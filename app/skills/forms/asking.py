@@ -33,6 +33,8 @@ _PAPELES = (
 )
 _HAPPENINGS = r"(?:incidents?|accidents?|injur(?:y|ies)|falls?|burns?|thefts?|near miss)"
 _SUCESOS = r"(?:incidentes?|accidentes?|lesion(?:es)?|caidas?|quemaduras?|robos?)"
+# What one tells somebody to do begins what one says: "Juan llena la hielera" tells of Juan.
+_BEGINS = r"(?:^\W*|[.,;:!?]\s*|\b(?:y|por favor|porfa) )"
 _WISHES = re.compile(
     "|".join(
         (
@@ -48,6 +50,10 @@ _WISHES = re.compile(
             rf" (?:{_UN} )?(?:\w+ ){{0,2}}(?:{_PAPELES}|{_SUCESOS})\b",
             r"\b(?:complet|present|levant|entreg|envi|mand|redact|document|registr|report)"
             rf"(?:ar|o|e|emos|ando) {_UN} (?:\w+ ){{0,2}}(?:{_PAPELES}|{_SUCESOS})\b",
+            rf"{_BEGINS}(?:complet|present|levant|llen|mand|prepar|redact|registr|rellen)a(?:me)?"
+            rf" {_UN} (?:\w+ ){{0,2}}(?:{_PAPELES}|{_SUCESOS})\b",
+            rf"{_BEGINS}(?:haz(?:me)?|abre(?:me)?|escribe(?:me)?|inicia(?:me)?)"
+            rf" {_UN} (?:\w+ ){{0,2}}{_PAPELES}\b",
             r"\b(?:hacer|hago|haga|meter|escribir|abrir|iniciar|necesito|quiero|busco)"
             rf" {_UN} (?:\w+ ){{0,2}}{_PAPELES}\b",
             r"\bamonest(?:ar|o|e|emos|arlo|arla|arlos|arlas)\b",
@@ -61,6 +67,11 @@ _ASKING = frozenset(
     " necesito quiero llenar rellenar completar presentar levantar entregar enviar documentar"
     " reportar registrar hacer reporte informe formulario formularios formato planilla busco"
     " muestrame dame abrir escribir".split()
+)
+# What one does with a form, whatever it is called; with a hielera, one does the same.
+_OPENS = re.compile(
+    rf"\b(?:(?:re)?llen(?:ar|o|emos)|abrir)\b|{_BEGINS}(?:(?:re)?llena|abre)(?:me)?\b"
+    r"|\b(?:fill(?:ing)? (?:in|up|out)|open|start)\b"
 )
 _EVENTS = re.compile(
     r"\b(?:hurts?|injur\w+|cut|burn(?:ed|t)|fell|slipped|tripped|broke|broken|leak\w*|stopped"
@@ -80,6 +91,14 @@ def asks_for_form(message: str) -> bool:
     if _names_a_form(words(said)):
         return True
     return not _ASKS.match(folded) and bool(_WISHES.search(fold(said)))
+
+
+def opens_something(message: str) -> bool:
+    """True when the message is about filling in or opening what may be a form by its title."""
+    said = read_courtesy(message).rest
+    folded = " ".join(words(said))
+    is_question = _ALWAYS_ASKS.match(folded) or _ASKS.match(folded)
+    return not is_question and bool(_OPENS.search(fold(said)))
 
 
 def wanted_words(message: str) -> str:

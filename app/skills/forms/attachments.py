@@ -8,7 +8,7 @@ from uuid import UUID
 from sqlalchemy import update
 from werkzeug.datastructures import FileStorage, MultiDict
 
-from app.db import ScopedSession
+from app.db import ScopedSession, read_id
 from app.errors import ComandaError
 from app.extensions import services
 from app.files.models import StoredFile
@@ -76,7 +76,7 @@ def hold_draft_files(session: ScopedSession, draft: FormDraft, fields: Sequence[
     """Keep the files of a draft from the clean-up for as long as it is open."""
     held = [each for field in fields if field.type in FILE_TYPES
             for each in shape_of(field, draft.typed.get(field.name))]  # fmt: skip
-    ids = list(filter(None, map(_as_id, held)))
+    ids = list(filter(None, map(read_id, held)))
     if ids:
         hold_files(session, ids, OWNER_KIND, draft.id)
 
@@ -118,10 +118,3 @@ def _file_ids(fields: Sequence[FormField], values: Values) -> Iterator[UUID]:
         if field.type in FILE_TYPES:
             files: Sequence[Mapping[str, str]] = values.get(field.name) or ()
             yield from (UUID(each["id"]) for each in files)
-
-
-def _as_id(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None

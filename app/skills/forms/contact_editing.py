@@ -18,8 +18,8 @@ from app.skills.forms.models import Contact
 
 MOST_LISTED = 200
 LONGEST_JOB = 80
-_EMAIL = EmailField(name="email", label=Words(en="E-mail"))
-_PHONE = PhoneField(name="phone", label=Words(en="Phone"))
+EMAIL = EmailField(name="email", label=Words(en="E-mail"))
+PHONE = PhoneField(name="phone", label=Words(en="Phone"))
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def read_contact(texts: ContactTexts) -> ContactTexts:
             raise InvalidInput("Use at most %(longest)s characters.", field=field, longest=longest)
     around = Surroundings(utc_now(), ZoneInfo("UTC"))
     found = {}
-    for each, text in ((_PHONE, texts.phone), (_EMAIL, texts.email)):
+    for each, text in ((PHONE, texts.phone), (EMAIL, texts.email)):
         try:
             found[each.name] = read_value(each, text, around) or ""
         except Problem as problem:

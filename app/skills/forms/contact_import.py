@@ -137,7 +137,11 @@ def _rows(content: bytes) -> Iterator[tuple[int, ContactTexts]]:
             limit=f"{MOST_ROWS:,}",
         )
     for line, cells in table[1:]:
-        said = {column: cell for column, cell in zip(columns, cells, strict=False) if column}
+        said: dict[str, str] = {}
+        for column, cell in zip(columns, cells, strict=False):
+            # Of two columns for the same the first one that says something counts.
+            if column and not said.get(column, "").strip():
+                said[column] = cell
         yield line, ContactTexts(**said)
 
 

@@ -13,6 +13,7 @@ from app.accounts.pages import page
 from app.errors import InvalidInput
 from app.skills.forms.contact_editing import (
     MOST_LISTED,
+    PHONE,
     ContactTexts,
     add_contact,
     list_contacts,
@@ -21,13 +22,11 @@ from app.skills.forms.contact_editing import (
     switch_contact,
 )
 from app.skills.forms.contact_import import LARGEST_FILE, import_contacts
-from app.skills.forms.fields.definitions import PhoneField, Words
 from app.skills.forms.fields.display import plain
 from app.skills.forms.models import Contact
 from app.skills.forms.pages import reader_language
 from app.web import db_session, require_role
 
-_PHONE = PhoneField(name="phone", label=Words(en="Phone"))
 blueprint = Blueprint("contacts", __name__, url_prefix="/admin/contacts")
 
 
@@ -54,7 +53,7 @@ def index() -> ResponseReturnValue:
 
 
 def _phone(contact: Contact) -> str:
-    return plain(_PHONE, contact.phone or None, reader_language())
+    return plain(PHONE, contact.phone or None, reader_language())
 
 
 @blueprint.get("/new")

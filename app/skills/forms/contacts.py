@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, select
 
-from app.db import ScopedSession, new_id
+from app.db import ScopedSession, new_id, read_id
 from app.retrieval.folding import words
-from app.skills.forms.fields.values import Person
+from app.skills.forms.fields.values import Person, people_called
 from app.skills.forms.models import Contact
 
 MOST_FOUND = 8
@@ -20,25 +20,25 @@ def find_people(session: ScopedSession, wanted: str) -> list[Person]:
 
     Every word of the name must be one of theirs, or the beginning of one where it is the last.
     """
-    query = (
-        select(Contact)
-        .where(Contact.group_id == session.scope.group_id, Contact.is_active)
-        .order_by(Contact.name)
-    )
-    contact_id = _as_id(wanted)
+    query = select(Contact).where(Contact.group_id == session.scope.group_id, Contact.is_active)
+    contact_id, spoken = read_id(wanted), words(wanted)
     if contact_id:
         query = query.where(Contact.id == contact_id)
+    elif not spoken:
+        return []
     else:
-        spoken = words(wanted)
-        if not spoken:
-            return []
-        for number, word in enumerate(spoken, 1):
-            ending = "" if number == len(spoken) else " "
-            query = query.where(Contact.name_words.contains(f" {word}{ending}", autoescape=True))
-    found = session.scalars(query.limit(MOST_FOUND)).all()
-    exact = [one for one in found if words(one.name) == words(wanted)]
-    whole = [one for one in found if set(words(wanted)) <= set(words(one.name))]
-    return [Person(str(one.id), one.name) for one in exact or whole or found]
+        *whole, last = spoken
+        query = query.where(*(_has(f" {word} ") for word in whole), _has(f" {last}"))
+        # Those who are called so come first, however many have names that only begin so.
+        query = query.order_by(_has(f" {last} ").desc())
+    rows = session.scalars(query.order_by(Contact.name).limit(MOST_FOUND)).all()
+    found = [Person(str(row.id), row.name) for row in rows]
+    exact = [one for one in found if words(one.name) == spoken]
+    return exact or people_called(wanted, found) or found
+
+
+def _has(part: str) -> ColumnElement[bool]:
+    return Contact.name_words.contains(part, autoescape=True)
 
 
 def add_contacts(
@@ -52,10 +52,3 @@ def add_contacts(
         if person["name"] not in known
     )
     session.flush()
-
-
-def _as_id(wanted: str) -> UUID | None:
-    try:
-        return UUID(wanted)
-    except ValueError:
-        return None

@@ -15,7 +15,7 @@ from app.assistant.registry import Opening
 from app.assistant.threads import Accepted, accept_message
 from app.db import ScopedSession
 from app.errors import Conflict, NotFound
-from app.skills.forms.drafts import Filling, load_draft_of_thread, read_filling
+from app.skills.forms.drafts import Filling, load_draft_of_thread, read_filling, require_open
 from app.skills.forms.fields.definitions import (
     FormField,
     MultiSelectField,
@@ -80,11 +80,10 @@ def tell_assistant(
 
     Raises:
         InvalidInput: the message cannot be taken.
-        Conflict: the form was handed in.
+        Conflict: the form was handed in or thrown away.
         LimitReached: the person's day or the group's month is used up.
     """
-    if draft.status != "open":
-        raise Conflict("This form has been sent meanwhile. Open a new one.")
+    require_open(draft)
     return accept_message(
         session,
         thread_id=draft.thread_id,
@@ -114,8 +113,10 @@ def open_conversation(
     except NotFound as error:
         raise LookupError("no form") from error
     filling = read_filling(session, draft, language)
-    if draft.status != "open":
-        return _without_tools(_("This form has been sent meanwhile. Open a new one."))
+    try:
+        require_open(draft)
+    except Conflict as closed:
+        return _without_tools(_(closed.message))
     if not has_assistant(session, filling.template):
         return _without_tools(
             _("The assistant is switched off for this form. Fill in the fields yourself.")

@@ -150,16 +150,15 @@ def _load(session: ScopedSession, condition: Any, lock: bool) -> FormDraft:
     return draft
 
 
-def list_open_drafts(session: ScopedSession, template_id: UUID | None = None) -> list[FormDraft]:
-    """One's own half-filled forms, the last changed first."""
+def find_open_draft(session: ScopedSession, template_id: UUID) -> FormDraft | None:
+    """One's own half-filled form of that template, the last changed of several."""
     query = select(FormDraft).where(
         FormDraft.group_id == session.scope.group_id,
         FormDraft.user_id == session.scope.user_id,
         FormDraft.status == "open",
+        FormDraft.template_id == template_id,
     )
-    if template_id is not None:
-        query = query.where(FormDraft.template_id == template_id)
-    return list(session.scalars(query.order_by(FormDraft.updated_at.desc())))
+    return session.scalar(query.order_by(FormDraft.updated_at.desc()).limit(1))
 
 
 def list_open_work(session: ScopedSession, most: int) -> list[tuple[FormDraft, FormTemplate]]:
@@ -208,8 +207,7 @@ def change_fields(
     Raises:
         Conflict: it has been handed in or thrown away meanwhile.
     """
-    if draft.status != "open":
-        raise Conflict("This form has been sent meanwhile. Open a new one.")
+    require_open(draft)
     template = load_template(session, draft.template_id)
     known = {each.name for each in fields_at(session, template, draft.template_version)}
     typed, origins, versions = dict(draft.typed), dict(draft.origins), dict(draft.field_versions)
@@ -234,6 +232,18 @@ def change_fields(
         draft.updated_at = utc_now()
         session.flush()
     return Changed(read_filling(session, draft, language), changed, overtaken)
+
+
+def require_open(draft: FormDraft) -> None:
+    """See that a draft can still be changed.
+
+    Raises:
+        Conflict: it has been handed in or thrown away meanwhile.
+    """
+    if draft.status == "submitted":
+        raise Conflict("This form has been sent meanwhile. Open a new one.")
+    if draft.status != "open":
+        raise Conflict("This form was thrown away. Bring it back to go on with it.")
 
 
 def undo_change(session: ScopedSession, draft: FormDraft, name: str, language: str) -> Changed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from http import HTTPStatus
 from typing import Any
 from uuid import UUID
@@ -17,7 +18,7 @@ from app.extensions import limiter
 from app.skills.forms.attachments import LARGEST_FORM, receive_files
 from app.skills.forms.blueprint import blueprint
 from app.skills.forms.catalog import load_template
-from app.skills.forms.drafts import load_draft, read_filling, undo_change
+from app.skills.forms.drafts import load_draft, read_filling
 from app.skills.forms.fields.typed import TypedForm
 from app.skills.forms.fields.values import Problem
 from app.skills.forms.models import FormDraft
@@ -35,6 +36,7 @@ from app.skills.forms.saving import (
     hold_draft,
     restore_draft,
     save_typed,
+    undo_on_page,
     unsaved_filling,
 )
 from app.skills.forms.submitting import NotReady, submission_of, submit_draft
@@ -74,20 +76,21 @@ def save(draft_id: UUID) -> ResponseReturnValue:
     try:
         draft, is_new = hold_draft(session, draft_id, request.form)
     except Conflict as error:
-        return _unsaved_page(session, draft_id, error)
+        page = _unsaved_page(session, draft_id, error=_(error.message))
+        return page, error.status
     if draft.status != "open":
         return _where_it_went(session, draft)
     form, refused = receive_files(session, draft, request.form, request.files)
-    saved = save_typed(session, draft, form, reader_language(), is_new=is_new)
+    saved = save_typed(session, draft, form, reader_language())
     if request.form.get("action") == "submit" or refused:
-        return _submit(session, saved, refused)
-    return _after_save(session, saved)
+        return _submit(session, saved, refused, is_new)
+    return _after_save(session, saved, is_new)
 
 
 def _autosave(session: ScopedSession, draft_id: UUID) -> ResponseReturnValue:
     """Save from the page that stays open; it is told what it does not know."""
     draft, is_new = hold_draft(session, draft_id, request.form)
-    saved = save_typed(session, draft, request.form, reader_language(), is_new=is_new)
+    saved = save_typed(session, draft, request.form, reader_language())
     if is_new and not saved.changed:
         session.rollback()
         return "", HTTPStatus.NO_CONTENT
@@ -102,23 +105,33 @@ def _told(saved: Saved) -> str:
     shown = {field.name for field in filling.shown}
     redrawn = saved.behind | (shown ^ saved.on_page)
     kept = saved.changed & shown - redrawn
-    labels = {f.name: f.label.text(reader_language()) for f in filling.fields}
     # What the form's assistant filled in says so in its field.
     said = {name for name, origin in filling.draft.origins.items() if origin["by"] == "said"}
     return render_template(
         "forms/_saved.html",
         kept=view_fields(filling, kept),
         fields=view_fields(filling, redrawn, fresh=saved.behind),
-        overtaken=[labels[name] for name in labels if name in saved.overtaken],
-        behind=[labels[name] for name in labels if name in saved.behind - said],
+        overtaken=_labels(saved, saved.overtaken),
+        behind=_labels(saved, saved.behind - said),
         **drawing(filling, reader_language()),
     )
 
 
+def _labels(saved: Saved, names: Collection[str]) -> str:
+    """What fields are called, in their order, as one text."""
+    language = reader_language()
+    return ", ".join(f.label.text(language) for f in saved.filling.fields if f.name in names)
+
+
 def _submit(
-    session: ScopedSession, saved: Saved, refused: dict[str, Problem]
+    session: ScopedSession, saved: Saved, refused: dict[str, Problem], is_new: bool
 ) -> ResponseReturnValue:
     """Hand it in; whatever keeps it from that, all that was typed is saved and shown again."""
+    behind = _labels(saved, saved.behind)
+    if behind:
+        session.commit()
+        told = _("Changed on another page and shown here now: %(fields)s.", fields=behind)
+        return fill_page(saved.filling, problems=refused, error=told), HTTPStatus.CONFLICT
     problems = refused
     if not refused:
         try:
@@ -130,13 +143,17 @@ def _submit(
             return redirect(
                 url_for(".submission", submission_id=submission.id, sent=1), HTTPStatus.SEE_OTHER
             )
-    session.commit()
-    return fill_page(saved.filling, problems=problems), HTTPStatus.UNPROCESSABLE_ENTITY
+    if is_new and not saved.changed:
+        page = _unsaved_page(session, saved.filling.draft.id, problems=problems)
+    else:
+        session.commit()
+        page = fill_page(saved.filling, problems=problems)
+    return page, HTTPStatus.UNPROCESSABLE_ENTITY
 
 
-def _after_save(session: ScopedSession, saved: Saved) -> ResponseReturnValue:
+def _after_save(session: ScopedSession, saved: Saved, is_new: bool) -> ResponseReturnValue:
     draft = saved.filling.draft
-    if saved.is_new and not saved.changed:
+    if is_new and not saved.changed:
         session.rollback()
         slug = saved.filling.template.slug
         return redirect(url_for(".begin", slug=slug), HTTPStatus.SEE_OTHER)
@@ -156,13 +173,19 @@ def _flash_others(saved: Saved) -> None:
             flash(told, "warn")
 
 
-def _unsaved_page(session: ScopedSession, draft_id: UUID, error: Conflict) -> ResponseReturnValue:
-    """What could not be saved, shown with all that was typed."""
+def _unsaved_page(
+    session: ScopedSession,
+    draft_id: UUID,
+    *,
+    error: str = "",
+    problems: Mapping[str, Problem] | None = None,
+) -> str:
+    """What is not saved, shown with all that was typed."""
     session.rollback()
     form: TypedForm = request.form
     template = load_template(session, UUID(request.form["begin"]))
     filling = unsaved_filling(session, template, form, reader_language(), draft_id=draft_id)
-    return fill_page(filling, error=_(error.message), is_new=True), error.status
+    return fill_page(filling, problems=problems, error=error, is_new=True)
 
 
 def _where_it_went(session: ScopedSession, draft: FormDraft) -> ResponseReturnValue:
@@ -189,11 +212,10 @@ def undo(draft_id: UUID, name: str) -> ResponseReturnValue:
     """Give a field back what it held before its last change, and keep all else that was typed."""
     session, language = db_session(), reader_language()
     draft = load_draft(session, draft_id, lock=True)
-    save_typed(session, draft, request.form, language)
-    changed = undo_change(session, draft, name, language)
+    filling = undo_on_page(session, draft, name, request.form, language)
     session.commit()
     if request.htmx:  # type: ignore[attr-defined]
-        return _redrawn(changed.filling, {name})
+        return _redrawn(filling, {name})
     address = url_for(".fill", draft_id=draft_id, _anchor=f"field-{name}")
     return redirect(address, HTTPStatus.SEE_OTHER)
 

@@ -20,6 +20,7 @@ from app.errors import Gone, LimitReached, NotFound
 from app.skills.forms.catalog import load_published, load_template, visible_templates
 from app.skills.forms.conversation import begin_conversation, has_assistant
 from app.skills.forms.drafts import load_draft, open_draft
+from app.skills.forms.hints import BEFORE_REPEATED, is_repeated
 from app.skills.forms.models import FormDraft, FormHandover, FormTemplate
 
 GOOD_FOR = timedelta(minutes=30)
@@ -38,15 +39,20 @@ class TakenOver:
 
 
 def own_words(session: ScopedSession, message_id: UUID | None) -> str:
-    """What the person said in a message of their own, or before it where it only says "yes"."""
+    """What the person said in a message of their own, or before it.
+
+    That is where it only says "yes", or is the chip that repeats what was said.
+    """
     message = _load_message(session, message_id) if message_id else None
     if message is None:
         return ""
-    if read_courtesy(message.content).rest:
+    is_yes = not read_courtesy(message.content).rest
+    if not is_yes and BEFORE_REPEATED not in message.content:
         return message.content
     before = path_up(session, message.parent_id, LOOK_BACK)
     said = [one.content for one in before if one.role == "user" and read_courtesy(one.content).rest]
-    return said[-1] if said else message.content
+    is_meant = bool(said) and (is_yes or is_repeated(said[-1], message.content))
+    return said[-1] if is_meant else message.content
 
 
 def hand_over(session: ScopedSession, slug: str, message_id: UUID) -> FormHandover:

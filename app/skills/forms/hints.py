@@ -10,21 +10,38 @@ from flask_babel import gettext as _
 
 from app.assistant.parts import Suggestion
 from app.db import ScopedSession
-from app.skills.forms.asking import asks_for_form, tells_of_event, wanted_words
-from app.skills.forms.naming import FormNames, fold_names, named_form, related_form, title_words
+from app.skills.forms.asking import (
+    asks_for_form,
+    opens_something,
+    tells_of_event,
+    wanted_words,
+)
+from app.skills.forms.naming import (
+    FormNames,
+    fold_names,
+    named_form,
+    related_form,
+    title_words,
+    titled_form,
+)
 from app.skills.forms.search import published_forms
 
 # A chip repeats what was said, so that the form is filled in from it; a message holds 4,000.
 LONGEST_REPEATED = 1_500
+# What stands before that in the chip, in either language: the end of the form's title.
+BEFORE_REPEATED = "”: "
 
 
 def find_wish(
     session: ScopedSession, message: str, language: str
 ) -> tuple[Mapping[str, Any], list[str]]:
     """The hint `wanted`, where a form is asked for in so many words: the tool and its query."""
-    if not asks_for_form(message):
+    if not (asks_for_form(message) or opens_something(message)):
         return {}, []
-    named = named_form(message, _load_names(session))
+    names = _load_names(session)
+    if not _is_wish(message, names):
+        return {}, []
+    named = named_form(message, names)
     query = title_words(message, named) if named else wanted_words(message)
     return {"wanted": {"search_forms": {"query": query[:200]}}}, []
 
@@ -33,7 +50,10 @@ def offer_form(session: ScopedSession, message: str, language: str) -> Sequence[
     """A chip to the form that may be wanted for what the message tells of."""
     if asks_for_form(message) or not tells_of_event(message):
         return ()
-    related = related_form(message, _load_names(session), language)
+    names = _load_names(session)
+    if _is_wish(message, names):
+        return ()
+    related = related_form(message, names, language)
     if related is None:
         return ()
     with force_locale(language):
@@ -43,6 +63,18 @@ def offer_form(session: ScopedSession, message: str, language: str) -> Sequence[
             words=message[:LONGEST_REPEATED],
         )
     return (Suggestion(label=related.title, message=said),)
+
+
+def is_repeated(said: str, message: str) -> bool:
+    """Whether a message is the chip that was offered for what was said."""
+    return message.endswith(BEFORE_REPEATED + said[:LONGEST_REPEATED].strip())
+
+
+def _is_wish(message: str, names: FormNames) -> bool:
+    """Whether a form is asked for: in so many words, or by its whole title."""
+    if asks_for_form(message):
+        return True
+    return opens_something(message) and titled_form(message, names) is not None
 
 
 def _load_names(session: ScopedSession) -> FormNames:

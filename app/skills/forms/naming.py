@@ -17,6 +17,8 @@ from app.skills.forms.search import FORM_WORDS
 # for one that may be wanted for what has happened, or so many words of what it is about.
 NAMED, ABOUT = 0.5, 0.3
 WORDS_IN_COMMON = 2
+# Words of titles that say what kind of paper it is, and not what it is about.
+PAPER_WORDS = "log report request record registro reporte solicitud hoja formato"
 _WORD = re.compile(r"[^\W_]+")
 
 # A form's address, its titles and its descriptions, English first.
@@ -66,7 +68,10 @@ def fold_names(forms: tuple[Naming, ...]) -> FormNames:
 
 
 def named_form(message: str, names: FormNames) -> FormName | None:
-    """The form whose title the message says best, where it says enough of one."""
+    """The form whose title the message says best, where it says enough of one.
+
+    A kind of paper alone is not enough: a loan log is no temperature log.
+    """
     said, literal = _stems(message), set(words(message))
 
     def likeness(name: FormName) -> tuple[float, int]:
@@ -74,7 +79,15 @@ def named_form(message: str, names: FormNames) -> FormName | None:
         return names.share(name, said), len(literal & set(words(name.title)))
 
     best = max(names.names, key=likeness, default=None)
-    return best if best and names.share(best, said) >= NAMED else None
+    if best is None or names.share(best, said) < NAMED:
+        return None
+    return best if best.title_stems & said - _PAPERS or best.title_stems <= said else None
+
+
+def titled_form(message: str, names: FormNames) -> FormName | None:
+    """The form whose whole title the message says, in any order of its words."""
+    named = named_form(message, names)
+    return named if named and named.title_stems <= _stems(message) else None
 
 
 def title_words(message: str, name: FormName) -> str:
@@ -102,3 +115,4 @@ def _stems(text: str) -> frozenset[str]:
 
 
 _NOTHING = frozenset(stem(word) for word in FORM_WORDS)
+_PAPERS = frozenset(stems(PAPER_WORDS))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from flask import render_template
@@ -15,9 +16,10 @@ from app.assistant.talk import no_talk_yet, talk_beside
 from app.assistant.threads import load_thread
 from app.db import new_id
 from app.errors import NotFound
+from app.files.pages import FileView, view_own_files
 from app.skills.forms.conversation import has_assistant
 from app.skills.forms.drafts import Filling
-from app.skills.forms.fields.definitions import FormField
+from app.skills.forms.fields.definitions import FILE_TYPES, FormField
 from app.skills.forms.fields.typed import mark_of
 from app.skills.forms.fields.values import Problem
 from app.skills.forms.models import FormDraft, FormTemplate
@@ -45,7 +47,7 @@ class FieldView:
 
     `raw` is its shape on the page (see `fields.typed`), `value` what it was read as, `seen` the
     mark of both. `words` are those of its person that it was filled in from; it is doubtful
-    where it is not sure that they meant that.
+    where it is not sure that they meant that. `files` are those that it holds.
     """
 
     field: FormField
@@ -58,6 +60,7 @@ class FieldView:
     was_said: bool = False
     is_doubtful: bool = False
     is_fresh: bool = False
+    files: tuple[FileView, ...] = ()
 
     @property
     def name(self) -> str:
@@ -82,10 +85,23 @@ def view_fields(
     """The fields of a form, or those named, in their order; hidden ones hold their place."""
     shown = {field.name for field in filling.shown}
     told = filling.checked.problems if problems is None else problems
-    return [
+    views = [
         _view(filling, field, field.name in shown, told.get(field.name), field.name in fresh)
         for field in filling.fields
         if names is None or field.name in names
+    ]
+    return _with_files(views)
+
+
+def _with_files(views: list[FieldView]) -> list[FieldView]:
+    """The same with the files that they hold, which are looked up all at once."""
+    held = {view.name: view.raw for view in views if view.type in FILE_TYPES}
+    known = view_own_files(db_session(), chain.from_iterable(held.values()))
+    return [
+        replace(view, files=tuple(known[each] for each in held[view.name] if each in known))
+        if view.name in held
+        else view
+        for view in views
     ]
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from sqlalchemy import select
 
-from app.db import ScopedSession
+from app.db import ScopedSession, read_id
 from app.errors import Conflict, NotFound
 from app.skills.forms.attachments import hold_draft_files, let_draft_files_go
 from app.skills.forms.catalog import fields_at, load_template
@@ -21,6 +21,7 @@ from app.skills.forms.drafts import (
     open_draft,
     read_fields_of,
     read_filling,
+    undo_change,
 )
 from app.skills.forms.fields.checking import check_values
 from app.skills.forms.fields.definitions import FormField
@@ -53,7 +54,6 @@ class Saved:
     overtaken: frozenset[str]
     behind: frozenset[str]
     on_page: frozenset[str]
-    is_new: bool = False
 
 
 def hold_draft(session: ScopedSession, draft_id: UUID, form: TypedForm) -> tuple[FormDraft, bool]:
@@ -66,7 +66,7 @@ def hold_draft(session: ScopedSession, draft_id: UUID, form: TypedForm) -> tuple
         NotFound: there is none, and the page names no form to begin.
         Conflict: the form has been archived before anything was saved.
     """
-    template_id = _as_id(form.get("begin"))
+    template_id = read_id(form.get("begin") or "")
     try:
         draft = load_draft(session, draft_id, lock=True)
     except NotFound:
@@ -89,13 +89,6 @@ def hold_draft(session: ScopedSession, draft_id: UUID, form: TypedForm) -> tuple
     return open_draft(session, template, draft_id=draft_id, version=version), True
 
 
-def _as_id(text: str | None) -> UUID | None:
-    try:
-        return UUID(text or "")
-    except ValueError:
-        return None
-
-
 def _version_seen(session: ScopedSession, template: FormTemplate, seen: str) -> int:
     """The version of the template that the page was made with, if there is such a one."""
     version = int(seen) if seen.isdecimal() and len(seen) < len("1000000") else template.version
@@ -109,14 +102,7 @@ def _version_seen(session: ScopedSession, template: FormTemplate, seen: str) -> 
     return kept or template.version
 
 
-def save_typed(
-    session: ScopedSession,
-    draft: FormDraft,
-    form: TypedForm,
-    language: str,
-    *,
-    is_new: bool = False,
-) -> Saved:
+def save_typed(session: ScopedSession, draft: FormDraft, form: TypedForm, language: str) -> Saved:
     """Write what a page sent into a draft that is held. Never commits.
 
     Raises:
@@ -151,8 +137,24 @@ def save_typed(
         frozenset(done.overtaken) - own,
         frozenset(behind),
         frozenset(on_page),
-        is_new,
     )
+
+
+def undo_on_page(
+    session: ScopedSession, draft: FormDraft, name: str, form: TypedForm, language: str
+) -> Filling:
+    """Give a field back what it held before what the page shows, and save all else that it sent.
+
+    Pressed twice is once: the second time the page has not seen what the first has brought
+    back, and it is only shown. Never commits.
+
+    Raises:
+        Conflict: it has been handed in or thrown away meanwhile.
+    """
+    seen = read_seen(form.get(f"s-{name}"))
+    is_seen = seen is None or seen.version == draft.field_versions.get(name, 0)
+    saved = save_typed(session, draft, form, language)
+    return undo_change(session, draft, name, language).filling if is_seen else saved.filling
 
 
 def _sign(draft: FormDraft, names: Collection[str], page: str) -> None:

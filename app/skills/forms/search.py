@@ -11,6 +11,7 @@ from uuid import UUID
 
 from sqlalchemy import Row, text
 
+from app.bilingual import in_language
 from app.config import LANGUAGES
 from app.db import ScopedSession
 
@@ -120,8 +121,6 @@ def which_forms(session: ScopedSession) -> tuple[str, dict[str, Any]]:
 
 def _found(row: Row[Any], language: str, score: float = 0.0, hits: Sequence[str] = ()) -> FoundForm:
     """A form as a reader of `language` finds it, in the other one where there is only that."""
-    titles, descriptions = (row.title_en, row.title_es), (row.description_en, row.description_es)
-    first = LANGUAGES.index(language)
-    title = titles[first] or titles[1 - first]
-    description = descriptions[first] or descriptions[1 - first]
+    title = in_language(language, row.title_en, row.title_es)
+    description = in_language(language, row.description_en, row.description_es)
     return FoundForm(row.id, row.slug, title, description, row.icon, round(score, 4), (*hits,))

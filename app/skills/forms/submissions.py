@@ -10,9 +10,9 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import ColumnElement, Select, Text, cast, func, or_, select, tuple_
-from sqlalchemy.dialects.postgresql import distinct_on
+from sqlalchemy.dialects.postgresql import JSONPATH, distinct_on
 
-from app.db import ScopedSession
+from app.db import ScopedSession, read_id
 from app.errors import NotFound
 from app.skills.forms.models import FormSubmission
 
@@ -42,8 +42,8 @@ def read_wanted(arguments: Mapping[str, str]) -> Wanted:
     """What an address asks for; what cannot be understood narrows nothing."""
     page = arguments.get("page", "")
     return Wanted(
-        form=arguments.get("form", ""),
-        person=_as_id(arguments.get("person", "")),
+        form=arguments.get("form", "").replace("\0", ""),
+        person=read_id(arguments.get("person", "")),
         since=_as_day(arguments.get("since", "")),
         until=_as_day(arguments.get("until", "")),
         text=" ".join(arguments.get("q", "").replace("\0", "").split())[:LONGEST_SEARCH],
@@ -149,11 +149,19 @@ def _conditions(wanted: Wanted, zone: ZoneInfo) -> list[ColumnElement[bool]]:
     return conditions
 
 
+# The texts of all values, at whatever depth; neither their names nor the ids of what they name.
+_WRITTEN = (
+    'strict $.** ? (@.type() == "string"'
+    ' && !(@ like_regex "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"))'
+)
+
+
 def _says(word: str) -> ColumnElement[bool]:
     """The word, or the beginning or end of one, stands anywhere in it; accents are optional."""
     reference = func.format("F-%s-%s", FormSubmission.year, func.lpad(_number(), 6, "0"))
     titles = [FormSubmission.form[name].astext for name in ("title_en", "title_es")]
-    texts = (reference, FormSubmission.submitter, *titles, cast(FormSubmission.values, Text))
+    written = func.jsonb_path_query_array(FormSubmission.values, cast(_WRITTEN, JSONPATH))
+    texts = (reference, FormSubmission.submitter, *titles, cast(written, Text))
     wanted = func.fold_text(word)
     return or_(*(func.strpos(func.fold_text(text), wanted) > 0 for text in texts))
 
@@ -164,13 +172,6 @@ def _number() -> ColumnElement[str]:
 
 def _midnight(day: date, zone: ZoneInfo) -> datetime:
     return datetime.combine(day, time(), zone)
-
-
-def _as_id(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
 
 
 def _as_day(text: str) -> date | None:

@@ -14,9 +14,9 @@ from sqlalchemy.dialects.postgresql import insert
 from app.accounts.audit import record
 from app.accounts.models import User
 from app.db import ScopedSession, new_id, utc_now
-from app.errors import Conflict, NotFound
+from app.errors import NotFound
 from app.skills.forms.attachments import keep_submitted_files
-from app.skills.forms.drafts import Filling, check_to_submit
+from app.skills.forms.drafts import Filling, check_to_submit, require_open
 from app.skills.forms.fields.definitions import dump_fields
 from app.skills.forms.fields.values import Checked, Values
 from app.skills.forms.models import FormCounter, FormSubmission, FormTemplate
@@ -43,8 +43,7 @@ def submit_draft(session: ScopedSession, filling: Filling, language: str) -> For
     draft = filling.draft
     if draft.status == "submitted":
         return submission_of(session, draft.id)
-    if draft.status != "open":
-        raise Conflict("This form was thrown away. Bring it back to go on with it.")
+    require_open(draft)
     checked = check_to_submit(session, filling, language)
     if checked.problems:
         raise NotReady(checked)

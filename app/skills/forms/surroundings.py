@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import or_, select
 
 from app.accounts.models import Group
-from app.db import ScopedSession, utc_now
+from app.db import ScopedSession, read_id, utc_now
 from app.files.models import StoredFile
 from app.skills.forms.contacts import find_people
 from app.skills.forms.fields.values import Attachment, Surroundings
@@ -29,9 +29,8 @@ def surroundings(session: ScopedSession, language: str, draft_id: UUID) -> Surro
 
 def _find_file(session: ScopedSession, draft_id: UUID, file_id: str) -> Attachment | None:
     """A file that this person has uploaded and that nothing else holds."""
-    try:
-        wanted = UUID(file_id)
-    except ValueError:
+    wanted = read_id(file_id)
+    if wanted is None:
         return None
     found = session.scalar(
         select(StoredFile).where(

@@ -9,6 +9,7 @@ from typing import Any
 from app.db import ScopedSession
 from app.retrieval.folding import fold
 from app.skills.forms.drafts import Change, Filling, change_fields, read_filling
+from app.skills.forms.fields.checking import shown_fields
 from app.skills.forms.fields.definitions import (
     FILE_TYPES,
     FormField,
@@ -16,7 +17,13 @@ from app.skills.forms.fields.definitions import (
     RadioField,
     SelectField,
 )
-from app.skills.forms.fields.values import Problem, Surroundings, has_value, read_value
+from app.skills.forms.fields.values import (
+    Problem,
+    Surroundings,
+    has_value,
+    is_empty,
+    read_value,
+)
 from app.skills.forms.models import FormDraft
 from app.skills.forms.surroundings import surroundings
 
@@ -70,6 +77,11 @@ def update_draft(
     for update in updates:
         if update.name in fields:
             _take(fields[update.name], update, around, taken, refused)
+    for name in taken.keys() - _asked_with(before, taken):
+        del taken[name]
+        refused[name] = Problem(
+            "This is not asked as the form stands. Fill in first what it depends on."
+        )
     changes = {name: _change(update, value, message) for name, (update, value) in taken.items()}
     changed = change_fields(session, draft, changes, language)
     filled = [update for update, value in taken.values() if _holds(draft, update, value, message)]
@@ -80,6 +92,14 @@ def update_draft(
         refused,
         [update.name for update in updates if update.name not in fields],
     )
+
+
+def _asked_with(before: Filling, taken: Mapping[str, tuple[Update, Any]]) -> set[str]:
+    """The fields that are shown once these values are there: nobody would see the others."""
+    said = {name: value for name, (_update, value) in taken.items()}
+    values = {**before.checked.values, **said}
+    there = {name: value for name, value in values.items() if value is not None}
+    return {each.name for each in shown_fields(before.fields, there)}
 
 
 def _holds(draft: FormDraft, update: Update, value: Any, message: str) -> bool:
@@ -146,8 +166,12 @@ def _change(update: Update, value: Any, message: str) -> Change:
 def updates_of(
     values: Mapping[str, Any], confidence: Mapping[str, float], words: str
 ) -> list[Update]:
-    """What a model has said of fields, as updates; how sure it is counts from 0 to 1."""
+    """What a model has said of fields, as updates; how sure it is counts from 0 to 1.
+
+    Some models name every field and leave empty what was not said: that takes nothing away.
+    """
     return [
         Update(name, value, min(max(confidence.get(name, 1.0), 0.0), 1.0), words)
         for name, value in values.items()
+        if not is_empty(value)
     ]

@@ -18,10 +18,11 @@ from app.retrieval.folding import words
 from app.skills.forms.blueprint import blueprint
 from app.skills.forms.catalog import list_published, load_published
 from app.skills.forms.contacts import find_people
-from app.skills.forms.drafts import list_open_drafts, list_open_work
+from app.skills.forms.drafts import find_open_draft, list_open_work
 from app.skills.forms.models import FormDraft, FormTemplate
 from app.skills.forms.pages import fill_page, reader_language
 from app.skills.forms.saving import unsaved_filling
+from app.skills.forms.sheets import title_of
 from app.skills.forms.submissions import list_own_submissions
 from app.web import db_session
 
@@ -36,12 +37,13 @@ def index() -> ResponseReturnValue:
     found = find_forms(list_published(session), wanted, reader_language())
     if request.htmx.wants_fragment:  # type: ignore[attr-defined]
         return render_template("forms/_list.html", found=found, wanted=wanted, **_reader())
+    sent = list_own_submissions(session, MOST_SENT)
     return render_template(
         "forms/index.html",
         found=found,
         wanted=wanted,
         drafts=list_open_work(session, MOST_DRAFTS),
-        sent=list_own_submissions(session, MOST_SENT),
+        sent=[(each, title_of(each.form, reader_language())) for each in sent],
         gone=request.args.get("gone"),
         **_reader(),
     )
@@ -73,9 +75,9 @@ def begin(slug: str) -> ResponseReturnValue:
     """An empty form, or the one that was begun; nothing is stored until something is typed."""
     session = db_session()
     template = load_published(session, slug)
-    begun = list_open_drafts(session, template.id)
+    begun = find_open_draft(session, template.id)
     if begun and "new" not in request.args:
-        return redirect(url_for(".fill", draft_id=begun[0].id))
+        return redirect(url_for(".fill", draft_id=begun.id))
     empty: MultiDict[str, str] = MultiDict()
     filling = unsaved_filling(session, template, empty, reader_language())
     return fill_page(filling, is_new=True)

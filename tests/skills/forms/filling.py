@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from app.db import Database, new_id
 from app.skills.forms.fields.definitions import read_fields
-from app.skills.forms.models import Contact, FormDraft, FormSubmission, FormTemplate
+from app.skills.forms.models import FormDraft, FormSubmission, FormTemplate
 from tests.factories import CheckedClient, Member, Page
 from tests.html_checks import Element
 
@@ -84,19 +84,15 @@ def make_template(
         return template
 
 
-def make_contact(owner: Database, group_id: UUID, name: str) -> Contact:
-    """Somebody whom the forms of the group may name."""
-    with owner.session() as session:
-        contact = Contact(group_id=group_id, name=name)
-        session.add(contact)
-        session.commit()
-        return contact
-
-
 def form_on(page: Page) -> dict[str, Any]:
     """What the page's form would send as it stands, without its buttons and its token."""
-    sent: dict[str, Any] = {}
-    for element in page.find("form", id="fill"):
+    return sent_by(page.find("form", id="fill"))
+
+
+def sent_by(form: Element) -> dict[str, Any]:
+    """What the fields in a part of a page would send: a text each, or a list of several."""
+    sent: dict[str, list[str]] = {}
+    for element in form:
         value = _value_of(element)
         if value is not None:
             sent.setdefault(element.attributes["name"], []).append(value)
@@ -110,8 +106,9 @@ def _value_of(element: Element) -> str | None:
     if element.tag == "textarea":
         return "".join(map(str, element.contents)).removeprefix("\n")
     if element.tag == "select":
-        chosen = [one for one in element.find_all("option") if "selected" in one.attributes]
-        return chosen[0].attributes["value"] if chosen else ""
+        options = element.find_all("option")
+        chosen = [one for one in options if "selected" in one.attributes] or options[:1]
+        return chosen[0].attributes["value"]
     if element.tag != "input" or attributes.get("type") == "file":
         return None
     if attributes.get("type") in ("checkbox", "radio") and "checked" not in attributes:

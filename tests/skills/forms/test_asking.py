@@ -4,8 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from app.skills.forms.asking import asks_for_form, tells_of_event, wanted_words
-from app.skills.forms.naming import FormNames, fold_names, named_form, related_form, title_words
+from app.skills.forms.asking import (
+    asks_for_form,
+    opens_something,
+    tells_of_event,
+    wanted_words,
+)
+from app.skills.forms.naming import (
+    FormNames,
+    fold_names,
+    named_form,
+    related_form,
+    title_words,
+    titled_form,
+)
 from tests.factories.forms import HOUSE_FORMS
 
 ASKED = [
@@ -23,6 +35,13 @@ ASKED = [
     ("Presentar un reporte sobre una lesión", "reporte lesion"),
     ("¿Dónde está el formulario para quejas de clientes?", "queja de cliente"),
     ("quiero levantar un reporte de incidente", "reporte de incidente"),
+    ("Llena un reporte de incidente: ayer un cliente se resbaló", "reporte de incidente"),
+    ("llena una queja de un cliente: mesa 8, la sopa estaba fría", "queja de cliente"),
+    ("levanta un reporte de incidente, se robaron una bolsa", "reporte de incidente"),
+    ("completa un reporte de lesión, Juan se quemó la mano", "reporte de lesion"),
+    ("haz un reporte de lesión: me corté el dedo", "reporte de lesion"),
+    ("Hola, por favor levanta un reporte de incidente", "reporte de incidente"),
+    ("hazme una amonestación para Kevin", "amonestacion"),
     ("A form for something we don't have", None),
     ("hi, I need to fill out an injury report", "injury report"),
 ]
@@ -42,6 +61,10 @@ NOT_ASKED = [
     "¿A qué temperatura se cocina la carne?",
     "¿Qué pasa si me amonestan?",
     "llenar la hielera",
+    "llena la hielera",
+    "la hielera está llena de reportes",
+    "Juan llena la bitácora en la noche",
+    "¿quién llena la bitácora?",
     "¿cómo se forma la masa?",
     "me dieron una amonestación y no estoy de acuerdo",
     "¿cuándo me pagan?",
@@ -110,6 +133,37 @@ def test_a_form_that_is_not_named_is_asked_for_by_what_is_left(names: FormNames)
     assert named_form(message, names) is None
     assert wanted_words(message) == "expense"
     assert wanted_words("A form for something we don't have") == "form"
+
+
+@pytest.mark.parametrize(
+    ("message", "slug"),
+    [
+        ("quiero llenar la falla de equipo", "equipment-failure"),
+        ("abre el registro de temperatura, cámara fría 1", "temperature-log"),
+        ("can you open the temperature log?", "temperature-log"),
+    ],
+)
+def test_a_form_that_is_opened_by_its_whole_title_is_wanted(
+    names: FormNames, message: str, slug: str
+) -> None:
+    named = titled_form(message, names)
+    assert opens_something(message)
+    assert named is not None
+    assert named.slug == slug
+
+
+def test_what_else_is_filled_or_opened_is_no_form(names: FormNames) -> None:
+    assert titled_form("llena la máquina de hielo, es un equipo nuevo", names) is None
+    assert not opens_something("how do I open the temperature log?")
+    assert not opens_something("the temperature log says 45")
+
+
+def test_a_kind_of_paper_alone_names_no_form(names: FormNames) -> None:
+    assert named_form("I need a knife loan log", names) is None
+    assert named_form("necesito un registro de visitas", names) is None
+    assert wanted_words("I need a log") == "log"
+    only_papers = fold_names((("log", "Log", "Registro", "", ""),))
+    assert named_form("fill out the log", only_papers) is not None
 
 
 def test_a_house_without_forms_names_none() -> None:

@@ -12,12 +12,12 @@ from app.db import Database
 from app.skills.forms.fields.definitions import FIELD_TYPES, read_fields
 from app.skills.forms.models import FormDraft, FormTemplate, FormTemplateVersion
 from tests.factories import CheckedClient, Member, Page, make_user, sign_in
-from tests.html_checks import Element
 from tests.skills.forms.filling import (
     EVERY_TYPE,
     SHORT,
     autosave,
     make_template,
+    sent_by,
     submit,
 )
 
@@ -43,29 +43,7 @@ def path_of(template: FormTemplate) -> str:
 
 def work_on(page: Page) -> dict[str, Any]:
     """What the builder's form would send as it stands, without its buttons and its token."""
-    sent: dict[str, list[str]] = {}
-    for element in page.find("div", id="work"):
-        value = _value_of(element)
-        if value is not None:
-            sent.setdefault(element.attributes["name"], []).append(value)
-    return {name: values if len(values) > 1 else values[0] for name, values in sent.items()}
-
-
-def _value_of(element: Element) -> str | None:
-    attributes = element.attributes
-    if not attributes.get("name"):
-        return None
-    if element.tag == "textarea":
-        return "".join(map(str, element.contents)).removeprefix("\n")
-    if element.tag == "select":
-        options = element.find_all("option")
-        chosen = [one for one in options if "selected" in one.attributes] or options[:1]
-        return chosen[0].attributes["value"]
-    if element.tag != "input":
-        return None
-    if attributes.get("type") in ("checkbox", "radio") and "checked" not in attributes:
-        return None
-    return attributes.get("value", "")
+    return sent_by(page.find("div", id="work"))
 
 
 def press(

@@ -10,8 +10,8 @@ from sqlalchemy import select
 
 from app.db import Database
 from app.skills.forms.models import Contact
-from tests.factories import CheckedClient, Member, make_user, sign_in
-from tests.skills.forms.filling import SHORT, make_contact, make_template
+from tests.factories import CheckedClient, Member, make_contact, make_user, sign_in
+from tests.skills.forms.filling import SHORT, make_template
 
 HOME = "/admin/contacts/"
 
@@ -127,6 +127,7 @@ def test_a_table_is_taken_in_row_by_row_and_twice_is_once(
         "\ufeffName,Job\r\nJosé,Chef\r\n".encode(),
         "Name\tJob\nJosé\tChef\n".encode("utf-16"),
         "Name,Job\nJosé,Chef\n".encode("cp1252"),
+        "Name,Employee,Job,Role\nJosé,,Chef,\n".encode(),
         '\n\n"Full name","Position"\n"José","Chef"'.encode(),
     ],
 )

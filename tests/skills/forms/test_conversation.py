@@ -130,6 +130,51 @@ def test_a_field_that_the_form_has_not_is_told_to_the_model_alone(talker: Talker
     assert updates(reply)["refused"] == []
 
 
+@pytest.mark.parametrize("odd", ["NaN", "-Infinity", "1e999"])
+def test_a_confidence_that_is_no_number_is_told_to_the_model_and_the_turn_ends_well(
+    talker: Talker, odd: str
+) -> None:
+    values = '{"fieldUpdates": {"location": "kitchen"}, "confidence": {"location": %s}}'
+    model = ScriptedProvider([call("update_form", values % odd)], say("Sorry."))
+    reply = talker.tell(model, SAID)
+    assert (reply.status, reply.content) == ("complete", "Sorry.")
+    assert "not valid JSON" in model.requests[1].messages[-1].text
+    assert talker.typed == {}
+
+
+def test_a_value_that_a_model_leaves_empty_takes_nothing_away(talker: Talker) -> None:
+    talker.tell(model_saying(location="kitchen", body_part="hand"), SAID)
+    reply = talker.tell(model_saying(location=None, body_part=" ", side="left"), "The left one")
+    assert talker.typed == {"location": "kitchen", "body_part": "hand", "side": "left"}
+    assert filled(reply) == {"side"}
+
+
+def test_what_is_not_asked_as_the_form_stands_is_refused_and_not_told_as_filled(
+    app: Flask, member: Member, template: FormTemplate
+) -> None:
+    talker = begin(app, member, template.slug)
+    reply = talker.tell(model_saying(body_part="Left hand", what="A cut"), SAID)
+    assert filled(reply) == {"what"}
+    [refused] = updates(reply)["refused"]
+    assert refused["name"] == "body_part"
+    assert refused["reason"].startswith("This is not asked")
+    assert talker.typed == {"what": "A cut"}
+    # With what it depends on, it is.
+    reply = talker.tell(model_saying(body_part="Left hand", hurt=True), SAID)
+    assert filled(reply) == {"body_part", "hurt"}
+
+
+def test_a_form_that_was_thrown_away_says_so_and_how_it_comes_back(
+    talker: Talker, builtin: BuiltinProvider, owner: Database
+) -> None:
+    with owner.transaction() as session:
+        session.execute(
+            update(FormDraft).where(FormDraft.id == talker.draft_id).values(status="discarded")
+        )
+    reply = talker.tell(builtin, SAID)
+    assert reply.content == "This form was thrown away. Bring it back to go on with it."
+
+
 def test_only_the_person_adds_files_and_signs(talker: Talker) -> None:
     reply = talker.tell(model_saying(signature="John", photos=["x"]), SAID)
     assert talker.typed == {}

@@ -16,7 +16,7 @@ from app.extensions import Services
 from app.factory import build_app
 from app.skills.forms.building.drafting import draft_from_starters, find_starter
 from app.skills.forms.building.naming import fields_named_in
-from app.skills.forms.fields.definitions import read_fields
+from app.skills.forms.fields.definitions import RadioField, read_fields
 from app.skills.forms.models import FormTemplate
 from app.skills.forms.starters import read_starters
 from tests.factories import CheckedClient, Member, make_user, sign_in
@@ -101,6 +101,17 @@ def test_a_sentence_finds_the_starter_that_it_means_or_none(
          {"guest_name": "text", "phone": "phone", "e_mail": "email", "number_of_guests": "number",
           "notes": "textarea"}),
         ("Something about parking", "Something about parking", {}),
+        ("I need to fill out a form for parking permits", "Parking permits", {}),
+        ("We'd like to have a form for keys with name", "Keys", {"name": "text"}),
+        ("Can you please make me a form about pets", "Pets", {}),
+        ("Necesito llenar un formulario para mascotas", "Mascotas", {}),
+        ("Quisiera hacer un formato de llaves", "Llaves", {}),
+        ("I need to count the knives", "Count the knives", {}),
+        ("Knife loans with who took it, which knife (chef, bread or boning), date (of the loan)",
+         "Knife loans", {"who_took_it": "text", "which_knife": "radio", "date": "date"}),
+        ("name, size (XS, S, M, L, XL y XXL), temperature (°F)", "",
+         {"name": "text", "size": "select", "temperature": "number"}),
+        ("name, knife (chef, bread", "", {"name": "text", "knife_chef": "text", "bread": "text"}),
         ("date, date and date", "", {"date": "date", "date_2": "date", "date_3": "date"}),
     ],
 )  # fmt: skip
@@ -110,6 +121,16 @@ def test_the_fields_that_a_sentence_names_are_made(
     called, made = fields_named_in(sentence, "es" if sentence.startswith("Quiero") else "en")
     assert called == title
     assert {field.name: field.type for field in made} == fields
+
+
+def test_the_choices_in_brackets_are_those_of_their_field() -> None:
+    _title, (_name, knife, _date) = fields_named_in(
+        "name, knife (chef, bread/paring or both), date", "en"
+    )
+    assert isinstance(knife, RadioField)
+    assert knife.label.en == "Knife"
+    assert [each.label.en for each in knife.options] == ["Chef", "Bread", "Paring", "Both"]
+    assert [each.value for each in knife.options] == ["chef", "bread", "paring", "both"]
 
 
 def test_what_is_known_is_labelled_in_both_languages(on: Services) -> None:

@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
+from io import BytesIO
+from typing import Any
 from uuid import UUID
 
 import pytest
-from flask import Flask
-from sqlalchemy import update
+from flask import Flask, before_render_template
+from jinja2 import Template
+from PIL import Image
+from sqlalchemy import Engine, event, update
 
 from app.db import Database, new_id
+from app.skills.forms.contacts import find_people
 from app.skills.forms.drafts import Change, change_fields, load_draft
 from app.skills.forms.models import FormDraft, FormTemplate, FormTemplateVersion
-from tests.factories import CheckedClient, Member, make_group, make_user, sign_in
+from tests.factories import CheckedClient, Member, make_contact, make_group, make_user, sign_in
 from tests.skills.forms.filling import (
     EVERY_TYPE,
     SHORT,
+    WHO,
     address_on,
     autosave,
     drafts_of,
     form_on,
-    make_contact,
     make_template,
     send,
     submissions_of,
 )
-
-
-@pytest.fixture
-def template(owner: Database, member: Member) -> FormTemplate:
-    return make_template(owner, member.group_id)
 
 
 def draft_id_of(address: str) -> UUID:
@@ -99,6 +99,39 @@ def test_every_type_of_field_is_drawn_filled_and_shown_again(
     labels = " ".join(each.text for each in page.find_all("label") + page.find_all("legend"))
     assert ("Campo text" in labels) == (language == "es")
     assert ("En pocas palabras" in page.text) == (language == "es")
+
+
+def test_drawing_the_page_asks_the_database_nothing(
+    app: Flask, owner: Database, member: Member, browser: CheckedClient
+) -> None:
+    template = make_template(owner, member.group_id, EVERY_TYPE)
+    page = browser.page(f"/forms/{template.slug}")
+    files = {"u-photo": [picture("hand.jpg")], "u-file": [picture("paper.jpg")]}
+    saved = browser.post(address_on(page), **form_on(page), **files)
+    asked = []
+
+    def watch(app: Flask, template: Template, **_facts: Any) -> None:
+        if template.name == "forms/fill.html":
+            event.listen(Engine, "before_cursor_execute", note)
+
+    def note(*facts: Any) -> None:
+        asked.append(facts[2])
+
+    with before_render_template.connected_to(watch, app):
+        try:
+            page = browser.page(saved.location)
+        finally:
+            event.remove(Engine, "before_cursor_execute", note)
+    assert asked == []
+    names = [each.text for each in page.find_all("a", class_="upload-name")]
+    assert names == ["paper.jpg", "hand.jpg"]
+
+
+def picture(name: str) -> tuple[BytesIO, str]:
+    output = BytesIO()
+    Image.new("RGB", (30, 20), "red").save(output, "JPEG")
+    output.seek(0)
+    return output, name
 
 
 def test_what_is_wrong_is_told_at_once_and_kept_as_it_was_typed(
@@ -198,6 +231,32 @@ def test_a_name_finds_contacts_and_several_are_asked_about(
     assert (again["v-who"], again["v-who-contact"]) == ("Ana López", str(ana.id))
 
 
+def test_the_beginning_of_a_name_is_nobody_yet(
+    owner: Database, database: Database, member: Member, browser: CheckedClient,
+    template: FormTemplate,
+) -> None:  # fmt: skip
+    make_contact(owner, member.group_id, "Juana Pérez")
+    page = browser.page(f"/forms/{template.slug}")
+    assert send(browser, page, "submit", who="Juan", what="Late").status_code == 303
+    assert submissions_of(owner, member)[0].values["who"] == {"name": "Juan"}
+    # Where only contacts may be named, she is offered and not taken.
+    strict = make_template(owner, member.group_id, [{**WHO, "anybody": False}])
+    page = browser.page(f"/forms/{strict.slug}")
+    notes = autosave(browser, page, who="Juan").find("div", id="notes-who")
+    assert "Nobody of that name is among the contacts." in notes.text
+    assert [each.text for each in notes.find_all("button")] == ["Juana Pérez"]
+
+
+def test_who_is_called_so_is_found_among_many_whose_names_begin_so(
+    owner: Database, database: Database, member: Member
+) -> None:
+    for letter in "ABCDEFGHI":
+        make_contact(owner, member.group_id, f"{letter} Cruzado")
+    make_contact(owner, member.group_id, "Zoe Cruz")
+    with database.transaction(member.scope) as session:
+        assert [person.name for person in find_people(session, "Cruz")] == ["Zoe Cruz"]
+
+
 def test_what_was_said_is_marked_and_can_be_undone(
     owner: Database, database: Database, member: Member, browser: CheckedClient,
     template: FormTemplate,
@@ -221,6 +280,23 @@ def test_what_was_said_is_marked_and_can_be_undone(
     assert browser.post(f"{address}/undo/nothing", **form_on(page)).status_code == 303
 
 
+def test_undo_that_is_pressed_twice_is_one(
+    owner: Database, database: Database, member: Member, browser: CheckedClient,
+    template: FormTemplate,
+) -> None:  # fmt: skip
+    page = browser.page(f"/forms/{template.slug}")
+    autosave(browser, page, what="Typed")
+    address = address_on(page)
+    with database.transaction(member.scope) as session:
+        draft = load_draft(session, draft_id_of(address), lock=True)
+        change_fields(session, draft, {"what": Change("Said", by="said")}, "en")
+    form = form_on(browser.page(address))
+    for _ in range(2):
+        undone = browser.post_fragment(f"{address}/undo/what", **form)
+        assert form_text(undone.find("textarea", id="v-what").text) == "Typed"
+    assert drafts_of(owner, member)[0].typed == {"what": "Typed"}
+
+
 def form_text(text: str) -> str:
     return text.strip()
 
@@ -237,6 +313,8 @@ def test_thrown_away_can_be_brought_back_and_typing_on_does_so_too(
     assert "half-filled" not in browser.page("/chat").text
     assert browser.post(f"{address}/restore").location == address
     browser.post(f"{address}/discard")
+    refused = browser.post(f"{address}/undo/what", **form_on(page))
+    assert "This form was thrown away." in browser._page(refused, 409).text
     autosave(browser, page, what="Kept on")
     [draft] = drafts_of(owner, member)
     assert (draft.status, draft.typed) == ("open", {"what": "Kept on"})

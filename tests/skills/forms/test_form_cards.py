@@ -205,6 +205,12 @@ def test_who_only_says_yes_means_what_they_said_before(
             "employee-write-up",
             "¿Quieres llenar este formulario?",
         ),
+        (
+            "quiero llenar la falla de equipo, la freidora no prende desde ayer",
+            "es",
+            "equipment-failure",
+            "¿Quieres llenar este formulario?",
+        ),
     ],
 )
 def test_the_built_in_assistant_shows_the_form_and_asks(

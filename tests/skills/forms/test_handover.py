@@ -14,8 +14,21 @@ from sqlalchemy import select, update
 from app.assistant.models import Message, Thread
 from app.db import Database, new_id, utc_now
 from app.extensions import Services
+from app.skills.forms.handover import own_words
+from app.skills.forms.hints import offer_form
 from app.skills.forms.models import FormDraft, FormHandover, FormTemplate
-from tests.factories import CheckedClient, Member, ask, make_form, make_group, make_user, sign_in
+from tests.assistant.scripted import ScriptedProvider
+from tests.assistant.scripted import say as answered
+from tests.factories import (
+    CheckedClient,
+    Member,
+    answer,
+    ask,
+    make_form,
+    make_group,
+    make_user,
+    sign_in,
+)
 
 SAID = "John cut his hand on the slicer at 3pm today in the kitchen"
 SLUG = "employee-injury-report"
@@ -67,6 +80,24 @@ def test_a_card_leads_to_a_draft_with_the_persons_own_words(
         ).one()
         assert handover.used_at is not None
         assert timedelta(minutes=29) < handover.expires_at - utc_now() < timedelta(minutes=30)
+
+
+def test_who_takes_the_chip_beside_an_answer_hands_over_what_they_said_and_not_the_chip(
+    app: Flask, on: Services, member: Member
+) -> None:
+    hurt = "John hurt his hand at 3pm on the slicer"
+    for said in (hurt, f"{hurt} {'and then it bled ' * 100}".strip()):
+        told = ask(on.database, member, said)
+        answer(app, member, told, ScriptedProvider(answered("Hold it under water.")))
+        with on.database.transaction(member.scope) as session:
+            [chip] = offer_form(session, said, "en")
+        asked = ask(on.database, member, chip.message, told.thread.id)
+        with on.database.transaction(member.scope) as session:
+            assert own_words(session, asked.message.id) == said
+    # Who says the same in a new conversation has said it so.
+    alone = ask(on.database, member, f"Fill out “it”: {SAID}").message.id
+    with on.database.transaction(member.scope) as session:
+        assert own_words(session, alone) == f"Fill out “it”: {SAID}"
 
 
 def test_the_words_begin_the_forms_own_conversation_once(

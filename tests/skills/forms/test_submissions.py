@@ -17,10 +17,11 @@ from app.db import Database, utc_now
 from app.skills.forms.exporting import neutral
 from app.skills.forms.models import FormSubmission, FormTemplate
 from app.skills.forms.submissions import PAGE
-from tests.factories import CheckedClient, Member, Page, make_user, sign_in
+from tests.factories import CheckedClient, Member, Page, make_contact, make_user, sign_in
 from tests.skills.forms.filling import (
     EVERY_TYPE,
     WHAT,
+    WHO,
     address_on,
     field,
     form_on,
@@ -75,7 +76,9 @@ def test_the_list_is_narrowed_by_form_person_days_and_words(
 ) -> None:  # fmt: skip
     other = make_template(owner, member.group_id, [WHAT], slug="log", title_en="Waste log")
     submit(browser, template, what="A Jalapeño fell")
-    submit(manager, template, what="Nothing")
+    john = make_contact(owner, member.group_id, "John Carter")
+    named = make_template(owner, member.group_id, [WHAT, WHO], slug="report-2", title_en="Report")
+    submit(manager, named, what="Nothing", who="John Carter")
     submit(manager, other, what="Old bread")
     with owner.transaction() as session:
         old = update(FormSubmission).where(FormSubmission.group_id == member.group_id)
@@ -86,7 +89,7 @@ def test_the_list_is_narrowed_by_form_person_days_and_words(
     for query, wanted in {
         "": [3, 2, 1],
         "form=log": [3],
-        "form=report&q=nothing": [2],
+        "form=report-2&q=nothing": [2],
         f"person={member.user_id}": [1],
         f"until={boundary}": [1],
         f"since={boundary}": [3, 2],
@@ -95,6 +98,10 @@ def test_the_list_is_narrowed_by_form_person_days_and_words(
         "q=waste": [3],
         f"q=F-{year}-000002": [2],
         "q=zebra": [],
+        # Neither what the fields are called inside nor an id is what somebody wrote.
+        "q=contact_id": [],
+        f"q={str(john.id)[:8]}": [],
+        "q=carter": [2],
         "q=%": [],
         "person=x&since=x&page=x&form=": [3, 2, 1],
         "since=9999-12-31&until=0001-01-01": [3, 2, 1],
@@ -162,6 +169,10 @@ def test_the_table_has_a_column_a_field_and_no_formula(
     assert lines[-1][heads.index("Waste log: What happened")] == "'@bread"
     assert lines[-1][heads.index("Incident report: What happened")] == ""
     assert len(table(manager, "?form=log")) == 2
+
+
+def test_a_table_of_no_form_that_could_be_is_empty(manager: CheckedClient) -> None:
+    assert len(table(manager, "?form=%00")) == 1
 
 
 def test_a_large_table_is_whole(database: Database, member: Member, manager: CheckedClient) -> None:

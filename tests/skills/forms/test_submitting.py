@@ -15,7 +15,7 @@ from app.db import Database, app_database
 from app.skills.forms.drafts import Change, change_fields, load_draft, open_draft, read_filling
 from app.skills.forms.models import FormSubmission, FormTemplate
 from app.skills.forms.submitting import NotReady, submit_draft
-from tests.factories import CheckedClient, Member, make_group, make_user, sign_in
+from tests.factories import CheckedClient, Member, make_contact, make_group, make_user, sign_in
 from tests.skills.forms.filling import (
     HURT,
     WHAT,
@@ -23,16 +23,10 @@ from tests.skills.forms.filling import (
     autosave,
     drafts_of,
     form_on,
-    make_contact,
     make_template,
     send,
     submissions_of,
 )
-
-
-@pytest.fixture
-def template(owner: Database, member: Member) -> FormTemplate:
-    return make_template(owner, member.group_id)
 
 
 def test_what_is_missing_and_wrong_is_told_in_its_place_and_everything_is_kept(
@@ -88,6 +82,17 @@ def test_a_form_arrives_with_its_number_its_form_and_an_entry_in_the_log(
         assert (entry.action, entry.user_id) == ("submit form", member.user_id)
 
 
+def test_a_form_in_which_nothing_was_typed_is_told_of_and_not_kept(
+    owner: Database, member: Member, browser: CheckedClient, template: FormTemplate
+) -> None:
+    page = browser.page(f"/forms/{template.slug}")
+    again = browser._page(send(browser, page, "submit"), 422)
+    assert "2 fields need another look." in again.text
+    assert drafts_of(owner, member) == []
+    assert "half-filled" not in browser.page("/chat").text
+    assert send(browser, again, "submit", who="Ann", what="A fall").status_code == 303
+
+
 def test_what_is_hidden_is_not_handed_in(
     owner: Database, member: Member, browser: CheckedClient, template: FormTemplate
 ) -> None:
@@ -99,6 +104,22 @@ def test_what_is_hidden_is_not_handed_in(
     send(browser, page, hurt=None, who="Ann", what="All well")
     assert send(browser, browser.page(address_on(page)), "submit").status_code == 303
     assert set(submissions_of(owner, member)[0].values) == {"who", "what"}
+
+
+def test_what_another_page_has_changed_is_shown_before_it_is_sent(
+    owner: Database, member: Member, browser: CheckedClient, template: FormTemplate
+) -> None:
+    page = browser.page(f"/forms/{template.slug}")
+    autosave(browser, page, who="Ann", what="A fall")
+    one, two = browser.page(address_on(page)), browser.page(address_on(page))
+    autosave(browser, two, who="Bea")
+    response = send(browser, one, "submit", what="A bad fall")
+    again = browser._page(response, 409)
+    assert "Changed on another page and shown here now: Who." in again.text
+    assert (form_on(again)["v-who"], form_on(again)["v-what"]) == ("Bea", "A bad fall")
+    assert submissions_of(owner, member) == []
+    assert send(browser, again, "submit").status_code == 303
+    assert submissions_of(owner, member)[0].values["who"] == {"name": "Bea"}
 
 
 def test_pressed_twice_from_two_tabs_and_again_later_it_is_one(

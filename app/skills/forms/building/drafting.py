@@ -17,6 +17,7 @@ from app.retrieval.embedder import Embedder, EmbeddingUnavailable, Vectors
 from app.skills.forms.building.naming import fields_named_in, take_apart
 from app.skills.forms.fields.definitions import FormField, Words, dump_fields
 from app.skills.forms.models import FORM_TOOLS
+from app.skills.forms.naming import PAPER_WORDS
 from app.skills.forms.search import FORM_WORDS
 from app.skills.forms.starters import Starter, read_starters
 
@@ -30,14 +31,13 @@ Source = Literal["model", "starter", "named", "empty"]
 @dataclass(frozen=True)
 class Drafted:
     """A form to begin with: its content and address, where it comes from, and if from a
-    starter, from which one. `is_fallback` where the model was asked and could not be used.
+    starter, from which one.
     """
 
     content: Mapping[str, Any]
     slug: str
     source: Source
     starter: Starter | None = None
-    is_fallback: bool = False
 
 
 def content_of_starter(starter: Starter) -> dict[str, Any]:
@@ -94,9 +94,7 @@ def _titles(starter: Starter) -> list[frozenset[str]]:
     return [frozenset(stems(text)) - _NOTHING for text in (starter.title.en, starter.title.es)]
 
 
-# Words of titles that say what kind of paper it is, and not what it is about.
-_PAPERS = "log report request record registro reporte solicitud hoja formato"
-_NOTHING = frozenset(stems(" ".join((*FORM_WORDS, _PAPERS))))
+_NOTHING = frozenset(stems(" ".join((*FORM_WORDS, PAPER_WORDS))))
 
 
 def _likeness(embedder: Embedder, sentence: str, starters: list[Starter]) -> list[float]:

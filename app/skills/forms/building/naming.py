@@ -11,7 +11,7 @@ import yaml
 
 from app.retrieval.folding import fold, words
 from app.skills.forms.building.rows import make_name
-from app.skills.forms.fields.definitions import FormField, read_fields
+from app.skills.forms.fields.definitions import MOST_OPTIONS, FormField, read_fields
 
 _FILE = Path(__file__).with_name("field_words.yaml")
 # What stands before the fields: "a form for parking permits with: name, …"
@@ -20,14 +20,23 @@ _BEFORE = re.compile(
     r"|con|que (?:tenga|lleve|pida|incluya|registre)|incluyendo|campos?)\b:?",
     re.IGNORECASE,
 )
-_APART = re.compile(r"\s*[,;\n]\s*(?:(?:and|y|e)\s+)?|\s+(?:and|y|e)\s+|\s*&\s*", re.IGNORECASE)
+# What stands in brackets belongs to the field before them: "size (small, large)".
+_APART = re.compile(
+    r"(?:\s*[,;\n]\s*(?:(?:and|y|e)\s+)?|\s+(?:and|y|e)\s+|\s*&\s*)(?![^()]*\))", re.IGNORECASE
+)
+_IN_BRACKETS = re.compile(r"^(?P<label>[^()]+?)\s*\((?P<choices>[^()]+)\)$")
+_OR = re.compile(r"\s*[,;/]\s*(?:(?:and|or|y|o|u)\s+)?|\s+(?:and|or|y|o|u)\s+", re.IGNORECASE)
 _ARTICLES = re.compile(
     r"^(?:(?:the|an?|their|his|her|its|some|your|el|la|los|las|una?|unos|unas|su|sus)\s+)+",
     re.IGNORECASE,
 )
+# How people ask: "I need to fill out …", "Can you make me …", "Quisiera hacer …".
 _ASKING = re.compile(
-    r"^(?:please\s+)?(?:i (?:need|want)|we need|make|create|build|give me|necesito|necesitamos"
-    r"|quiero|haz(?:me)?|crea(?:me)?)\b\s*(?:me\s+)?",
+    r"^(?:(?:please|por favor|can you|could you|puedes|help me|ayúdame a)\b,?\s+)*"
+    r"(?:(?:(?:i|we)(?:\s+would|['\u2019]d)?\s+(?:need|want|like)|necesit(?:o|amos)|quiero|queremos"
+    r"|quisiera)\b\s*(?:to\s+)?)?"
+    r"(?:(?:make|create|build|have|give|fill (?:out|in)|complete|haz|hazme|hacer|crea|créame|creame"
+    r"|crear|tener|llenar|rellenar|completar)\b\s*(?:me\b|us\b)?\s*)?",
     re.IGNORECASE,
 )
 _A_FORM = re.compile(
@@ -36,6 +45,8 @@ _A_FORM = re.compile(
     re.IGNORECASE,
 )
 LONGEST_LABEL, MOST_WORDS, MOST_NAMED = 60, 5, 30
+# More choices than these are a list to open.
+MOST_SHOWN = 5
 
 
 def take_apart(sentence: str) -> tuple[str, str]:
@@ -57,7 +68,7 @@ def fields_named_in(sentence: str, language: str) -> tuple[str, tuple[FormField,
     """
     title, listed = take_apart(sentence)
     named = [_ARTICLES.sub("", each).strip(" .:") for each in _APART.split(listed)]
-    fitting = [each for each in named if each and len(words(each)) <= MOST_WORDS]
+    fitting = [each for each in named if each and len(words(_bare(each))) <= MOST_WORDS]
     return _title(title), _fields(fitting[:MOST_NAMED], language)
 
 
@@ -69,15 +80,43 @@ def _title(text: str) -> str:
 def _fields(labels: list[str], language: str) -> tuple[FormField, ...]:
     stored: list[dict[str, Any]] = []
     taken: set[str] = set()
-    for label in labels:
+    for written in labels:
+        label = _bare(written)
         known = _known(label)
         name = make_name(known.get("en", label), taken)
         taken.add(name)
         called = [fold(known.get(each, "")) for each in ("en", "es")]
         texts = {each: known[each] if fold(label) in called else "" for each in ("en", "es")}
         texts[language] = _capital(label)[:LONGEST_LABEL]
-        stored.append({"type": "text", "name": name, "label": texts, **known.get("field", {})})
+        field = known.get("field") or {"type": "text"}
+        if field["type"] == "text":
+            field = _choice(written, language) or field
+        stored.append({"name": name, "label": texts, **field})
     return read_fields(stored)
+
+
+def _bare(written: str) -> str:
+    """A field as it is called, without the choices in brackets behind it."""
+    return written[: len(written) - len(_choices(written)[1])].strip()
+
+
+def _choices(written: str) -> tuple[list[str], str]:
+    """The choices in brackets behind a field, and the brackets; one alone is no choice."""
+    match = _IN_BRACKETS.match(written)
+    choices = [each for each in _OR.split(match["choices"].strip()) if each] if match else []
+    return (choices, written[match.end("label") :]) if match and len(choices) > 1 else ([], "")
+
+
+def _choice(written: str, language: str) -> dict[str, Any]:
+    """What a field of these choices is; nothing where there are none."""
+    taken: set[str] = set()
+    options = []
+    for each in _choices(written)[0][:MOST_OPTIONS]:
+        value = make_name(each, taken)
+        taken.add(value)
+        options.append({"value": value, "label": {language: _capital(each)[:LONGEST_LABEL]}})
+    kind = "radio" if len(options) <= MOST_SHOWN else "select"
+    return {"type": kind, "options": options} if options else {}
 
 
 def _capital(text: str) -> str:

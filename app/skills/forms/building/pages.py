@@ -12,6 +12,7 @@ from flask_babel import gettext as _
 from flask_login import current_user
 from markupsafe import Markup
 
+from app.bilingual import in_language
 from app.icons import SHAPES
 from app.skills.forms.building.reading import Built, build
 from app.skills.forms.building.rows import Row
@@ -133,7 +134,7 @@ def _choices_of_condition(work: Work, row: Row) -> dict[str, Any]:
         values = [("true", _("Yes")), ("false", _("No"))]
     elif on is not None and on.type in CHOOSING:
         values = [
-            (value, (spanish or english) if language == "es" else (english or spanish))
+            (value, in_language(language, english, spanish))
             for value, english, spanish in on.options
         ]
     fields = [(each.key, each.label(language) or str(TYPES[each.type].label)) for each in able]
@@ -166,8 +167,7 @@ def preview(work: Work, language: str, built: Built | None = None) -> Markup:
 
 
 def _text_of(work: Work, name: str, language: str) -> str:
-    other = "en" if language == "es" else "es"
-    return work.texts[f"{name}_{language}"] or work.texts[f"{name}_{other}"]
+    return in_language(language, work.texts[f"{name}_en"], work.texts[f"{name}_es"])
 
 
 def _field_view(row: Row, built: Built, language: str) -> FieldView:

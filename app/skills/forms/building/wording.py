@@ -7,6 +7,7 @@ from typing import Any
 
 from flask_babel import gettext as _
 
+from app.bilingual import in_language
 from app.differences import Change, compare
 from app.skills.forms.building.rows import Row, new_row, row_of
 from app.skills.forms.building.types import CHOOSING, SETTINGS, TYPES, Setting
@@ -105,6 +106,5 @@ def _value_in_words(on: Row, value: str, language: str) -> str:
         return _("Yes") if value == "true" else _("No")
     for known, english, spanish in on.options:
         if known == value:
-            first, second = (spanish, english) if language == "es" else (english, spanish)
-            return (first or second) if language else both(english, spanish)
+            return in_language(language, english, spanish) if language else both(english, spanish)
     return value

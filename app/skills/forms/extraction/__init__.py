@@ -35,8 +35,8 @@ __all__ = ["Found", "extract"]
 
 # Each takes the words that it has understood away from those after it.
 _STEPS = (
-    fill_answers, fill_details, fill_names, fill_codes, fill_moments, fill_numbers, fill_options,
-    fill_boxes, fill_machines, fill_people, fill_account,
+    fill_answers, fill_details, fill_names, fill_codes, fill_moments, fill_numbers, fill_people,
+    fill_options, fill_boxes, fill_machines, fill_account,
 )  # fmt: skip
 _CORRECTION = re.compile(
     r"^\W*(?:no|nope|not|actually|sorry|oops|wait|correction|i meant|my mistake|perdon|disculpa"

@@ -8,6 +8,7 @@ from typing import Any
 from app.skills.forms.extraction.clock import read_hour
 from app.skills.forms.extraction.lexicon import NUMBER_WORDS
 from app.skills.forms.extraction.options import find_options
+from app.skills.forms.extraction.people import find_people
 from app.skills.forms.extraction.reading import Reading, content_stems, cue_words, squeeze, stem
 from app.skills.forms.extraction.sentence import Sentence, Span
 from app.skills.forms.fields.numbers import parse_number
@@ -101,7 +102,7 @@ def _options(reading: Reading, field: Any, text: str) -> Any:
 
 def _person(reading: Reading, text: str) -> dict[str, str] | None:
     """A contact, or the name of several; who is none of them is left to the other ways."""
-    people = reading.around.find_people(text)
+    people = find_people(reading, text)
     if len(people) == 1:
         return {"name": people[0].name, "contact_id": people[0].id}
     return {"name": text} if people else None

@@ -22,15 +22,20 @@ _OPEN = re.compile(
 
 def fill_boxes(reading: Reading) -> None:
     """Tick what was said to be so, and answer what was said to be or not to be."""
-    for field in reading.open("checkbox", "radio", "select"):
+    for field in reading.fields:
         if field.type == "checkbox":
-            said = _is_said(reading, field)
-            if said and said[0]:
-                reading.add(field.name, True, 0.8, said[1], takes=False)
-        elif is_yes_or_no(field):
-            said = _is_said(reading, field)
-            if said:
-                reading.add(field.name, _answer(field, said[0]), 0.8, said[1], takes=False)
+            _tick(reading, field)
+    for field in reading.open("radio", "select"):
+        said = _is_said(reading, field) if is_yes_or_no(field) else None
+        if said:
+            reading.add(field.name, _answer(field, said[0]), 0.8, said[1], takes=False)
+
+
+def _tick(reading: Reading, field: Any) -> None:
+    """Tick a box; who says all of its label and denies it takes the tick away."""
+    said = None if field.name in reading.found else _is_said(reading, field)
+    if said and said[0] != bool(reading.known.get(field.name)):
+        reading.add(field.name, said[0], 0.8, said[1], takes=False)
 
 
 def _is_said(reading: Reading, field: Any) -> tuple[bool, Span] | None:

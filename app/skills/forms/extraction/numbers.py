@@ -31,6 +31,9 @@ _READS = re.compile(
     r"|marca|marco|marcaba|registra|registro|esta a|estaba a|estan a|midio)|'s at)$"
 )
 _AND = re.compile(r" (?:and|y|e) ")
+# "It was at 8" says when, and "3 times" how often: neither is the number of anything.
+_WHEN = re.compile(r"\b(?:at|by|until|since|around|a las?|hasta las?|desde las?)$")
+_OFTEN = re.compile(r"\s*(?:times|veces)\b")
 _DEGREES = frozenset({"degrees", "grados"})
 
 
@@ -48,7 +51,8 @@ def find_amounts(reading: Reading) -> list[Amount]:
     known = frozenset().union(*lexicon().units)
     found = []
     for match in islice(_NUMBER.finditer(reading.said.folded), MOST_AMOUNTS):
-        if not reading.said.is_free(Span(*match.span("amount"))):
+        is_free = reading.said.is_free(Span(*match.span("amount")))
+        if not is_free or _OFTEN.match(reading.said.folded, match.end("amount")):
             continue
         unit = (match["unit"] or "").replace(" ", "") if "°" in match[0] else match["unit"] or ""
         unit = unit if unit in known else unit.split()[0] if unit else ""
@@ -85,7 +89,8 @@ def _give(reading: Reading, name: str, amount: Amount) -> None:
 def _corrected(reading: Reading, amount: Amount) -> Any:
     """The form's one number, where a few words are about nothing else: "no, 38"."""
     is_bare = not amount.unit and len(reading.said.folded.split()) <= 4
-    if not (reading.is_correction and is_bare):
+    is_when = bool(_WHEN.search(reading.said.before(amount.span, 3)))
+    if is_when or not (reading.is_correction and is_bare):
         return None
     filled = [each for each in reading.open("number") if reading.known.get(each.name)]
     return filled[0] if len(filled) == 1 else None

@@ -12,7 +12,8 @@ from app.skills.forms.extraction.sentence import Span
 from app.skills.forms.fields.definitions import Words
 
 YES, NO = frozenset({"yes", "si"}), frozenset({"no"})
-_AT = re.compile(r"\b(?:in|inside|at|on|en|dentro de)(?: (?:the|our|el|la|los|las))?$")
+# "The reach-in freezer" says what it is, not where something was.
+_AT = re.compile(r"(?<![\w-])(?:in|inside|at|on|en|dentro de)(?: (?:the|our|el|la|los|las))?$")
 
 _PLANNED = re.compile(
     r"\b(?:needs? to|should|might|may|will|going to|if|hay que|tiene que|tenemos que|debe|deberia"

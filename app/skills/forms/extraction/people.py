@@ -11,7 +11,7 @@ from app.retrieval.folding import fold, words
 from app.skills.forms.extraction.lexicon import lexicon
 from app.skills.forms.extraction.reading import Reading
 from app.skills.forms.extraction.sentence import Span
-from app.skills.forms.fields.values import Person
+from app.skills.forms.fields.values import Person, people_called
 
 MOST_ASKED = 40
 _WORD = re.compile(r"[^\W\d_][\w'-]*")
@@ -30,7 +30,7 @@ _DOES = re.compile(
     r"|falto|vino|fue|salio|grito|uso|estaba|tuvo|le|no|llega|tiene|needs|wants)\b"
 )
 _ABOUT = re.compile(
-    r"\b(?:write up|write-up|writeup|written warning for|warning for|write up for|discipline"
+    r"\b(?:write up|write-up|writeup|(?:warning|write[ -]?up|report|form) for|discipline"
     r"|amonestar a|amonestacion (?:\w+ )?(?:a|para)|reportar a|report on|employee|empleado|empleada"
     r"|happened to|le paso a)$"
 )
@@ -51,10 +51,16 @@ class Mention(NamedTuple):
 
 def fill_people(reading: Reading) -> None:
     """Those whose part is told into its field, and then the one whom all is about."""
+    named = _mentions(reading)
+    _fill(reading, [each for each in named if not reading.said.is_denied(each.span)])
+    # Whoever was named in full says nothing else: María Salas is not in the dining room.
+    for mention in named:
+        if mention.people and len(words(mention.name)) > 1:
+            reading.said.take(mention.span)
+
+
+def _fill(reading: Reading, mentions: list[Mention]) -> None:
     fields = list(reading.open("person"))
-    if not fields:
-        return
-    mentions = [m for m in _mentions(reading) if not reading.said.is_denied(m.span)]
     parts = {mention: _part(reading, mention) for mention in mentions}
     for mention, part in parts.items():
         field = next((each for each in fields if part and _part_of(each) == part), None)
@@ -91,8 +97,10 @@ def _part(reading: Reading, mention: Mention) -> str:
     before, after = said.before(mention.span, 4), said.after(mention.span, 4)
     if re.search(r"\band\s*$|\by\s*$", before) or _AND.match(_raw_after(reading, mention)):
         return "none"
+    # "A write-up for Kevin" is about him, where "for" says little else.
+    is_about = bool(_ABOUT.search(before))
     for name, role in lexicon().roles.items():
-        if role.after.match(after) or _ends_with(role.before, before):
+        if role.after.match(after) or (not is_about and _ends_with(role.before, before)):
             return "none" if name == "teller" else name
     if _BELONGS.match(after):
         return _SUBJECT if _body().search(after) else "none"
@@ -166,18 +174,16 @@ def _longest(reading: Reading, tokens: list[Span]) -> Mention | None:
         run.append(span)
     for length in range(len(run), 0, -1):
         whole = Span(run[0].start, run[length - 1].end)
-        people = _people(reading, said.words(whole))
+        people = find_people(reading, said.words(whole))
         if people:
             return Mention(whole, said.words(whole), people)
     whole = Span(run[0].start, run[-1].end)
     return Mention(whole, said.words(whole), ()) if _is_believed(reading, run) else None
 
 
-def _people(reading: Reading, name: str) -> tuple[Person, ...]:
+def find_people(reading: Reading, name: str) -> tuple[Person, ...]:
     """The contacts who are called so; the beginning of a name is not enough."""
-    wanted = set(words(name))
-    found = reading.around.find_people(name)
-    return tuple(each for each in found if wanted <= set(words(each.name)))
+    return tuple(people_called(name, reading.around.find_people(name)))
 
 
 def _is_believed(reading: Reading, run: list[Span]) -> bool:

@@ -34,17 +34,22 @@ _BESIDE = re.compile(
 _ACCOUNT_WORDS = frozenset(
     "happened describe description details account paso descripcion detalles relato".split()
 )
-_ASKED = re.compile(
-    r"^\W*(?:(?:hi|hello|hey|hola|please|por favor)\W+)?"
+_A_WISH = (
     r"(?:(?:i|we)(?:'d| would)? (?:need|want|like|have) to|can you|can i|help me|let me"
     r"|necesito|quiero|quisiera|tengo que|me ayudas a|ayudame a)?\s*"
-    r"(?:fill(?: ?out| in)?|complete|file|document|submit|make|start|open|do|llenar|completar"
-    r"|hacer|documentar|presentar|registrar|levantar|abrir)\s+(?:an?|the|un|una|el|la)?\s*"
+    r"(?:fill(?: ?out| in)?|complete|file|document|submit|make|start|open|do|(?:re)?llen(?:ar?|ame)"
+    r"|complet(?:ar?|ame)|hacer|haz(?:me)?|document(?:ar?|ame)|present(?:ar?|ame)|registr(?:ar?|ame)"
+    r"|levant(?:ar?|ame)|abr(?:ir|e|eme))\s+(?:an?|the|un|una|el|la)?\s*"
     r"(?:[\w-]+\s+){0,3}?(?:report|form|incident|complaint|log|write-up|reporte|formulario"
     r"|incidente|queja|registro|reclamo|amonestacion)\b"
     r"(?:\s+(?:de|of|for|about|sobre|por)\s+(?:an?\s+|una?\s+)?(?:lesion|injury|incidente|queja))?"
-    r"\W*"
 )
+_ASKED = re.compile(
+    rf"^\W*(?:(?:hi|hello|hey|hola|please|por favor)\W+)?{_A_WISH}(?:\s+“[^”]*”)?(?P<end>\W*)"
+    # What a chip to a form says before the words that it repeats.
+    r"|^fill out “[^”]*”(?P<colon>: )"
+)
+_ASKED_LAST = re.compile(rf"[.,;:]\s*(?:please |por favor )?{_A_WISH}(?: please| por favor)?\W*$")
 
 
 def _has_label(field: Any, wanted: frozenset[str]) -> bool:
@@ -127,9 +132,16 @@ def fill_account(reading: Reading) -> None:
         return
     for field in reading.open("textarea"):
         if _has_label(field, _ACCOUNT_WORDS):
-            whole = Span(0, len(said.text))
+            whole = _told(said.folded)
             reading.add(field.name, said.words(whole).strip(), 0.7, whole)
             return
+
+
+def _told(folded: str) -> Span:
+    """All that was said but the wish for a form before or after it, where it stands apart."""
+    asked, last = _ASKED.match(folded), _ASKED_LAST.search(folded)
+    is_apart = asked and re.search(r"[.,;:\n]", asked["end"] or asked["colon"] or "")
+    return Span(asked.end() if asked and is_apart else 0, last.start() if last else len(folded))
 
 
 _TELLING = ("person", "select", "radio", "multi_select")

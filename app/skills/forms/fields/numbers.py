@@ -22,7 +22,8 @@ def parse_number(raw: Any, language: str = "en") -> Decimal | None:
     if isinstance(raw, bool) or not isinstance(raw, (int, float, str, Decimal)):
         return None
     text = str(raw).strip().replace("\u2212", "-")
-    grouped = _THOUSANDS.fullmatch(text)
+    # What is a number already is not taken apart as somebody's writing.
+    grouped = _THOUSANDS.fullmatch(text) if isinstance(raw, str) else None
     if grouped and not _is_decimal_comma(text, grouped[1], language):
         text = text.replace(grouped[1], "")
     text = text.replace(",", ".")
@@ -38,4 +39,4 @@ def _is_decimal_comma(text: str, sign: str, language: str) -> bool:
     """Whether "1,250" means one and a quarter: only where one sign could be either."""
     if sign not in ".," or text.count(sign) > 1 or re.search(r"[.,]\d{3}[.,]\d+$", text):
         return False
-    return sign == ("." if language == "en" else ",") if sign == "." else language == "es"
+    return language == ("en" if sign == "." else "es")

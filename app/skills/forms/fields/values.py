@@ -15,7 +15,7 @@ that a stored value can be read again.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from typing import Any, NamedTuple
@@ -25,6 +25,7 @@ import phonenumbers
 import re2
 from email_validator import EmailNotValidError, validate_email
 
+from app.retrieval.folding import words
 from app.skills.forms.fields.definitions import (
     MIB,
     AddressField,
@@ -139,7 +140,7 @@ def read_value(field_: FormField, raw: Any, around: Surroundings) -> Value | Non
         Problem: it is no value of this field. That a required one is missing is none.
     """
     reader = _READERS.get(field_.type)
-    if reader is None or _is_empty(raw):
+    if reader is None or is_empty(raw):
         return None
     return reader(field_, raw, around)
 
@@ -154,12 +155,13 @@ def clean(text: Any, *, lines: bool = False) -> str:
     return " ".join(bare.split())
 
 
-def _is_empty(raw: Any) -> bool:
+def is_empty(raw: Any) -> bool:
+    """Whether a raw value holds nothing at all; False is something."""
     if raw is None or (isinstance(raw, str) and not raw.strip()):
         return True
     if isinstance(raw, Mapping):
-        return all(_is_empty(value) for value in raw.values())
-    return isinstance(raw, (list, tuple)) and all(_is_empty(value) for value in raw)
+        return all(is_empty(value) for value in raw.values())
+    return isinstance(raw, (list, tuple)) and all(is_empty(value) for value in raw)
 
 
 def _read_text(field_: TextField, raw: Any, _around: Surroundings) -> str | None:
@@ -269,7 +271,7 @@ def _check_side(when: str, given: date | datetime, now: date | datetime) -> None
 def _read_choice(field_: SelectField | RadioField, raw: Any, around: Surroundings) -> str:
     value = clean(raw)
     if field_.option(value) is None:
-        raise Problem("Choose from the list.", choices=_choices(field_, around.language))
+        raise _not_on_list(field_, around.language)
     return value
 
 
@@ -277,7 +279,7 @@ def _read_multi_select(field_: MultiSelectField, raw: Any, around: Surroundings)
     given = {clean(each) for each in (raw if isinstance(raw, (list, tuple)) else [raw])} - {""}
     known = [option.value for option in field_.options if option.value in given]
     if len(known) < len(given):
-        raise Problem("Choose from the list.", choices=_choices(field_, around.language))
+        raise _not_on_list(field_, around.language)
     if len(known) < field_.least:
         raise Problem("Choose at least %(limit)s.", limit=field_.least)
     if len(known) > field_.most:
@@ -285,10 +287,9 @@ def _read_multi_select(field_: MultiSelectField, raw: Any, around: Surroundings)
     return known
 
 
-def _choices(
-    field_: SelectField | RadioField | MultiSelectField, language: str
-) -> list[tuple[str, str]]:
-    return [(option.value, option.label.text(language)) for option in field_.options]
+def _not_on_list(field_: SelectField | RadioField | MultiSelectField, language: str) -> Problem:
+    choices = [(option.value, option.label.text(language)) for option in field_.options]
+    return Problem("Choose from the list.", choices=choices)
 
 
 def _read_checkbox(_field: CheckboxField, raw: Any, _around: Surroundings) -> bool | None:
@@ -313,27 +314,32 @@ def _read_address(_field: AddressField, raw: Any, _around: Surroundings) -> dict
 
 
 def _read_person(field_: PersonField, raw: Any, around: Surroundings) -> dict[str, str]:
-    """A contact by id or name; several that it may mean are a problem with choices."""
+    """A contact by id or name; several that it may mean are a problem with choices.
+
+    The beginning of a name may be another's: "Juan" is not Juana.
+    """
     given = raw if isinstance(raw, Mapping) else {"name": raw}
     if set(given) - {"name", "contact_id"}:
         raise Problem("This is no person.")
     name, contact_id = clean(given.get("name") or ""), clean(given.get("contact_id") or "")
     _check_length(name, 0, LONGEST_NAME)
     found = around.find_people(contact_id or name)
-    if contact_id:
-        if not found:
-            raise Problem("This contact is not there any more. Choose another one.")
-        return {"name": found[0].name, "contact_id": found[0].id}
-    if len(found) == 1:
-        return {"name": found[0].name, "contact_id": found[0].id}
-    if found:
-        raise Problem(
-            "Several people are called that. Which one?",
-            choices=[(person.id, person.name) for person in found],
-        )
+    if contact_id and not found:
+        raise Problem("This contact is not there any more. Choose another one.")
+    called = found if contact_id else people_called(name, found)
+    if len(called) == 1:
+        return {"name": called[0].name, "contact_id": called[0].id}
+    if called:
+        raise Problem("Several people are called that. Which one?", choices=called)
     if not field_.anybody:
-        raise Problem("Nobody of that name is among the contacts.")
+        raise Problem("Nobody of that name is among the contacts.", choices=found)
     return {"name": name}
+
+
+def people_called(name: str, found: Iterable[Person]) -> list[Person]:
+    """Those who have every word of a name; of one who is found by its beginning alone, no."""
+    wanted = set(words(name))
+    return [person for person in found if wanted <= set(words(person.name))]
 
 
 def _read_files(

@@ -53,6 +53,9 @@ def fields_of(form: str) -> tuple[FormField, ...]:
         ("temperature-log", "freezer -2 degrees Celsius", {"temperature"}),
         ("temperature-log", "Walk-in 1 38, walk-in 2 45", {"unit", "temperature"}),
         ("temperature-log", "line cooler 41F and salad bar 38F", {"unit", "temperature"}),
+        ("temperature-log", "walk-in 2 is at 45F and the reach-in freezer at minus 4", {"unit"}),
+        (WRITE_UP, "Kevin was late 3 times this week", {"minutes_late"}),
+        (WRITE_UP, "Kevin llegó tarde 3 veces esta semana", {"minutes_late"}),
     ],
 )
 def test_what_was_not_said_or_may_be_meant_otherwise_stays_empty(
@@ -102,6 +105,25 @@ def test_a_correction_of_a_day_keeps_its_time_and_the_other_way_round(
     assert values(fields_of("incident-report"), text, known) == {"happened_at": changed}
 
 
+@pytest.mark.parametrize("text", ["it was at 8", "no, around 8", "fue a las 8", "no, a las 8"])
+def test_an_hour_that_is_put_right_is_no_number_of_a_table(text: str) -> None:
+    assert values(fields_of("incident-report"), text, {"table": "14"}) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "known", "changed"),
+    [
+        ("no, the police were not called", True, {"police_called": None}),
+        ("the police were not called", True, {"police_called": None}),
+        ("no llamamos a la policía", True, {"police_called": None}),
+        ("the police were not called", None, {}),
+        ("was the police called?", True, {}),
+    ],
+)
+def test_a_tick_that_is_denied_goes(text: str, known: Any, changed: dict[str, Any]) -> None:
+    assert values(fields_of("incident-report"), text, {"police_called": known}) == changed
+
+
 def test_further_reasons_are_added_to_a_list_and_a_correction_replaces_it() -> None:
     known = {"topics": ["slow"], "description": "x"}
     complaint = fields_of("guest-complaint")
@@ -109,10 +131,48 @@ def test_further_reasons_are_added_to_a_list_and_a_correction_replaces_it() -> N
     assert values(complaint, "No, it was too loud", known) == {"topics": ["noise"]}
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "{}, I need to fill out an injury report",
+        "I need to fill out an injury report: {}",
+        "Fill out “Employee injury report”: {}",
+        "Llenar el formulario “Reporte de lesión de un empleado”: {}",
+        "Llena un reporte de lesión: {}",
+        "{}. Haz un reporte de lesión por favor",
+    ],
+)
+def test_the_wish_for_a_form_is_no_part_of_what_happened(said: str) -> None:
+    told = "John cut his hand on the slicer at 3pm today"
+    assert values(fields_of(INJURY), said.format(told))["description"] == told
+
+
+def test_a_wish_that_tells_what_happened_is_kept_whole() -> None:
+    said = "I need to document an incident of theft at the bar last night around 10"
+    assert values(fields_of("incident-report"), said)["description"] == said
+
+
 def test_a_name_of_two_contacts_is_kept_as_it_was_said() -> None:
     found = read(fields_of(INJURY), "María cut her finger in the kitchen")
     assert found["injured_person"].raw == {"name": "María"}
     assert found["injured_person"].confidence < 0.6
+
+
+@pytest.mark.parametrize("known", [{"description": "x"}, {"injured_person": {"name": "Ana Gómez"}}])
+def test_a_surname_is_no_place(known: dict[str, Any]) -> None:
+    assert "location" not in values(fields_of(INJURY), "María Salas", known)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Fill out a write up for Kevin, he was late",
+        "I need a write-up for Kevin Brooks for being late today",
+        "Warning for Kevin",
+    ],
+)
+def test_a_paper_for_somebody_is_about_them(text: str) -> None:
+    assert values(fields_of(WRITE_UP), text)["person"] == "Kevin Brooks"
 
 
 def test_the_answer_to_which_one_is_read_by_the_label_before_it() -> None:
