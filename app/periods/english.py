@@ -110,13 +110,14 @@ ENGLISH = Vocabulary(
         "within": each_of("within|within the"),
         "the": each_of("the|my|our", True),
         "of": each_of("of"),
-        "in": each_of("in|during|over|throughout|over the course of"),
+        "in": each_of("in|during|over|all of|whole of|throughout|over the course of"),
         "on": each_of("on"),
         "bar": _BARS,
         "clear": _CLEAR,
         "record": _RECORDS,
         "word": each_of(
             "up to date|out of date|so far so good|the other day|quarter past|quarter to"
+            "|half a year|half a month|half a week"
         ),
     },
     weak=frozenset(

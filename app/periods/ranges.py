@@ -172,7 +172,7 @@ def _day_of_a_week(match: Match) -> Node | None:
 
 
 def _said(match: Match) -> Period | None:
-    last = match.nodes[-1] if match.nodes[-1].sign != "onward" else match.nodes[-2]
+    last = match.all("point", "period", "ordinal", "number")[-1]
     if last.sign in ("ordinal", "number"):
         is_day = last.sign == "ordinal" or match.vocabulary.day_first
         return Partial(day=last.value).period(match.today) if is_day and last.value else None
@@ -280,9 +280,11 @@ RANGE_RULES: tuple[Rule, ...] = (
     rule(f"(from|between|since|of)? the? point {_JOINT} period", _day_of_a_week),
     rule(f"(after|since|from) the? {_ANY} and? (until|before|to) the? {_ANY}", _after_and_before),
     rule(f"{_LEAD} {_ANY} {_JOINT} {_ANY}", _range),
-    rule(f"between the? {_ANY}", Match.void),
-    rule(f"since the? {_ANY} onward?|since the {_NUMBER}|from the? {_ANY} onward", _since),
-    rule(f"from the? {_ANY} on (?= stop|comma|dot)", _since),
+    rule(f"between the? {_ANY} (?! so_far)", Match.void),
+    rule(
+        f"since the? {_ANY} onward? (?! so_far)|since the {_NUMBER}|from the? {_ANY} onward", _since
+    ),
+    rule(f"from the? {_ANY} on (?= stop|comma|dot)|(from|since) the? {_ANY} so_far", _since),
     rule(f"until the? {_ANY}|until the {_NUMBER}", _until),
     rule(f"before the? {_ANY}|before the {_NUMBER}", _before),
     rule(f"after the? {_ANY}|after the {_NUMBER}", _after),
