@@ -52,7 +52,7 @@ def _whole(match: Match, needs: Needs) -> Node | None:
 
 
 def _day_of_number(match: Match) -> Node | None:
-    """ "El 21 del 3"."""
+    """ "El 7 del 4"."""
     if not match.vocabulary.day_first:
         return None
     first, second = (node.value for node in match.all("number"))
@@ -137,7 +137,7 @@ def _weekday(match: Match) -> Node:
 def _year(match: Match) -> Node | None:
     """ "The 1970" is a decade, or has a noun after it; "el 2016" is the year."""
     article, needs = match.value("the"), Needs.BOTH
-    if article:
+    if article in ("the", "los"):
         return match.void()
     if match.has("unit"):
         if match.value("unit") != "year":

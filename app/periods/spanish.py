@@ -125,7 +125,7 @@ SPANISH = Vocabulary(
         },
         "starting": each_of("que empieza|que comienza|que empezo|que comenzo|que inicia"),
         "within": each_of("dentro de|en menos de"),
-        "the": {**each_of("el|la|mi|nuestra|nuestro", False), **each_of("los|las", True)},
+        "the": {"el": "el", **each_of("la|mi|nuestra|nuestro", "la"), **each_of("los|las", "los")},
         "of": each_of("de"),
         "in": each_of("en|durante|todo|toda"),
         "deed": each_of(
@@ -143,8 +143,8 @@ SPANISH = Vocabulary(
         ),
     },
     weak=frozenset(
-        "abril mayo junio julio ene feb mar abr may jun jul ago sept sep set oct nov dic lun mie mier"
-        " jue vie sab dom domingo ahora".split()
+        "abril mayo junio julio ene feb mar abr may jun jul ago sept sep set oct nov dic lun"
+        " mie mier jue vie sab dom domingo ahora".split()
     ),
     contractions={"del": ("de", "el"), "al": ("a", "el")},
 )

@@ -60,7 +60,7 @@ def _counted(match: Match) -> Node | None:
 
 
 def _counted_before(match: Match) -> Node | None:
-    """ "Los dos últimos meses"; in "4 to 22 next month" the 22 counts no months."""
+    """ "Los dos últimos meses"; in "5 to 18 next month" the 18 counts no months."""
     return _counted(match) if match.vocabulary.qualifies_after else None
 
 
