@@ -8,7 +8,7 @@ from app.periods.calendar import around
 from app.periods.grammar import Match, Rule, rule
 from app.periods.nodes import Needs, Node
 from app.periods.numeric import day_and_month, month_and_year, whole_date
-from app.periods.period import Partial, Period, month_of, one_day
+from app.periods.period import YEARS, Partial, Period, month_of, one_day
 from app.periods.vocabulary import Ahead, Back
 
 _MOST_DAYS = 31
@@ -137,7 +137,7 @@ def _weekday(match: Match) -> Node:
 def _year(match: Match) -> Node | None:
     """ "The 1970" is a decade, or has a noun after it; "el 2016" is the year."""
     article, needs = match.value("the"), Needs.BOTH
-    if article in ("the", "los"):
+    if article in ("the", "los") or match.value("year") not in YEARS:
         return match.void()
     if match.has("unit"):
         if match.value("unit") != "year":
@@ -147,7 +147,9 @@ def _year(match: Match) -> Node | None:
 
 
 DATE_RULES: tuple[Rule, ...] = (
-    rule("bar the? (weekday|month|unit)|hace number weekday|number weekday ago", Match.void),
+    rule(
+        "bar the? (weekday|month|unit|today)|(hace number|a) weekday|number weekday ago", Match.void
+    ),
     rule("(?<! word) number month (?! dot|comma|of|year|dash|slash)", _day_before_verb),
     rule(
         f"{_WEEKDAY} {_NUMBER} (of the?|{_MARK})? month dot? ((comma? of? the?|{_MARK}) year)?",
