@@ -71,9 +71,9 @@ def _from_day(partial: Partial, day: date) -> Period | None:
 
 
 def _between_partials(first: Partial, last: Partial, today: date) -> Period | None:
-    if first.day and last.month and not first.month and not first.weekday:
+    if first.day and last.month and not first.month:
         first = replace(first, month=last.month)
-    if last.day and first.month and not last.month and not last.weekday:
+    if last.day and first.month and not last.month:
         last = replace(last, month=first.month)
     if first.year is None and last.year and first.month:
         is_before = (first.month, first.day or 1) <= (last.month or 12, last.day or 31)

@@ -180,6 +180,8 @@ def test_what_lasts_until_now_has_today_in_it(text: str, first: str, last: str) 
         ("from 3 March to 5 April", "03-03", "04-05"),
         ("1/1/2026 - 3/31/2026", "01-01", "03-31"),
         ("from Monday to Wednesday", "11-16", "11-18"),
+        ("from Monday 2 to Thursday 5 March", "03-02", "03-05"),
+        ("from Tuesday 3 to Thursday 5 March", "03-03", "03-05"),
         ("monday to friday last week", "11-09", "11-13"),
         ("last week between Tuesday and Thursday", "11-10", "11-12"),
         ("between Monday and today", "11-16", "11-22"),
