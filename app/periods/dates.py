@@ -16,12 +16,13 @@ _MAY = 5
 _WEEKDAY = "(weekday (comma|the)*)?"
 _NUMBER = "(ordinal|number)"
 _MARK = "(dash|slash)"
+_DAY_OF_MONTH = f"{_NUMBER} (of the?|{_MARK})? month dot? ((comma? of? the?|{_MARK}) year)?"
 
 
 def _day_before_month(match: Match) -> Node | None:
     needs = Needs.NOTHING
     month = match.all("month")[0]
-    if month.is_weak and not match.has("of", "ordinal", "year"):
+    if month.is_weak and not match.has("of", "ordinal", "year", "weekday"):
         is_verb = month.value in match.vocabulary.verbs
         needs = Needs.BOTH if is_verb else Needs.EITHER
     return _whole(match, needs)
@@ -150,11 +151,9 @@ DATE_RULES: tuple[Rule, ...] = (
     rule(
         "bar the? (weekday|month|unit|today)|(hace number|a) weekday|number weekday ago", Match.void
     ),
+    rule(f"weekday (comma|the)* {_DAY_OF_MONTH}", _day_before_month),
     rule("(?<! word) number month (?! dot|comma|of|year|dash|slash)", _day_before_verb),
-    rule(
-        f"{_WEEKDAY} {_NUMBER} (of the?|{_MARK})? month dot? ((comma? of? the?|{_MARK}) year)?",
-        _day_before_month,
-    ),
+    rule(_DAY_OF_MONTH, _day_before_month),
     rule(f"year {_MARK} month {_MARK} number", _day_after_month),
     rule(
         f"{_WEEKDAY} month dot? (the|{_MARK})? {_NUMBER} ((comma? of? the?|{_MARK}) year)?"

@@ -232,6 +232,7 @@ def test_what_contradicts_itself_or_is_unknown_is_no_period(text: str) -> None:
         ("I spent 12 euros on bread on the 3rd", "on the 3rd"),
         ("add 45.50 for wine, 3 March", "3 March"),
         ("How did we do on Friday night?", "on Friday"),
+        ("Lunch Wednesday, 4 March was slow", "Wednesday, 4 March"),
         ("Everything since the start of the month", "since the start of the month"),
         ("delete the taxi from yesterday", "from yesterday"),
         ("What did I spend last month compared to March?", "last month"),
