@@ -8,7 +8,7 @@ from app.periods.calendar import around
 from app.periods.grammar import Match, Rule, rule
 from app.periods.nodes import Needs, Node
 from app.periods.numeric import day_and_month, month_and_year, whole_date
-from app.periods.period import Partial, Period, month_of, one_day
+from app.periods.period import YEARS, Partial, Period, month_of, one_day
 from app.periods.vocabulary import Ahead, Back
 
 _MOST_DAYS = 31
@@ -16,12 +16,13 @@ _MAY = 5
 _WEEKDAY = "(weekday (comma|the)*)?"
 _NUMBER = "(ordinal|number)"
 _MARK = "(dash|slash)"
+_DAY_OF_MONTH = f"{_NUMBER} (of the?|{_MARK})? month dot? ((comma? of? the?|{_MARK}) year)?"
 
 
 def _day_before_month(match: Match) -> Node | None:
     needs = Needs.NOTHING
     month = match.all("month")[0]
-    if month.is_weak and not match.has("of", "ordinal", "year"):
+    if month.is_weak and not match.has("of", "ordinal", "year", "weekday"):
         is_verb = month.value in match.vocabulary.verbs
         needs = Needs.BOTH if is_verb else Needs.EITHER
     return _whole(match, needs)
@@ -38,6 +39,11 @@ def _day_after_month(match: Match) -> Node | None:
     return _whole(match, Needs.ROOM if is_verb or not is_english else Needs.NOTHING)
 
 
+def _day_before_verb(match: Match) -> Node | None:
+    """ "Wine, 3 March": without a word before the number nothing marches."""
+    return _whole(match, Needs.ROOM) if match.value("month") in match.vocabulary.verbs else None
+
+
 def _whole(match: Match, needs: Needs) -> Node | None:
     """The date; "31 February" contradicts itself, in "40 March" there is no day."""
     day = match.value("ordinal", "number")
@@ -47,7 +53,7 @@ def _whole(match: Match, needs: Needs) -> Node | None:
 
 
 def _day_of_number(match: Match) -> Node | None:
-    """ "El 21 del 3"."""
+    """ "El 7 del 4"."""
     if not match.vocabulary.day_first:
         return None
     first, second = (node.value for node in match.all("number"))
@@ -72,6 +78,13 @@ def _weekday_and_number(match: Match) -> Node | None:
     if day > _MOST_DAYS:
         return None
     return match.point(Partial(day=day, weekday=match.value("weekday")), Needs.ROOM)
+
+
+def _day_named_so(match: Match) -> Node | None:
+    """ "El día 3 de octubre"."""
+    point: Partial = match.value("point")
+    is_day = match.value("unit") == "day" and match.vocabulary.day_first
+    return match.point(point) if is_day and point.day else None
 
 
 def _which_weekday(match: Match) -> Node | None:
@@ -125,7 +138,7 @@ def _weekday(match: Match) -> Node:
 def _year(match: Match) -> Node | None:
     """ "The 1970" is a decade, or has a noun after it; "el 2016" is the year."""
     article, needs = match.value("the"), Needs.BOTH
-    if article:
+    if article in ("the", "los") or match.value("year") not in YEARS:
         return match.void()
     if match.has("unit"):
         if match.value("unit") != "year":
@@ -135,17 +148,19 @@ def _year(match: Match) -> Node | None:
 
 
 DATE_RULES: tuple[Rule, ...] = (
-    rule("bar the? (weekday|month|unit)", Match.void),
     rule(
-        f"{_WEEKDAY} {_NUMBER} (of the?|{_MARK})? month dot? ((comma? of? the?|{_MARK}) year)?",
-        _day_before_month,
+        "bar the? (weekday|month|unit|today)|(hace number|a) weekday|number weekday ago", Match.void
     ),
+    rule(f"weekday (comma|the)* {_DAY_OF_MONTH}", _day_before_month),
+    rule("(?<! word) number month (?! dot|comma|of|year|dash|slash)", _day_before_verb),
+    rule(_DAY_OF_MONTH, _day_before_month),
     rule(f"year {_MARK} month {_MARK} number", _day_after_month),
     rule(
         f"{_WEEKDAY} month dot? (the|{_MARK})? {_NUMBER} ((comma? of? the?|{_MARK}) year)?"
         " (?! unit)",
         _day_after_month,
     ),
+    rule("the? unit point", _day_named_so),
     rule("number of the number", _day_of_number),
     rule(f"month dot? (comma? of? the?|{_MARK}) year", _month_and_year),
     rule(f"year (comma|of|{_MARK})? month", _month_and_year),

@@ -10,7 +10,7 @@ _MONTHS = in_order(
     1,
 )
 _WEEKDAYS = in_order(
-    "lunes|lun martes miercoles|mie jueves|jue viernes|vie sabado|sab domingo|dom", 0
+    "lunes|lun martes miercoles|mie|mier jueves|jue viernes|vie sabado|sab domingo|dom", 0
 )
 _NUMBERS = {
     **in_order(
@@ -53,14 +53,17 @@ _SHIFTS = each_of(
     "por la manana|por la tarde|por la noche|en la manana|en la tarde|en la noche"
     "|de la manana|de la tarde|de la noche|la manana|una manana"
 )
-_BARS = each_of("cada|todos los|todas las|todos|todas|cualquier|los otros")
+_BARS = each_of(
+    "cada|ese mismo|esa misma|aquel mismo|todos los|todas las|todos|todas|cualquier|los otros"
+)
 _CLEAR = each_of(
-    "yo|tu|nosotros|ellos|ella|que|cuanto|cuanta|cuantos|cuantas|como|con|por|para|o|pero|si|no"
+    "yo|tu|nosotros|ellos|ella|que|cuanto|cuanta|cuantos|cuantas|como|con|para|pero|si|no"
     "|se|fue|era|fueron|hubo|hay|donde|quien|cual|porque|comparado|frente|contra|en total"
 )
 _RECORDS = each_of(
     "gastos|gasto|ventas|venta|costos|costes|compras|recibos|recibo|facturas|factura|cuentas"
-    "|totales|pedidos|propinas|informe|resumen|pagos|ingresos|cierre|total"
+    "|totales|pedidos|propinas|informe|resumen|pagos|ingresos|cierre|total",
+    True,
 )
 
 SPANISH = Vocabulary(
@@ -121,13 +124,14 @@ SPANISH = Vocabulary(
         "onward": each_of("en adelante"),
         "so_far": {
             **each_of("en lo que va de|lo que va de|en lo que llevamos de|lo que llevamos de"),
-            **each_of("hasta la fecha|hasta ahora|hasta el momento|hasta hoy", True),
+            **each_of("hasta la fecha|hasta hoy", True),
+            **each_of("hasta ahora|hasta el momento"),
         },
         "starting": each_of("que empieza|que comienza|que empezo|que comenzo|que inicia"),
         "within": each_of("dentro de|en menos de"),
-        "the": {**each_of("el|la|mi|nuestra|nuestro", False), **each_of("los|las", True)},
+        "the": {"el": "el", **each_of("la|mi|nuestra|nuestro", "la"), **each_of("los|las", "los")},
         "of": each_of("de"),
-        "in": each_of("en|durante"),
+        "in": each_of("en|durante|todo|toda"),
         "deed": each_of(
             "gaste|gastamos|gastaron|compre|compramos|pague|pagamos|vendi|vendimos|vendio|cocine"
             "|cocinamos|hice|hicimos|cobramos|cobre"
@@ -138,13 +142,16 @@ SPANISH = Vocabulary(
         "word": each_of(
             "hoy en dia|a el dia|viernes santo|jueves santo|domingo de ramos"
             "|domingo de resurreccion"
-            "|hasta manana|de mar|el mar|la mar|medio dia|los anos"
+            "|hasta manana|el mar|la mar|medio dia|los anos"
             "|los lunes|los martes|los miercoles|los jueves|los viernes"
         ),
     },
     weak=frozenset(
-        "abril mayo junio julio ene feb mar abr may jun jul ago sept sep set oct nov dic lun mie"
-        " jue vie sab dom domingo ahora".split()
+        each_of(
+            "abril|mayo|junio|julio|ene|feb|mar|abr|may|jun|jul|ago|sept|sep|set|oct|nov|dic"
+            "|lun|mie|mier|jue|vie|sab|dom|domingo|ahora|findes|mismo|misma|mitad"
+            "|ahora mismo|fines de semana"
+        )
     ),
     contractions={"del": ("de", "el"), "al": ("a", "el")},
 )

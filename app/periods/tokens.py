@@ -10,7 +10,6 @@ from typing import NamedTuple
 from app.periods.nodes import Node
 from app.periods.numerals import join_numbers
 from app.periods.numeric import read_numeric
-from app.periods.period import YEARS
 from app.periods.vocabulary import Vocabulary
 
 _WORD = r"[^\W\d_][^\W\d_\u0300-\u036f]*(?:[\u0300-\u036f]+[^\W\d_]*)*"
@@ -42,7 +41,8 @@ _PIECE = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _MARKS = {",": "comma", ".": "dot", "/": "slash", "&": "and", **dict.fromkeys("-–—~", "dash")}
-_QUARTERS = {"q": ("quarter", 4), "h": ("half", 2)}
+# In letters and a figure; in Spanish also "T3" and "S1", which may be tables.
+_QUARTERS = {"q": ("quarter", 4), "h": ("half", 2), "t": ("quarter", 4), "s": ("half", 2)}
 
 
 class Piece(NamedTuple):
@@ -104,7 +104,8 @@ def _word_and_number(
     meaning, _ = vocabulary.meaning([word], 0)
     unit, most = _QUARTERS.get(word, ("", 0))
     if len(count) == 1 and 1 <= int(count) <= most:
-        yield Piece("", start, end, Node("quarter", start, end, (unit, int(count))))
+        is_weak = word in "ts"
+        yield Piece("", start, end, Node("quarter", start, end, (unit, int(count)), is_weak))
     elif meaning.sign == "month" and len(count) <= 2:
         yield Piece(word, start, end)
         yield Piece("", start, end, Node("number", start, end, int(count)))
@@ -116,7 +117,8 @@ def _digits(match: re.Match[str], vocabulary: Vocabulary) -> Iterator[Piece]:
     """ "12", "2020", "3rd" and "3years"; "5kg" is a word."""
     tail, (start, end) = _fold(match["tail"]), match.span()
     number = int(match["digits"])
-    sign = "year" if number in YEARS else "number"
+    # What has four figures after a month is a year, and if it is none of ours, no date is.
+    sign = "year" if len(match["digits"]) == 4 else "number"
     if not tail:
         yield Piece("", start, end, Node(sign, start, end, number))
     elif tail in vocabulary.endings and len(match["digits"]) <= 2:

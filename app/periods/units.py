@@ -27,7 +27,9 @@ def _ago(match: Match) -> Node:
 
 
 def _within(match: Match) -> Node:
-    return match.period(Period(match.today, _shifted(match, match.today, 1)))
+    # In a sentence it is a deadline: "use it within 3 days".
+    period = Period(match.today, _shifted(match, match.today, 1))
+    return match.period(period, Needs.WHOLE)
 
 
 def _shifted(match: Match, day: date, sign: int) -> date:
@@ -49,6 +51,10 @@ def _counted(match: Match) -> Node | None:
     if match.nodes[-1].sign != "unit" and not match.vocabulary.qualifies_after:
         return None
     count, unit = match.value("number", "few"), match.value("unit")
+    if unit not in _ROLLING:
+        first, last = (-count, -1) if match.has("last") else (1, count)
+        ends = around(match.today, unit, first), around(match.today, unit, last)
+        return match.period(Period(ends[0].start, ends[1].end))
     if match.has("last"):
         return match.period(Period(shift(match.today, unit, -count), match.today))
     start = match.today + _A_DAY
@@ -56,15 +62,18 @@ def _counted(match: Match) -> Node | None:
 
 
 def _counted_before(match: Match) -> Node | None:
-    """ "Los dos últimos meses"; in "4 to 22 next month" the 22 counts no months."""
+    """ "Los dos últimos meses"; in "5 to 18 next month" the 18 counts no months."""
     return _counted(match) if match.vocabulary.qualifies_after else None
 
 
 def _one(match: Match) -> Node | None:
     """ "Last week", "the past week", "el mes que viene", "la semana en curso"."""
     which, unit = match.all("last", "next", "this")[0], match.value("unit")
-    if match.nodes[-1] is which and not match.vocabulary.qualifies_after:
+    is_after = match.nodes[-1] is which
+    if match.all("unit")[0].is_weak or (is_after and not match.vocabulary.qualifies_after):
         return None
+    if which.is_weak:
+        return None if unit == "day" else match.period(around(match.today, unit), Needs.ROOM)
     if unit == "day":
         return _one_day(match, which.value)
     back = which.value if isinstance(which.value, Back) else None
@@ -76,7 +85,9 @@ def _one(match: Match) -> Node | None:
 
 def _one_day(match: Match, which: Back | Ahead | None) -> Node:
     steps = -which.steps if isinstance(which, Back) else which.steps if which else 0
-    needs = Needs.WHOLE if isinstance(which, Ahead) else Needs.ROOM
+    # "Your last day" and "the next day" are other days than those around today.
+    is_ours = which is None or (isinstance(which, Back) and match.has("the"))
+    needs = Needs.ROOM if is_ours else Needs.WHOLE
     return match.period(one_day(match.today + timedelta(days=steps)), needs)
 
 
@@ -87,12 +98,15 @@ def _one_of_something(match: Match) -> Node | None:
 
 
 def _quarter(match: Match) -> Node:
-    unit, number = match.value("quarter")
-    year = match.value("point")
-    needs = Needs.NOTHING if year else Needs.EITHER
-    if year and (year.month or year.is_day):
+    quarter = match.all("quarter")[0]
+    unit, number = quarter.value
+    if not match.has("point", "period"):
+        period = _numbered(match.today, unit, number, None)
+        return match.period(period, Needs.WHOLE if quarter.is_weak else Needs.EITHER)
+    year = resolved(match.all("point", "period")[0], match.today)
+    if year is None or year.days < 365:
         return match.void()
-    return match.period(_numbered(match.today, unit, number, year and year.year), needs)
+    return match.period(_numbered(match.today, unit, number, year.start.year))
 
 
 def _numbered(today: date, unit: Unit, number: int, year: int | None) -> Period | None:
@@ -111,7 +125,7 @@ def _unit_and_number(match: Match) -> Node | None:
     """ "Week 31", "trimestre 3 de 2026", "el día 15"."""
     unit, number, point = match.value("unit"), match.value("number"), match.value("point")
     if unit == "day" and match.vocabulary.day_first and not point:
-        return match.point(Partial(day=number), Needs.ROOM)
+        return match.point(Partial(day=number), Needs.ROOM if match.has("the") else Needs.WHOLE)
     if unit not in ("week", "quarter", "third", "half") or (point and point.is_day):
         return None
     period = _numbered(match.today, unit, number, point and point.year)
@@ -121,7 +135,7 @@ def _unit_and_number(match: Match) -> Node | None:
 def _ordinal_unit(match: Match) -> Node | None:
     """ "The third quarter" without its year."""
     unit = match.value("unit")
-    if unit not in ("quarter", "third", "half") or match.vocabulary.language == "en" == unit:
+    if unit not in ("quarter", "third", "half") or match.all("unit")[0].is_weak:
         return None
     return match.period(_numbered(match.today, unit, match.value("ordinal"), None), Needs.ROOM)
 
@@ -173,7 +187,9 @@ def _vague(match: Match) -> Node | None:
 def _bare_unit(match: Match) -> Node | None:
     """ "The weekend", "de la semana": this one, where nothing else was said."""
     unit = match.value("unit")
-    is_clear = unit == "weekend" or (unit == "day" and match.has("in"))
+    if match.all("unit")[0].is_weak:
+        return None
+    is_clear = unit == "weekend" or (match.has("in") and match.vocabulary.day_first)
     return match.period(around(match.today, unit), Needs.ROOM if is_clear else Needs.WHOLE)
 
 
@@ -187,7 +203,7 @@ UNIT_RULES: tuple[Rule, ...] = (
     rule("the? number (last|next) unit (?! of)", _counted_before),
     rule(f"the? {_WHICH} unit (?! of|in the? (point|period))", _one),
     rule(f"(?<! number) (?<! few) the? unit {_WHICH}", _one),
-    rule("quarter of? the? point|point quarter|quarter", _quarter),
+    rule("quarter of? the? (point|period)|point quarter|quarter", _quarter),
     rule("the? unit number (of? the? point)?", _unit_and_number),
     rule("(period|the? unit) so_far|so_far the? (period|unit)", _so_far),
     rule("earlier of? period", _earlier),
