@@ -30,7 +30,7 @@ _LEDGER = re.compile(
 _LEDGER_LEAD = re.compile(rf"{_ARTICLES}(?:expense|gasto)(?!\w)")
 _NO_OUTLAY = re.compile(
     # What one got may be money itself.
-    r"(?<!\w)(?:got|made|earned|received|recibi|recibimos|gane|ganamos)\s.*(?<!\w)(?:tips?|refund|change|propinas?|cambio)(?!\w)|"
+    r"(?<!\w)(?:got|made|earned|received|hicimos|sacamos|dieron|recibi|recibimos|gane|ganamos)\s.*(?<!\w)(?:tips?|refund|change|propinas?|cambio)(?!\w)|"
     r"(?<!\w)(?:expenses?|spending)\s(?:report|form|policy|policies|account|categor|sheet|approval|limit|reimburse)"
     r"|(?<!\w)(?:reporte|formato|formulario|politica|categorias?|hoja|comprobacion|limite) de (?:los )?gastos?"
 )

@@ -14,6 +14,10 @@ from app.skills.expenses.reading.wish import BALANCE, LIST, Wish
 _BALANCE = re.compile(either("balance"))
 _LIST = re.compile(either("list"))
 _LEADING_TIME = re.compile(rf"(?:(?:in|on|for|en|de)\s)?{TIME}+[\s,]*")
+_TELL = re.compile(
+    r"(?:(?:tell|let)\s(?:me|us)(?:\sknow)?|(?:do you\s)?know|find out|check|see|(?:me\s)?dices|decirme|dime"
+    r"|saber|sabes)\s(?=how|what|cuanto|a cuanto|en que|que)"
+)
 _MINE, _EVERYONE = compiled("mine"), compiled("everyone")
 _CURRENCY = re.compile(rf"(?<!\w)(?:in|en)\s(?P<said>{WORD}|[a-z]{{3}})(?!\w)")
 _BESIDE = re.compile(rf"{either('beside')}|{either('mine')}|[^\w\s]|{MASKS}")
@@ -34,6 +38,8 @@ def read_question(sentence: Sentence, start: int, end: int) -> Wish | None:
     masked = sentence.masked
     leading = _LEADING_TIME.match(masked, start, end)
     start = leading.end() if leading else start
+    told = _TELL.match(masked, start, end)
+    start = told.end() if told else start
     for tool, pattern in ((BALANCE, _BALANCE), (LIST, _LIST)):
         match = pattern.match(masked, start, end)
         if match:
@@ -70,7 +76,8 @@ def _range(sentence: Sentence) -> dict[str, Any]:
     if not sentence.times:
         return {}
     first, last = sentence.times[0], sentence.times[-1]
-    return {"range": sentence.said(first.start, last.end).strip(" ,.?!")}
+    said = sentence.said(first.start, last.end).strip(" ,.?!")
+    return {"range": said.removesuffix("'s")}
 
 
 def _currency(sentence: Sentence, start: int, end: int) -> tuple[str, str]:

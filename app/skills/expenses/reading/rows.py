@@ -20,7 +20,7 @@ _SEPARATOR = re.compile(
 _MASKED = re.compile(rf"{MASKS}+")
 _EDGE = r"[\s,.;:!?¡¿=*\"'()\[\]/–—-]"
 _BEFORE = re.compile(rf"(?:{_EDGE}|{either('before_items')}(?=\W|$))*")
-_AFTER = re.compile(rf"(?:{_EDGE}+|{either('after_items')})$")
+_AFTER = re.compile(rf"(?:{_EDGE}+|{either('after_items')}|{either('cost')})$")
 _NOTE = re.compile(
     rf"{either('notes')}|(?<!\w)(?:note|nota)\s?:\s?(?P<said>.+)$|\((?P<aside>[^()]+)\)"
 )

@@ -66,7 +66,8 @@ class Sentence:
         masked = fold_in_place(text)
         times = _times(text, around)
         for time in times:
-            masked = hide(masked, time.start, time.end, TIME)
+            own = 2 if masked.startswith("'s", time.end) else 0
+            masked = hide(masked, time.start, time.end + own, TIME)
         # A sum is not looked for where a date stands: "12 June".
         open_text = "".join(
             " " if letter == TIME else own for letter, own in zip(masked, text, strict=True)
