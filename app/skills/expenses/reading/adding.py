@@ -20,9 +20,10 @@ _OF = r"(?:for|of|called|named|to|worth|de|por|para|en|del|llamado)(?!\w)"
 _CUES = {
     name: re.compile(rf"{either(name)}\s?[:,-]?\s*") for name in ("spent", "record", "add", "got")
 }
+_TOLD = re.compile(rf"(?:(?:that|que)\s)?{either('spent')}\s?[:,-]?\s*")
 _THING = re.compile(rf"{_ARTICLES}(?P<thing>{either('things')})(?=\s*(?:[:,=-]|{_OF}|$|{SUM}))")
 # A receipt of something is called by both words: "recibo de luz".
-_PAPER = re.compile(rf"{_ARTICLES}{either('papers')}\s{_OF}")
+_PAPER = re.compile(rf"{_ARTICLES}{either('papers')}\s(?:of|to|de|del)(?!\w)")
 _LEDGER = re.compile(
     rf"(?:(?<!\w)(?:to|in|into|on|onto|under|as|a|en|como|al|de|for)\s)?{_ARTICLES}"
     rf"(?:list of\s|lista de\s)?{either('ledger')}(?:\s(?:list|log|sheet))?(?:\s?:|\s(?:of|for|on|de|del|en|por)(?!\w))?"
@@ -72,7 +73,9 @@ def read_addition(sentence: Sentence, start: int, end: int) -> Wish | None:
 
 
 def _cued(sentence: Sentence, kind: str, start: int, end: int) -> list[Row] | None:
-    if kind == "spent":
+    told = _TOLD.match(sentence.masked, start, end)
+    if kind == "spent" or told:
+        start = told.end() if told else start
         return _spent(sentence, start, end)
     if kind == "got":
         rows = read_rows(sentence, start, end)

@@ -29,6 +29,7 @@ _LEDGER = re.compile(
     rf"{either('ledger')}|(?<!\w)(?:spen[dt]|spending|paid|pay|bought|buy|logged|money|gast\w+|pag\w+"
     r"|compr\w+|dinero|lana|fue|ido|went|gone|go|expensed?|llev\w+)(?!\w)"
 )
+_BALANCE_ALONE = re.compile(r"(?<!\w)(?:balance|totals?|amount|sum|saldo)(?!\w)")
 _PARTING = re.compile(r"(?<!\w)(?:and|y|or|o)(?!\w)")
 _LONGEST_SUBJECT = 4
 
@@ -63,9 +64,11 @@ def _question(sentence: Sentence, tool: str, match: re.Match[str], end: int) -> 
         return None
     said = subject or before
     # "The balance on this gift card" is another one.
-    if said and not _LEDGER.search(match[0]):
+    if said and _BALANCE_ALONE.search(match[0]) and not _LEDGER.search(match[0]):
         return None
     slug = _slug(sentence, said) if said else ""
+    if said and not slug and match.groupdict().get("bare_topic"):
+        return None
     limits = {"category": slug, "who": who, "currency": currency}
     arguments |= {name: value for name, value in limits.items() if value}
     return Wish(tool, arguments, ("category",) if said and not slug else ())
