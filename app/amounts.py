@@ -12,7 +12,7 @@ from decimal import Decimal
 
 from babel.numbers import format_decimal, get_currency_symbol
 
-from app.currencies import CODE, SIGN, WORD, currency_named
+from app.currencies import CODE, SIGN, TYPED_CODE, WORD, currency_named
 from app.number_words import LONE_ONES, find_number_words
 from app.retrieval.folding import fold
 
@@ -45,12 +45,15 @@ _HUNDREDTHS = re.compile(
 _ONLY_CENTS = re.compile(rf"(?<![\w.,])(?P<number>[0-9]{{1,2}})\s?(?:{_CENTS}|¢)")
 _TAIL = re.compile(rf"\s?(?P<said>{_MONEY})")
 _CENTS_TAIL = re.compile(rf"\s?(?:{_CENTS})")
-# "Two pounds of flour", "dos libras de harina": weighed, not paid.
-_WEIGHT = re.compile(r"\s?(?:pounds?|libras?)\s(?:of|de)\s")
+# "Two pounds of flour", "1 pound ground beef", "dos libras de harina": weighed, not paid.
+_WEIGHT = re.compile(
+    r"\s?(?:pounds?|libras?)\s(?!(?:for|on|to|in|at|by|from|and|y|en|por|para|al?|today|yesterday|ayer"
+    r"|hoy|cash|total|please|not|no|instead|with|con|each|sterling|esterlinas)\b)\(?[a-z0-9]"
+)
 _TIMES = {"mil": 1000, "thousand": 1000, "hundred": 100, None: 1}
 _HUNDREDTH = Decimal("0.01")
 _LONGEST_TYPED = 40
-_UNIT = rf"(?:{SIGN}|(?:{CODE})\b|\b(?:{CODE}))"
+_UNIT = rf"(?:{SIGN}|(?:{TYPED_CODE})\b|\b(?:{TYPED_CODE}))"
 _TYPED = re.compile(
     rf"(?P<minus>-?)\s?(?:{_UNIT}\s?)?(?P<inner>-?)(?P<number>{_NUMBER}|\.[0-9]{{1,2}})"
     rf"(?:\s?{_UNIT})?"

@@ -35,7 +35,9 @@ _FIELD_OF = re.compile(
 _PUT_ON = re.compile(rf"ponle\s(?P<sum>{SUM}+)\s(?:al|a la|a los|a)\s(?P<which>.+)")
 _SET_TO = re.compile(rf"(?P<which>[^{SUM}]+?)\s(?P<value>{SUM}.*)")
 _SO_IT_WAS = re.compile(rf"\s?[,;:.-]?\s(?:(?:it|that|which|eso|que)\s)?{either('was')}\s")
-_ACTUALLY = re.compile(r"(?<!\w)(?:actually|really|in fact|en realidad|realmente|should|debe|deberia)(?!\w)")
+_ACTUALLY = re.compile(
+    r"(?<!\w)(?:actually|really|in fact|en realidad|realmente|should|debe|deberia)(?!\w)"
+)
 _AROUND = compiled("around_changes")
 _PRESENT = re.compile(r"(?<!\w)(?:is|are|es|son)(?!\w)")
 _COUNTED = frozenset({"ingredients", "drinks", ""})
