@@ -38,6 +38,11 @@ def _day_after_month(match: Match) -> Node | None:
     return _whole(match, Needs.ROOM if is_verb or not is_english else Needs.NOTHING)
 
 
+def _day_before_verb(match: Match) -> Node | None:
+    """ "Wine, 3 March": without a word before the number nothing marches."""
+    return _whole(match, Needs.ROOM) if match.value("month") in match.vocabulary.verbs else None
+
+
 def _whole(match: Match, needs: Needs) -> Node | None:
     """The date; "31 February" contradicts itself, in "40 March" there is no day."""
     day = match.value("ordinal", "number")
@@ -47,7 +52,7 @@ def _whole(match: Match, needs: Needs) -> Node | None:
 
 
 def _day_of_number(match: Match) -> Node | None:
-    """ "El 21 del 3"."""
+    """ "El 7 del 4"."""
     if not match.vocabulary.day_first:
         return None
     first, second = (node.value for node in match.all("number"))
@@ -72,6 +77,13 @@ def _weekday_and_number(match: Match) -> Node | None:
     if day > _MOST_DAYS:
         return None
     return match.point(Partial(day=day, weekday=match.value("weekday")), Needs.ROOM)
+
+
+def _day_named_so(match: Match) -> Node | None:
+    """ "El día 3 de octubre"."""
+    point: Partial = match.value("point")
+    is_day = match.value("unit") == "day" and match.vocabulary.day_first
+    return match.point(point) if is_day and point.day else None
 
 
 def _which_weekday(match: Match) -> Node | None:
@@ -125,7 +137,7 @@ def _weekday(match: Match) -> Node:
 def _year(match: Match) -> Node | None:
     """ "The 1970" is a decade, or has a noun after it; "el 2016" is the year."""
     article, needs = match.value("the"), Needs.BOTH
-    if article:
+    if article in ("the", "los"):
         return match.void()
     if match.has("unit"):
         if match.value("unit") != "year":
@@ -135,7 +147,8 @@ def _year(match: Match) -> Node | None:
 
 
 DATE_RULES: tuple[Rule, ...] = (
-    rule("bar the? (weekday|month|unit)", Match.void),
+    rule("bar the? (weekday|month|unit)|hace number weekday|number weekday ago", Match.void),
+    rule("(?<! word) number month (?! dot|comma|of|year|dash|slash)", _day_before_verb),
     rule(
         f"{_WEEKDAY} {_NUMBER} (of the?|{_MARK})? month dot? ((comma? of? the?|{_MARK}) year)?",
         _day_before_month,
@@ -146,6 +159,7 @@ DATE_RULES: tuple[Rule, ...] = (
         " (?! unit)",
         _day_after_month,
     ),
+    rule("the? unit point", _day_named_so),
     rule("number of the number", _day_of_number),
     rule(f"month dot? (comma? of? the?|{_MARK}) year", _month_and_year),
     rule(f"year (comma|of|{_MARK})? month", _month_and_year),

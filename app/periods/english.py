@@ -108,15 +108,16 @@ ENGLISH = Vocabulary(
         "so_far": {**each_of("so far|to date|so far in"), **each_of("until now|up to now", True)},
         "starting": each_of("starting|beginning|starting on|beginning on|commencing"),
         "within": each_of("within|within the"),
-        "the": each_of("the|my|our", True),
+        "the": each_of("the|my|our", "the"),
         "of": each_of("of"),
-        "in": each_of("in|during|over|throughout|over the course of"),
+        "in": each_of("in|during|over|all of|whole of|throughout|over the course of"),
         "on": each_of("on"),
         "bar": _BARS,
         "clear": _CLEAR,
         "record": _RECORDS,
         "word": each_of(
             "up to date|out of date|so far so good|the other day|quarter past|quarter to"
+            "|half a year|half a month|half a week"
         ),
     },
     weak=frozenset(

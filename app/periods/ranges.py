@@ -1,4 +1,4 @@
-"""The rules for what has two ends, or one: "from 4 to 22 January", "since 1 June"."""
+"""The rules for what has two ends, or one: "from 5 to 18 May", "since 1 June"."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _A_DAY = timedelta(days=1)
 _MOST_DAYS = 31
 # As far back as the 29th of February may lie.
 _YEARS_BACK = 9
-# The tenth may be a dish; the twenty second is hardly one.
+# The tenth may be a dish; the twenty fifth is hardly one.
 _RARE_ORDINAL = 20
 _LEADS = ("from", "since", "between", "of")
 Said = Partial | Period
@@ -99,7 +99,7 @@ def _latest(first: Partial, last: Partial, today: date) -> Period | None:
 
 
 def _numbers_of_month(match: Match) -> Node | None:
-    """ "From 4 to 22 this month": two numbers, or a number and a day."""
+    """ "From 5 to 18 this month": two numbers, or a number and a day."""
     number = match.all("ordinal", "number")[0].value
     last = match.all("point", "period")[-1] if match.has("point", "period") else None
     if last is None or not 1 <= number <= _MOST_DAYS:
@@ -130,7 +130,7 @@ def _days_of(match: Match, first: int, last: int, month: Period | None) -> Node 
 
 
 def _day_to_number(match: Match) -> Node | None:
-    """ "November 19 to 20, 2015"."""
+    """ "May 3 to 9, 2026"."""
     first: Partial = match.value("point")
     number, year = match.value("ordinal", "number"), match.all("point")[1:]
     if not first.day or not first.month or number > _MOST_DAYS:
@@ -148,7 +148,7 @@ def _day_to_number(match: Match) -> Node | None:
 
 
 def _range_in_week(match: Match) -> Node | None:
-    """ "Next week between Wednesday and Friday"."""
+    """ "Last week between Tuesday and Thursday"."""
     first, last = (node.value for node in match.all("point"))
     week: Period = match.value("period")
     if week.days != 7 or not _is_weekday(first) or not _is_weekday(last):
@@ -172,11 +172,17 @@ def _day_of_a_week(match: Match) -> Node | None:
 
 
 def _said(match: Match) -> Period | None:
-    last = match.nodes[-1] if match.nodes[-1].sign != "onward" else match.nodes[-2]
+    last = match.all("point", "period", "ordinal", "number")[-1]
     if last.sign in ("ordinal", "number"):
         is_day = last.sign == "ordinal" or match.vocabulary.day_first
+        is_day = is_day and _is_for_days(match)
         return Partial(day=last.value).period(match.today) if is_day and last.value else None
     return resolved(last, match.today)
+
+
+def _is_for_days(match: Match) -> bool:
+    """ "El 3" may be a day, "la 3" is a table."""
+    return all(article.value in ("the", "el") for article in match.all("the"))
 
 
 def _since(match: Match) -> Node | None:
@@ -224,7 +230,7 @@ def _after_and_before(match: Match) -> Node | None:
 
 
 def _number_and_number(match: Match) -> Node | None:
-    """ "On 4-22"."""
+    """ "On 4-25"."""
     first, second = (node.value for node in match.all("number"))
     if match.nodes[0].end != match.nodes[1].start:
         return None
@@ -239,7 +245,7 @@ def _numbers(match: Match) -> Node | None:
     """ "From the 4th to the 9th", "del 4 al 9": of the latest month in which they have begun."""
     first, last = match.all("ordinal", "number")
     is_day = first.sign == last.sign == "ordinal" or match.vocabulary.day_first
-    if not is_day or not (first.value < last.value <= _MOST_DAYS):
+    if not is_day or not _is_for_days(match) or not (first.value < last.value <= _MOST_DAYS):
         return match.void()
     for back in range(_YEARS_BACK):
         month = month_of(match.today.year, match.today.month - back).start
@@ -250,9 +256,9 @@ def _numbers(match: Match) -> Node | None:
 
 
 def _day_alone(match: Match) -> Node | None:
-    """ "The 22nd"; "the second" may be anything, and so may "the 12"."""
+    """ "The 25th"; "the second" may be anything, and so may "the 12"."""
     day = match.nodes[-1]
-    if not 1 <= day.value <= _MOST_DAYS:
+    if not 1 <= day.value <= _MOST_DAYS or not _is_for_days(match):
         return None
     if day.sign == "number":
         return match.point(Partial(day=day.value), Needs.DEED)
@@ -264,7 +270,6 @@ _LEAD = "(from|since|between|of|in)? the?"
 _JOINT = "(to|until|dash|and) (the comma?)?"
 _ANY = "(point|period)"
 _NUMBER = "(ordinal|number)"
-_DAY = "(point|period|ordinal|number)"
 
 RANGE_RULES: tuple[Rule, ...] = (
     rule(f"period (from|between|since|of)? the? point {_JOINT} point", _range_in_week),
@@ -280,9 +285,11 @@ RANGE_RULES: tuple[Rule, ...] = (
     rule(f"(from|between|since|of)? the? point {_JOINT} period", _day_of_a_week),
     rule(f"(after|since|from) the? {_ANY} and? (until|before|to) the? {_ANY}", _after_and_before),
     rule(f"{_LEAD} {_ANY} {_JOINT} {_ANY}", _range),
-    rule(f"between the? {_ANY}", Match.void),
-    rule(f"since the? {_ANY} onward?|since the {_NUMBER}|from the? {_ANY} onward", _since),
-    rule(f"from the? {_ANY} on (?= stop|comma|dot)", _since),
+    rule(f"between the? {_ANY} (?! so_far)|(from|since) the? {_ANY} (to|until)", Match.void),
+    rule(
+        f"since the? {_ANY} onward? (?! so_far)|since the {_NUMBER}|from the? {_ANY} onward", _since
+    ),
+    rule(f"from the? {_ANY} on (?= stop|comma|dot)|(from|since) the? {_ANY} so_far", _since),
     rule(f"until the? {_ANY}|until the {_NUMBER}", _until),
     rule(f"before the? {_ANY}|before the {_NUMBER}", _before),
     rule(f"after the? {_ANY}|after the {_NUMBER}", _after),

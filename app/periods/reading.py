@@ -107,7 +107,7 @@ def _is_certain(nodes: Sequence[Node], place: int, vocabulary: Vocabulary) -> bo
         Needs.LEAD: has_lead,
         Needs.EITHER: has_room or has_lead,
         Needs.BOTH: has_room and has_lead,
-        Needs.DEED: has_room and place > 0 and nodes[place - 1].sign == "deed",
+        Needs.DEED: has_room and _has_deed(nodes, place),
     }.get(needs, False)
 
 
@@ -119,6 +119,12 @@ def _is_whole(nodes: Sequence[Node], place: int) -> bool:
 def _has_room(nodes: Sequence[Node], place: int) -> bool:
     following = nodes[place + 1].sign if place + 1 < len(nodes) else "stop"
     return following in _ROOM
+
+
+def _has_deed(nodes: Sequence[Node], place: int) -> bool:
+    """ "Gasté el 15", "ventas del 15"."""
+    before = [node.sign for node in nodes[max(place - 2, 0) : place]]
+    return before[-1:] == ["deed"] or before == ["record", "of"]
 
 
 def _has_lead(nodes: Sequence[Node], place: int, vocabulary: Vocabulary) -> bool:

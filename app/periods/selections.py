@@ -24,7 +24,7 @@ def _units_of(match: Match) -> Node | None:
 
 
 def _weekday_of(match: Match) -> Node | None:
-    """ "The second Monday of next month"."""
+    """ "The first Tuesday of last month"."""
     partial: Partial = match.value("point")
     whole = _context(match, 1)
     if whole is None or partial.weekday is None or partial.day is not None:
@@ -62,7 +62,7 @@ def _selected(match: Match, units: list[Period]) -> Node:
 
 
 def _fourth(match: Match) -> Node | None:
-    """ "El 3º cuarto de este año": a fourth of a year is a quarter."""
+    """ "El 2º cuarto de 2026": a fourth of a year is a quarter."""
     number, fourth = (node.value for node in match.all("ordinal"))
     whole = _context(match)
     if fourth != _A_FOURTH or whole is None or number > _A_FOURTH:
@@ -72,7 +72,7 @@ def _fourth(match: Match) -> Node | None:
 
 
 def _month_of_year(match: Match) -> Node | None:
-    """ "June next year"."""
+    """ "May next year"."""
     partial: Partial = match.value("point")
     year: Period = match.value("period")
     if partial.month is None or partial.year or year.days < 365:
@@ -81,7 +81,7 @@ def _month_of_year(match: Match) -> Node | None:
 
 
 def _day_of_month(match: Match) -> Node | None:
-    """ "The 31st of this month": where there is none, it contradicts itself."""
+    """ "The 31st of next month": where there is none, it contradicts itself."""
     month: Period = match.value("period")
     day = match.value("ordinal", "number")
     if not 28 <= month.days <= 31 or month.start.day != 1 or day > 31:
@@ -91,7 +91,7 @@ def _day_of_month(match: Match) -> Node | None:
 
 
 def _day_of_week(match: Match) -> Node | None:
-    """ "Friday next week", "last week Sunday"."""
+    """ "Friday next week", "last week Tuesday"."""
     partial: Partial = match.value("point")
     week: Period = match.value("period")
     if partial.weekday is None or partial.day is not None or week.days != 7:
@@ -111,7 +111,7 @@ def _unit_around(match: Match) -> Node | None:
 
 
 def _unit_from(match: Match) -> Node | None:
-    """ "The week starting 4 February"."""
+    """ "The week starting 2 March"."""
     day = _said_day(match)
     if day is None:
         return None
@@ -128,7 +128,7 @@ def _said_day(match: Match) -> Period | None:
 
 
 def _counted_from(match: Match) -> Node | None:
-    """ "Two days before 5 March", "three weeks from tomorrow"."""
+    """ "Two days before 5 March", "two weeks from Monday"."""
     day = _said_day(match)
     if day is None:
         return None

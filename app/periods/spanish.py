@@ -10,7 +10,7 @@ _MONTHS = in_order(
     1,
 )
 _WEEKDAYS = in_order(
-    "lunes|lun martes miercoles|mie jueves|jue viernes|vie sabado|sab domingo|dom", 0
+    "lunes|lun martes miercoles|mie|mier jueves|jue viernes|vie sabado|sab domingo|dom", 0
 )
 _NUMBERS = {
     **in_order(
@@ -125,9 +125,9 @@ SPANISH = Vocabulary(
         },
         "starting": each_of("que empieza|que comienza|que empezo|que comenzo|que inicia"),
         "within": each_of("dentro de|en menos de"),
-        "the": {**each_of("el|la|mi|nuestra|nuestro", False), **each_of("los|las", True)},
+        "the": {"el": "el", **each_of("la|mi|nuestra|nuestro", "la"), **each_of("los|las", "los")},
         "of": each_of("de"),
-        "in": each_of("en|durante"),
+        "in": each_of("en|durante|todo|toda"),
         "deed": each_of(
             "gaste|gastamos|gastaron|compre|compramos|pague|pagamos|vendi|vendimos|vendio|cocine"
             "|cocinamos|hice|hicimos|cobramos|cobre"
@@ -138,13 +138,13 @@ SPANISH = Vocabulary(
         "word": each_of(
             "hoy en dia|a el dia|viernes santo|jueves santo|domingo de ramos"
             "|domingo de resurreccion"
-            "|hasta manana|de mar|el mar|la mar|medio dia|los anos"
+            "|hasta manana|el mar|la mar|medio dia|los anos"
             "|los lunes|los martes|los miercoles|los jueves|los viernes"
         ),
     },
     weak=frozenset(
-        "abril mayo junio julio ene feb mar abr may jun jul ago sept sep set oct nov dic lun mie"
-        " jue vie sab dom domingo ahora".split()
+        "abril mayo junio julio ene feb mar abr may jun jul ago sept sep set oct nov dic lun"
+        " mie mier jue vie sab dom domingo ahora".split()
     ),
     contractions={"del": ("de", "el"), "al": ("a", "el")},
 )

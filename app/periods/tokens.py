@@ -42,7 +42,8 @@ _PIECE = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _MARKS = {",": "comma", ".": "dot", "/": "slash", "&": "and", **dict.fromkeys("-–—~", "dash")}
-_QUARTERS = {"q": ("quarter", 4), "h": ("half", 2)}
+# In letters and a figure; in Spanish also "T3" and "S1", which may be tables.
+_QUARTERS = {"q": ("quarter", 4), "h": ("half", 2), "t": ("quarter", 4), "s": ("half", 2)}
 
 
 class Piece(NamedTuple):
@@ -104,7 +105,8 @@ def _word_and_number(
     meaning, _ = vocabulary.meaning([word], 0)
     unit, most = _QUARTERS.get(word, ("", 0))
     if len(count) == 1 and 1 <= int(count) <= most:
-        yield Piece("", start, end, Node("quarter", start, end, (unit, int(count))))
+        is_weak = word in "ts"
+        yield Piece("", start, end, Node("quarter", start, end, (unit, int(count)), is_weak))
     elif meaning.sign == "month" and len(count) <= 2:
         yield Piece(word, start, end)
         yield Piece("", start, end, Node("number", start, end, int(count)))

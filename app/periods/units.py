@@ -49,6 +49,10 @@ def _counted(match: Match) -> Node | None:
     if match.nodes[-1].sign != "unit" and not match.vocabulary.qualifies_after:
         return None
     count, unit = match.value("number", "few"), match.value("unit")
+    if unit not in _ROLLING:
+        first, last = (-count, -1) if match.has("last") else (1, count)
+        ends = around(match.today, unit, first), around(match.today, unit, last)
+        return match.period(Period(ends[0].start, ends[1].end))
     if match.has("last"):
         return match.period(Period(shift(match.today, unit, -count), match.today))
     start = match.today + _A_DAY
@@ -56,7 +60,7 @@ def _counted(match: Match) -> Node | None:
 
 
 def _counted_before(match: Match) -> Node | None:
-    """ "Los dos últimos meses"; in "4 to 22 next month" the 22 counts no months."""
+    """ "Los dos últimos meses"; in "5 to 18 next month" the 18 counts no months."""
     return _counted(match) if match.vocabulary.qualifies_after else None
 
 
@@ -87,12 +91,15 @@ def _one_of_something(match: Match) -> Node | None:
 
 
 def _quarter(match: Match) -> Node:
-    unit, number = match.value("quarter")
-    year = match.value("point")
-    needs = Needs.NOTHING if year else Needs.EITHER
-    if year and (year.month or year.is_day):
+    quarter = match.all("quarter")[0]
+    unit, number = quarter.value
+    if not match.has("point", "period"):
+        period = _numbered(match.today, unit, number, None)
+        return match.period(period, Needs.WHOLE if quarter.is_weak else Needs.EITHER)
+    year = resolved(match.all("point", "period")[0], match.today)
+    if year is None or year.days < 365:
         return match.void()
-    return match.period(_numbered(match.today, unit, number, year and year.year), needs)
+    return match.period(_numbered(match.today, unit, number, year.start.year))
 
 
 def _numbered(today: date, unit: Unit, number: int, year: int | None) -> Period | None:
@@ -173,7 +180,7 @@ def _vague(match: Match) -> Node | None:
 def _bare_unit(match: Match) -> Node | None:
     """ "The weekend", "de la semana": this one, where nothing else was said."""
     unit = match.value("unit")
-    is_clear = unit == "weekend" or (unit == "day" and match.has("in"))
+    is_clear = unit == "weekend" or (match.has("in") and match.vocabulary.day_first)
     return match.period(around(match.today, unit), Needs.ROOM if is_clear else Needs.WHOLE)
 
 
@@ -187,7 +194,7 @@ UNIT_RULES: tuple[Rule, ...] = (
     rule("the? number (last|next) unit (?! of)", _counted_before),
     rule(f"the? {_WHICH} unit (?! of|in the? (point|period))", _one),
     rule(f"(?<! number) (?<! few) the? unit {_WHICH}", _one),
-    rule("quarter of? the? point|point quarter|quarter", _quarter),
+    rule("quarter of? the? (point|period)|point quarter|quarter", _quarter),
     rule("the? unit number (of? the? point)?", _unit_and_number),
     rule("(period|the? unit) so_far|so_far the? (period|unit)", _so_far),
     rule("earlier of? period", _earlier),
