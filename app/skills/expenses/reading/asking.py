@@ -80,7 +80,7 @@ def _range(sentence: Sentence) -> dict[str, Any]:
         return {}
     first, last = sentence.times[0], sentence.times[-1]
     said = sentence.said(first.start, last.end).strip(" ,.?!")
-    return {"range": said.removesuffix("'s")}
+    return {"range": said.removesuffix("'s").removeprefix("on ")}
 
 
 def _currency(sentence: Sentence, start: int, end: int) -> tuple[str, str]:
