@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from babel.numbers import format_decimal, get_currency_symbol
 
-from app.currencies import CODE, SIGN, WORD, currency_named
+from app.currencies import CODE, SIGN, TYPED_CODE, WORD, currency_named
 from app.number_words import LONE_ONES, find_number_words
 from app.retrieval.folding import fold
 
@@ -44,12 +44,16 @@ _HUNDREDTHS = re.compile(
 )
 _ONLY_CENTS = re.compile(rf"(?<![\w.,])(?P<number>[0-9]{{1,2}})\s?(?:{_CENTS}|¢)")
 _TAIL = re.compile(rf"\s?(?P<said>{_MONEY})")
-# "Two pounds of flour", "dos libras de harina": weighed, not paid.
-_WEIGHT = re.compile(r"\s?(?:pounds?|libras?)\s(?:of|de)\s")
+_CENTS_TAIL = re.compile(rf"\s?(?:{_CENTS})")
+# "Two pounds of flour", "1 pound ground beef", "dos libras de harina": weighed, not paid.
+_WEIGHT = re.compile(
+    r"\s?(?:pounds?|libras?)\s(?!(?:for|on|to|in|at|by|from|and|y|en|por|para|al?|today|yesterday|ayer"
+    r"|hoy|cash|total|please|not|no|instead|with|con|each|sterling|esterlinas)\b)\(?[a-z0-9]"
+)
 _TIMES = {"mil": 1000, "thousand": 1000, "hundred": 100, None: 1}
 _HUNDREDTH = Decimal("0.01")
 _LONGEST_TYPED = 40
-_UNIT = rf"(?:{SIGN}|(?:{CODE})\b|\b(?:{CODE}))"
+_UNIT = rf"(?:{SIGN}|(?:{TYPED_CODE})\b|\b(?:{TYPED_CODE}))"
 _TYPED = re.compile(
     rf"(?P<minus>-?)\s?(?:{_UNIT}\s?)?(?P<inner>-?)(?P<number>{_NUMBER}|\.[0-9]{{1,2}})"
     rf"(?:\s?{_UNIT})?"
@@ -71,6 +75,8 @@ class FoundAmount:
     start: int
     end: int
     is_marked: bool
+    # Said in cents: "fifty cents".
+    is_cents: bool = False
 
     @property
     def has_cents(self) -> bool:
@@ -95,15 +101,28 @@ def find_amounts(text: str, language: str, home: str = "") -> list[FoundAmount]:
     found = [*_cents_alone(folded), *_figures(folded, home), *_words(folded, language, home)]
     kept: list[FoundAmount] = []
     for each in sorted(found, key=lambda each: (each.start, -each.end)):
-        if not kept or each.start >= kept[-1].end:
-            kept.append(each)
+        if kept and each.start < kept[-1].end:
+            continue
+        whole = _with_cents(kept[-1], each, folded) if kept else None
+        kept = [*kept[:-1], whole] if whole else [*kept, each]
     return kept
+
+
+def _with_cents(whole: FoundAmount, cents: FoundAmount, folded: str) -> FoundAmount | None:
+    """One sum of two that belong together: "twelve dollars and fifty cents"."""
+    link = folded[whole.end : cents.start].strip()
+    if not whole.is_marked or whole.value % 1 or link not in ("", "and", "y", "con"):
+        return None
+    value = cents.value if cents.is_cents else None
+    if not cents.is_marked and link == "con" and 10 <= cents.value < 100 and not cents.value % 1:
+        value = (cents.value / 100).quantize(_HUNDREDTH)
+    return replace(whole, value=whole.value + value, end=cents.end) if value else None
 
 
 def _cents_alone(folded: str) -> Iterator[FoundAmount]:
     for match in _ONLY_CENTS.finditer(folded):
         value = (Decimal(match["number"]) / 100).quantize(_HUNDREDTH)
-        yield FoundAmount(value, "", *match.span(), is_marked=True)
+        yield FoundAmount(value, "", *match.span(), is_marked=True, is_cents=True)
 
 
 def _figures(folded: str, home: str) -> Iterator[FoundAmount]:
@@ -145,6 +164,11 @@ def _value(number: str, *, is_marked: bool) -> Decimal | None:
 
 def _words(folded: str, language: str, home: str) -> Iterator[FoundAmount]:
     for number in find_number_words(folded, language):
+        cents = _CENTS_TAIL.match(folded, number.end)
+        if cents and number.value < 100 and not number.value % 1:
+            value = (number.value / 100).quantize(_HUNDREDTH)
+            yield FoundAmount(value, "", number.start, cents.end(), is_marked=True, is_cents=True)
+            continue
         tail = _TAIL.match(folded, number.end)
         is_article = tail is None and folded[number.start : number.end] in LONE_ONES
         if is_article or _WEIGHT.match(folded, number.end):

@@ -42,7 +42,9 @@ _PHRASES = {
 
 # Patterns for folded letters: what `currency_named` can name.
 SIGN = r"(?:us|mx|ca|c|a|nz|hk|r)?\$|[£€₱]|(?:cn)?¥"
-CODE = "|".join(sorted(code.lower() for code in CODES))
+TYPED_CODE = "|".join(sorted(code.lower() for code in CODES))
+# "1 cup" is no Cuban peso.
+CODE = "|".join(sorted(code.lower() for code in CODES - {"CUP", "PEN", "COP"}))
 WORD = "|".join([*_PHRASES, *(word for words in _WORDS.values() for word in words)])
 _KINDS = {kind: re.compile("|".join(words)) for kind, words in _WORDS.items()}
 _PHRASE_CODES = tuple((re.compile(phrase), code) for phrase, code in _PHRASES.items())

@@ -20,17 +20,21 @@ _OF = r"(?:for|of|called|named|to|worth|de|por|para|en|del|llamado)(?!\w)"
 _CUES = {
     name: re.compile(rf"{either(name)}\s?[:,-]?\s*") for name in ("spent", "record", "add", "got")
 }
+_TOLD = re.compile(rf"(?:(?:that|que)\s)?{either('spent')}\s?[:,-]?\s*")
 _THING = re.compile(rf"{_ARTICLES}(?P<thing>{either('things')})(?=\s*(?:[:,=-]|{_OF}|$|{SUM}))")
 # A receipt of something is called by both words: "recibo de luz".
-_PAPER = re.compile(rf"{_ARTICLES}{either('papers')}\s{_OF}")
+_PAPER = re.compile(rf"{_ARTICLES}{either('papers')}\s(?:of|to|de|del)(?!\w)")
 _LEDGER = re.compile(
     rf"(?:(?<!\w)(?:to|in|into|on|onto|under|as|a|en|como|al|de|for)\s)?{_ARTICLES}"
     rf"(?:list of\s|lista de\s)?{either('ledger')}(?:\s(?:list|log|sheet))?(?:\s?:|\s(?:of|for|on|de|del|en|por)(?!\w))?"
 )
-_LEDGER_LEAD = re.compile(rf"{_ARTICLES}(?:expense|gasto)(?!\w)")
+_LEDGER_LEAD = re.compile(
+    rf"{_ARTICLES}(?:(?:expense|gasto)(?!\w)|(?:\w+\s)?(?:expenses|gastos)\s?:)[\s:,-]*"
+)
+_LATER = re.compile(rf"[,;.]\s(?:and |y |so )?(?={either('spent')})")
 _NO_OUTLAY = re.compile(
     # What one got may be money itself.
-    r"(?<!\w)(?:got|made|earned|received|recibi|recibimos|gane|ganamos)\s.*(?<!\w)(?:tips?|refund|change|propinas?|cambio)(?!\w)|"
+    r"(?<!\w)(?:got|made|earned|received|hicimos|sacamos|dieron|recibi|recibimos|gane|ganamos)\s.*(?<!\w)(?:tips?|refund|change|propinas?|cambio)(?!\w)|"
     r"(?<!\w)(?:expenses?|spending)\s(?:report|form|policy|policies|account|categor|sheet|approval|limit|reimburse)"
     r"|(?<!\w)(?:reporte|formato|formulario|politica|categorias?|hoja|comprobacion|limite) de (?:los )?gastos?"
 )
@@ -48,7 +52,7 @@ _LETTER = re.compile(r"[^\W\d_]")
 _SURE = frozenset({"transport", "utilities", "fees", "repairs", "office", "cleaning"})
 _SURE_ALONE = frozenset({"transport", "utilities", "fees"})
 _COUNTED = frozenset({"ingredients", "drinks", "equipment", "staff"})
-_MOST_WORDS, _MOST_WORDS_ALONE, _MOST_WORDS_IN_LIST = 12, 4, 5
+_MOST_WORDS, _MOST_WORDS_ALONE, _MOST_WORDS_IN_LIST = 12, 4, 8
 _MOST_ROWS = 20
 
 
@@ -58,6 +62,9 @@ def read_addition(sentence: Sentence, start: int, end: int) -> Wish | None:
         return None
     leading = _LEADING_TIME.match(sentence.masked, start, end)
     start = leading.end() if leading else start
+    later = _told_later(sentence, start, end)
+    if later:
+        return addition(later)
     for kind, cue in _CUES.items():
         match = cue.match(sentence.masked, start, end)
         if match:
@@ -72,7 +79,9 @@ def read_addition(sentence: Sentence, start: int, end: int) -> Wish | None:
 
 
 def _cued(sentence: Sentence, kind: str, start: int, end: int) -> list[Row] | None:
-    if kind == "spent":
+    told = _TOLD.match(sentence.masked, start, end)
+    if kind == "spent" or told:
+        start = told.end() if told else start
         return _spent(sentence, start, end)
     if kind == "got":
         rows = read_rows(sentence, start, end)
@@ -137,7 +146,7 @@ def _without_ledger(sentence: Sentence, start: int, end: int) -> Sentence:
 def _new_expense(sentence: Sentence, start: int, end: int) -> list[Row] | None:
     """ "New expense: taxi 12", "gasto de 200 en luz"."""
     lead = _LEDGER_LEAD.match(sentence.masked, start, end)
-    rows = _rest(sentence, start, end)
+    rows = _rest(sentence, lead.end() if lead else start, end)
     is_new = bool(lead) and bool(
         re.search(r"new|another|one more|nuev|otr", lead[0] if lead else "")
     )
@@ -161,6 +170,16 @@ def _uncued(sentence: Sentence, start: int, end: int) -> list[Row] | None:
     return rows if is_listed and (has_price or is_dated) else None
 
 
+def _told_later(sentence: Sentence, start: int, end: int) -> list[Row] | None:
+    """ "Back from the market, spent 60 on limes"."""
+    later = _LATER.search(sentence.masked, start, end)
+    if later is None or sentence.sums_in(start, later.start()):
+        return None
+    cue = _CUES["spent"].match(sentence.masked, later.end(), end)
+    rows = _spent(sentence, cue.end(), end) if cue else None
+    return rows if rows and all(row.amount for row in rows) else None
+
+
 def _is_cost(sentence: Sentence, cost: re.Match[str], rows: list[Row]) -> bool:
     if _BILL.fullmatch(cost["item"].strip()):
         return False
@@ -172,7 +191,7 @@ def _is_cost(sentence: Sentence, cost: re.Match[str], rows: list[Row]) -> bool:
     is_surely = bool(_SURE_COST.search(sentence.masked))
     if is_counted:
         return is_ours and (is_surely or all(_is_marked(row) for row in rows))
-    return is_ours or all(_is_marked(row) for row in rows)
+    return is_ours or not any(row.is_plain for row in rows)
 
 
 def _is_listed(row: Row, sentence: Sentence) -> bool:

@@ -14,6 +14,10 @@ from app.skills.expenses.reading.wish import BALANCE, LIST, Wish
 _BALANCE = re.compile(either("balance"))
 _LIST = re.compile(either("list"))
 _LEADING_TIME = re.compile(rf"(?:(?:in|on|for|en|de)\s)?{TIME}+[\s,]*")
+_TELL = re.compile(
+    r"(?:(?:tell|let)\s(?:me|us)(?:\sknow)?|(?:do you\s)?know|find out|check|see|(?:me\s)?dices|decirme|dime"
+    r"|saber|sabes)\s(?=how|what|cuanto|a cuanto|en que|que)"
+)
 _MINE, _EVERYONE = compiled("mine"), compiled("everyone")
 _CURRENCY = re.compile(rf"(?<!\w)(?:in|en)\s(?P<said>{WORD}|[a-z]{{3}})(?!\w)")
 _BESIDE = re.compile(rf"{either('beside')}|{either('mine')}|[^\w\s]|{MASKS}")
@@ -25,6 +29,7 @@ _LEDGER = re.compile(
     rf"{either('ledger')}|(?<!\w)(?:spen[dt]|spending|paid|pay|bought|buy|logged|money|gast\w+|pag\w+"
     r"|compr\w+|dinero|lana|fue|ido|went|gone|go|expensed?|llev\w+)(?!\w)"
 )
+_BALANCE_ALONE = re.compile(r"(?<!\w)(?:balance|totals?|amount|sum|saldo)(?!\w)")
 _PARTING = re.compile(r"(?<!\w)(?:and|y|or|o)(?!\w)")
 _LONGEST_SUBJECT = 4
 
@@ -34,6 +39,8 @@ def read_question(sentence: Sentence, start: int, end: int) -> Wish | None:
     masked = sentence.masked
     leading = _LEADING_TIME.match(masked, start, end)
     start = leading.end() if leading else start
+    told = _TELL.match(masked, start, end)
+    start = told.end() if told else start
     for tool, pattern in ((BALANCE, _BALANCE), (LIST, _LIST)):
         match = pattern.match(masked, start, end)
         if match:
@@ -57,9 +64,11 @@ def _question(sentence: Sentence, tool: str, match: re.Match[str], end: int) -> 
         return None
     said = subject or before
     # "The balance on this gift card" is another one.
-    if said and not _LEDGER.search(match[0]):
+    if said and _BALANCE_ALONE.search(match[0]) and not _LEDGER.search(match[0]):
         return None
     slug = _slug(sentence, said) if said else ""
+    if said and not slug and match.groupdict().get("bare_topic"):
+        return None
     limits = {"category": slug, "who": who, "currency": currency}
     arguments |= {name: value for name, value in limits.items() if value}
     return Wish(tool, arguments, ("category",) if said and not slug else ())
@@ -70,7 +79,8 @@ def _range(sentence: Sentence) -> dict[str, Any]:
     if not sentence.times:
         return {}
     first, last = sentence.times[0], sentence.times[-1]
-    return {"range": sentence.said(first.start, last.end).strip(" ,.?!")}
+    said = sentence.said(first.start, last.end).strip(" ,.?!")
+    return {"range": said.removesuffix("'s").removeprefix("on ")}
 
 
 def _currency(sentence: Sentence, start: int, end: int) -> tuple[str, str]:

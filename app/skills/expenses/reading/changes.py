@@ -10,6 +10,7 @@ from app.amounts import FoundAmount
 from app.currencies import CODE, WORD, currency_named
 from app.skills.expenses.reading.categories import named_category
 from app.skills.expenses.reading.lexicon import FIELDS, MASKS, NOTHING, SUM, either
+from app.skills.expenses.reading.rows import with_details
 from app.skills.expenses.reading.sentence import Sentence
 from app.skills.expenses.reading.wish import amount_text
 
@@ -37,6 +38,7 @@ class Change:
 
 def read_change(sentence: Sentence, start: int, end: int) -> Change | None:
     """The values in these words; None where two of them contradict one another."""
+    sentence = with_details(sentence, start, end)
     values: dict[str, Any] = {}
     masked = sentence.masked[start:end]
     masked = _take_item(sentence, start, masked, values)
@@ -51,6 +53,10 @@ def read_change(sentence: Sentence, start: int, end: int) -> Change | None:
         values |= _sum(sums[0])
     if times and times[0].day:
         values["date"] = times[0].day.isoformat()
+    if sentence.named:
+        values["category"] = next(iter(sentence.named.values()))
+    if sentence.notes:
+        values["note"] = ", ".join(sentence.notes.values())
     rest = _take_currency(sentence, kept, values)
     return Change(values, _take_category(sentence, rest, values))
 

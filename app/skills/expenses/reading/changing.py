@@ -99,6 +99,8 @@ def _splits(
         of = _FROM.search(sentence.masked[start : match.start()].rstrip())
         which_end = start + of.start() if of else match.start()
         yield (start, which_end), (match.end(), end)
+    for time in sentence.times_in(start, end):
+        yield (start, time.start), (time.start, end)
     for match in _SO_IT_WAS.finditer(sentence.masked, start, end):
         yield (start, match.start()), (match.end(), end)
     plain = _SET_TO.fullmatch(sentence.masked, start, end)

@@ -65,4 +65,5 @@ def _pointed(sentence: Sentence, start: int, end: int, masked: str) -> str:
 
 def words_of(sentence: Sentence, start: int, end: int) -> str:
     """The reference as it was said."""
-    return sentence.said(start, end).strip(" ,.;:!?¡¿\"'")
+    said = sentence.said(start, end).strip(" ,.;:!?¡¿\"'")
+    return re.sub(r"^(?:al?|to)\s", "", said)

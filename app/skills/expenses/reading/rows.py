@@ -9,8 +9,9 @@ from datetime import date
 from typing import NamedTuple
 
 from app.amounts import FoundAmount
+from app.retrieval.folding import fold
 from app.skills.expenses.reading.categories import named_category
-from app.skills.expenses.reading.lexicon import MASKS, SUM, either
+from app.skills.expenses.reading.lexicon import MASKS, SUM, compiled, either
 from app.skills.expenses.reading.sentence import Sentence, Time
 
 LONGEST_ITEM = 200
@@ -20,10 +21,11 @@ _SEPARATOR = re.compile(
 _MASKED = re.compile(rf"{MASKS}+")
 _EDGE = r"[\s,.;:!?¡¿=*\"'()\[\]/–—-]"
 _BEFORE = re.compile(rf"(?:{_EDGE}|{either('before_items')}(?=\W|$))*")
-_AFTER = re.compile(rf"(?:{_EDGE}+|{either('after_items')})$")
+_AFTER = re.compile(rf"(?:{_EDGE}+|{either('after_items')}|{either('cost')})$")
 _NOTE = re.compile(
     rf"{either('notes')}|(?<!\w)(?:note|nota)\s?:\s?(?P<said>.+)$|\((?P<aside>[^()]+)\)"
 )
+_VAGUE = compiled("vague_items")
 _NAME = r"[a-z]+(?: (?:and|y) [a-z]+)?"
 _NAMED = re.compile(
     rf"(?:(?<!\w)(?:in|under|to|as|into|en|a|como)\s)?(?:the\s|la\s)?(?:(?<!\w)category|(?<!\w)categoria)"
@@ -133,12 +135,13 @@ def _joined(sentence: Sentence, parts: list[Piece], is_sum_first: bool) -> list[
 
 
 def _row(sentence: Sentence, piece: Piece, is_sum_first: bool) -> Row:
+    item = _words(sentence, *piece)
     sums = sentence.sums_in(*piece)
     times = sentence.times_in(*piece)
     named = [slug for at, slug in sentence.named.items() if piece.start <= at < piece.end]
     notes = [note for at, note in sentence.notes.items() if piece.start <= at < piece.end]
     return Row(
-        _words(sentence, *piece),
+        "" if _VAGUE.fullmatch(fold(item)) else item,
         sums[0] if sums else None,
         times[0] if times else None,
         named[0] if named else "",

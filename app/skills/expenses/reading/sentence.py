@@ -25,6 +25,7 @@ _UNIT = re.compile(rf"[ -]?{either('units')}")
 _BEFORE = re.compile(rf"{either('before_numbers')}\W{{0,2}}$")
 # A plain number before a noun counts things: "2 ribeyes". Before these it may be a sum.
 _SUM_GOES_ON = re.compile(rf"\s*(?:$|[^\w\s]|{MASKS}|{either('after_sums')})")
+_OF_DAYS = re.compile(r"\b(yesterday|today)s\b", re.IGNORECASE)
 _ONE = re.compile(r"\bone\b(?! (?:day|week|month|year))", re.IGNORECASE)
 
 
@@ -66,7 +67,8 @@ class Sentence:
         masked = fold_in_place(text)
         times = _times(text, around)
         for time in times:
-            masked = hide(masked, time.start, time.end, TIME)
+            own = 2 if masked.startswith("'s", time.end) else 0
+            masked = hide(masked, time.start, time.end + own, TIME)
         # A sum is not looked for where a date stands: "12 June".
         open_text = "".join(
             " " if letter == TIME else own for letter, own in zip(masked, text, strict=True)
@@ -103,6 +105,7 @@ class Sentence:
 def clean(message: str) -> str:
     """In one line and in composed letters; a line ends what is said as a semicolon does."""
     text = unicodedata.normalize("NFC", message).replace("\u2019", "'").replace("\u2018", "'")
+    text = _OF_DAYS.sub(r"\1's", text)
     lines = [" ".join(_MASK_LETTERS.sub(" ", line).split()) for line in text.splitlines()]
     return "; ".join(line.strip("-*• ") for line in lines if line.strip("-*• "))
 

@@ -12,14 +12,15 @@ from app.skills.expenses.reading.categories import Category
 from app.skills.expenses.reading.changing import read_deletion, read_update
 from app.skills.expenses.reading.lexicon import either
 from app.skills.expenses.reading.sentence import LONGEST_MESSAGE, Sentence, Surroundings
-from app.skills.expenses.reading.wish import Wish
+from app.skills.expenses.reading.wish import ADD, Wish
 
 __all__ = ["Wish", "read_wish"]
 
 _OPENING = re.compile(rf"[\s,.;:!¡¿\"'-]*(?:{either('openings')}[\s,;:.!]+)*")
 _POLITE = re.compile(
-    r"(?<!\w)(?:can|could|would|will|let|puedes|podrias|puede|podria|me ayudas)(?!\w)"
+    r"(?<!\w)(?:can|could|would|will|let|puedo|podemos|puedes|podrias|puede|podria|me ayudas)(?!\w)"
 )
+_MAY_I = re.compile(r"(?<!\w)(?:(?:can|could|may) (?:i|we)|puedo|podemos)(?!\w)")
 _CLOSING = re.compile(rf"(?:[\s,.!?¡¿]+{either('closings')})*[\s,.!?¡¿]*$")
 _ASKS = re.compile(r"[?¿]")
 _READERS: tuple[Callable[[Sentence, int, int], Wish | None], ...] = (
@@ -50,8 +51,19 @@ def read_sentence(message: str, around: Surroundings) -> Wish | None:
     for read in (read_question,) if is_asked else _READERS:
         wish = read(sentence, start, end)
         if wish is not None:
-            return wish
+            return None if _is_permission(sentence, start, message, wish) else wish
     return None
+
+
+def _is_permission(sentence: Sentence, start: int, message: str, wish: Wish) -> bool:
+    """ "Can I expense a taxi?" asks for a rule; "can I add an expense?" to begin."""
+    if wish.tool != ADD or not _ASKS.search(message):
+        return False
+    return (
+        bool(_MAY_I.search(sentence.masked, 0, start))
+        and "amount" not in wish.arguments
+        and bool(wish.arguments)
+    )
 
 
 def core_of(sentence: Sentence) -> tuple[int, int]:
