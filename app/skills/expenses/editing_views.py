@@ -145,4 +145,9 @@ def deleted() -> ResponseReturnValue:
     session = db_session()
     found = list_deleted(session)
     lines = view_lines(session, load_ledger(session), found, with_names=True)
-    return render_template("expenses/deleted.html", lines=lines, moment_in_words=moment_in_words)
+    return render_template(
+        "expenses/deleted.html",
+        lines=lines,
+        told=told_of(session, request.args),
+        moment_in_words=moment_in_words,
+    )
