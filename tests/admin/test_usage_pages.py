@@ -11,7 +11,8 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.accounts.models import AuditEntry, Group
-from app.admin import charts, figures
+from app import charts
+from app.admin import figures
 from app.admin.usage import NOTHING, Sums, cost, percentile, read_usage
 from app.config import Settings
 from app.db import Database, utc_now

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
+from itertools import chain, repeat
 from typing import Any
 from uuid import UUID
 
@@ -135,12 +136,14 @@ def category_for(ledger: Ledger, slug: str | None) -> str:
     return slug or next((each["slug"] for each in ledger.offered if each["slug"] == OTHER), OTHER)
 
 
-def add_expenses(session: ScopedSession, rows: Iterable[Row]) -> list[Expense]:
-    """Write checked rows as the session's person's own."""
+def add_expenses(
+    session: ScopedSession, rows: Iterable[Row], ids: Sequence[UUID] = ()
+) -> list[Expense]:
+    """Write checked rows as the session's person's own, with these ids where some are given."""
     scope = session.scope
     added = [
         Expense(
-            id=new_id(),
+            id=expense_id or new_id(),
             group_id=scope.group_id,
             user_id=scope.user_id,
             item=row.item,
@@ -151,7 +154,7 @@ def add_expenses(session: ScopedSession, rows: Iterable[Row]) -> list[Expense]:
             note=row.note,
             file_id=row.file_id,
         )
-        for row in rows
+        for row, expense_id in zip(rows, chain(ids, repeat(None)), strict=False)
     ]
     session.add_all(added)
     session.flush()
@@ -196,7 +199,8 @@ def change_expense(
     if version is not None and expense.version != version:
         raise Conflict("Somebody else has changed this meanwhile. Look at it again, then save.")
     before = values_of(expense)
-    row = check_row(ledger, Row(**{**before, **changes}))
+    known = ledger.keeping(expense.currency, expense.category)
+    row = check_row(known, Row(**{**before, **changes}))
     _write(expense, {name: getattr(row, name) for name in CHANGEABLE})
     session.flush()
     return expense, before

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -27,7 +27,7 @@ DEFAULT_CURRENCIES = ("USD", "EUR", "GBP", "MXN", "CAD")
 OTHER = "other"
 MOST_CATEGORIES = 40
 LONGEST_NAME = 60
-LONGEST_WORDS = 4_000
+MOST_WORDS = 600
 EDITORS = ("manager", "admin")
 
 
@@ -56,13 +56,24 @@ class Ledger:
                 return in_language(language, each["name_en"], each["name_es"])
         return slug
 
+    def keeping(self, currency: str, category: str) -> Ledger:
+        """The same, in which what an expense says already is still taken."""
+        return replace(
+            self,
+            currencies=tuple(dict.fromkeys((*self.currencies, currency))),
+            categories=tuple(
+                {**each, "is_active": True} if each["slug"] == category else each
+                for each in self.categories
+            ),
+        )
+
     def for_reading(self) -> tuple[Category, ...]:
         """The offered categories, as the reader of sentences takes them."""
         return tuple(
             make_category(
                 each["slug"],
                 {"en": each["name_en"], "es": each["name_es"]},
-                f"{each['words_en']},{each['words_es']}",
+                ",".join((*each["words_en"], *each["words_es"])),
             )
             for each in self.offered
         )
@@ -72,7 +83,20 @@ class Ledger:
 def default_categories() -> tuple[dict[str, Any], ...]:
     """The product's own categories, from the file beside this one."""
     raw = yaml.safe_load(DEFAULTS.read_text("utf-8"))
-    return tuple({**each, "is_active": True} for each in raw)
+    return tuple(
+        {
+            **each,
+            "words_en": split_words(each["words_en"]),
+            "words_es": split_words(each["words_es"]),
+            "is_active": True,
+        }
+        for each in raw
+    )
+
+
+def split_words(text: str) -> list[str]:
+    """The words and phrases between the commas of a text, each once, in their order."""
+    return list(dict.fromkeys(filter(None, (" ".join(each.split()) for each in text.split(",")))))
 
 
 def load_ledger(session: ScopedSession) -> Ledger:
@@ -141,20 +165,25 @@ def _check(category: dict[str, Any], number: int) -> dict[str, Any]:
         raise InvalidInput(
             "A category's name has at most %(limit)d letters.", field=field, limit=LONGEST_NAME
         )
+    said = [list(category.get(name, ())) for name in ("words_en", "words_es")]
+    if any(
+        len(words) > MOST_WORDS or max(map(len, words), default=0) > LONGEST_NAME for words in said
+    ):
+        raise InvalidInput(
+            "A category has at most %(limit)d words in a language, each of at most %(letters)d"
+            " letters. Put commas between them.",
+            field=field,
+            limit=MOST_WORDS,
+            letters=LONGEST_NAME,
+        )
     return {
         "slug": str(category["slug"])[:LONGEST_NAME],
         "name_en": english,
         "name_es": spanish,
-        "words_en": _tidy_words(category.get("words_en", "")),
-        "words_es": _tidy_words(category.get("words_es", "")),
+        "words_en": said[0],
+        "words_es": said[1],
         "is_active": bool(category.get("is_active", True)),
     }
-
-
-def _tidy_words(text: Any) -> str:
-    return ", ".join(
-        word for each in str(text)[:LONGEST_WORDS].split(",") if (word := each.strip())
-    )
 
 
 def _check_all(categories: Sequence[dict[str, Any]]) -> None:

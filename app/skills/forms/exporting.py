@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -21,11 +18,7 @@ from app.skills.forms.fields.values import has_value
 from app.skills.forms.models import FormSubmission
 from app.skills.forms.sheets import title_of
 from app.skills.forms.submissions import Wanted, each_form_version, next_submissions
-
-# Without it, spreadsheets read accents as something else.
-BYTE_ORDER_MARK = "\ufeff"
-_NUMBER = re.compile(r"[+-]?\d{1,15}(?:\.\d{1,15})?")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+from app.spreadsheets import BYTE_ORDER_MARK, csv_lines
 
 Transaction = Callable[[], AbstractContextManager[ScopedSession]]
 Key = tuple[str, str]
@@ -49,14 +42,14 @@ def write_csv(
     """
     with transaction() as session:
         columns = columns_of(each_form_version(session, wanted, zone), language)
-    yield BYTE_ORDER_MARK + _written([_headings(columns)])
+    yield BYTE_ORDER_MARK + csv_lines([_headings(columns)])
     last: FormSubmission | None = None
     while True:
         with transaction() as session:
             found = next_submissions(session, wanted, zone, last)
         if not found:
             return
-        yield _written([_line(each, columns, zone, language) for each in found])
+        yield csv_lines([_line(each, columns, zone, language) for each in found])
         last = found[-1]
 
 
@@ -75,13 +68,6 @@ def columns_of(forms: Sequence[Mapping[str, Any]], language: str) -> list[Column
         Column(key, f"{titles[key[0]]}: {heading}" if len(titles) > 1 else heading)
         for key, heading in headings.items()
     ]
-
-
-def neutral(text: str) -> str:
-    """A cell that no spreadsheet takes for a formula."""
-    if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text):
-        return f"'{text}"
-    return text
 
 
 def _headings(columns: Sequence[Column]) -> list[str]:
@@ -109,10 +95,3 @@ def _line(
 
 def _shown(submission: FormSubmission) -> list[FormField]:
     return shown_fields(read_fields(submission.form["fields"]), submission.values)
-
-
-def _written(lines: Sequence[Sequence[str]]) -> str:
-    page = io.StringIO()
-    writer = csv.writer(page)
-    writer.writerows([[neutral(cell) for cell in line] for line in lines])
-    return page.getvalue()

@@ -14,9 +14,9 @@ from PIL import Image
 from sqlalchemy import update
 
 from app.db import Database, utc_now
-from app.skills.forms.exporting import neutral
 from app.skills.forms.models import FormSubmission, FormTemplate
 from app.skills.forms.submissions import PAGE
+from app.spreadsheets import neutral
 from tests.factories import CheckedClient, Member, Page, make_contact, make_user, sign_in
 from tests.skills.forms.filling import (
     EVERY_TYPE,

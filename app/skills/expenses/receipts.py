@@ -1,0 +1,119 @@
+"""Receipts: the file that proves an expense, temporary until the expense is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from sqlalchemy import select, update
+from werkzeug.datastructures import FileStorage, MultiDict
+
+from app.db import ScopedSession
+from app.errors import ComandaError, InvalidInput, NotFound
+from app.files.kinds import FORM_BYTES, LARGEST_BYTES
+from app.files.models import StoredFile
+from app.files.storage import Storage
+from app.files.uploads import list_own_files, store_upload
+from app.skills.expenses.models import Expense
+
+OWNER_KIND = "expense"
+KINDS = ("image", "pdf")
+LARGEST_FORM = LARGEST_BYTES + FORM_BYTES
+
+
+def take_receipt(
+    session: ScopedSession,
+    storage: Storage,
+    form: MultiDict[str, str],
+    files: MultiDict[str, FileStorage],
+    name: str,
+    expense: Expense | None = None,
+) -> StoredFile | None:
+    """The receipt of a form's field: what comes with the form, else the first that it names.
+
+    It is the one that the expense has already, or one's own that nothing needs yet; whatever
+    else is named is left out. Never commits.
+
+    Raises:
+        InvalidInput: the file is not taken; its field is `receipt`.
+    """
+    for sent in files.getlist(f"u-{name}"):
+        if sent.filename:
+            return _store(session, storage, sent)
+    named = [file_id for text in form.getlist(f"v-{name}") if (file_id := _as_id(text))]
+    if expense is not None and expense.file_id in named and len(named) == 1:
+        return find_receipts(session, [expense]).get(expense.id)
+    own = list_own_files(session, [each for each in named if not _is_of(expense, each)])
+    return next((file for file in reversed(own) if _is_free(file)), None)
+
+
+def _store(session: ScopedSession, storage: Storage, sent: FileStorage) -> StoredFile:
+    try:
+        return store_upload(session, storage, sent.stream, sent.filename or "", kinds=KINDS)
+    except ComandaError as error:
+        # Told at its field, whatever the files say.
+        raise InvalidInput(error.message, field="receipt", **error.params) from None
+
+
+def _is_of(expense: Expense | None, file_id: UUID) -> bool:
+    return expense is not None and expense.file_id == file_id
+
+
+def _is_free(file: StoredFile) -> bool:
+    return file.kind in KINDS and file.state == "temporary" and file.owner_id is None
+
+
+def keep_receipt(session: ScopedSession, expense: Expense, file: StoredFile) -> None:
+    """From now on the file belongs to the expense, and stays."""
+    _write_owner(session, file.id, state="kept", owner_kind=OWNER_KIND, owner_id=expense.id)
+
+
+def let_receipt_go(session: ScopedSession, file_id: UUID) -> None:
+    """What an expense does not need any more is removed by the clean-up."""
+    # It stays a receipt by kind: as such those who look after expenses may still change it.
+    _write_owner(session, file_id, state="temporary", owner_kind=OWNER_KIND, owner_id=None)
+
+
+def _write_owner(session: ScopedSession, file_id: UUID, **values: object) -> None:
+    session.execute(
+        update(StoredFile)
+        .where(StoredFile.id == file_id, StoredFile.group_id == session.scope.group_id)
+        .values(**values)
+        .execution_options(synchronize_session=False)
+    )
+
+
+def find_receipts(session: ScopedSession, expenses: Iterable[Expense]) -> dict[UUID, StoredFile]:
+    """The receipts of expenses that this person may see, by the expense's id."""
+    wanted = {each.file_id: each.id for each in expenses if each.file_id}
+    if not wanted:
+        return {}
+    query = select(StoredFile).where(
+        StoredFile.id.in_(wanted),
+        StoredFile.group_id == session.scope.group_id,
+        StoredFile.owner_kind == OWNER_KIND,
+    )
+    return {wanted[file.id]: file for file in session.scalars(query)}
+
+
+def load_receipt(session: ScopedSession, expense: Expense) -> StoredFile:
+    """The receipt of an expense that this person may see, or NotFound."""
+    found = find_receipts(session, [expense]).get(expense.id)
+    if found is None:
+        raise NotFound("This expense has no receipt, or it is not yours.")
+    return found
+
+
+def load_fresh_picture(session: ScopedSession, file_id: UUID) -> StoredFile:
+    """One's own picture that has just come and is nobody's receipt yet, or NotFound."""
+    found = list_own_files(session, [file_id])
+    if not found or found[0].kind != "image" or not _is_free(found[0]):
+        raise NotFound("This file is not there, or it is not yours.")
+    return found[0]
+
+
+def _as_id(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
