@@ -143,8 +143,8 @@ def test_a_field_takes_a_sum_and_keeps_it_exact(typed: str, value: str) -> None:
     "typed",
     [
         "", "NaN", "nan", "inf", "-Infinity", "twelve", "1e3", "1.2345", "0.123", "1234.567",
-        "１２", "٣", "1_000", "1,23,4", "1,234,56", "--3", "-$-3", "12 apples", "abc 12", "$", "0x10",
-        "1 2", "+", "1/2", "12%", "½", "5" * 60, "12\n13", "\u212aRW 5",
+        "１２", "٣", "1_000", "1,23,4", "1,234,56", "--3", "-$-3", "12 apples", "abc 12", "$",
+        "0x10", "1 2", "+", "1/2", "12%", "½", "5" * 60, "12\n13", "\u212aRW 5",
     ],
 )  # fmt: skip
 def test_a_field_refuses_what_is_no_plain_sum(typed: str) -> None:

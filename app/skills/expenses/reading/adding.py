@@ -12,7 +12,7 @@ from app.skills.expenses.reading.evidence import (
     have_prices,
     is_bill,
     is_cost,
-    is_listed,
+    is_list,
     is_short,
 )
 from app.skills.expenses.reading.lexicon import NOTHING, SUM, TIME, compiled, either
@@ -41,6 +41,7 @@ _LEDGER = re.compile(
 _LEDGER_LEAD = re.compile(
     rf"{_ARTICLES}(?:(?:expense|gasto)(?!\w)|(?:\w+\s)?(?:expenses|gastos)\s?:)[\s:,-]*"
 )
+_RECORD_SURELY = compiled("record_surely")
 _NEW = re.compile(r"(?<!\w)(?:new|another|one more|nuevo|otro)(?!\w)")
 _LATER = re.compile(rf"[,;.]\s(?:and |y |so )?(?={either('spent')})")
 _NEVER = (compiled("no_outlays"), compiled("never_in_rows"))
@@ -115,7 +116,8 @@ def _asked_for(sentence: Sentence, start: int, end: int, *, is_record: bool) -> 
         return None
     if any(row.amount for row in rows):
         return rows if have_prices(rows, sentence, start, is_record=is_record) else None
-    return rows if is_bill(rows, sentence.around.language, is_record=is_record) else None
+    is_logged = is_record and bool(_RECORD_SURELY.search(sentence.masked, 0, start))
+    return rows if is_bill(rows, sentence.around.language, is_record=is_logged) else None
 
 
 def _thing(sentence: Sentence, start: int, end: int) -> list[Row] | None:
@@ -156,8 +158,8 @@ def _uncued(sentence: Sentence, start: int, end: int) -> list[Row] | None:
         return rows if is_cost(sentence, cost, rows) else None
     has_price = any(not row.is_plain for row in rows)
     is_dated = all(row.time for row in rows) and are_paid_for(rows, language)
-    is_list = all(is_listed(row, language) for row in rows)
-    return rows if is_list and (has_price or is_dated) else None
+    is_plain_list = is_list(rows, sentence, start, end)
+    return rows if is_plain_list and (has_price or is_dated) else None
 
 
 def _told_later(sentence: Sentence, start: int, end: int) -> list[Row] | None:

@@ -14,12 +14,15 @@ from app.skills.expenses.reading.references import (
     NAMED_ONE,
     NONE,
     VAGUE,
+    is_certain,
     kind_of,
     words_of,
 )
 from app.skills.expenses.reading.sentence import Sentence
 from app.skills.expenses.reading.wish import DELETE, Wish, change
 
+_DELETE_LAST = compiled("delete_last")
+_EDIT = compiled("edit")
 _RENAME = re.compile(r"(?:rename|renombra)\w*\s")
 _DELETE, _DELETE_SURELY = compiled("delete"), compiled("delete_surely")
 _CHANGE = re.compile(rf"{either('change')}\s(?P<object>.+)")
@@ -48,8 +51,10 @@ def read_deletion(sentence: Sentence, start: int, end: int) -> Wish | None:
     space = _SPACE.match(sentence.masked, verb.end(), end)
     begin = space.end() if space else verb.end()
     kind = kind_of(sentence, begin, end)
-    is_sure = _DELETE_SURELY.fullmatch(verb[0])
-    if kind == NONE or (kind == LAST_ONE and not is_sure):
+    is_sure = _DELETE_SURELY.fullmatch(verb[0]) or (
+        kind == LAST_ONE and _DELETE_LAST.fullmatch(verb[0])
+    )
+    if kind == NONE or not (is_sure or kind == VAGUE or is_certain(sentence, begin, end)):
         return None
     if kind == VAGUE:
         return Wish(DELETE, {}, ("which",))
@@ -79,10 +84,17 @@ def _commanded(sentence: Sentence, start: int, end: int) -> Wish | None:
         wish = wish or _unnamed_value(sentence, which, value)
         if wish:
             return wish
-    kind = kind_of(sentence, begin, end)
+    return _unsaid(sentence, begin, end) if _EDIT.search(sentence.masked, 0, start) else None
+
+
+def _unsaid(sentence: Sentence, start: int, end: int) -> Wish | None:
+    """ "Edit the taxi expense": what it becomes is asked for, unless something else was said."""
+    kind = kind_of(sentence, start, end)
     if kind == VAGUE:
         return change("", {})
-    return change(words_of(sentence, begin, end), {}) if kind == NAMED_ONE else None
+    is_one = kind == NAMED_ONE and is_certain(sentence, start, end)
+    is_said = _PREPOSITION.search(sentence.masked, start, end)
+    return change(words_of(sentence, start, end), {}) if is_one and not is_said else None
 
 
 def _splits(

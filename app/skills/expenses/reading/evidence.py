@@ -10,6 +10,7 @@ from app.skills.expenses.reading.kinds import (
     is_counted,
     is_known,
     is_logged_for_cost,
+    is_on_the_menu,
     is_paid_for,
 )
 from app.skills.expenses.reading.lexicon import SUM, compiled, either
@@ -17,8 +18,10 @@ from app.skills.expenses.reading.rows import LONGEST_ITEM, Row
 from app.skills.expenses.reading.sentence import Sentence
 
 _NEVER_IN_ITEMS, _BILLS, _OURS = compiled("never_in_items"), compiled("bills"), compiled("ours")
+_NEVER_FIRST, _NOW = compiled("never_first"), compiled("now")
 _BILL_ALONE = compiled("bills_alone")
 _SURE_COST = re.compile(rf"{either('cost_surely')}\s(?:\w+ ){{0,2}}?{SUM}")
+_AT = re.compile(rf"(?<!\w)(?:at|a|en)\s{SUM}")
 _FOR = re.compile(rf"{SUM}+\s(?:for|on|por|en|para)\s")
 _LETTER = re.compile(r"[^\W\d_]")
 _MOST_WORDS, _MOST_WORDS_ALONE, _MOST_WORDS_IN_LIST, _FEW_WORDS = 12, 4, 8, 3
@@ -42,7 +45,8 @@ def are_items(rows: Sequence[Row]) -> bool:
 
 def is_item(row: Row) -> bool:
     """Whether a row's words may be a thing, and no sentence about something else."""
-    return _is_row(row) and not _NEVER_IN_ITEMS.search(fold(row.item))
+    said = fold(row.item)
+    return _is_row(row) and not (_NEVER_IN_ITEMS.search(said) or _NEVER_FIRST.match(said))
 
 
 def are_marked(rows: Sequence[Row]) -> bool:
@@ -59,16 +63,32 @@ def is_short(row: Row) -> bool:
     return len(row.item.split()) <= _MOST_WORDS_ALONE
 
 
-def is_listed(row: Row, language: str) -> bool:
-    """Whether a row may stand in a bare list: a few words for a thing, and its price."""
+def is_list(rows: Sequence[Row], sentence: Sentence, start: int, end: int) -> bool:
+    """Whether rows may be a bare list: a few words for a thing that one buys, and its price."""
+    language = sentence.around.language
+    known = [is_known(row.item, language) for row in rows]
+    # "Corkage is $25", "the ribeye at $48": what is so, or is to be, is the menu's.
+    is_told = _NOW.search(sentence.masked, start, end) or is_tag(rows, sentence, start, end)
+    return any(known) and not is_told and all(map(_is_listed, rows, known))
+
+
+def _is_listed(row: Row, is_known: bool) -> bool:
     count = len(row.item.split())
-    return count <= _FEW_WORDS or (count <= _MOST_WORDS_IN_LIST and is_known(row.item, language))
+    return count <= (_MOST_WORDS_IN_LIST if is_known else _FEW_WORDS)
+
+
+def is_tag(rows: Sequence[Row], sentence: Sentence, start: int, end: int) -> bool:
+    """ "The ribeye at $48": what the menu should say."""
+    is_at = bool(_AT.search(sentence.masked, start, end))
+    return is_at and any(is_on_the_menu(row.item, sentence.around.language) for row in rows)
 
 
 def have_prices(rows: Sequence[Row], sentence: Sentence, start: int, *, is_record: bool) -> bool:
     """Whether rows that are to be added or logged have sums, and not counts."""
     language = sentence.around.language
     if not all(row.amount for row in rows):
+        return False
+    if is_tag(rows, sentence, start, len(sentence.masked)):
         return False
     if any(not row.is_plain for row in rows) or are_paid_for(rows, language):
         return True

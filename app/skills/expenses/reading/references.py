@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from app.skills.expenses.reading.kinds import is_known, is_paid_for
+from app.skills.expenses.reading.kinds import is_known, is_on_the_menu, is_paid_for
 from app.skills.expenses.reading.lexicon import SUM, TIME, compiled, either
 from app.skills.expenses.reading.sentence import Sentence
 
@@ -58,6 +58,13 @@ def _pointed(sentence: Sentence, start: int, end: int, masked: str) -> str:
     has_mark = bool(match["mark"]) and bool(match["thing"] or match["behind"])
     is_one = is_paid_for(said, language) or (has_mark and is_known(said, language))
     return POINTED_ONE if is_one else NONE
+
+
+def is_certain(sentence: Sentence, start: int, end: int) -> bool:
+    """Whether no dish or order can be meant: "the taxi one", "the steak expense"."""
+    said, language = sentence.said(start, end), sentence.around.language
+    is_bought = is_known(said, language) and not is_on_the_menu(said, language)
+    return bool(_LEDGER_ONE.search(sentence.masked, start, end)) or is_bought
 
 
 def words_of(sentence: Sentence, start: int, end: int) -> str:
