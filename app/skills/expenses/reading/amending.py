@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from app.skills.expenses.reading.adding import is_item
+from app.retrieval.folding import words
 from app.skills.expenses.reading.categories import Category, singular
 from app.skills.expenses.reading.changes import Change, read_change, words_left
+from app.skills.expenses.reading.evidence import is_item
 from app.skills.expenses.reading.lexicon import compiled, either
 from app.skills.expenses.reading.references import NONE, VAGUE, kind_of, words_of
 from app.skills.expenses.reading.rows import read_rows
@@ -116,8 +117,8 @@ def _applied(rows: list[dict[str, Any]], found: Change) -> list[dict[str, Any]] 
 
 def _named(rows: list[dict[str, Any]], said: list[str]) -> list[int]:
     """The places of the rows that these words name, by their item or by their number."""
-    words = {singular(word) for word in said} - _SMALL
-    scores = [len(words & _words(row)) for row in rows]
+    named = {singular(word) for word in said} - _SMALL
+    scores = [len(named & _words(row)) for row in rows]
     best = max(scores)
     if best:
         return [place for place, score in enumerate(scores) if score == best]
@@ -129,11 +130,7 @@ def _named(rows: list[dict[str, Any]], said: list[str]) -> list[int]:
 
 
 def _words(row: Mapping[str, Any]) -> set[str]:
-    item = Sentence.of(str(row.get("item") or ""), _NOWHERE)
-    return {singular(word) for word in re.findall(r"\w+", item.text.lower())} - _SMALL
-
-
-_NOWHERE = Surroundings("en", date(2000, 1, 1), ())
+    return {singular(word) for word in words(str(row.get("item") or ""))} - _SMALL
 
 
 def _without(

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from app.skills.expenses.reading.adding import is_item
 from app.skills.expenses.reading.categories import Category, guess_category, named_category
 from app.skills.expenses.reading.changes import Change, read_change, words_left
+from app.skills.expenses.reading.evidence import is_item
 from app.skills.expenses.reading.lexicon import compiled, either
 from app.skills.expenses.reading.references import NONE, VAGUE, kind_of, words_of
 from app.skills.expenses.reading.rows import Piece, read_rows, trimmed

@@ -9,22 +9,22 @@ from typing import Any
 from app.amounts import FoundAmount
 from app.currencies import CODE, WORD, currency_named
 from app.skills.expenses.reading.categories import named_category
-from app.skills.expenses.reading.lexicon import FIELDS, MASKS, NOTHING, SUM, either
+from app.skills.expenses.reading.lexicon import MASKS, NOTHING, SUM, TIME, either
 from app.skills.expenses.reading.rows import with_details
-from app.skills.expenses.reading.sentence import Sentence
+from app.skills.expenses.reading.sentence import Sentence, hide
 from app.skills.expenses.reading.wish import amount_text
 
-# The number that it is not: "12, not 10". A "no" before a comma says no to the whole.
-_NOT_SUM = re.compile(
-    rf"(?:(?<=\S)[\s,]+(?:and |but |y )?{either('not')}|^[\s,.]*{either('not')})\s(?:de\s)?{SUM}+"
+# What it is not: "12, not 10", "on Monday, not Tuesday". A "no" before a comma is about all.
+_NOT = re.compile(
+    rf"(?:(?<=\S)[\s,]+(?:and |but |y )?{either('not')}|^[\s,.]*{either('not')})"
+    rf"\s(?:de\s)?[{SUM}{TIME}]+"
 )
-_BUT_SUM = re.compile(rf"{SUM}")
-_FIELD = {name: re.compile(either("fields", name)) for name in FIELDS}
 _CURRENCY = re.compile(rf"(?<![\w{SUM}])(?P<said>{WORD}|{CODE})(?!\w)")
-_WORD = re.compile(r"[a-z]+(?:\s(?:and|y)\s[a-z]+)?")
-_NAME_FIELD = re.compile(
-    rf"{either('fields', 'item')}\s?(?:is|was|should be|to|es|era|debe ser|a|por|:)\s(?P<item>[^{SUM}]{{2,80}}?)(?=[,;.]|$)"
-    r"|(?<!\w)(?:call it|rename (?:it|that) to|name it|llamalo|ponle de nombre|renombralo(?: a| como)?)\s(?P<called>[^¤]{2,80}?)(?=[,;.]|$)"
+_NAME, _ONE_WORD = re.compile(r"[a-z]+\s(?:and|y)\s[a-z]+"), re.compile(r"(?<!\w)[a-z]{3,}(?!\w)")
+_NEW_NAME = re.compile(
+    rf"(?:{either('fields', 'item')}\s?(?:is|was|should be|to|es|era|debe ser|a|por|:)"
+    rf"|{either('called')})"
+    rf"\s(?P<item>[^{SUM}]{{2,80}}?)(?=[,;.]|$)"
 )
 
 
@@ -42,9 +42,9 @@ def read_change(sentence: Sentence, start: int, end: int) -> Change | None:
     values: dict[str, Any] = {}
     masked = sentence.masked[start:end]
     masked = _take_item(sentence, start, masked, values)
-    kept = _NOT_SUM.sub(lambda match: NOTHING * len(match[0]), masked)
+    kept = _NOT.sub(lambda match: NOTHING * len(match[0]), masked)
     sums = [each for each in sentence.sums_in(start, end) if kept[each.start - start] == SUM]
-    times = sentence.times_in(start, end)
+    times = [each for each in sentence.times_in(start, end) if kept[each.start - start] == TIME]
     if len({each.value for each in sums}) > 1 or len({time.day for time in times}) > 1:
         return None
     if any(time.day is None for time in times):
@@ -67,12 +67,11 @@ def _sum(amount: FoundAmount) -> dict[str, Any]:
 
 
 def _take_item(sentence: Sentence, start: int, masked: str, values: dict[str, Any]) -> str:
-    match = _NAME_FIELD.search(masked)
+    match = _NEW_NAME.search(masked)
     if match is None:
         return masked
-    group = "item" if match["item"] else "called"
-    values["item"] = sentence.said(start + match.start(group), start + match.end(group)).strip()
-    return masked[: match.start()] + NOTHING * len(match[0]) + masked[match.end() :]
+    values["item"] = sentence.said(start + match.start("item"), start + match.end("item")).strip()
+    return hide(masked, *match.span(), NOTHING)
 
 
 def _take_currency(sentence: Sentence, masked: str, values: dict[str, Any]) -> str:
@@ -84,22 +83,17 @@ def _take_currency(sentence: Sentence, masked: str, values: dict[str, Any]) -> s
     if not code:
         return masked
     values["currency"] = code
-    return masked[: match.start()] + NOTHING * len(match[0]) + masked[match.end() :]
+    return hide(masked, *match.span(), NOTHING)
 
 
 def _take_category(sentence: Sentence, masked: str, values: dict[str, Any]) -> str:
     """The name of a category, as one word or as "rent and fees"."""
-    for match in _names(masked):
+    for match in (*_NAME.finditer(masked), *_ONE_WORD.finditer(masked)):
         slug = named_category(match[0], sentence.around.categories)
         if slug:
             values["category"] = slug
-            return masked[: match.start()] + NOTHING * len(match[0]) + masked[match.end() :]
+            return hide(masked, *match.span(), NOTHING)
     return masked
-
-
-def _names(masked: str) -> list[re.Match[str]]:
-    singles = [*re.finditer(r"(?<!\w)[a-z]{3,}(?!\w)", masked)]
-    return [*_WORD.finditer(masked), *singles]
 
 
 def words_left(rest: str, fillers: re.Pattern[str]) -> list[str]:

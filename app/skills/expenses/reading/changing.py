@@ -6,26 +6,29 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from app.skills.expenses.reading.categories import guess_category
 from app.skills.expenses.reading.changes import read_change, words_left
-from app.skills.expenses.reading.lexicon import FIELDS, SUM, compiled, either
+from app.skills.expenses.reading.kinds import is_on_the_menu
+from app.skills.expenses.reading.lexicon import FIELDS, SUM, TIME, compiled, either
 from app.skills.expenses.reading.references import (
     LAST_ONE,
     NAMED_ONE,
     NONE,
     VAGUE,
+    is_certain,
     kind_of,
     words_of,
 )
 from app.skills.expenses.reading.sentence import Sentence
 from app.skills.expenses.reading.wish import DELETE, Wish, change
 
+_DELETE_LAST = compiled("delete_last")
+_EDIT = compiled("edit")
 _RENAME = re.compile(r"(?:rename|renombra)\w*\s")
 _DELETE, _DELETE_SURELY = compiled("delete"), compiled("delete_surely")
 _CHANGE = re.compile(rf"{either('change')}\s(?P<object>.+)")
 _PREPOSITION = re.compile(either("becomes"))
 _WAS = re.compile(either("was"))
-_NOT = re.compile(rf"(?:[\s,]+(?:and |but )?{either('not')})\s(?:de\s)?{SUM}")
+_NOT = re.compile(rf"(?:[\s,]+(?:and |but )?{either('not')})\s(?:de\s)?[{SUM}{TIME}]")
 _FROM = re.compile(rf"\s(?:from|de)\s{SUM}+\s*$")
 _FIELD_OF = re.compile(
     r"(?:(?:the|la|el|its|su)\s)?(?P<field>"
@@ -35,12 +38,9 @@ _FIELD_OF = re.compile(
 _PUT_ON = re.compile(rf"ponle\s(?P<sum>{SUM}+)\s(?:al|a la|a los|a)\s(?P<which>.+)")
 _SET_TO = re.compile(rf"(?P<which>[^{SUM}]+?)\s(?P<value>{SUM}.*)")
 _SO_IT_WAS = re.compile(rf"\s?[,;:.-]?\s(?:(?:it|that|which|eso|que)\s)?{either('was')}\s")
-_ACTUALLY = re.compile(
-    r"(?<!\w)(?:actually|really|in fact|en realidad|realmente|should|debe|deberia)(?!\w)"
-)
+_ACTUALLY, _NOW = compiled("actually"), compiled("now")
 _AROUND = compiled("around_changes")
-_PRESENT = re.compile(r"(?<!\w)(?:is|are|es|son)(?!\w)")
-_COUNTED = frozenset({"ingredients", "drinks", ""})
+_SPACE = re.compile(r"\s*")
 
 
 def read_deletion(sentence: Sentence, start: int, end: int) -> Wish | None:
@@ -48,14 +48,13 @@ def read_deletion(sentence: Sentence, start: int, end: int) -> Wish | None:
     verb = _DELETE.match(sentence.masked, start, end)
     if verb is None:
         return None
-    begin = (
-        verb.end()
-        + len(sentence.masked[verb.end() : end])
-        - len(sentence.masked[verb.end() : end].lstrip())
-    )
+    space = _SPACE.match(sentence.masked, verb.end(), end)
+    begin = space.end() if space else verb.end()
     kind = kind_of(sentence, begin, end)
-    is_sure = _DELETE_SURELY.fullmatch(verb[0])
-    if kind == NONE or (kind == LAST_ONE and not is_sure):
+    is_sure = _DELETE_SURELY.fullmatch(verb[0]) or (
+        kind == LAST_ONE and _DELETE_LAST.fullmatch(verb[0])
+    )
+    if kind == NONE or not (is_sure or kind == VAGUE or is_certain(sentence, begin, end)):
         return None
     if kind == VAGUE:
         return Wish(DELETE, {}, ("which",))
@@ -85,10 +84,17 @@ def _commanded(sentence: Sentence, start: int, end: int) -> Wish | None:
         wish = wish or _unnamed_value(sentence, which, value)
         if wish:
             return wish
-    kind = kind_of(sentence, begin, end)
+    return _unsaid(sentence, begin, end) if _EDIT.search(sentence.masked, 0, start) else None
+
+
+def _unsaid(sentence: Sentence, start: int, end: int) -> Wish | None:
+    """ "Edit the taxi expense": what it becomes is asked for, unless something else was said."""
+    kind = kind_of(sentence, start, end)
     if kind == VAGUE:
         return change("", {})
-    return change(words_of(sentence, begin, end), {}) if kind == NAMED_ONE else None
+    is_one = kind == NAMED_ONE and is_certain(sentence, start, end)
+    is_said = _PREPOSITION.search(sentence.masked, start, end)
+    return change(words_of(sentence, start, end), {}) if is_one and not is_said else None
 
 
 def _splits(
@@ -166,9 +172,7 @@ def _is_correction(sentence: Sentence, was: re.Match[str], end: int) -> bool:
 def _corrected(sentence: Sentence, start: int, was: re.Match[str], end: int) -> Wish | None:
     """A thing that was so much, not so much; what is on the menu may be a guest's bill."""
     which = words_of(sentence, start, was.start())
-    around = sentence.around
-    slug = guess_category(which, around.categories, around.language)
-    if slug in _COUNTED or _PRESENT.search(was[0]):
+    if is_on_the_menu(which, sentence.around.language) or _NOW.search(was[0]):
         return None
     changed = _values(sentence, was.end(), end)
     return change(which, changed) if changed else None

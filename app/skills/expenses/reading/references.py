@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from app.skills.expenses.reading.categories import guess_category
+from app.skills.expenses.reading.kinds import is_known, is_on_the_menu, is_paid_for
 from app.skills.expenses.reading.lexicon import SUM, TIME, compiled, either
 from app.skills.expenses.reading.sentence import Sentence
 
@@ -12,23 +12,20 @@ _ELSEWHERE = compiled("elsewhere")
 # Of the ledger by its own words.
 _LAST = either("last")
 _ONE = either("one")
+_ITS = r"(?:the|my|our|that|this|el|la|lo|los|las|mi|ese|esa|este)\s"
 _LAST_ONE = re.compile(
-    rf"(?:(?:the|my|our|that|el|la|lo|mi|los)\s)*(?:very )?{_LAST}(?:\s(?:two|one|{_ONE}))?(?:\s{_ONE})?"
-    rf"(?:\s(?:i|we) (?:added|logged|entered|put in|made)|\sque (?:agregue|anote|registre|puse|meti))?"
+    rf"(?:{_ITS})*(?:very )?{_LAST}(?:\s(?:two|{_ONE}))*(?:\s{either('just_added')})?"
 )
 _ONE_OF = re.compile(
-    rf"(?:the|my|our|that|this|el|la|ese|esa|este|mi|lo|los|las)\s(?:[^,;]{{1,40}}?\s)?(?:{_ONE})(?:s)?(?:\s(?:[^,;]{{1,40}}))?"
+    rf"{_ITS}(?:[^,;]{{1,40}}?\s)?{_ONE}s?(?:\s[^,;]{{1,40}})?"
     r"|(?:el|la|lo|los|las)\s(?:del?|de la|de los|de las)\s[^,;]{2,40}"
 )
 _LEDGER_ONE = re.compile(r"(?<!\w)(?:expenses?|purchase|charge|outlay|gastos?|egreso)(?!\w)")
-_VAGUE = re.compile(
-    r"(?:(?:an?|one|some|any|all|all of|the|my|our|un|una|algun|alguno de|uno de|todos|los|mis|of)\s)+"
-    r"(?:expenses?|gastos?|entry|entries|expense entry|purchases?)|(?:expenses?|gastos?)"
-)
+_VAGUE = compiled("vague_ones")
 _POINTED = re.compile(
-    rf"(?:(?:the|my|our|el|la|los|las|mi)\s)?(?P<thing>[^,;{SUM}{TIME}]*?)\s?(?:(?:from|of|on|de|del)\s)?(?P<mark>[{SUM}{TIME}]+)?(?:\s(?P<behind>[^,;{SUM}{TIME}]+))?"
+    rf"(?:{_ITS})?(?P<thing>[^,;{SUM}{TIME}]*?)\s?(?:(?:from|of|on|de|del)\s)?"
+    rf"(?P<mark>[{SUM}{TIME}]+)?(?:\s(?P<behind>[^,;{SUM}{TIME}]+))?"
 )
-_SURE = frozenset({"transport", "utilities", "fees", "repairs", "office"})
 # "El de ayer" is all time, and still a row.
 _ONE_FROM = re.compile(r"\s*(?:el|la|los|las|lo)\sdel?\s")
 _WORD = re.compile("[a-z]")
@@ -57,10 +54,17 @@ def _pointed(sentence: Sentence, start: int, end: int, masked: str) -> str:
     match = _POINTED.fullmatch(masked)
     if match is None or not re.search("[a-z]", masked):
         return NONE
-    around = sentence.around
-    slug = guess_category(sentence.said(start, end), around.categories, around.language)
-    has_mark = bool(match["mark"]) and bool(match["thing"] or match["behind"]) and bool(slug)
-    return POINTED_ONE if has_mark or slug in _SURE else NONE
+    said, language = sentence.said(start, end), sentence.around.language
+    has_mark = bool(match["mark"]) and bool(match["thing"] or match["behind"])
+    is_one = is_paid_for(said, language) or (has_mark and is_known(said, language))
+    return POINTED_ONE if is_one else NONE
+
+
+def is_certain(sentence: Sentence, start: int, end: int) -> bool:
+    """Whether no dish or order can be meant: "the taxi one", "the steak expense"."""
+    said, language = sentence.said(start, end), sentence.around.language
+    is_bought = is_known(said, language) and not is_on_the_menu(said, language)
+    return bool(_LEDGER_ONE.search(sentence.masked, start, end)) or is_bought
 
 
 def words_of(sentence: Sentence, start: int, end: int) -> str:

@@ -47,23 +47,19 @@ def read_sentence(message: str, around: Surroundings) -> Wish | None:
     if start >= end:
         return None
     # Only a question that is an order in kind words asks for something to be done.
-    is_asked = bool(_ASKS.search(message)) and not _POLITE.search(sentence.masked, 0, start)
+    is_question = bool(_ASKS.search(message))
+    is_asked = is_question and not _POLITE.search(sentence.masked, 0, start)
     for read in (read_question,) if is_asked else _READERS:
         wish = read(sentence, start, end)
         if wish is not None:
-            return None if _is_permission(sentence, start, message, wish) else wish
+            return None if is_question and _is_rule(sentence, start, wish) else wish
     return None
 
 
-def _is_permission(sentence: Sentence, start: int, message: str, wish: Wish) -> bool:
-    """ "Can I expense a taxi?" asks for a rule; "can I add an expense?" to begin."""
-    if wish.tool != ADD or not _ASKS.search(message):
-        return False
-    return (
-        bool(_MAY_I.search(sentence.masked, 0, start))
-        and "amount" not in wish.arguments
-        and bool(wish.arguments)
-    )
+def _is_rule(sentence: Sentence, start: int, wish: Wish) -> bool:
+    """ "Can I expense a taxi?" asks for a rule; "can I add an expense?" asks to begin."""
+    is_begun = bool(wish.arguments) and "amount" not in wish.arguments
+    return wish.tool == ADD and is_begun and bool(_MAY_I.search(sentence.masked, 0, start))
 
 
 def core_of(sentence: Sentence) -> tuple[int, int]:
