@@ -12,8 +12,8 @@ import app.assistant.facts
 import app.assistant.limits
 import app.assistant.models
 import app.files.models
-import app.mail
 import app.idempotency
+import app.mail
 import app.retrieval.models
 import app.skills.expenses.models
 import app.skills.forms.models

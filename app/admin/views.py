@@ -14,9 +14,9 @@ from flask_babel import get_locale
 from flask_babel import gettext as _
 from flask_login import current_user
 
+from app import charts
 from app.accounts.pages import page
 from app.accounts.people import list_people
-from app import charts
 from app.admin import figures
 from app.admin.search_views import address_of_search
 from app.admin.turns import (

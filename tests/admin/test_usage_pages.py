@@ -10,8 +10,8 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
-from app.accounts.models import AuditEntry, Group
 from app import charts
+from app.accounts.models import AuditEntry, Group
 from app.admin import figures
 from app.admin.usage import NOTHING, Sums, cost, percentile, read_usage
 from app.config import Settings
