@@ -103,6 +103,9 @@ def test_work_that_was_not_saved_is_not_left_unawares_and_comes_back(
     expect(other.page.locator("#x-label_en")).to_have_value("Tell us all")
     press(other.page, "Save")
     told(other.page, "Saved as version 2.")
+    # A moment after it is said the page knows it too, and lets go of what it kept.
+    still_kept = "Object.values(localStorage).some((words) => words.includes('Tell'))"
+    wait_until(lambda: not other.page.evaluate(still_kept))
     other.open(path)
     expect(other.page.locator("#brought-back")).to_be_hidden()
     # The same was typed here: there is nothing left to save.
