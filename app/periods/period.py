@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 
 # A period without a beginning ("until May") starts here, one without an end ends here.
@@ -16,10 +16,15 @@ _LEAP = 9
 
 @dataclass(frozen=True, order=True)
 class Period:
-    """Whole days from `start` to the day before `end`: half-open, as a query compares them."""
+    """Whole days from `start` to the day before `end`: half-open, as a query compares them.
+
+    "From January to March" ends where March begins, which is how points in time are meant.
+    `through` is then the day after March, for those who mean all of it: see `whole`.
+    """
 
     start: date
     end: date
+    through: date | None = field(default=None, compare=False)
 
     @property
     def last(self) -> date:
@@ -29,6 +34,11 @@ class Period:
     @property
     def days(self) -> int:
         return (self.end - self.start).days
+
+    @property
+    def whole(self) -> Period:
+        """With all of the month, week or year that was named last."""
+        return Period(self.start, self.through or self.end)
 
     def __contains__(self, day: date) -> bool:
         return self.start <= day < self.end

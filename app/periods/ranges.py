@@ -22,6 +22,9 @@ Said = Partial | Period
 def _range(match: Match) -> Node | None:
     first, last = match.all("point", "period")[:2]
     period = _between(first.value, last.value, match.today)
+    if period and match.has("and") and not match.has("between"):
+        # Who lists months means all of each.
+        period = period.whole
     has_lead = match.nodes[0].sign in _LEADS
     is_clear = has_lead or first.needs is last.needs is Needs.NOTHING
     is_listed = match.has("and") and not match.has("between")
@@ -51,7 +54,10 @@ def _between(first: Said, last: Said, today: date) -> Period | None:
 def _spanned(first: Period | None, last: Period | None) -> Period | None:
     if first is None or last is None or first.start > last.start:
         return None
-    return Period(first.start, max(first.end, last.end))
+    end = max(first.end, last.end)
+    if last.days > 1 and last.start > first.start:
+        return Period(first.start, last.start, end)
+    return Period(first.start, end)
 
 
 def _from_day(partial: Partial, day: date) -> Period | None:
@@ -233,8 +239,8 @@ def _after_and_before(match: Match) -> Node | None:
         return match.void()
     start = whole.start + (ends.end - ends.start) if match.has("after") else whole.start
     if not match.has("before"):
-        return match.period(Period(start, whole.end))
-    last_start = resolved(last, whole.last)
+        return match.period(replace(whole, start=start))
+    last_start = resolved(last, whole.whole.last)
     end = last_start.start if last_start else start
     return match.period(Period(start, end) if start < end else None)
 

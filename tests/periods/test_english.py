@@ -21,7 +21,7 @@ def days(first: str, last: str) -> tuple[date, date]:
 
 def read(text: str, today: date = TODAY) -> tuple[date, date] | None:
     period = parse_period(text, "en", today)
-    return (period.start, period.last) if period else None
+    return (period.start, period.whole.last) if period else None
 
 
 @pytest.mark.parametrize(
@@ -254,3 +254,20 @@ def test_a_month_or_a_weekday_has_begun_on_its_first_day() -> None:
 def test_units_clip_at_the_end_of_a_shorter_month() -> None:
     assert read("a month ago", date(2026, 3, 31)) == days("02-28", "02-28")
     assert read("a year ago", date(2024, 2, 29)) == days("2023-02-28", "2023-02-28")
+
+
+@pytest.mark.parametrize(
+    ("text", "end", "whole"),
+    [
+        ("from March to May", "05-01", "06-01"),
+        ("2023 to 2024", "2024-01-01", "2025-01-01"),
+        ("March and April", "05-01", "05-01"),
+        ("from 2 to 5 March", "03-06", "03-06"),
+    ],
+)
+def test_a_range_ends_where_what_it_names_last_begins_and_is_whole_with_it(
+    text: str, end: str, whole: str
+) -> None:
+    period = parse_period(text, "en", TODAY)
+    assert period
+    assert (period.end, period.whole.end) == days(end, whole)

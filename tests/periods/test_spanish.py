@@ -21,7 +21,7 @@ def days(first: str, last: str) -> tuple[date, date]:
 
 def read(text: str) -> tuple[date, date] | None:
     period = parse_period(text, "es", TODAY)
-    return (period.start, period.last) if period else None
+    return (period.start, period.whole.last) if period else None
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -15,9 +13,8 @@ from app.amounts import amount_words
 from app.assistant.tool import ToolFailure, ToolResult
 from app.bilingual import in_both
 from app.db import ScopedSession
-from app.periods import Period, parse_period, period_words
+from app.periods import Period, period_words
 from app.periods.period import BEGINNING, END
-from app.retrieval.folding import words as fold_words
 from app.skills.expenses.arguments import BalanceArguments, ListArguments
 from app.skills.expenses.ledger import Filters, find_expenses, may_see_all
 from app.skills.expenses.models import Expense
@@ -25,10 +22,10 @@ from app.skills.expenses.parts import ExpenseListPart, ListedExpense, ListedSum
 from app.skills.expenses.people import names_of
 from app.skills.expenses.settings import Ledger
 from app.skills.expenses.sums import Balance, sum_up
+from app.skills.expenses.times import read_time
 from app.skills.expenses.wording import listed
 
 LISTED = 10
-_DAYS = frozenset(("days", "dias"))
 SAID_CATEGORIES = 3
 
 
@@ -188,8 +185,7 @@ def _period(words: str | None, language: str, ledger: Ledger) -> Period | None:
     """
     if not words:
         return None
-    other = "es" if language == "en" else "en"
-    found = parse_period(words, language, ledger.today) or parse_period(words, other, ledger.today)
+    found = read_time(words, language, ledger.today)
     if found is None:
         raise ToolFailure(
             f"{words!r} is no time that can be read.",
@@ -202,9 +198,6 @@ def _period(words: str | None, language: str, ledger: Ledger) -> Period | None:
             code="invalid_input",
             field="range",
         )
-    if found.end == ledger.today and found.days > 1 and _DAYS & set(fold_words(words)):
-        # "The last 7 days" end yesterday; who logs a taxi and asks at once means it too.
-        return replace(found, end=ledger.today + timedelta(days=1))
     return found
 
 

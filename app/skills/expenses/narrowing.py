@@ -11,11 +11,12 @@ from flask_babel import gettext as _
 
 from app.currencies import CODES
 from app.db import ScopedSession
-from app.periods import Period, parse_period, period_words
+from app.periods import Period, period_words
 from app.periods.period import BEGINNING, END
 from app.skills.expenses.ledger import EARLIEST, Filters, may_see_all
 from app.skills.expenses.people import names_of
 from app.skills.expenses.settings import Ledger
+from app.skills.expenses.times import read_time
 
 LONGEST = 100
 MINE = "mine"
@@ -67,8 +68,7 @@ def read_narrowed(
 def _period(typed: Mapping[str, str], language: str, today: dt.date) -> tuple[Period | None, str]:
     said = typed.get("range", "")
     if said:
-        other = "es" if language == "en" else "en"
-        found = parse_period(said, language, today) or parse_period(said, other, today)
+        found = read_time(said, language, today)
         if found:
             return found, ""
     problem = (

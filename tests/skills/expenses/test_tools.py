@@ -22,9 +22,10 @@ from app.factory import build_app
 from app.skills import SKILLS
 from app.skills.expenses.ledger import Filters, find_expenses
 from app.skills.expenses.models import Expense
+from app.skills.expenses.times import read_time
 from tests.assistant.scripted import ScriptedProvider, call, say
 from tests.factories import Member, answer, ask, sign_in
-from tests.factories.expenses import ledger_of, make_expense
+from tests.factories.expenses import a_day, ledger_of, make_expense
 from tests.skills.expenses.conftest import SayTo
 
 
@@ -353,3 +354,14 @@ def test_the_card_under_a_reply_is_drawn_in_the_readers_language(
     page = sign_in(app, owner, member).page(f"/chat/{reply.thread_id}?lang=es")
     assert "$1,234.50" in page.text
     assert "Transporte" in page.text
+
+
+def test_the_last_days_have_today_in_them_and_ranges_the_month_named_last() -> None:
+    today = a_day("2026-11-22")
+    last = read_time("last 7 days", "en", today)
+    assert last
+    assert (last.start, last.end) == (a_day("2026-11-15"), a_day("2026-11-23"))
+    range_ = read_time("de enero a marzo", "en", today)
+    assert range_
+    assert (range_.start, range_.end) == (a_day("2026-01-01"), a_day("2026-04-01"))
+    assert read_time("the good old days", "en", today) is None
