@@ -13,15 +13,7 @@ from app.db import Database, new_id, utc_now
 from app.skills.expenses.models import Expense
 from tests.factories import CheckedClient, Member, make_user, sign_in
 from tests.factories.expenses import make_expense
-from tests.skills.expenses.test_pages import (  # noqa: F401 (fixtures)
-    HOME,
-    audited,
-    boss,
-    items,
-    manager,
-    rows,
-    typed,
-)
+from tests.skills.expenses.looking import HOME, audited, items, rows, typed
 
 
 @pytest.fixture
@@ -51,7 +43,7 @@ def test_a_row_turns_into_its_form_and_back_with_what_was_changed(
     owner: Database,
     boss: Member,
     manager: CheckedClient,
-    expense: Expense,  # noqa: F811
+    expense: Expense,
 ) -> None:
     form = manager.fragment(path(expense, "edit"))
     row = form.find("tr", id=f"expense-{expense.id}")
@@ -73,7 +65,7 @@ def test_without_scripts_it_is_a_page_that_leads_back_to_the_list_as_it_was(
     owner: Database,
     boss: Member,
     manager: CheckedClient,
-    expense: Expense,  # noqa: F811
+    expense: Expense,
 ) -> None:
     listed = manager.page(f"{HOME}?category=transport")
     page = manager.page(listed.find("a", title="Edit").attributes["href"])
@@ -90,7 +82,7 @@ def test_what_is_the_same_is_no_change(
     owner: Database,
     boss: Member,
     manager: CheckedClient,
-    expense: Expense,  # noqa: F811
+    expense: Expense,
 ) -> None:
     manager.post_fragment(path(expense, "edit"), **sent(expense))
     assert rows(owner, boss)[0].version == 1
@@ -108,7 +100,7 @@ def test_what_is_the_same_is_no_change(
     ],
 )
 def test_what_is_wrong_is_told_in_the_row_and_kept(
-    owner: Database, boss: Member, manager: CheckedClient, expense: Expense,  # noqa: F811
+    owner: Database, boss: Member, manager: CheckedClient, expense: Expense,
     field: str, value: str, told: str,
 ) -> None:  # fmt: skip
     changes = {"note": "Kept", field: value}
@@ -123,7 +115,7 @@ def test_a_conflict_shows_what_is_there_now_and_keeps_what_was_typed(
     owner: Database,
     boss: Member,
     manager: CheckedClient,
-    expense: Expense,  # noqa: F811
+    expense: Expense,
 ) -> None:
     manager.post(path(expense, "edit"), **sent(expense, item="Cab", amount="15"))
     late = manager.post_fragment(
@@ -144,7 +136,7 @@ def test_a_category_or_currency_that_is_not_offered_any_more_stays_until_it_is_c
     owner: Database,
     boss: Member,
     manager: CheckedClient,
-    expense: Expense,  # noqa: F811
+    expense: Expense,
 ) -> None:
     with owner.transaction() as session:
         old = {"category": "old-times", "currency": "JPY"}
@@ -166,7 +158,7 @@ def test_what_is_deleted_can_be_taken_back_at_once_and_later(
     owner: Database,
     boss: Member,
     manager: CheckedClient,
-    expense: Expense,  # noqa: F811
+    expense: Expense,
 ) -> None:
     gone = manager.post_fragment(path(expense, "delete"), version=1)
     assert "Deleted: Taxi $12.00." in gone.text
@@ -193,7 +185,7 @@ def test_what_has_changed_meanwhile_is_not_deleted_unseen(
     owner: Database,
     boss: Member,
     manager: CheckedClient,
-    expense: Expense,  # noqa: F811
+    expense: Expense,
 ) -> None:
     manager.post(path(expense, "edit"), **sent(expense, amount="15"))
     answer = manager.post(path(expense, "delete"), version=1, htmx=True)
@@ -204,7 +196,7 @@ def test_what_has_changed_meanwhile_is_not_deleted_unseen(
 def test_after_thirty_days_it_is_too_late(
     owner: Database,
     manager: CheckedClient,
-    expense: Expense,  # noqa: F811
+    expense: Expense,
 ) -> None:
     with owner.transaction() as session:
         long_ago = utc_now() - timedelta(days=31)
@@ -249,7 +241,7 @@ def test_a_colleague_finds_nothing_either(
 
 def test_an_unknown_one_is_not_there_and_nothing_is_written_without_a_token(
     manager: CheckedClient,
-    expense: Expense,  # noqa: F811
+    expense: Expense,
 ) -> None:
     for act in WRITES:
         assert manager.post(f"{HOME}/{new_id()}/{act}", item="x").status_code == 404, act
