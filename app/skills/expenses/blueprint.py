@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from decimal import Decimal
+from functools import lru_cache
 
+from babel.dates import format_date
 from flask import Blueprint
 from flask_babel import get_locale
 
@@ -11,6 +14,8 @@ from app.amounts import format_amount
 from app.web import require_role
 
 blueprint = Blueprint("expenses", __name__, url_prefix="/expenses")
+# A page writes some hundred amounts and days, and the next page many of them again.
+_amount = lru_cache(maxsize=8192)(format_amount)
 
 
 @blueprint.before_request
@@ -25,4 +30,16 @@ def reader_language() -> str:
 @blueprint.app_template_filter()
 def money(amount: Decimal, currency: str) -> str:
     """`{{ amount|money(currency) }}`: an amount as the reader's language writes it."""
-    return format_amount(amount, currency, reader_language())
+    return _amount(amount, currency, reader_language())
+
+
+@blueprint.app_template_filter()
+def day_in_words(date: dt.date) -> str:
+    """`{{ date|day_in_words }}`: "Nov 20, 2026", as the reader's language writes it."""
+    return in_words(date, "medium", reader_language())
+
+
+@lru_cache(maxsize=8192)
+def in_words(date: dt.date, pattern: str, language: str) -> str:
+    """A day or a month after a pattern."""
+    return str(format_date(date, pattern, locale=language))

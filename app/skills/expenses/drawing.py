@@ -6,9 +6,8 @@ import datetime as dt
 from dataclasses import dataclass
 from decimal import Decimal
 
-from flask_babel import format_date
-
 from app.charts import Bar, Columns, columns, stretch
+from app.skills.expenses.blueprint import in_words, reader_language
 from app.skills.expenses.settings import Ledger
 from app.skills.expenses.sums import Balance
 
@@ -88,4 +87,4 @@ def _every_month(first: dt.date, last: dt.date) -> list[dt.date]:
 
 
 def _name(month: dt.date, *, short: bool) -> str:
-    return str(format_date(month, "MMM y" if short else "MMMM y"))
+    return in_words(month, "MMM y" if short else "MMMM y", reader_language())

@@ -17,7 +17,7 @@ from app.extensions import services
 from app.skills.expenses.blueprint import blueprint, reader_language
 from app.skills.expenses.ledger import Row, list_deleted, load_expense
 from app.skills.expenses.models import Expense
-from app.skills.expenses.pages import ExpenseForm, Line, view_lines, with_argument
+from app.skills.expenses.pages import ExpenseForm, Line, row_context, view_lines, with_argument
 from app.skills.expenses.receipts import find_receipts, take_receipt
 from app.skills.expenses.saving import bring_back, remove_expense, save_row
 from app.skills.expenses.settings import EDITORS, load_ledger
@@ -50,9 +50,8 @@ def _row(expense: Expense, *, focus: str = "", is_deleted: bool = False) -> str:
         line=_line(expense),
         focus=focus,
         is_deleted=is_deleted,
-        here=_list(),
         sees_all=True,
-        with_names="names" in request.values,
+        **row_context(_list(), with_names="names" in request.values),
     )
 
 

@@ -94,11 +94,24 @@ def ledger_context(
         **context,
         "lines": view_lines(session, ledger, expenses, with_names=with_names),
         "sees_all": sees_all,
-        "with_names": with_names,
         "newer": turned(page - 1) if page > 1 else "",
         "older": turned(page + 1) if page * PAGE < context["count"] else "",
-        "here": turned(page) if page > 1 else context["here"],
+        **row_context(turned(page) if page > 1 else context["here"], with_names=with_names),
         "quick": _quick(narrowed),
+    }
+
+
+def row_context(here: str, *, with_names: bool) -> dict[str, Any]:
+    """What rows need besides their expense, made once for all of them.
+
+    `ways` is what their addresses end in, so that each leads back to the list as it is.
+    """
+    return {
+        "here": here,
+        "with_names": with_names,
+        "home": url_for("expenses.index"),
+        "ways": urlencode({"next": here, **({"names": 1} if with_names else {})}),
+        "said": {"edit": _("Edit"), "delete": _("Delete")},
     }
 
 

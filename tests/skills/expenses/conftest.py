@@ -15,7 +15,7 @@ from app.assistant.providers.builtin import BuiltinProvider
 from app.db import Database
 from tests.assistant.answering import Answering
 from tests.assistant.scripted import ScriptedProvider
-from tests.factories import Member, answer, ask, make_user
+from tests.factories import CheckedClient, Member, answer, ask, make_user, sign_in
 
 SayTo = Callable[..., Message]
 
@@ -23,7 +23,7 @@ SayTo = Callable[..., Message]
 @pytest.fixture
 def boss(owner: Database, member: Member) -> Member:
     """A manager of the member's house."""
-    return make_user(owner, member.group_id, "manager")
+    return make_user(owner, member.group_id, "manager", name="Max Boss")
 
 
 @pytest.fixture
@@ -61,3 +61,9 @@ def answering(app: Flask, nobody_waits: None) -> Iterator[Answering]:
     """A runner of this process, whose model says what the test tells it to."""
     with Answering(app) as running:
         yield running
+
+
+@pytest.fixture
+def manager(app: Flask, owner: Database, boss: Member) -> CheckedClient:
+    """The browser of the manager."""
+    return sign_in(app, owner, boss)

@@ -9,64 +9,16 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from flask import Flask
-from sqlalchemy import select
 
-from app.accounts.models import AuditEntry
 from app.db import Database, new_id
 from app.skills.expenses.ledger import PAGE
-from app.skills.expenses.models import Expense
-from tests.factories import CheckedClient, Member, Page, make_user, sign_in
+from tests.factories import CheckedClient, Member, make_user, sign_in
 from tests.factories.expenses import ledger_of, make_expense
-
-HOME = "/expenses"
-
-
-@pytest.fixture
-def boss(owner: Database, member: Member) -> Member:
-    """A manager of the member's house."""
-    return make_user(owner, member.group_id, "manager", name="Max Boss")
-
-
-@pytest.fixture
-def manager(app: Flask, owner: Database, boss: Member) -> CheckedClient:
-    return sign_in(app, owner, boss)
-
-
-def rows(owner: Database, member: Member) -> list[Expense]:
-    """All that the house has, the deleted ones too."""
-    with owner.session() as session:
-        query = select(Expense).where(Expense.group_id == member.group_id).order_by(Expense.id)
-        return list(session.scalars(query))
-
-
-def items(page: Page) -> list[str]:
-    """The items that are listed, in their order."""
-    return [
-        " ".join(str(each) for each in cell.contents if isinstance(each, str)).strip()
-        for cell in page.find_all("td", class_="expense-item")
-    ]
-
-
-def typed(page: Page, **changes: str) -> dict[str, str]:
-    """What the form of the page would send."""
-    form = next(each for each in page.find_all("form") if each.has_class("expense-form"))
-    sent = {
-        each.attributes["name"]: each.attributes.get("value", "")
-        for each in form.find_all("input")
-        if each.attributes["name"] in ("key", "item", "amount", "date", "version")
-    }
-    return {**sent, **changes}
+from tests.skills.expenses.looking import HOME, audited, items, rows, typed
 
 
 def add(browser: CheckedClient, **changes: str) -> Any:
     return browser.post(f"{HOME}/new", **typed(browser.page(f"{HOME}/new"), **changes))
-
-
-def audited(owner: Database, member: Member) -> list[str]:
-    with owner.session() as session:
-        query = select(AuditEntry).where(AuditEntry.user_id == member.user_id)
-        entries = session.scalars(query.order_by(AuditEntry.id))
-        return [each.action for each in entries if each.action.startswith("expense.")]
 
 
 # Adding

@@ -13,15 +13,7 @@ from app.db import Database, new_id, utc_now
 from app.skills.expenses.models import Expense
 from tests.factories import CheckedClient, Member, make_user, sign_in
 from tests.factories.expenses import make_expense
-from tests.skills.expenses.test_pages import (  # noqa: F401 (fixtures)
-    HOME,
-    audited,
-    boss,
-    items,
-    manager,
-    rows,
-    typed,
-)
+from tests.skills.expenses.looking import HOME, audited, items, rows, typed
 
 
 @pytest.fixture
@@ -108,7 +100,7 @@ def test_what_is_the_same_is_no_change(
     ],
 )
 def test_what_is_wrong_is_told_in_the_row_and_kept(
-    owner: Database, boss: Member, manager: CheckedClient, expense: Expense,  # noqa: F811
+    owner: Database, boss: Member, manager: CheckedClient, expense: Expense,
     field: str, value: str, told: str,
 ) -> None:  # fmt: skip
     changes = {"note": "Kept", field: value}

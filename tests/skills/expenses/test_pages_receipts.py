@@ -24,13 +24,7 @@ from tests.factories import CheckedClient, Member, make_user, sign_in
 from tests.factories.expenses import make_expense
 from tests.files import samples
 from tests.model_server import HttpError, ModelServer, Say, Stall, scenario
-from tests.skills.expenses.test_pages import (  # noqa: F401 (fixtures)
-    HOME,
-    boss,
-    manager,
-    rows,
-    typed,
-)
+from tests.skills.expenses.looking import HOME, rows, typed
 
 PICTURE = samples.picture()
 
@@ -82,7 +76,7 @@ def only(owner: Database, member: Member) -> Expense:
 
 def test_a_receipt_waits_until_its_expense_is_written_and_is_seen_by_who_sees_that(
     app: Flask, owner: Database, member: Member, browser: CheckedClient,
-    manager: CheckedClient,  # noqa: F811
+    manager: CheckedClient,
 ) -> None:  # fmt: skip
     file_id = upload(app, browser)
     assert file_of(owner, file_id).state == "temporary"
@@ -127,7 +121,7 @@ def test_an_expense_without_one_has_none(
 
 
 def test_what_is_not_ones_own_or_needed_elsewhere_is_not_taken(
-    app: Flask, owner: Database, member: Member, browser: CheckedClient, manager: CheckedClient,  # noqa: F811
+    app: Flask, owner: Database, member: Member, browser: CheckedClient, manager: CheckedClient,
 ) -> None:  # fmt: skip
     theirs = upload(app, manager)
     held = upload(app, browser)
@@ -140,7 +134,7 @@ def test_what_is_not_ones_own_or_needed_elsewhere_is_not_taken(
 
 
 def test_a_manager_replaces_and_removes_a_receipt_and_its_person_sees_the_new_one(
-    app: Flask, owner: Database, member: Member, browser: CheckedClient, manager: CheckedClient,  # noqa: F811
+    app: Flask, owner: Database, member: Member, browser: CheckedClient, manager: CheckedClient,
 ) -> None:  # fmt: skip
     first = upload(app, browser)
     add(browser, first)
@@ -295,7 +289,7 @@ def test_without_scripts_a_photo_fills_in_what_was_left_empty(
 
 
 def test_only_ones_own_fresh_picture_is_read_and_without_a_model_nothing(
-    app: Flask, owner: Database, member: Member, browser: CheckedClient, manager: CheckedClient,  # noqa: F811
+    app: Flask, owner: Database, member: Member, browser: CheckedClient, manager: CheckedClient,
 ) -> None:  # fmt: skip
     mine, theirs = upload(app, browser), upload(app, manager)
     document = upload(app, browser, samples.pdf(), "bill.pdf")
@@ -310,7 +304,7 @@ def test_only_ones_own_fresh_picture_is_read_and_without_a_model_nothing(
 
 
 def test_a_deleted_expense_shows_no_receipt(
-    app: Flask, owner: Database, member: Member, browser: CheckedClient, manager: CheckedClient,  # noqa: F811
+    app: Flask, owner: Database, member: Member, browser: CheckedClient, manager: CheckedClient,
 ) -> None:  # fmt: skip
     add(browser, upload(app, browser))
     expense = only(owner, member)

@@ -15,7 +15,7 @@ from app.db import Database
 from app.skills.expenses import exporting, views
 from tests.factories import CheckedClient, Member
 from tests.factories.expenses import ledger_of, make_expense
-from tests.skills.expenses.test_pages import HOME, boss, manager  # noqa: F401 (fixtures)
+from tests.skills.expenses.looking import HOME
 
 
 def table(browser: CheckedClient, query: str = "") -> list[list[str]]:
@@ -30,7 +30,7 @@ def test_the_text_has_exactly_the_rows_of_the_list_and_no_formula(
     database: Database,
     member: Member,
     boss: Member,
-    manager: CheckedClient,  # noqa: F811
+    manager: CheckedClient,
 ) -> None:
     today = ledger_of(database, member).today
     make_expense(database, member, "=1+1", amount="1234.5", note="@sum\nñandú", date=today)
@@ -57,7 +57,7 @@ def test_the_workbook_has_numbers_dates_and_a_total_by_currency(
     database: Database,
     member: Member,
     boss: Member,
-    manager: CheckedClient,  # noqa: F811
+    manager: CheckedClient,
 ) -> None:
     today = ledger_of(database, member).today
     make_expense(database, member, "=1+1", amount="0.10", date=today)
@@ -90,14 +90,14 @@ def test_a_large_table_is_whole_and_in_order(
     database: Database,
     member: Member,
     owner: Database,
-    manager: CheckedClient,  # noqa: F811
+    manager: CheckedClient,
 ) -> None:
     expense = make_expense(database, member, "Number 0")
     with owner.transaction() as session:
         session.execute(
             text(
-                "INSERT INTO expenses (id, group_id, user_id, item, amount, currency, date, category,"
-                " note, version, created_at, updated_at)"
+                "INSERT INTO expenses (id, group_id, user_id, item, amount, currency, date,"
+                " category, note, version, created_at, updated_at)"
                 " SELECT gen_random_uuid(), group_id, user_id, 'Number ' || n, amount, currency,"
                 " date - n % 7, category, '', 1, created_at, updated_at"
                 " FROM expenses, generate_series(1, 1203) AS n WHERE id = :id"
@@ -114,7 +114,7 @@ def test_a_large_table_is_whole_and_in_order(
 
 
 def test_a_workbook_that_would_be_too_large_is_refused_in_words(
-    database: Database, member: Member, manager: CheckedClient,  # noqa: F811
+    database: Database, member: Member, manager: CheckedClient,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     monkeypatch.setattr(views, "MOST_ROWS", 1)
@@ -129,7 +129,7 @@ def test_staff_are_refused_and_other_houses_get_nothing_of_it(
     database: Database,
     member: Member,
     browser: CheckedClient,
-    boss: Member,  # noqa: F811
+    boss: Member,
 ) -> None:
     make_expense(database, member)
     for kind in ("csv", "xlsx"):
