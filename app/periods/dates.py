@@ -8,7 +8,7 @@ from app.periods.calendar import around
 from app.periods.grammar import Match, Rule, rule
 from app.periods.nodes import Needs, Node
 from app.periods.numeric import day_and_month, month_and_year, whole_date
-from app.periods.period import Partial, Period, month_of, one_day
+from app.periods.period import YEARS, Partial, Period, month_of, one_day
 from app.periods.vocabulary import Ahead, Back
 
 _MOST_DAYS = 31
@@ -16,12 +16,13 @@ _MAY = 5
 _WEEKDAY = "(weekday (comma|the)*)?"
 _NUMBER = "(ordinal|number)"
 _MARK = "(dash|slash)"
+_DAY_OF_MONTH = f"{_NUMBER} (of the?|{_MARK})? month dot? ((comma? of? the?|{_MARK}) year)?"
 
 
 def _day_before_month(match: Match) -> Node | None:
     needs = Needs.NOTHING
     month = match.all("month")[0]
-    if month.is_weak and not match.has("of", "ordinal", "year"):
+    if month.is_weak and not match.has("of", "ordinal", "year", "weekday"):
         is_verb = month.value in match.vocabulary.verbs
         needs = Needs.BOTH if is_verb else Needs.EITHER
     return _whole(match, needs)
@@ -137,7 +138,7 @@ def _weekday(match: Match) -> Node:
 def _year(match: Match) -> Node | None:
     """ "The 1970" is a decade, or has a noun after it; "el 2016" is the year."""
     article, needs = match.value("the"), Needs.BOTH
-    if article in ("the", "los"):
+    if article in ("the", "los") or match.value("year") not in YEARS:
         return match.void()
     if match.has("unit"):
         if match.value("unit") != "year":
@@ -147,12 +148,12 @@ def _year(match: Match) -> Node | None:
 
 
 DATE_RULES: tuple[Rule, ...] = (
-    rule("bar the? (weekday|month|unit)|hace number weekday|number weekday ago", Match.void),
-    rule("(?<! word) number month (?! dot|comma|of|year|dash|slash)", _day_before_verb),
     rule(
-        f"{_WEEKDAY} {_NUMBER} (of the?|{_MARK})? month dot? ((comma? of? the?|{_MARK}) year)?",
-        _day_before_month,
+        "bar the? (weekday|month|unit|today)|(hace number|a) weekday|number weekday ago", Match.void
     ),
+    rule(f"weekday (comma|the)* {_DAY_OF_MONTH}", _day_before_month),
+    rule("(?<! word) number month (?! dot|comma|of|year|dash|slash)", _day_before_verb),
+    rule(_DAY_OF_MONTH, _day_before_month),
     rule(f"year {_MARK} month {_MARK} number", _day_after_month),
     rule(
         f"{_WEEKDAY} month dot? (the|{_MARK})? {_NUMBER} ((comma? of? the?|{_MARK}) year)?"

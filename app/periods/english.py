@@ -48,16 +48,21 @@ _SHIFTS = each_of(
     "morning|afternoon|evening|night|in the morning|in the afternoon|in the evening|at night"
 )
 # A clock's hour, a holiday and a habit are no days of a ledger's.
-_BARS = each_of("every|each|any|by|good|black|ash|palm|easter|shrove|most|other")
+_BARS = each_of("every|each|any|that same|by|good|black|ash|palm|easter|shrove|most|other")
 _CLEAR = each_of(
     "i|you|we|he|she|it|they|there|did|do|does|was|were|is|are|have|has|had|what|who|how|when"
-    "|where|which|at|with|for|than|compared|versus|vs|please|thanks|or|but|so|because|per|if"
+    "|where|which|at|with|for|than|compared|versus|vs|please|thanks|but|so|because|per|if|that"
     "|then|not|only|again|as|i'll|we'll|we've|i've|total|altogether|show|tell|list"
 )
-_RECORDS = each_of(
-    "expenses|expense|spending|sales|costs|cost|receipts|receipt|invoices|invoice|bills"
-    "|purchases|totals|figures|accounts|orders|takings|tips|report|summary|payments|spend"
-)
+# "May sales" is May's; "may report" is not.
+_RECORDS = {
+    **each_of(
+        "expenses|spending|sales|costs|receipts|invoices|bills|purchases|totals|figures"
+        "|accounts|orders|takings|tips|summary|payments",
+        True,
+    ),
+    **each_of("expense|cost|receipt|invoice|report|spend", False),
+}
 
 ENGLISH = Vocabulary(
     language="en",
@@ -101,11 +106,11 @@ ENGLISH = Vocabulary(
         "until": each_of("until|till|up to|up until"),
         "between": each_of("between"),
         "and": each_of("and|&"),
-        "since": each_of("since|starting from|as of|ever since"),
+        "since": each_of("since|starting from|ever since"),
         "before": each_of("before|prior to"),
         "after": each_of("after"),
         "onward": each_of("onward|onwards|forward"),
-        "so_far": {**each_of("so far|to date|so far in"), **each_of("until now|up to now", True)},
+        "so_far": {**each_of("so far|to date|so far in"), **each_of("until now|up to now")},
         "starting": each_of("starting|beginning|starting on|beginning on|commencing"),
         "within": each_of("within|within the"),
         "the": each_of("the|my|our", "the"),
@@ -121,7 +126,9 @@ ENGLISH = Vocabulary(
         ),
     },
     weak=frozenset(
-        "may march april june jan mar apr jun jul aug sep sept oct nov dec now mon tue tues wed thu"
-        " thur thurs fri sat sun".split()
+        each_of(
+            "may|march|april|june|jan|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec|now|mon|tue"
+            "|tues|wed|thu|thur|thurs|fri|sat|sun|weekends|same|half|the same|right now"
+        )
     ),
 )

@@ -15,7 +15,7 @@ class Needs(Enum):
     LEAD = "a word such as 'in' or 'on' stands before it: 'in May'"
     EITHER = "one of both"
     BOTH = "both"
-    DEED = "room, and what was done before it: 'gasté el 15'"
+    DEED = "room, and before it what was done: 'gasté el 15', 'gastos del 1 al 15'"
     WHOLE = "nothing else was said: 'the week'"
 
 

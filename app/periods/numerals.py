@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.periods.nodes import Node
-from app.periods.period import YEARS
 
 _CENTURIES = (19, 20)
+_A_THOUSAND = 1000
 
 
 def join_numbers(nodes: Sequence[Node], language: str) -> list[Node]:
@@ -38,7 +38,7 @@ def _number(nodes: Sequence[Node], at: int, language: str) -> tuple[int, Node]:
             is_ordinal = False
             break
         value, end = more, place + 1
-    sign = "ordinal" if is_ordinal else "year" if value in YEARS else "number"
+    sign = "ordinal" if is_ordinal else "year" if value >= _A_THOUSAND else "number"
     return end - at, Node(sign, first.start, nodes[end - 1].end, value, is_spelled=True)
 
 

@@ -24,7 +24,8 @@ def _range(match: Match) -> Node | None:
     period = _between(first.value, last.value, match.today)
     has_lead = match.nodes[0].sign in _LEADS
     is_clear = has_lead or first.needs is last.needs is Needs.NOTHING
-    if match.has("and") and not has_lead and not _are_neighbours(first, last, match.today):
+    is_listed = match.has("and") and not match.has("between")
+    if is_listed and not _are_neighbours(first, last, match.today):
         return match.void()
     return match.period(period, Needs.NOTHING if is_clear else Needs.ROOM)
 
@@ -70,9 +71,9 @@ def _from_day(partial: Partial, day: date) -> Period | None:
 
 
 def _between_partials(first: Partial, last: Partial, today: date) -> Period | None:
-    if first.day and last.month and not first.month and not first.weekday:
+    if first.day and last.month and not first.month:
         first = replace(first, month=last.month)
-    if last.day and first.month and not last.month and not last.weekday:
+    if last.day and first.month and not last.month:
         last = replace(last, month=first.month)
     if first.year is None and last.year and first.month:
         is_before = (first.month, first.day or 1) <= (last.month or 12, last.day or 31)
@@ -211,8 +212,17 @@ def _before(match: Match) -> Node | None:
 
 
 def _needs(match: Match) -> Needs:
-    """ "Since the 5th" is a day where no noun follows; so is "before May", where it may be one."""
-    return Needs.ROOM if match.has("ordinal", "number") else Needs.NOTHING
+    """ "Since the 5th" is a day where no noun follows; "from now on" is nothing to look up."""
+    last = match.all("point", "period", "ordinal", "number")[-1]
+    if last.sign in ("ordinal", "number"):
+        return _needs_of_day(last)
+    return Needs.WHOLE if last.needs is Needs.WHOLE else Needs.NOTHING
+
+
+def _needs_of_day(day: Node) -> Needs:
+    """ "The 25th" is a day where no noun follows; "the second" may be anything."""
+    is_rare = day.sign == "ordinal" and (not day.is_spelled or day.value > _RARE_ORDINAL)
+    return Needs.ROOM if is_rare or day.sign == "number" else Needs.WHOLE
 
 
 def _after_and_before(match: Match) -> Node | None:
@@ -251,19 +261,19 @@ def _numbers(match: Match) -> Node | None:
         month = month_of(match.today.year, match.today.month - back).start
         days = [date_of(month.year, month.month, node.value) for node in (first, last)]
         if days[0] and days[1] and days[0] < match.today:
-            return match.period(Period(days[0], days[1] + _A_DAY), Needs.ROOM)
+            needs = Needs.ROOM if first.sign == "ordinal" else Needs.DEED
+            return match.period(Period(days[0], days[1] + _A_DAY), needs)
     return match.void()
 
 
 def _day_alone(match: Match) -> Node | None:
-    """ "The 25th"; "the second" may be anything, and so may "the 12"."""
+    """ "The 25th"; "the 12" may be a dish, unless it says what was done then."""
     day = match.nodes[-1]
     if not 1 <= day.value <= _MOST_DAYS or not _is_for_days(match):
         return None
     if day.sign == "number":
         return match.point(Partial(day=day.value), Needs.DEED)
-    is_rare = not day.is_spelled or day.value > _RARE_ORDINAL
-    return match.point(Partial(day=day.value), Needs.ROOM if is_rare else Needs.WHOLE)
+    return match.point(Partial(day=day.value), _needs_of_day(day))
 
 
 _LEAD = "(from|since|between|of|in)? the?"
@@ -294,5 +304,6 @@ RANGE_RULES: tuple[Rule, ...] = (
     rule(f"before the? {_ANY}|before the {_NUMBER}", _before),
     rule(f"after the? {_ANY}|after the {_NUMBER}", _after),
     rule("number dash number", _number_and_number),
+    rule("the? ordinal and the? ordinal", Match.void),
     rule("(the|on the?) ordinal|(the|on) number", _day_alone),
 )

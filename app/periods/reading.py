@@ -34,8 +34,7 @@ _VOCABULARIES = {"en": ENGLISH, "es": SPANISH}
 _MARKS = frozenset({"comma", "dot", "stop", "dash"})
 # A noun does not follow where one of these does.
 _ROOM = frozenset(
-    "comma dot stop clear record deed on in from since before after and the this a today"
-    " point period".split()
+    "comma dot stop clear record deed on in from since before after and the this a today".split()
 )
 # What stands before an expression and belongs to it.
 _BEFORE = frozenset({"in", "on", "of", "from", "the"})
@@ -122,17 +121,18 @@ def _has_room(nodes: Sequence[Node], place: int) -> bool:
 
 
 def _has_deed(nodes: Sequence[Node], place: int) -> bool:
-    """ "Gasté el 15", "ventas del 15"."""
+    """ "Gasté el 15", "ventas del 15", "gastos del 1 al 15"."""
     before = [node.sign for node in nodes[max(place - 2, 0) : place]]
-    return before[-1:] == ["deed"] or before == ["record", "of"]
+    return before[-1:] in (["deed"], ["record"]) or before == ["record", "of"]
 
 
 def _has_lead(nodes: Sequence[Node], place: int, vocabulary: Vocabulary) -> bool:
     """ "In" before a month, "on" before a day, "sales" before or after either."""
     before = [node.sign for node in nodes[max(place - 2, 0) : place]]
-    after = nodes[place + 1].sign if place + 1 < len(nodes) else ""
+    following = nodes[place + 1] if place + 1 < len(nodes) else None
+    is_of_record = following is not None and following.sign == "record" and following.value
     value = nodes[place].value
     leads = vocabulary.leads if isinstance(value, Partial) and value.is_day else {"in"}
-    if not before:
-        return after == "record"
-    return before[-1] in leads or "record" in (before[0], after)
+    if is_of_record:
+        return True
+    return bool(before) and (before[-1] in leads or before[0] == "record")

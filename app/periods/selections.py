@@ -107,7 +107,8 @@ def _unit_around(match: Match) -> Node | None:
         day = resolved(match.all("point")[0], match.today)
     if day is None or unit in ("day", "weekend"):
         return None
-    return match.period(around(day.start, unit))
+    is_number = match.has("ordinal", "number")
+    return match.period(around(day.start, unit), Needs.ROOM if is_number else Needs.NOTHING)
 
 
 def _unit_from(match: Match) -> Node | None:

@@ -53,14 +53,17 @@ _SHIFTS = each_of(
     "por la manana|por la tarde|por la noche|en la manana|en la tarde|en la noche"
     "|de la manana|de la tarde|de la noche|la manana|una manana"
 )
-_BARS = each_of("cada|todos los|todas las|todos|todas|cualquier|los otros")
+_BARS = each_of(
+    "cada|ese mismo|esa misma|aquel mismo|todos los|todas las|todos|todas|cualquier|los otros"
+)
 _CLEAR = each_of(
-    "yo|tu|nosotros|ellos|ella|que|cuanto|cuanta|cuantos|cuantas|como|con|por|para|o|pero|si|no"
+    "yo|tu|nosotros|ellos|ella|que|cuanto|cuanta|cuantos|cuantas|como|con|para|pero|si|no"
     "|se|fue|era|fueron|hubo|hay|donde|quien|cual|porque|comparado|frente|contra|en total"
 )
 _RECORDS = each_of(
     "gastos|gasto|ventas|venta|costos|costes|compras|recibos|recibo|facturas|factura|cuentas"
-    "|totales|pedidos|propinas|informe|resumen|pagos|ingresos|cierre|total"
+    "|totales|pedidos|propinas|informe|resumen|pagos|ingresos|cierre|total",
+    True,
 )
 
 SPANISH = Vocabulary(
@@ -121,7 +124,8 @@ SPANISH = Vocabulary(
         "onward": each_of("en adelante"),
         "so_far": {
             **each_of("en lo que va de|lo que va de|en lo que llevamos de|lo que llevamos de"),
-            **each_of("hasta la fecha|hasta ahora|hasta el momento|hasta hoy", True),
+            **each_of("hasta la fecha|hasta hoy", True),
+            **each_of("hasta ahora|hasta el momento"),
         },
         "starting": each_of("que empieza|que comienza|que empezo|que comenzo|que inicia"),
         "within": each_of("dentro de|en menos de"),
@@ -143,8 +147,11 @@ SPANISH = Vocabulary(
         ),
     },
     weak=frozenset(
-        "abril mayo junio julio ene feb mar abr may jun jul ago sept sep set oct nov dic lun"
-        " mie mier jue vie sab dom domingo ahora".split()
+        each_of(
+            "abril|mayo|junio|julio|ene|feb|mar|abr|may|jun|jul|ago|sept|sep|set|oct|nov|dic"
+            "|lun|mie|mier|jue|vie|sab|dom|domingo|ahora|findes|mismo|misma|mitad"
+            "|ahora mismo|fines de semana"
+        )
     ),
     contractions={"del": ("de", "el"), "al": ("a", "el")},
 )

@@ -10,7 +10,6 @@ from typing import NamedTuple
 from app.periods.nodes import Node
 from app.periods.numerals import join_numbers
 from app.periods.numeric import read_numeric
-from app.periods.period import YEARS
 from app.periods.vocabulary import Vocabulary
 
 _WORD = r"[^\W\d_][^\W\d_\u0300-\u036f]*(?:[\u0300-\u036f]+[^\W\d_]*)*"
@@ -118,7 +117,8 @@ def _digits(match: re.Match[str], vocabulary: Vocabulary) -> Iterator[Piece]:
     """ "12", "2020", "3rd" and "3years"; "5kg" is a word."""
     tail, (start, end) = _fold(match["tail"]), match.span()
     number = int(match["digits"])
-    sign = "year" if number in YEARS else "number"
+    # What has four figures after a month is a year, and if it is none of ours, no date is.
+    sign = "year" if len(match["digits"]) == 4 else "number"
     if not tail:
         yield Piece("", start, end, Node(sign, start, end, number))
     elif tail in vocabulary.endings and len(match["digits"]) <= 2:

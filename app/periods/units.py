@@ -27,7 +27,9 @@ def _ago(match: Match) -> Node:
 
 
 def _within(match: Match) -> Node:
-    return match.period(Period(match.today, _shifted(match, match.today, 1)))
+    # In a sentence it is a deadline: "use it within 3 days".
+    period = Period(match.today, _shifted(match, match.today, 1))
+    return match.period(period, Needs.WHOLE)
 
 
 def _shifted(match: Match, day: date, sign: int) -> date:
@@ -67,8 +69,11 @@ def _counted_before(match: Match) -> Node | None:
 def _one(match: Match) -> Node | None:
     """ "Last week", "the past week", "el mes que viene", "la semana en curso"."""
     which, unit = match.all("last", "next", "this")[0], match.value("unit")
-    if match.nodes[-1] is which and not match.vocabulary.qualifies_after:
+    is_after = match.nodes[-1] is which
+    if match.all("unit")[0].is_weak or (is_after and not match.vocabulary.qualifies_after):
         return None
+    if which.is_weak:
+        return None if unit == "day" else match.period(around(match.today, unit), Needs.ROOM)
     if unit == "day":
         return _one_day(match, which.value)
     back = which.value if isinstance(which.value, Back) else None
@@ -80,7 +85,9 @@ def _one(match: Match) -> Node | None:
 
 def _one_day(match: Match, which: Back | Ahead | None) -> Node:
     steps = -which.steps if isinstance(which, Back) else which.steps if which else 0
-    needs = Needs.WHOLE if isinstance(which, Ahead) else Needs.ROOM
+    # "Your last day" and "the next day" are other days than those around today.
+    is_ours = which is None or (isinstance(which, Back) and match.has("the"))
+    needs = Needs.ROOM if is_ours else Needs.WHOLE
     return match.period(one_day(match.today + timedelta(days=steps)), needs)
 
 
@@ -118,7 +125,7 @@ def _unit_and_number(match: Match) -> Node | None:
     """ "Week 31", "trimestre 3 de 2026", "el día 15"."""
     unit, number, point = match.value("unit"), match.value("number"), match.value("point")
     if unit == "day" and match.vocabulary.day_first and not point:
-        return match.point(Partial(day=number), Needs.ROOM)
+        return match.point(Partial(day=number), Needs.ROOM if match.has("the") else Needs.WHOLE)
     if unit not in ("week", "quarter", "third", "half") or (point and point.is_day):
         return None
     period = _numbered(match.today, unit, number, point and point.year)
@@ -128,7 +135,7 @@ def _unit_and_number(match: Match) -> Node | None:
 def _ordinal_unit(match: Match) -> Node | None:
     """ "The third quarter" without its year."""
     unit = match.value("unit")
-    if unit not in ("quarter", "third", "half") or match.vocabulary.language == "en" == unit:
+    if unit not in ("quarter", "third", "half") or match.all("unit")[0].is_weak:
         return None
     return match.period(_numbered(match.today, unit, match.value("ordinal"), None), Needs.ROOM)
 
@@ -180,6 +187,8 @@ def _vague(match: Match) -> Node | None:
 def _bare_unit(match: Match) -> Node | None:
     """ "The weekend", "de la semana": this one, where nothing else was said."""
     unit = match.value("unit")
+    if match.all("unit")[0].is_weak:
+        return None
     is_clear = unit == "weekend" or (match.has("in") and match.vocabulary.day_first)
     return match.period(around(match.today, unit), Needs.ROOM if is_clear else Needs.WHOLE)
 

@@ -106,6 +106,18 @@ Order number 2025 is ready
 He quit after a week
 Twice a month is enough
 By Friday it must shine
+You may report it to anyone
+It happened in March 1756
+Use the sauce within 3 days
+Through the 18th and 19th floors
+Wait until the second bell
+Come right now
+It is best on a Sunday
+Saturday or Sunday suits us
+We are busy on the weekends
+Bring it on your last day
+Eat it the same day
+From now on we knock
 """.strip().splitlines()
 SPANISH = """
 la mesa 12
@@ -207,6 +219,17 @@ Entre la 3 y la 4
 Los años no pasan
 Un día cualquiera
 Hace dos viernes libres
+Termómetros numerados del 1 al 8
+Hasta ahora no ha llegado el pescado
+Una patata partida por la mitad está seca
+Cómelo el mismo día
+Úsalo dentro de 3 días
+Fue en marzo de 1756
+Cada mañana se barre
+Ahora mismo voy
+Desde ahora llamamos a la puerta
+Sábado o domingo nos va bien
+Del 7 al 10 por ciento se pierde
 """.strip().splitlines()
 
 
