@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import NamedTuple
 
@@ -52,8 +52,6 @@ class Row:
     time: Time | None
     category: str
     note: str
-    # The words before and behind the sum, as far as a rule looks at them.
-    is_sum_first: bool = False
 
     @property
     def is_plain(self) -> bool:
@@ -92,7 +90,7 @@ def read_rows(sentence: Sentence, start: int, end: int) -> list[Row]:
     is_sum_first = bool(sums) and not _words(sentence, start, sums[0].start)
     parts = [part for piece in pieces for part in _at_sums(sentence, piece, is_sum_first)]
     joined = _joined(sentence, parts, is_sum_first)
-    rows = [_row(sentence, piece, is_sum_first) for piece in joined]
+    rows = [_row(sentence, piece) for piece in joined]
     return _share_time(rows, sentence.times_in(start, end) or list(sentence.times))
 
 
@@ -109,7 +107,8 @@ def _pieces(sentence: Sentence, start: int, end: int) -> Iterator[Piece]:
 def _at_sums(sentence: Sentence, piece: Piece, is_sum_first: bool) -> Iterator[Piece]:
     """Cut where one sum follows another without a comma, as in what was spoken."""
     start = piece.start
-    for each in sentence.sums_in(*piece)[:-1] if not is_sum_first else sentence.sums_in(*piece)[1:]:
+    sums = sentence.sums_in(*piece)
+    for each in sums[1:] if is_sum_first else sums[:-1]:
         cut = each.start if is_sum_first else each.end
         yield Piece(start, cut)
         start = cut
@@ -134,7 +133,7 @@ def _joined(sentence: Sentence, parts: list[Piece], is_sum_first: bool) -> list[
     return [*rows[:-1], Piece(rows[-1].start, waiting.end)] if rows else [waiting]
 
 
-def _row(sentence: Sentence, piece: Piece, is_sum_first: bool) -> Row:
+def _row(sentence: Sentence, piece: Piece) -> Row:
     item = _words(sentence, *piece)
     sums = sentence.sums_in(*piece)
     times = sentence.times_in(*piece)
@@ -146,7 +145,6 @@ def _row(sentence: Sentence, piece: Piece, is_sum_first: bool) -> Row:
         times[0] if times else None,
         named[0] if named else "",
         ", ".join(notes),
-        is_sum_first,
     )
 
 
@@ -193,8 +191,9 @@ def _share_time(rows: list[Row], times: list[Time]) -> list[Row]:
 
 
 def _at(row: Row, time: Time | None) -> Row:
-    return Row(row.item, row.amount, time, row.category, row.note, row.is_sum_first)
+    return replace(row, time=time)
 
 
 def day_of(row: Row) -> date | None:
+    """The one day on which it was; None where it was not said."""
     return row.time.day if row.time else None

@@ -74,7 +74,7 @@ class Sentence:
             " " if letter == TIME else own for letter, own in zip(masked, text, strict=True)
         )
         found = find_amounts(open_text, around.language, around.currency)
-        sums = tuple(each for each in found if _is_sum(each, masked, found))
+        sums = tuple(each for each in found if _is_sum(each, masked))
         for each in sums:
             masked = hide(masked, each.start, each.end, SUM)
         return cls(text, masked, around, sums, times)
@@ -111,6 +111,7 @@ def clean(message: str) -> str:
 
 
 def hide(masked: str, start: int, end: int, letter: str) -> str:
+    """The text with another letter in the place of each of these."""
     return masked[:start] + letter * (end - start) + masked[end:]
 
 
@@ -130,7 +131,7 @@ def _times(text: str, around: Surroundings) -> tuple[Time, ...]:
     return tuple(sorted(found, key=lambda each: each.start))
 
 
-def _is_sum(each: FoundAmount, folded: str, found: Sequence[FoundAmount]) -> bool:
+def _is_sum(each: FoundAmount, folded: str) -> bool:
     """Whether it may be money: neither "2 cups" nor "table 12" nor "2 ribeyes" is."""
     if each.is_marked:
         return True
