@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 from uuid import UUID
 
@@ -27,7 +28,9 @@ from app.assistant.models import (
 from app.config import Settings
 from app.db import Base, Database, Scope, new_id, utc_now
 from app.files.models import StoredFile
+from app.idempotency import KeyedAnswer
 from app.retrieval.models import Embedding
+from app.skills.expenses.models import Expense, ExpenseSettings
 from app.skills.forms.models import (
     Contact,
     FormCounter,
@@ -67,6 +70,7 @@ PERSONAL = (
     "proposals",
     "form_drafts",
     "form_handovers",
+    "keyed_answers",
 )
 EVERY_TABLE = [pytest.param(Base.metadata.tables[name], id=name) for name in TABLES]
 READABLE_TABLES = [
@@ -119,6 +123,7 @@ def fill(owner: Database, database: Database, member: Member) -> None:
         session.add_all([form_template_of(member), file_of(member)])
         session.flush()
         session.add_all(form_rows_of(session, member))
+        session.add_all(ledger_rows_of(member))
         session.add(SavedSentence(group_id=group_id, text="How long?", language="en"))
         prompt = session.scalars(select(Prompt).where(Prompt.group_id == group_id)).first()
         assert prompt is not None
@@ -188,6 +193,23 @@ def library_rows_of(member: Member) -> list[Any]:
 def form_template_of(member: Member) -> FormTemplate:
     """A form of this person's house."""
     return FormTemplate(group_id=member.group_id, slug="spill", title_en="Spill")
+
+
+def ledger_rows_of(member: Member) -> list[Base]:
+    """An expense, whose month the database adds up, the ledger's settings and a keyed answer."""
+    whose = {"group_id": member.group_id, "user_id": member.user_id}
+    return [
+        Expense(
+            **whose,
+            item="Taxi",
+            amount=12,
+            currency="USD",
+            date=date(2026, 11, 20),
+            category="other",
+        ),
+        ExpenseSettings(group_id=member.group_id, currencies=["USD"], categories=[]),
+        KeyedAnswer(**whose, key="k", digest="d"),
+    ]
 
 
 def form_rows_of(session: Session, member: Member) -> list[Any]:

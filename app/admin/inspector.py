@@ -16,12 +16,12 @@ from app.assistant.registry import Registry
 from app.config import LANGUAGES
 from app.db import ScopedSession
 from app.errors import NotFound
+from app.folding import fold, split_marked
 from app.retrieval.calibration import Calibration, calibration_of
 from app.retrieval.chunking import plain_text
 from app.retrieval.embedder import Embedder
 from app.retrieval.evidence import Strength, odds_of, strength_of
 from app.retrieval.explain import Finding, Term, explain_absence, matched_words, read_terms
-from app.retrieval.folding import fold, split_marked
 from app.retrieval.index import SourceInput, content_hash
 from app.retrieval.models import SearchDocument
 from app.retrieval.search import Hit, SearchOutcome, SearchRequest, search, unknown_words

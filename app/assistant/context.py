@@ -48,6 +48,8 @@ _PERSON = (
 _HOUSE = select(Group.name, Group.timezone).where(Group.id == bindparam("group_id"))
 
 Found = TypeVar("Found")
+# Gets a piece by its name, or the default where it cannot be had.
+Fetch = Callable[[str, Callable[[], Any], Any], Any]
 PIECE_ERRORS = (SQLAlchemyError, LookupError, ValueError)
 NO_PROFILE = Profile()
 log = structlog.get_logger()
@@ -134,23 +136,8 @@ def _fetch_pieces(
         known |= {"listens": opening.listens, "says": opening.says}
         generated += opening.lines
     # What a conversation of another kind is about, its opening has said.
-    for name, source in registry.context.items() if hints and not kind else ():
-        look = partial(source, session, message.content, language)
-        nothing: tuple[Mapping[str, Any], list[str]] = ({}, [])
-        found, lines = fetch(name, look, nothing)
-        _add_hints(known, found)
-        generated += lines
-    if hints and not kind and today:
-        moment = Moment(
-            message.content,
-            language,
-            date.fromisoformat(today),
-            history,
-            known.get("proposal"),
-        )
-        for name, wishes in registry.wishes.items():
-            no_hints: Mapping[str, Any] = {}
-            _add_hints(known, fetch(name, partial(wishes, session, moment), no_hints))
+    if hints and not kind:
+        generated += _look(session, registry, fetch, message, history, today, known)
     return TurnContext(
         message.content,
         language,
@@ -165,6 +152,32 @@ def _fetch_pieces(
         kind,
         opening,
     )
+
+
+def _look(
+    session: ScopedSession,
+    registry: Registry,
+    fetch: Fetch,
+    message: Message,
+    history: list[ChatMessage],
+    today: str,
+    known: dict[str, Any],
+) -> list[str]:
+    """Ask the skills what they see in the message: into `known`, and lines for the prompt."""
+    lines: list[str] = []
+    language = message.language
+    for name, source in registry.context.items():
+        look = partial(source, session, message.content, language)
+        nothing: tuple[Mapping[str, Any], list[str]] = ({}, [])
+        found, more = fetch(name, look, nothing)
+        _add_hints(known, found)
+        lines += more
+    if today:
+        day = date.fromisoformat(today)
+        moment = Moment(message.content, language, day, history, known.get("proposal"))
+        for name, wishes in registry.wishes.items():
+            _add_hints(known, fetch(name, partial(wishes, session, moment), {}))
+    return lines
 
 
 def _add_hints(known: dict[str, Any], found: Mapping[str, Any]) -> None:

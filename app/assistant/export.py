@@ -28,7 +28,7 @@ from app.assistant.proposals import part_as_of_now, proposals_of
 from app.assistant.threads import load_thread, own_threads
 from app.db import ScopedSession, utc_now
 from app.errors import NotFound
-from app.retrieval.folding import words
+from app.folding import words
 
 CHUNK = 50
 NAME_LENGTH = 60

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from app.retrieval.folding import fold
+from app.folding import fold
 
 Answer = Literal["yes", "no"]
 

@@ -26,9 +26,9 @@ from app.assistant.threads import (
 )
 from app.db import Impatient, ScopedSession, utc_now
 from app.errors import InvalidInput, NotFound, TooMany
+from app.folding import fold, split_marked
+from app.folding import words as folded_words
 from app.markdown import plain_line
-from app.retrieval.folding import fold, split_marked
-from app.retrieval.folding import words as folded_words
 
 Pieces = list[tuple[str, bool]]
 

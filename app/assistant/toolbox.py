@@ -9,13 +9,12 @@ from math import isfinite
 from typing import Any
 
 import structlog
-from flask_babel import get_locale
-from flask_babel import gettext as _
 from pydantic import ValidationError
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.assistant.parts import Action, Part, ReceiptPart, Suggestion
 from app.assistant.providers.base import ToolCall, ToolSpec
+from app.assistant.refusals import as_failure, denied
 from app.assistant.tool import (
     CitationLedger,
     ReadTool,
@@ -112,7 +111,7 @@ class Toolbox:
         """Run one call; whatever goes wrong becomes a result that the model can read."""
         tool = self.tools.get(call.name)
         if tool is None and call.name in self.denied:
-            return self._refused(_denied())
+            return self._refused(denied())
         if tool is None:
             known = ", ".join(sorted(self.tools))
             return self._failed(f"There is no tool named {call.name[:64]!r}.", f"Use: {known}")
@@ -127,7 +126,7 @@ class Toolbox:
         except ToolFailure as failure:
             return self._refused(failure, shown, tool.is_search)
         except ComandaError as error:
-            return self._refused(_as_failure(error), shown, tool.is_search)
+            return self._refused(as_failure(error), shown, tool.is_search)
         except (SQLAlchemyError, OSError) as error:
             log.error("tool failed", tool=tool.name, error=type(error).__name__)
             message = "The library cannot be reached at the moment."
@@ -219,23 +218,6 @@ class Toolbox:
         if suggestion:
             payload["suggestion"] = suggestion
         return ToolOutcome(False, payload, arguments, is_search)
-
-
-def _as_failure(error: ComandaError) -> ToolFailure:
-    """What people are told on pages, said in a conversation."""
-    told = _(error.message, **error.told(str(get_locale())))
-    code = {"invalid": "invalid_input"}.get(error.code, error.code)
-    return ToolFailure(told, say=told, code=code, field=error.field or "")
-
-
-def _denied() -> ToolFailure:
-    return ToolFailure(
-        "This person's role does not allow that.",
-        recoverable=False,
-        suggestion="Say so, and that a manager can do it.",
-        say=_("Your role in this group does not allow that. Ask a manager."),
-        code="forbidden",
-    )
 
 
 def _parse(arguments: str) -> Any:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from app.folding import fold
 from app.periods.nodes import Node
 from app.periods.numerals import join_numbers
 from app.periods.numeric import read_numeric
@@ -89,7 +89,7 @@ def _pieces(text: str, vocabulary: Vocabulary) -> Iterator[Piece]:
 
 
 def _words(match: re.Match[str], vocabulary: Vocabulary) -> Iterator[Piece]:
-    word, (start, end) = _fold(match["word"]), match.span()
+    word, (start, end) = fold(match["word"]), match.span()
     if match["count"]:
         yield from _word_and_number(word, match["count"], start, end, vocabulary)
         return
@@ -115,7 +115,7 @@ def _word_and_number(
 
 def _digits(match: re.Match[str], vocabulary: Vocabulary) -> Iterator[Piece]:
     """ "12", "2020", "3rd" and "3years"; "5kg" is a word."""
-    tail, (start, end) = _fold(match["tail"]), match.span()
+    tail, (start, end) = fold(match["tail"]), match.span()
     number = int(match["digits"])
     # What has four figures after a month is a year, and if it is none of ours, no date is.
     sign = "year" if len(match["digits"]) == 4 else "number"
@@ -129,11 +129,3 @@ def _digits(match: re.Match[str], vocabulary: Vocabulary) -> Iterator[Piece]:
         yield Piece(tail, middle, end)
     else:
         yield Piece("", start, end, Node("word", start, end))
-
-
-def _fold(word: str) -> str:
-    """Lower case without accents."""
-    if word.isascii():
-        return word.lower()
-    bare = unicodedata.normalize("NFD", word)
-    return "".join(letter for letter in bare if not unicodedata.combining(letter)).lower()

@@ -15,8 +15,8 @@ from uuid import UUID
 from sqlalchemy import Row, text
 
 from app.db import JsonObject, ScopedSession
+from app.folding import words
 from app.retrieval.endings import stems_of
-from app.retrieval.folding import words
 from app.retrieval.search import tune
 from app.retrieval.statement import K1, B
 

@@ -15,7 +15,7 @@ from itertools import takewhile
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from app.retrieval.folding import words
+from app.folding import words
 from app.retrieval.sentences import Sentence, split_sentences
 
 # In words. A chunk is filled evenly, below the longest that embeds well, and repeats the

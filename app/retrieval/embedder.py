@@ -22,7 +22,7 @@ from tokenizers import Tokenizer
 
 from app.config import Settings
 from app.errors import ConfigurationError, Unavailable
-from app.retrieval.folding import fold
+from app.folding import fold
 from app.retrieval.query_cache import QueryCache, normalise_query
 from app.retrieval.statement import NAME
 from app.retrieval.stop_words import ENGLISH, SPANISH, STOP_WORDS

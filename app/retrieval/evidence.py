@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+from app.folding import words
 from app.retrieval.calibration import Calibration, calibration_of
-from app.retrieval.folding import words
 from app.retrieval.search import Hit, SearchOutcome
 from app.retrieval.stop_words import STOP_WORDS
 

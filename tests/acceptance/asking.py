@@ -20,7 +20,7 @@ from app.assistant.citations import cited_numbers
 from app.assistant.cli import find_asker, run_one
 from app.assistant.envelope import envelope
 from app.demo import PASSWORD
-from app.retrieval.folding import fold
+from app.folding import fold
 
 HERE = Path(__file__).parent
 SAM = "sam@alamoprime.example"

@@ -11,7 +11,7 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.db import Database
-from app.retrieval.folding import fold
+from app.folding import fold
 from app.retrieval.models import SearchDocument
 from app.skills.knowledge.models import ManualSection, Product
 from tests.acceptance.asking import LUCIA, ROSA, SAM, Reply, Visitor, ask

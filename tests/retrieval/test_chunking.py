@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.folding import words
 from app.retrieval.chunking import (
     LONGEST_CHUNK,
     OVERLAP,
@@ -17,7 +18,6 @@ from app.retrieval.chunking import (
     plain_text,
     slug,
 )
-from app.retrieval.folding import words
 
 RECIPES = Path(__file__).resolve().parents[3] / "shared" / "data" / "recipes"
 

@@ -17,7 +17,7 @@ from sqlalchemy.orm import undefer
 from app.accounts.audit import record
 from app.db import ScopedSession, new_id, utc_now
 from app.errors import Conflict, Forbidden, InvalidInput, NotFound
-from app.retrieval.folding import words
+from app.folding import words
 from app.skills.expenses.models import LARGEST_AMOUNT, LONGEST_ITEM, LONGEST_NOTE, Expense
 from app.skills.expenses.settings import EDITORS, OTHER, Ledger
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from app.amounts import find_amounts
 from app.db import ScopedSession
+from app.folding import words
 from app.periods import find_period
-from app.retrieval.folding import words
 from app.skills.expenses.ledger import recent_expenses
 from app.skills.expenses.models import Expense
 

@@ -9,7 +9,7 @@ from typing import Any
 from werkzeug.datastructures import MultiDict
 
 from app.currencies import CODES
-from app.retrieval.folding import words
+from app.folding import words
 from app.skills.expenses.settings import LONGEST_NAME, OTHER, Ledger, split_words
 
 # More than any field takes, so that what is too long can be shown and told.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import datetime as dt
 from dataclasses import replace
 
+from app.folding import words
 from app.periods import Period, parse_period
-from app.retrieval.folding import words
 
 _DAYS = frozenset(("days", "dias"))
 

@@ -25,7 +25,7 @@ from app.assistant.tool import (
 from app.db import ScopedSession
 from app.errors import InvalidInput
 from app.extensions import services
-from app.retrieval.folding import fold
+from app.folding import fold
 from app.skills.expenses import wording
 from app.skills.expenses.answers import answer_balance, answer_list
 from app.skills.expenses.arguments import (

@@ -6,7 +6,7 @@ import re
 
 from app.assistant.providers.builtin.slots import make_query
 from app.assistant.providers.builtin.smalltalk import read_courtesy
-from app.retrieval.folding import fold, words
+from app.folding import fold, words
 
 # "The form" is one; "form the patties" and "in the form of" are none.
 _FORMS = frozenset("form forms formulario formularios planilla planillas".split())

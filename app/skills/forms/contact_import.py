@@ -13,7 +13,7 @@ from sqlalchemy import select
 from app.accounts.audit import record
 from app.db import ScopedSession
 from app.errors import InvalidInput
-from app.retrieval.folding import words
+from app.folding import words
 from app.skills.forms.contact_editing import (
     ContactTexts,
     new_contact,

@@ -8,7 +8,7 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, select
 
 from app.db import ScopedSession, new_id, read_id
-from app.retrieval.folding import words
+from app.folding import words
 from app.skills.forms.fields.values import Person, people_called
 from app.skills.forms.models import Contact
 

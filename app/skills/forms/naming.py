@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from app.assistant.providers.builtin.words import stem, stems
-from app.retrieval.folding import fold, words
+from app.folding import fold, words
 from app.skills.forms.search import FORM_WORDS
 
 # A form is named when this much of its title, by weight of its words, is there; less is enough

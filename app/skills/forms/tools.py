@@ -13,8 +13,8 @@ from pydantic import Field
 
 from app.assistant.parts import Action
 from app.assistant.tool import Arguments, ReadTool, ToolContext, ToolResult
+from app.folding import fold
 from app.icons import SHAPES
-from app.retrieval.folding import fold
 from app.skills.forms.catalog import list_published
 from app.skills.forms.handover import own_words
 from app.skills.forms.parts import FormCardPart

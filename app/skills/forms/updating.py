@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.db import ScopedSession
-from app.retrieval.folding import fold
+from app.folding import fold
 from app.skills.forms.drafts import Change, Filling, change_fields, read_filling
 from app.skills.forms.fields.checking import shown_fields
 from app.skills.forms.fields.definitions import (

@@ -14,7 +14,7 @@ from app.accounts.pages import moment_in_words
 from app.assistant.registry import OpenWork
 from app.db import ScopedSession
 from app.extensions import limiter
-from app.retrieval.folding import words
+from app.folding import words
 from app.skills.forms.blueprint import blueprint
 from app.skills.forms.catalog import list_published, load_published
 from app.skills.forms.contacts import find_people

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from app.retrieval.folding import words
+from app.folding import words
 
 # What `app.markdown` lets through that holds running text. A list's item ends, as far as its
 # own words go, where a list below it begins.

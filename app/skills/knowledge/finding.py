@@ -11,9 +11,9 @@ from markupsafe import Markup, escape
 from sqlalchemy import text
 
 from app.db import ScopedSession
+from app.folding import fold
 from app.markdown import plain_line
 from app.retrieval.as_typed import Passage, Typed, read_typed, search_as_typed
-from app.retrieval.folding import fold
 from app.retrieval.spelling import put_right
 from app.skills.knowledge.library import load_products
 from app.skills.knowledge.manual_tree import SectionLink, find_paths

@@ -13,7 +13,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSONPATH
 from app.allergens import ALLERGENS, FAMILIES, expand_families
 from app.db import ScopedSession
 from app.errors import InvalidInput
-from app.retrieval.folding import words
+from app.folding import words
 from app.skills.knowledge.models import Product
 from app.skills.knowledge.prices import parse_price
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.retrieval.folding import words
+from app.folding import words
 
 
 def name_words(text: str) -> frozenset[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from app.retrieval.folding import fold
+from app.folding import fold
 
 WORDS = Path(__file__).with_name("vocabulary.yaml")
 

@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 
 from app.config import LANGUAGES
 from app.db import ScopedSession
-from app.retrieval.folding import words
+from app.folding import words
 from app.skills.knowledge.models import Product
 from app.skills.knowledge.vocabulary import category_name, list_categories
 

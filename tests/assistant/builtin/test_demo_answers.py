@@ -25,7 +25,7 @@ from app.assistant.tool import CitationLedger, ToolContext
 from app.assistant.toolbox import Toolbox
 from app.assistant.turn import Text, run_turn
 from app.db import Database, Scope
-from app.retrieval.folding import fold
+from app.folding import fold
 from app.skills.knowledge.mentions import find_hints
 from app.skills.knowledge.tools import TOOLS
 

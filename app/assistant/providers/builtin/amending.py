@@ -8,7 +8,7 @@ from typing import Any
 
 from app.assistant.providers.base import ToolSpec
 from app.assistant.providers.builtin.slots import fill_named
-from app.retrieval.folding import fold, words
+from app.folding import fold, words
 
 _CUE = re.compile(
     r"^\W*(?:(?:no|nope|wait|actually|sorry|oh|ah|mejor|espera|perdon|bueno)\W+)*"

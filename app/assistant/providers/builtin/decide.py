@@ -28,8 +28,8 @@ from app.assistant.providers.builtin.reading import Reading, read_message, split
 from app.assistant.providers.builtin.slots import fill_arguments
 from app.assistant.providers.builtin.smalltalk import Courtesy, read_courtesy
 from app.assistant.providers.builtin.words import content_words
+from app.folding import fold, words
 from app.retrieval.embedder import Embedder
-from app.retrieval.folding import fold, words
 
 MOST_CALLS = 2
 # A clause needs a tool of its own with this much certainty, less of it where it is a question

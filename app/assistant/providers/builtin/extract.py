@@ -22,8 +22,8 @@ from app.assistant.providers.builtin.ranking import (
     unknown_share,
 )
 from app.assistant.providers.builtin.words import stems
+from app.folding import fold
 from app.retrieval.embedder import Embedder
-from app.retrieval.folding import fold
 
 MOST_SENTENCES = 4
 MOST_ITEMS = 8

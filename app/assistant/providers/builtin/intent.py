@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from app.assistant.providers.base import ToolSpec
 from app.assistant.providers.builtin.lexicon import ELSEWHERE_EXAMPLES, SMALL_TALK
 from app.assistant.providers.builtin.words import content_words, stem, stems
+from app.folding import words
 from app.retrieval.embedder import Embedder
-from app.retrieval.folding import words
 
 Scores = NDArray[np.float64]  # one number a tool
 

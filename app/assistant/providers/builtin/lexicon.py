@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from app import allergens
-from app.retrieval.folding import fold, words
+from app.folding import fold, words
 
 # A phrase as its folded words, so that "what's up" and "What’s up?" are the same.
 Phrase = tuple[str, ...]

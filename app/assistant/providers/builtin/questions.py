@@ -17,7 +17,7 @@ from app.assistant.providers.builtin.lexicon import (
     QUESTION_WORDS,
     Phrase,
 )
-from app.retrieval.folding import fold, words
+from app.folding import fold, words
 
 _HOW_TO = re.compile(
     r"\bhow (?:do|can|should|would|to|must|could)\b"

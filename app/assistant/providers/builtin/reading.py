@@ -23,8 +23,8 @@ from app.assistant.providers.builtin.lexicon import (
 )
 from app.assistant.providers.builtin.smalltalk import read_courtesy
 from app.assistant.providers.builtin.words import content_words
+from app.folding import fold, words
 from app.retrieval.embedder import Embedder
-from app.retrieval.folding import fold, words
 
 _ASKED_FOR = frozenset().union(*ATTRIBUTES.values())
 _ATTRIBUTE_WORDS = _ASKED_FOR.union(*(asked for asked, _ in CONCEPTS))

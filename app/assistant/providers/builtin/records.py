@@ -29,7 +29,7 @@ from app.assistant.providers.builtin.questions import (
 )
 from app.assistant.providers.builtin.slots import make_query
 from app.assistant.providers.builtin.words import content_words, stems
-from app.retrieval.folding import fold, words
+from app.folding import fold, words
 from app.retrieval.sentences import split_sentences
 
 # The cards under a reply show the rest.

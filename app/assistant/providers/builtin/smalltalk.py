@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.assistant.providers.builtin.lexicon import SMALL_TALK, SOFTENERS
-from app.retrieval.folding import words
+from app.folding import words
 
 _WORD = re.compile(r"[^\W_]+")
 _MARK = re.compile(r"\s*[,.;:!?…\n-]")

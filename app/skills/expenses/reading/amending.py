@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from app.retrieval.folding import words
+from app.folding import words
 from app.skills.expenses.reading.categories import Category, singular
 from app.skills.expenses.reading.changes import Change, read_change, words_left
 from app.skills.expenses.reading.evidence import is_item

@@ -12,7 +12,7 @@ import yaml
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from app.retrieval.folding import words
+from app.folding import words
 
 DEFAULTS = Path(__file__).parent.parent / "categories.yaml"
 # What stands behind these says what a thing is for: "soap for the dishes" is soap.

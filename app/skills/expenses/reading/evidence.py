@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from app.retrieval.folding import fold
+from app.folding import fold
 from app.skills.expenses.reading.kinds import (
     is_counted,
     is_known,

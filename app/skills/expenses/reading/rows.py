@@ -9,7 +9,7 @@ from datetime import date
 from typing import NamedTuple
 
 from app.amounts import FoundAmount
-from app.retrieval.folding import fold
+from app.folding import fold
 from app.skills.expenses.reading.categories import named_category
 from app.skills.expenses.reading.lexicon import MASKS, SUM, compiled, either
 from app.skills.expenses.reading.sentence import Sentence, Time

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from app.retrieval.folding import fold, words
+from app.folding import fold, words
 from app.skills.forms.building.rows import make_name
 from app.skills.forms.fields.definitions import MOST_OPTIONS, FormField, read_fields
 

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from app.bilingual import in_language
 from app.errors import InvalidInput
-from app.retrieval.folding import words
+from app.folding import words
 from app.skills.forms.building.types import CHOOSING, SETTINGS, Setting
 from app.skills.forms.fields.definitions import (
     FIELD_TYPES,

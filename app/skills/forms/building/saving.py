@@ -18,7 +18,7 @@ from app.accounts.audit import record
 from app.accounts.models import User
 from app.db import JsonObject, ScopedSession, new_id, utc_now
 from app.errors import Conflict, InvalidInput, NotFound
-from app.retrieval.folding import words
+from app.folding import words
 from app.skills.forms.building.reading import TAKEN
 from app.skills.forms.catalog import load_template
 from app.skills.forms.fields.definitions import dump_fields, read_fields

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.retrieval.folding import fold
+from app.folding import fold
 from app.skills.forms.extraction.answers import fill_answers
 from app.skills.forms.extraction.boxes import fill_boxes
 from app.skills.forms.extraction.details import fill_details

@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from app.retrieval.folding import fold
+from app.folding import fold
 from app.skills.forms.fields.definitions import Words
 
 _FILE = Path(__file__).parent / "words.yaml"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time
 from typing import Any
 
-from app.retrieval.folding import words
+from app.folding import words
 from app.skills.forms.extraction.calendar import Day, find_days
 from app.skills.forms.extraction.clock import Ago, Clock, find_ago, find_times
 from app.skills.forms.extraction.reading import Reading, cue_words, stem, stems

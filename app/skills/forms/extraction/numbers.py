@@ -6,7 +6,7 @@ import re
 from itertools import islice
 from typing import Any, NamedTuple
 
-from app.retrieval.folding import fold
+from app.folding import fold
 from app.skills.forms.extraction.lexicon import NUMBER_WORDS, lexicon, unit_words
 from app.skills.forms.extraction.reading import Reading, cue_words, label_words, stem
 from app.skills.forms.extraction.sentence import Span

@@ -7,7 +7,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from app.retrieval.folding import fold, words
+from app.folding import fold, words
 from app.skills.forms.extraction.lexicon import lexicon
 from app.skills.forms.extraction.reading import Reading
 from app.skills.forms.extraction.sentence import Span

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
-from app.retrieval.folding import words
+from app.folding import words
 from app.skills.forms.extraction.lexicon import lexicon
 from app.skills.forms.extraction.sentence import Sentence, Span
 from app.skills.forms.fields.definitions import FormField, Words

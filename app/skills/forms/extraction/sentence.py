@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from app.retrieval.folding import fold
+from app.folding import fold
 
 _BREAK = re.compile(
     r"[;!?\n]|\.(?=\s|$)|,(?!\d)|\b(?:but|pero|sino|because|porque|which|who)\b", re.IGNORECASE

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from app.retrieval.folding import words
+from app.folding import words
 from app.skills.forms.extraction.lexicon import lexicon
 from app.skills.forms.extraction.reading import Reading, label_words, squeeze
 from app.skills.forms.extraction.sentence import Span

@@ -25,7 +25,7 @@ import phonenumbers
 import re2
 from email_validator import EmailNotValidError, validate_email
 
-from app.retrieval.folding import words
+from app.folding import words
 from app.skills.forms.fields.definitions import (
     MIB,
     AddressField,

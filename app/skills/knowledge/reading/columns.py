@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from app.retrieval.folding import fold
+from app.folding import fold
 from app.skills.knowledge import vocabulary
 
 # Fields whose words are written in one language; `name` is one of them, `name_en` is not.

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.config import LANGUAGES
-from app.retrieval.folding import fold
+from app.folding import fold
 from app.skills.knowledge import vocabulary
 from app.skills.knowledge.markdown_import import slugify
 from app.skills.knowledge.products_editing import (

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 import yaml
 
 from app.demo import HERE as DEMO
-from app.retrieval.folding import words
+from app.folding import words
 from app.skills.forms.extraction import Found, extract
 from app.skills.forms.fields.definitions import FormField
 from app.skills.forms.fields.values import Person, Problem, Surroundings, read_value

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 
 from app.db import Database
-from app.retrieval.folding import fold, words
+from app.folding import fold, words
 
 LATIN = st.text(st.characters(min_codepoint=1, max_codepoint=0x24F, exclude_categories=["Cs"]))
 
