@@ -6,6 +6,7 @@ Everything is a `Decimal` and exact. Nothing here knows how much is too much.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -14,7 +15,6 @@ from babel.numbers import format_decimal, get_currency_symbol
 
 from app.currencies import CODE, SIGN, TYPED_CODE, WORD, currency_named
 from app.number_words import LONE_ONES, find_number_words
-from app.retrieval.folding import fold
 
 # Signs that part thousands: with three figures after each they are never a decimal point,
 # since prices have two decimals. So "1.234" and "1,234" are the same in both languages, and
@@ -85,11 +85,16 @@ class FoundAmount:
 
 
 def fold_in_place(text: str) -> str:
-    """Folded as far as it keeps its length, so that what is found can be shown as it was said."""
+    """Lower case without accents, letter for letter: what is found can be shown as it was said."""
     if text.isascii():
         return text.lower()
-    letters = ((letter, fold(letter)) for letter in text)
-    return "".join(bare if len(bare) == 1 else letter for letter, bare in letters)
+    return "".join(map(_bare, text))
+
+
+def _bare(letter: str) -> str:
+    """A letter without its accent; one that would become none, or two, stays as it is."""
+    bare = unicodedata.normalize("NFD", letter)[:1].lower()
+    return bare if len(bare) == 1 else letter
 
 
 def find_amounts(text: str, language: str, home: str = "") -> list[FoundAmount]:

@@ -301,7 +301,8 @@ def test_no_answer_is_an_error(waiting: Wish, said: str) -> None:
 
 REPEATED = (
     "no, ", "ok ", "ok va ", "never mind ", "no mejor no ", "thanks gracias ", "all ", "the last ",
-    "please por favor ", "12 ", "taxi 12 and ", "show my ", "a ", "un ", "it was fue ", "( a) ", "!",
+    "please por favor ", "12 ", "taxi 12 and ", "show my ", "a ", "un ", "it was fue ",
+    "( a) ", "!",
 )  # fmt: skip
 
 
