@@ -6,6 +6,7 @@ Everything is a `Decimal` and exact. Nothing here knows how much is too much.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -85,11 +86,16 @@ class FoundAmount:
 
 
 def fold_in_place(text: str) -> str:
-    """Folded as far as it keeps its length, so that what is found can be shown as it was said."""
+    """Lower case without accents, letter for letter: what is found can be shown as it was said."""
     if text.isascii():
         return text.lower()
-    letters = ((letter, fold(letter)) for letter in text)
-    return "".join(bare if len(bare) == 1 else letter for letter, bare in letters)
+    return "".join(map(_bare, text))
+
+
+def _bare(letter: str) -> str:
+    """A letter without its accent; one that would become none, or two, stays as it is."""
+    bare = unicodedata.normalize("NFD", letter)[:1].lower()
+    return bare if len(bare) == 1 else letter
 
 
 def find_amounts(text: str, language: str, home: str = "") -> list[FoundAmount]:

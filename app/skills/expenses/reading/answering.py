@@ -10,15 +10,16 @@ from typing import Any
 from app.skills.expenses.reading.categories import Category, guess_category, named_category
 from app.skills.expenses.reading.changes import Change, read_change, words_left
 from app.skills.expenses.reading.evidence import is_item
-from app.skills.expenses.reading.lexicon import compiled, either
+from app.skills.expenses.reading.lexicon import MASKS, compiled, either
 from app.skills.expenses.reading.references import NONE, VAGUE, kind_of, words_of
 from app.skills.expenses.reading.rows import Piece, read_rows, trimmed
 from app.skills.expenses.reading.sentence import LONGEST_MESSAGE, Sentence, Surroundings
 from app.skills.expenses.reading.wish import ADD, CHANGES, Wish, addition, row_arguments
 from app.skills.expenses.reading.wishes import core_of, read_sentence
 
-_NEVER_MIND = re.compile(rf"{either('never_mind')}(?:[\s,.!]+{either('never_mind')})*")
-_SMALL_TALK = re.compile(rf"{either('small_talk')}(?:[\s,.!]+{either('small_talk')})*")
+# "Never mind, thanks": words that answer nothing, and those that are only kind.
+_NO_ANSWER = re.compile(f"{either('never_mind')}|{either('small_talk')}|{either('closings')}")
+_MASKED = re.compile(MASKS)
 _AROUND = compiled("around_answers")
 _AROUND_CHANGES = compiled("around_changes")
 _LEADING = re.compile(rf"(?:{either('around_answers')}[\s,:]+)*")
@@ -48,9 +49,10 @@ def answered(waiting: Wish, message: str, around: Surroundings) -> Wish | None:
     sentence = Sentence.of(message, around)
     start, end = _core(sentence)
     said = sentence.masked[start:end]
-    if not said or "?" in message or "¿" in message or _NEVER_MIND.fullmatch(said):
+    if "?" in message or "¿" in message:
         return None
-    if _SMALL_TALK.fullmatch(said):
+    is_open = bool(_MASKED.search(said)) or bool(words_left(said, _NO_ANSWER))
+    if not is_open:
         return None
     return _ANSWERS.get(waiting.missing[0], _no_answer)(waiting, sentence, start, end)
 

@@ -26,7 +26,7 @@ _BEFORE = re.compile(rf"{either('before_numbers')}\W{{0,2}}$")
 # A plain number before a noun counts things: "2 ribeyes". Before these it may be a sum.
 _SUM_GOES_ON = re.compile(rf"\s*(?:$|[^\w\s]|{MASKS}|{either('after_sums')})")
 _OF_DAYS = re.compile(r"\b(yesterday|today)s\b", re.IGNORECASE)
-_ONE = re.compile(r"\bone\b(?! (?:day|week|month|year))", re.IGNORECASE)
+_ONE = re.compile(r"\bone\b(?! (?:day|week|month|year))|\btodos\b(?! (?:los|las)\b)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -117,8 +117,8 @@ def hide(masked: str, start: int, end: int, letter: str) -> str:
 
 def _times(text: str, around: Surroundings) -> tuple[Time, ...]:
     found: list[Time] = []
-    # "The taxi one to Friday" speaks of no first of the month.
-    left = _ONE.sub("---", text)
+    # "The taxi one to Friday" speaks of no first of the month, "todos ayer" of no every day.
+    left = _ONE.sub(lambda match: "-" * len(match[0]), text)
     while len(found) < _MOST_TIMES:
         time = find_period(left, around.language, around.today)
         if time is None or time.end <= time.start:

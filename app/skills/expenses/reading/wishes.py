@@ -21,7 +21,7 @@ _POLITE = re.compile(
     r"(?<!\w)(?:can|could|would|will|let|puedo|podemos|puedes|podrias|puede|podria|me ayudas)(?!\w)"
 )
 _MAY_I = re.compile(r"(?<!\w)(?:(?:can|could|may) (?:i|we)|puedo|podemos)(?!\w)")
-_CLOSING = re.compile(rf"(?:[\s,.!?¡¿]+{either('closings')})*[\s,.!?¡¿]*$")
+_CLOSING = re.compile(rf"(?:[\s,.!?¡¿]+{either('closings')})?[\s,.!?¡¿]*$")
 _ASKS = re.compile(r"[?¿]")
 _READERS: tuple[Callable[[Sentence, int, int], Wish | None], ...] = (
     read_deletion, read_update, read_question, read_addition,
@@ -66,5 +66,8 @@ def core_of(sentence: Sentence) -> tuple[int, int]:
     """From where to where a sentence says what it means: without greetings and thanks."""
     opening = _OPENING.match(sentence.masked)
     start = opening.end() if opening else 0
-    closing = _CLOSING.search(sentence.masked, start)
-    return start, closing.start() if closing else len(sentence.masked)
+    end = len(sentence.masked)
+    # One after the other: a pattern that repeats its words would try them in all orders.
+    while (closing := _CLOSING.search(sentence.masked, start, end)) and closing.start() < end:
+        end = closing.start()
+    return start, end

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import date
+from time import process_time
 from typing import Any
 
 import pytest
@@ -296,3 +297,22 @@ def test_no_answer_is_an_error(waiting: Wish, said: str) -> None:
         assert answered.tool == waiting.tool
     for tool, arguments in (("add_expense", TWO), ("update_expense", {"which": "x"})):
         json.dumps(amend_wish(tool, arguments, said, "es", TODAY, CATEGORIES))
+
+
+REPEATED = (
+    "no, ", "ok ", "ok va ", "never mind ", "no mejor no ", "thanks gracias ", "all ", "the last ",
+    "please por favor ", "12 ", "taxi 12 and ", "show my ", "a ", "un ", "it was fue ",
+    "( a) ", "!",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("repeated", REPEATED)
+@pytest.mark.parametrize("end", ["", " zz", "?"])
+def test_no_message_takes_longer_than_its_length(repeated: str, end: str) -> None:
+    """A pattern that tried its words in all orders would take hours for one of these."""
+    said = (repeated * 200)[:390] + end
+    began = process_time()
+    read_conversation([], said, "en", TODAY, CATEGORIES)
+    answer_wish(ADDING, said, "es", TODAY, CATEGORIES)
+    amend_wish("add_expense", TWO, said, "en", TODAY, CATEGORIES)
+    assert process_time() - began < 0.5
