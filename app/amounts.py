@@ -14,7 +14,6 @@ from decimal import Decimal
 from babel.numbers import format_decimal, get_currency_symbol
 
 from app.currencies import CODE, SIGN, TYPED_CODE, WORD, currency_named
-from app.folding import fold
 from app.number_words import LONE_ONES, find_number_words
 
 # Signs that part thousands: with three figures after each they are never a decimal point,
