@@ -55,7 +55,8 @@ async function read(form, file) {
 
 /** Put a value into a field that is still empty; a preset date is as good as empty. */
 function fill(form, name, value, all) {
-  const field = form.elements[name];
+  // Not by form.elements: a list of its own has a method that is called "item".
+  const field = form.querySelector(`[name="${name}"]`);
   if (!field || !isEmpty(form, field, all)) return false;
   field.value = value;
   delete field.dataset.preset;
