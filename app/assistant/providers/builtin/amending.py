@@ -30,7 +30,8 @@ def amend(
     if not isinstance(proposed, Mapping):
         return None
     tool = next((tool for tool in tools if tool.name == proposed.get("tool")), None)
-    if tool is None:
+    # What its skill reads out of a message, its skill changes too.
+    if tool is None or tool.is_wished:
         return None
     if not _CUE.search(fold(message)) and len(words(message)) > _FEW_WORDS:
         return None

@@ -143,6 +143,7 @@ NO_CHANGES = [
 ROW_CHANGES: list[tuple[str, dict[str, Any]]] = [
     ("el taxi fueron 15", {"more": [{"item": "taxi", "amount": "15"}]}),
     ("the taxi was 15", {"more": [{"item": "taxi", "amount": "15"}]}),
+    ("make the taxi 15", {"more": [{"item": "taxi", "amount": "15"}]}),
     ("the second one was 15", {"more": [{"item": "taxi", "amount": "15"}]}),
     ("el café fueron 5, no 4.50", {"amount": "5"}),
     (
