@@ -9,6 +9,8 @@ from functools import cache
 
 from markupsafe import Markup
 
+# Icons that the form builder alone shows: the first page stays light without them.
+OF_FIELDS = "field-"
 # A path of each, as SVG writes it.
 SHAPES = {
     "menu": "M4 7h16M4 12h16M4 17h10",
@@ -120,15 +122,19 @@ SHAPES = {
 @cache
 def icon(name: str, class_: str = "") -> Markup:
     """The icon of that name, with a further class."""
-    return Markup(
-        '<svg class="{}" aria-hidden="true" focusable="false"><use href="#i-{}" /></svg>'
-    ).format(f"icon {class_}".rstrip(), name)
+    return Markup('<svg class="{}" aria-hidden="true"><use href="#i-{}"/></svg>').format(
+        f"icon {class_}".rstrip(), name
+    )
 
 
 @cache
-def icon_sprite() -> Markup:
-    """All icons as symbols, for the page that uses them."""
-    symbol = Markup('<symbol id="i-{}" viewBox="0 0 24 24"><path d="{}" /></symbol>')
+def icon_sprite(*, of_fields: bool = False) -> Markup:
+    """All icons as symbols, for the page that uses them; those of fields for the form builder."""
+    symbol = Markup('<symbol id="i-{}" viewBox="0 0 24 24"><path d="{}"/></symbol>')
     return Markup("<svg hidden>{}</svg>").format(
-        Markup("").join(symbol.format(*each) for each in SHAPES.items())
+        Markup("").join(
+            symbol.format(name, shape)
+            for name, shape in SHAPES.items()
+            if name.startswith(OF_FIELDS) == of_fields
+        )
     )

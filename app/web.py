@@ -136,7 +136,7 @@ def wants_json() -> bool:
 
 @cache
 def _fingerprint(path: Path, modified_ns: int) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:8]
 
 
 def static_url(filename: str) -> str:

@@ -311,7 +311,9 @@ def test_an_admin_names_moves_and_adds_categories(
     page.keyboard.type("Live music")
     look_over(visitor)
     save = page.locator(".builder-save .button-primary")
-    save.click()
+    # "Not saved yet" stands where it will say that it is.
+    with page.expect_response(lambda answer: answer.request.method == "POST"):
+        save.click()
     expect(page.locator(".builder-told")).to_contain_text(re.compile("saved|guardados"))
     expect(save).to_be_focused()
     visitor.open("/expenses/new")

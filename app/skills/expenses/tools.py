@@ -58,7 +58,7 @@ from app.skills.expenses.references import find_meant
 from app.skills.expenses.settings import EDITORS, Ledger, load_ledger
 
 EXAMPLES = Path(__file__).with_name("examples.yaml")
-PROMPT = "expenses"
+PROMPT = "expense-rules"
 A_DAY = 24 * 60
 
 
