@@ -463,7 +463,7 @@ def test_a_no_declines_without_asking_any_model(
     owner: Database, member: Member, say_to: SayTo, offered: Message
 ) -> None:
     reply = say_to("mejor no", thread=offered.thread_id, language="es")
-    assert reply.content == "De acuerdo. No se hizo nada."
+    assert reply.content == "Está bien. No se hizo nada. ¿Qué debe ser distinto?"
     assert stored(owner, proposal_id(offered)).state == "declined"
     assert logged(owner, member.user_id) == []
 
