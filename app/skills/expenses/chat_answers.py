@@ -50,8 +50,9 @@ def find_confirmed(session: ScopedSession, registry: Registry, confirmation: Con
         query = query.where(Proposal.id == confirmation.proposal_id)
     else:
         query = query.where(Proposal.digest == _digest(registry, confirmation))
-        # An open one before those that have been answered.
-        query = query.order_by((Proposal.state != "pending"), Proposal.created_at.desc())
+        # An open one before those that have been answered, or have run out.
+        is_open = (Proposal.state == "pending") & (Proposal.expires_at > utc_now())
+        query = query.order_by(is_open.desc(), Proposal.created_at.desc())
     found = session.scalar(query.limit(1))
     if found is None:
         raise Conflict(

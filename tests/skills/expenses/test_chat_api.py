@@ -117,6 +117,20 @@ def test_a_confirmation_by_tool_and_arguments_does_the_same_once(
     assert items(database, member) == ["taxi"]
 
 
+def test_an_older_one_that_ran_out_does_not_hide_what_was_confirmed(
+    owner: Database, post: Post, answering: Answering, proposed: dict[str, Any]
+) -> None:
+    with owner.session() as session:
+        session.execute(update(Proposal).values(expires_at=utc_now() - timedelta(minutes=1)))
+        session.commit()
+    answering.script([call("add_expense", json.dumps(TAXI))])
+    gate = post(message="Log 12 for a taxi").get_json()["proposal"]
+    same = {"tool": gate["tool"], "args": gate["args"]}
+    answers = [post(confirm=same) for _time in range(2)]
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert answers[0].get_json()["added"] == answers[1].get_json()["added"]
+
+
 def test_two_confirmations_at_once_write_one_row(
     database: Database, member: Member, post: Post, proposed: dict[str, Any]
 ) -> None:
