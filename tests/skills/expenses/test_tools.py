@@ -404,6 +404,9 @@ def test_the_last_days_have_today_in_them_and_ranges_the_month_named_last() -> N
     last = read_time("last 7 days", "en", today)
     assert last
     assert (last.start, last.end) == (a_day("2026-11-15"), a_day("2026-11-23"))
+    for rolling in ("last 2 weeks", "the last 3 months", "las últimas 2 semanas"):
+        found = read_time(rolling, "es" if "semanas" in rolling else "en", today)
+        assert found and found.end == a_day("2026-11-23"), rolling
     range_ = read_time("de enero a marzo", "en", today)
     assert range_
     assert (range_.start, range_.end) == (a_day("2026-01-01"), a_day("2026-04-01"))
