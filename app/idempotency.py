@@ -78,6 +78,14 @@ def finish(session: ScopedSession, key: str, body: dict[str, Any], status: int) 
     session.commit()
 
 
+def forget(session: ScopedSession, key: str) -> None:
+    """Let the request of this key be tried anew: it came to nothing. Commits."""
+    found = session.get(KeyedAnswer, (session.scope.user_id, key))
+    if found is not None and found.status is None:
+        session.delete(found)
+    session.commit()
+
+
 def _digest(request: Any) -> str:
     canonical = json.dumps(request, sort_keys=True, separators=(",", ":"), default=str)
     return hashlib.sha256(canonical.encode()).hexdigest()

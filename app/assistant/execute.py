@@ -34,6 +34,7 @@ from app.assistant.settling import (
     decide_in_words,
     has_done_something,
     offer_in,
+    tell_what_was_done,
 )
 from app.assistant.tool import CitationLedger, ToolContext
 from app.assistant.toolbox import Toolbox
@@ -207,6 +208,8 @@ def _converse_or_stand_in(
     try:
         return _converse(services, first, claimed, turn, question, writer)
     except ProviderError as error:
+        if not writer.text.strip() and tell_what_was_done(writer, question.language):
+            return NO_MODEL
         # Words that somebody has read are never taken back for others; and a model that
         # answers, but in no form that can be read, is an admin's to change.
         if not others or writer.text.strip() or error.code == "malformed":
@@ -286,9 +289,7 @@ def _begin(
     if claimed.scope.role == "":
         raise ProviderError("no_member", "no longer in the group")
     if claimed.attempts > 1:
-        with services.database.transaction(claimed.scope) as session:
-            done = has_done_something(session, turn.reply_message_id)
-        if done:
+        if has_done_something(writer):
             _take_up(services, claimed, turn, writer)
             return NO_MODEL
         _start_over(services, claimed, turn, writer)

@@ -133,7 +133,7 @@ class Turn(Base):
 
 
 def own(
-    session: ScopedSession, model: type[Thread | Message | Turn]
+    session: ScopedSession, model: type[Thread | Message | Turn | Proposal]
 ) -> tuple[ColumnElement[bool], ...]:
     """What every query of somebody's conversations asks for: their rows, in their group."""
     return (model.group_id == session.scope.group_id, model.user_id == session.scope.user_id)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
 import structlog
 from flask_babel import gettext as _
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, Select, select
 
 from app.assistant.branches import IN_SIGHT, leads_to
 from app.assistant.fast_paths import Answer, read_answer
-from app.assistant.models import Message, Proposal
+from app.assistant.models import Message, Proposal, own
 from app.assistant.parts import Part
 from app.assistant.proposals import (
     confirm,
@@ -56,6 +57,9 @@ def offer_in(writer: ReplyWriter, registry: Registry, tool: WriteTool, draft: Dr
         if before is not None and before.tool == tool.name:
             arguments = tool.arguments.model_validate(before.arguments)
             draft = tool.join(session, arguments, draft) or draft
+        if draft.at_once and _is_done_beside(session, claim.reply_id):
+            # Asked again, a question that was answered by a write does not write twice unseen.
+            draft = replace(draft, at_once=False)
         proposal = offer(session, tool, draft, thread_id=claim.thread_id, message_id=claim.reply_id)
         card: Part = proposal_part(proposal)
         if draft.at_once:
@@ -137,12 +141,42 @@ def close_what_was_left(writer: ReplyWriter, asked_at: datetime) -> None:
         writer.publish(CHANGED, {})
 
 
-def has_done_something(session: ScopedSession, reply_id: UUID) -> bool:
+def has_done_something(writer: ReplyWriter) -> bool:
     """True when something that this reply proposed has been confirmed."""
-    done = select(Proposal.id).where(
-        Proposal.message_id == reply_id,
-        Proposal.group_id == session.scope.group_id,
-        Proposal.user_id == session.scope.user_id,
-        Proposal.state == "confirmed",
+    with writer.transaction() as session:
+        done = _done_by(session, Proposal.message_id == writer.claim.reply_id)
+        return session.scalar(done.limit(1)) is not None
+
+
+def tell_what_was_done(writer: ReplyWriter, language: str) -> bool:
+    """Let a reply whose model failed end in what it has done already; False where it did nothing.
+
+    Whoever began it anew would do it again.
+    """
+    with writer.transaction() as session:
+        done = session.scalars(
+            _done_by(session, Proposal.message_id == writer.claim.reply_id)
+        ).all()
+    if done:
+        writer.add_text(" ".join(receipt_of(each).summary[language] for each in done))
+    return bool(done)
+
+
+def _is_done_beside(session: ScopedSession, reply_id: UUID) -> bool:
+    """Whether another reply to the same question has done something that still stands."""
+    question = select(Message.parent_id).where(Message.id == reply_id, *own(session, Message))
+    replies = select(Message.id).where(
+        Message.parent_id == question.scalar_subquery(),
+        Message.id != reply_id,
+        *own(session, Message),
     )
+    done = _done_by(session, Proposal.message_id.in_(replies), Proposal.undone_at.is_(None))
     return session.scalar(done.limit(1)) is not None
+
+
+def _done_by(session: ScopedSession, *which: ColumnElement[bool]) -> Select[Proposal]:
+    return (
+        select(Proposal)
+        .where(*own(session, Proposal), Proposal.state == "confirmed", *which)
+        .order_by(Proposal.created_at)
+    )

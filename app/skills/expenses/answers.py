@@ -92,7 +92,8 @@ class _Asked:
         category = self.filters.category
         name = self.ledger.name_of(category, language) if category else ""
         words = f"“{self.filters.words}”" if self.filters.words else ""
-        return ", ".join(filter(None, [whose, self.when(language), name, words]))
+        facts = [whose, self.when(language), name, self.filters.currency, words]
+        return ", ".join(filter(None, facts))
 
     def total_in_words(self, balance: Balance) -> str:
         which = self.about(self.language)
@@ -172,6 +173,7 @@ class _Asked:
             start=filters.start.isoformat() if filters.start else None,
             end=self.period.last.isoformat() if self.period and filters.end else None,
             category=filters.category or None,
+            currency=filters.currency or None,
             q=filters.words or None,
             who="mine" if self.is_own and may_see_all(self.session) else None,
         )

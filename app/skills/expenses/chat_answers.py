@@ -50,8 +50,9 @@ def find_confirmed(session: ScopedSession, registry: Registry, confirmation: Con
         query = query.where(Proposal.id == confirmation.proposal_id)
     else:
         query = query.where(Proposal.digest == _digest(registry, confirmation))
-        # An open one before those that have been answered.
-        query = query.order_by((Proposal.state != "pending"), Proposal.created_at.desc())
+        # An open one before those that have been answered, or have run out.
+        is_open = (Proposal.state == "pending") & (Proposal.expires_at > utc_now())
+        query = query.order_by(is_open.desc(), Proposal.created_at.desc())
     found = session.scalar(query.limit(1))
     if found is None:
         raise Conflict(
@@ -116,6 +117,10 @@ def answer_of_reply(
 ) -> tuple[dict[str, Any], int]:
     """The finished reply with the fields of the contract, and the status that it has."""
     answer = envelope(reply, read_standing(session).nearest).model_dump(mode="json")
+    proposed = _proposed(session, reply)
+    # What was written is told whatever became of the rest: who is told to try again writes twice.
+    if proposed is not None and proposed.receipt:
+        return {**answer, **_written(proposed)}, 200
     if reply.status in ("failed", "interrupted"):
         return {
             **answer,
@@ -124,15 +129,13 @@ def answer_of_reply(
             "retryAfter": RETRY_SECONDS,
             **_attempted(session, reply, body),
         }, MODEL_FAILED
-    proposed = _proposed(session, reply)
-    if proposed is not None and proposed.receipt:
-        return {**answer, **_written(proposed)}, 200
     if proposed is not None:
         gate = {"id": str(proposed.id), "tool": proposed.tool, "args": proposed.arguments}
         attempted = {"attemptedAdd": proposed.arguments} if proposed.tool == ADD else {}
         return {**answer, "confirmationRequired": True, "proposal": gate, **attempted}, 200
     looked_up = _looked_up(reply)
-    if looked_up:
+    # Who looked only to change something is told why it was not changed.
+    if looked_up and _last_call(reply).get("code") not in STATUS:
         return {**answer, **looked_up}, 200
     return _not_done(session, reply, body, answer)
 
@@ -142,14 +145,20 @@ def _not_done(
 ) -> tuple[dict[str, Any], int]:
     """A question back, a refusal, or an answer about something else."""
     attempted = _attempted(session, reply, body)
-    ours = [entry for entry in reply.tool_trace if entry["tool"] in {**WRITTEN, **LOOKED_UP}]
-    code = str(ours[-1].get("code", "")) if ours else ""
+    last = _last_call(reply)
+    code = str(last.get("code", ""))
     if code in STATUS:
         error = {"error": True, "code": code}
-        if ours[-1].get("field"):
-            error |= {"field": ours[-1]["field"]}
+        if last.get("field"):
+            error |= {"field": last["field"]}
         return {**answer, **error, **attempted}, STATUS[code]
     return {**answer, "confirmationRequired": False, **attempted}, 200
+
+
+def _last_call(reply: Message) -> Mapping[str, Any]:
+    """What the trace has of the last of the ledger's tools that was called."""
+    ours = [entry for entry in reply.tool_trace if entry["tool"] in {**WRITTEN, **LOOKED_UP}]
+    return ours[-1] if ours else {}
 
 
 def _proposed(session: ScopedSession, reply: Message) -> Proposal | None:

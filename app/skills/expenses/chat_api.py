@@ -20,7 +20,12 @@ from app.assistant.threads import accept_message
 from app.db import new_id
 from app.errors import InvalidInput
 from app.extensions import limiter, services
-from app.skills.expenses.chat_answers import answer_of_confirmation, answer_of_reply, find_confirmed
+from app.skills.expenses.chat_answers import (
+    MODEL_FAILED,
+    answer_of_confirmation,
+    answer_of_reply,
+    find_confirmed,
+)
 from app.skills.expenses.chat_body import ChatBody
 from app.web import choose_language, db_session, release_session, require_role
 
@@ -39,7 +44,10 @@ def chat() -> ResponseReturnValue:
     if known is not None and known.status is not None:
         return jsonify(known.body), known.status
     answer, status = _confirm(body) if body.confirm else _converse(body, known)
-    if known is not None:
+    if known is not None and status == MODEL_FAILED:
+        # "Try again" is meant with the same key, too.
+        idempotency.forget(db_session(), key)
+    elif known is not None:
         idempotency.finish(db_session(), key, answer, status)
     return jsonify(answer), status
 

@@ -31,21 +31,20 @@ def find_meant(
 
     Who may see others' gets those only where none of their own is meant.
     """
+    time = find_period(which, language, today)
+    # Without its time: "the taxi of last week" is not the last taxi.
+    rest = which[: time.start] + " " + which[time.end :] if time else which
     recent = recent_expenses(session, LOOKED_AT)
-    spoken = words(which)
-    found = [each for each in recent if _is_meant(each, which, language, today, home)]
+    if time is not None:
+        recent = [each for each in recent if each.date in time.period]
+    found = [each for each in recent if _is_meant(each, rest, language, home)]
     own = [each for each in found if each.user_id == session.scope.user_id]
     found = own or found
-    return found[:1] if _LATEST & set(spoken) or _are_twins(found) else found[:MOST_CHOICES]
+    is_clear = bool(_LATEST & set(words(rest))) or _are_twins(found)
+    return found[:1] if is_clear else found[:MOST_CHOICES]
 
 
-def _is_meant(expense: Expense, which: str, language: str, today: dt.date, home: str) -> bool:
-    rest = which
-    period = find_period(which, language, today)
-    if period is not None:
-        if expense.date not in period.period:
-            return False
-        rest = which[: period.start] + " " + which[period.end :]
+def _is_meant(expense: Expense, rest: str, language: str, home: str) -> bool:
     for amount in reversed(find_amounts(rest, language, home)):
         if not (amount.is_marked or amount.has_cents):
             continue

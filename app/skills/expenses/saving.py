@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from uuid import UUID
+from dataclasses import replace
+from uuid import UUID, uuid5
 
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 
-from app.db import ScopedSession, new_id
+from app.db import ScopedSession
 from app.errors import Conflict
 from app.files.models import StoredFile
 from app.skills.expenses.ledger import (
@@ -34,11 +35,12 @@ def add_once(session: ScopedSession, row: Row, file: StoredFile | None, key: UUI
         Conflict: the key is another person's.
     """
     known = _find_own(session, key)
-    if known is not None and _says(known, row):
-        return known
+    if known is not None and not _says(known, row):
+        # Somebody went back to the form and wrote another expense on it: once, too.
+        key = uuid5(key, repr(replace(row, file_id=None)))
+        known = _find_own(session, key)
     if known is not None:
-        # Somebody went back to the form and wrote another expense on it.
-        key = new_id()
+        return known
     try:
         with session.begin_nested():
             [expense] = add_expenses(session, [row], [key])

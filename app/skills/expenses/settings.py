@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 import yaml
 from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
 
 from app.accounts.models import Group
 from app.bilingual import in_language
@@ -146,13 +147,30 @@ def save_settings(
     before = said.categories if said else default_categories()
     kept = {each["slug"] for each in checked}
     gone = [{**each, "is_active": False} for each in before if each["slug"] not in kept]
-    if said is None:
-        said = ExpenseSettings(group_id=session.scope.group_id, version=0)
-        session.add(said)
+    said = said or _begin(session)
     said.currencies, said.categories = list(currencies), [*checked, *gone]
     said.version, said.edited_by = version + 1, session.scope.user_id
     session.flush()
     return said
+
+
+def _begin(session: ScopedSession) -> ExpenseSettings:
+    """The group's row, in which nothing is said yet.
+
+    Raises:
+        Conflict: somebody else has just begun.
+    """
+    begun = ExpenseSettings(
+        group_id=session.scope.group_id, currencies=[], categories=[], version=0
+    )
+    try:
+        with session.begin_nested():
+            session.add(begun)
+    except IntegrityError:
+        raise Conflict(
+            "Somebody else has changed this meanwhile. Look at it again, then save."
+        ) from None
+    return begun
 
 
 def _check(category: dict[str, Any], number: int) -> dict[str, Any]:

@@ -166,7 +166,8 @@ class UpdateExpense(WriteTool):
                     ),
                     code="clarify",
                 )
-            check_row(ledger, Row(**{**values_of(expense), **kept}))
+            known = ledger.keeping(expense.currency, expense.category)
+            check_row(known, Row(**{**values_of(expense), **kept}))
             said = {"id": expense.id, "version": expense.version, **kept}
             return Draft(
                 UpdateArguments.model_validate(said),
@@ -361,7 +362,7 @@ def _meant(
     names = [wording.called(each, context.language) for each in found]
     raise ToolFailure(
         f"Several fit; ask which one: {'; '.join(names)}",
-        say=_("Which one do you mean?"),
+        say=wording.ask_which()[context.language],
         code="clarify",
         field="which",
         chips=[Suggestion(label=name, message=name) for name in dict.fromkeys(names)],

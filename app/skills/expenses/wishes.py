@@ -14,6 +14,7 @@ from app.assistant.registry import Moment
 from app.db import ScopedSession
 from app.skills.expenses.reading import Category, Wish, amend_wish, read_conversation
 from app.skills.expenses.settings import load_ledger
+from app.skills.expenses.wording import ask_which
 
 OWN_TOOLS = ("add_expense", "update_expense", "delete_expense")
 # Of these the words of the last question lead to one.
@@ -66,7 +67,10 @@ def _changed(moment: Moment, categories: Sequence[Category], home: str) -> Mappi
 def _chosen(moment: Moment, categories: Sequence[Category], home: str) -> Wish | None:
     """The wish that was answered with "which one?", with the words that say which."""
     before = [said for said in moment.history if said.role in ("user", "assistant")]
-    if len(before) < 2 or not before[-1].text.rstrip().endswith("?"):
+    if len(before) < 2 or not before[-1].text.rstrip().endswith(tuple(ask_which().values())):
+        return None
+    # Who asks something else instead has not chosen.
+    if "?" in moment.message or "¿" in moment.message:
         return None
     earlier = replace(moment, message=_last_of(before[:-1]), history=())
     wish = read_conversation([], earlier.message, moment.language, moment.today, categories, home)

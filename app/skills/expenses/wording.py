@@ -181,6 +181,11 @@ def _changes(expense: Expense, changes: Mapping[str, Any], ledger: Ledger, langu
     return listed([words for name in said if name in changes and (words := said[name]())])
 
 
+def ask_which() -> Texts:
+    """The question where several may be meant; what is said next chooses one of them."""
+    return in_both(lambda _language: _("Which one do you mean?"))
+
+
 def ask_to_delete(expense: Expense) -> Texts:
     return in_both(
         lambda language: _("Would you like me to delete %(what)s?", what=called(expense, language))

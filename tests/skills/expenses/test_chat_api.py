@@ -117,6 +117,20 @@ def test_a_confirmation_by_tool_and_arguments_does_the_same_once(
     assert items(database, member) == ["taxi"]
 
 
+def test_an_older_one_that_ran_out_does_not_hide_what_was_confirmed(
+    owner: Database, post: Post, answering: Answering, proposed: dict[str, Any]
+) -> None:
+    with owner.session() as session:
+        session.execute(update(Proposal).values(expires_at=utc_now() - timedelta(minutes=1)))
+        session.commit()
+    answering.script([call("add_expense", json.dumps(TAXI))])
+    gate = post(message="Log 12 for a taxi").get_json()["proposal"]
+    same = {"tool": gate["tool"], "args": gate["args"]}
+    answers = [post(confirm=same) for _time in range(2)]
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert answers[0].get_json()["added"] == answers[1].get_json()["added"]
+
+
 def test_two_confirmations_at_once_write_one_row(
     database: Database, member: Member, post: Post, proposed: dict[str, Any]
 ) -> None:
@@ -278,6 +292,16 @@ def test_an_add_that_cannot_be_done_says_why_and_what_was_attempted(
     assert body["attemptedAdd"]["item"] == "taxi"
 
 
+def test_a_model_that_looks_before_it_is_refused_is_a_refusal(
+    post: Post, answering: Answering, database: Database, member: Member
+) -> None:
+    gone = json.dumps({"id": str(make_expense(database, member).id)})
+    looks = [call("list_expenses", "{}")]
+    answering.script(looks, [call("delete_expense", gone, "c2")], say("A manager can."))
+    answer = post(message="Delete the taxi one")
+    assert (answer.status_code, answer.get_json()["code"]) == (403, "forbidden")
+
+
 def test_an_id_that_is_not_there_is_not_found(
     database: Database, boss: Member, stranger: Member, post: Post, answering: Answering
 ) -> None:
@@ -371,6 +395,16 @@ def test_the_same_key_at_once_asks_once(
     with ThreadPoolExecutor(4) as pool:
         answers = list(pool.map(lambda _: post(key="k-2", message="taxi 12").get_json(), range(4)))
     assert len({answer["proposal"]["id"] for answer in answers}) == 1
+
+
+def test_after_a_failure_of_the_model_the_same_key_asks_again(
+    post: Post, answering: Answering
+) -> None:
+    answering.script([ProviderError("server_error")])
+    assert post(message="Log 12 for a taxi", key="k").status_code == 502
+    answering.script([call("add_expense", json.dumps(TAXI))])
+    asked = post(message="Log 12 for a taxi", key="k")
+    assert (asked.status_code, asked.get_json()["confirmationRequired"]) == (200, True)
 
 
 def test_the_same_key_for_another_request_is_refused(post: Post, answering: Answering) -> None:

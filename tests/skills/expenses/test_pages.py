@@ -45,7 +45,8 @@ def test_a_form_that_is_sent_twice_counts_once_and_one_that_was_changed_twice(
     for _time in range(3):
         assert browser.post(f"{HOME}/new", **form).status_code == 303
     assert len(rows(owner, member)) == 1
-    assert browser.post(f"{HOME}/new", **{**form, "amount": "13"}).status_code == 303
+    for _time in range(2):
+        assert browser.post(f"{HOME}/new", **{**form, "amount": "13"}).status_code == 303
     assert sorted(str(each.amount) for each in rows(owner, member)) == ["12.00", "13.00"]
     assert audited(owner, member) == ["expense.add"] * 2
 

@@ -23,7 +23,7 @@ from app.skills.expenses.models import Expense
 from tests.factories import CheckedClient, Member, make_user, sign_in
 from tests.factories.expenses import make_expense
 from tests.files import samples
-from tests.model_server import HttpError, ModelServer, Say, Stall, scenario
+from tests.model_server import HttpError, ModelServer, Page, Say, Stall, scenario
 from tests.skills.expenses.looking import HOME, rows, typed
 
 PICTURE = samples.picture()
@@ -252,9 +252,11 @@ def test_only_what_the_ledger_would_take_is_proposed(
     assert ("could not be read" in found["told"]) == (not wanted)
 
 
-@pytest.mark.parametrize("step", [HttpError(500), HttpError(400), HttpError(429)])
+@pytest.mark.parametrize(
+    "step", [HttpError(500), HttpError(400), HttpError(429), HttpError(200), Page("<p>Welcome</p>")]
+)
 def test_a_model_that_fails_proposes_nothing(
-    app: Flask, browser: CheckedClient, vision: ModelServer, step: HttpError
+    app: Flask, browser: CheckedClient, vision: ModelServer, step: HttpError | Page
 ) -> None:
     vision.script(scenario(step, when="receipt"))
     answer = browser.post(f"{HOME}/receipt-readings", file=upload(app, browser))

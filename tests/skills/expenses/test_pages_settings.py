@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 import pytest
 from flask import Flask
 
 from app.db import Database
-from app.skills.expenses.settings import Ledger
+from app.errors import Conflict
+from app.skills.expenses.settings import Ledger, save_settings
 from tests.factories import CheckedClient, Member, Page, make_user, sign_in
 from tests.factories.expenses import ledger_of, make_expense
 from tests.html_checks import Element
@@ -198,3 +201,25 @@ def test_each_house_has_settings_of_its_own(
     stranger = make_user(owner, role="admin")
     make_expense(database, stranger)
     assert "Ours" not in sign_in(app, owner, stranger).get(PLACE).text
+
+
+def test_of_two_who_save_for_the_first_time_one_is_told_so(
+    owner: Database, database: Database, boss: Member
+) -> None:
+    other = make_user(owner, boss.group_id, "admin")
+    shown = ledger_of(database, boss)
+    saved = threading.Event()
+
+    def save_late() -> None:
+        saved.wait(5)
+        with database.transaction(other.scope) as session, pytest.raises(Conflict):
+            save_settings(session, ["EUR"], shown.categories, shown.version)
+
+    with ThreadPoolExecutor(1) as pool, database.transaction(boss.scope) as session:
+        save_settings(session, ["MXN"], shown.categories, shown.version)
+        late = pool.submit(save_late)
+        saved.set()
+        wait([late], timeout=0.5)
+        session.commit()
+        late.result(10)
+    assert ledger_of(database, boss).currencies == ("USD", "MXN")

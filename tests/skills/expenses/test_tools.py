@@ -222,6 +222,15 @@ def test_a_change_is_undone_to_what_it_was(
         assert (expense.item, expense.amount, expense.note) == ("Taxi", Decimal(12), "to the bank")
 
 
+def test_what_is_in_a_currency_that_is_not_offered_any_more_can_still_be_changed(
+    app: Flask, database: Database, boss: Member, say_to: SayTo
+) -> None:
+    expense = make_expense(database, boss, "Taxi", currency="JPY")
+    reply = say_to(boss, "Make it 15", use("update_expense", id=expense.id, amount=15))
+    confirmed(app, database, boss, reply)
+    assert [amount for _, amount, _ in rows(database, boss)] == ["15.00"]
+
+
 def test_a_change_to_what_somebody_else_changed_meanwhile_is_refused(
     app: Flask, database: Database, owner: Database, boss: Member, say_to: SayTo
 ) -> None:
@@ -260,6 +269,30 @@ def test_of_several_that_may_be_meant_one_is_chosen(
     assert labels[0].startswith("Taxi $30 of ")
     chosen = say_to(boss, labels[1], use("delete_expense", which=labels[1]))
     assert proposal_of(database, boss, chosen).summary["en"].startswith("Delete Taxi $12 of ")
+
+
+def test_one_of_last_week_is_not_the_last_one(
+    database: Database, boss: Member, say_to: SayTo
+) -> None:
+    day = ledger_of(database, boss).today - timedelta(days=7)
+    for amount in (12, 30):
+        make_expense(database, boss, "Taxi", amount=amount, date=day)
+    script = (use("delete_expense", which="the taxi of last week"), say("Which one?"))
+    reply = say_to(boss, "Delete the taxi of last week", *script)
+    assert reply.parts == []
+    assert len(reply.suggestions) == 2
+
+
+@pytest.mark.parametrize("amounts", [(12,), (12, 30)])
+def test_a_question_about_something_else_chooses_no_expense(
+    database: Database, boss: Member, say_to: SayTo, amounts: tuple[int, ...]
+) -> None:
+    for amount in amounts:
+        make_expense(database, boss, "Taxi", amount=amount)
+    asked = say_to(boss, "Delete the taxi one")
+    assert asked.content.endswith("?")
+    other = say_to(boss, "How do I open the wine fridge?", thread=asked.thread_id)
+    assert "delete_expense" not in [entry["tool"] for entry in other.tool_trace]
 
 
 def test_the_last_one_is_the_newest_of_ones_own(
@@ -337,6 +370,16 @@ def test_a_list_has_the_ids_and_a_page(app: Flask, database: Database, member: M
     assert len(reply.parts[0]["rows"]) == 2
 
 
+def test_a_list_of_one_currency_says_so_and_leads_to_just_that(
+    database: Database, member: Member, say_to: SayTo
+) -> None:
+    make_expense(database, member, currency="EUR")
+    reply = say_to(member, "In euros?", use("list_expenses", currency="EUR"), say("Here."))
+    [part] = reply.parts
+    assert part["about"]["en"] == "Your expenses, EUR"
+    assert "currency=EUR" in part["url"]
+
+
 def test_words_that_are_no_time_are_said_to_be_none(
     app: Flask, database: Database, member: Member
 ) -> None:
@@ -361,6 +404,9 @@ def test_the_last_days_have_today_in_them_and_ranges_the_month_named_last() -> N
     last = read_time("last 7 days", "en", today)
     assert last
     assert (last.start, last.end) == (a_day("2026-11-15"), a_day("2026-11-23"))
+    for rolling in ("last 2 weeks", "the last 3 months", "las últimas 2 semanas"):
+        found = read_time(rolling, "es" if "semanas" in rolling else "en", today)
+        assert found and found.end == a_day("2026-11-23"), rolling
     range_ = read_time("de enero a marzo", "en", today)
     assert range_
     assert (range_.start, range_.end) == (a_day("2026-01-01"), a_day("2026-04-01"))

@@ -1,0 +1,103 @@
+"""Adds that go straight through, where a house lets them: written once, whatever fails."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import update
+
+from app.assistant.execute import ClaimedTurn, execute_turn
+from app.assistant.models import Message, Turn
+from app.assistant.providers.base import ProviderError
+from app.assistant.providers.builtin import BuiltinProvider
+from app.assistant.threads import ask_again, load_message
+from app.db import Database
+from app.extensions import Services
+from tests.assistant.answering import Answering
+from tests.assistant.scripted import ScriptedProvider, call, say
+from tests.factories import Member, answer, api_token, ask
+from tests.factories.chat import TEST_RUNNER
+from tests.factories.expenses import ledger_of
+from tests.skills.expenses.test_tools import rows
+
+WORDS = "Add taxi $5 today"
+
+
+@pytest.fixture
+def trusting(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Services:
+    """The services of a house that asks only where something was left unsaid."""
+    on: Services = app.extensions["comanda"]
+    settings = on.settings.model_copy(update={"expenses_confirm": "vague"})
+    services = replace(on, settings=settings)
+    monkeypatch.setitem(app.extensions, "comanda", services)
+    return services
+
+
+@pytest.fixture
+def explicit(database: Database, member: Member) -> list[Any]:
+    """A call with all that an add needs."""
+    today = ledger_of(database, member).today
+    arguments = {"item": "taxi", "amount": 5, "date": str(today)}
+    return [call("add_expense", json.dumps(arguments))]
+
+
+def test_who_stands_in_for_a_model_that_failed_writes_nothing_again(
+    app: Flask, trusting: Services, database: Database, member: Member, explicit: list[Any]
+) -> None:
+    accepted = ask(database, member, WORDS)
+    fails_later = ([*explicit, call("get_balance", "{}", "c2")], [ProviderError("server_error")])
+    with app.test_request_context("/"):
+        execute_turn(
+            trusting,
+            ScriptedProvider(*fails_later),
+            ClaimedTurn(accepted.turn.id, 1, 1, member.scope),
+            standby=BuiltinProvider(trusting.embedder),
+        )
+    assert [item for item, _, _ in rows(database, member)] == ["taxi"]
+    with database.transaction(member.scope) as session:
+        reply = load_message(session, accepted.thread.id, accepted.reply.id)
+    assert (reply.status, reply.content) == ("complete", "I've added your taxi $5 for today.")
+    assert "receipt" in [part["type"] for part in reply.parts]
+
+
+def again(app: Flask, database: Database, member: Member, reply: Message, script: Any) -> Message:
+    """Have a reply made again, in this process."""
+    with database.session(member.scope) as session:
+        accepted = ask_again(session, reply.thread_id, reply.id)
+        session.execute(
+            update(Turn)
+            .where(Turn.id == accepted.turn.id)
+            .values(status="running", fence=1, attempts=1, runner_id=TEST_RUNNER[0])
+        )
+        session.commit()
+    return answer(app, member, accepted, ScriptedProvider(script))
+
+
+@pytest.mark.usefixtures("trusting")
+def test_an_answer_that_is_made_again_proposes_what_has_been_written(
+    app: Flask, database: Database, member: Member, explicit: list[Any]
+) -> None:
+    first = answer(app, member, ask(database, member, WORDS), ScriptedProvider(explicit))
+    assert [part["type"] for part in first.parts] == ["receipt"]
+    second = again(app, database, member, first, explicit)
+    assert [part["type"] for part in second.parts] == ["proposal"]
+    assert second.content.startswith("Would you like me to add taxi $5 for ")
+    assert len(rows(database, member)) == 1
+
+
+@pytest.mark.usefixtures("trusting")
+def test_a_client_is_told_of_a_write_though_the_model_failed_after_it(
+    app: Flask, owner: Database, member: Member, answering: Answering, explicit: list[Any]
+) -> None:
+    begun = [*say("Let me see."), *explicit, call("get_balance", "{}", "c2")]
+    answering.script(begun, [ProviderError("server_error")])
+    client = app.test_client(use_cookies=False)
+    headers = {"Authorization": f"Bearer {api_token(owner, member)}"}
+    told = client.post("/api/chat", json={"message": WORDS}, headers=headers)
+    body = told.get_json()
+    assert (told.status_code, body["added"]["item"]) == (200, "taxi")
+    assert "attemptedAdd" not in body
