@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date
+from decimal import Decimal
 from typing import NamedTuple
 
 from app.amounts import FoundAmount
 from app.folding import fold
+from app.number_words import find_number_words
 from app.skills.expenses.reading.categories import named_category
-from app.skills.expenses.reading.lexicon import MASKS, SUM, compiled, either
+from app.skills.expenses.reading.lexicon import EACH, MASKS, SUM, compiled, either
 from app.skills.expenses.reading.sentence import Sentence, Time
 
 LONGEST_ITEM = 200
@@ -26,6 +28,8 @@ _NOTE = re.compile(
     rf"{either('notes')}|(?<!\w)(?:note|nota)\s?:\s?(?P<said>.+)$|\((?P<aside>[^()]+)\)"
 )
 _VAGUE = compiled("vague_items")
+# How many there are of an item; a "5 gal bucket" is one.
+_COUNT = re.compile(r"[1-9][0-9]{0,2}(?=\s(?!(?:gal|oz|inch|ft|ml|cm)\s))")
 _NAME = r"[a-z]+(?: (?:and|y) [a-z]+)?"
 _NAMED = re.compile(
     rf"(?:(?<!\w)(?:in|under|to|as|into|en|a|como)\s)?(?:the\s|la\s)?(?:(?<!\w)category|(?<!\w)categoria)"
@@ -141,11 +145,22 @@ def _row(sentence: Sentence, piece: Piece) -> Row:
     notes = [note for at, note in sentence.notes.items() if piece.start <= at < piece.end]
     return Row(
         "" if _VAGUE.fullmatch(fold(item)) else item,
-        sums[0] if sums else None,
+        _of_all(sentence, sums[0], item) if sums else None,
         times[0] if times else None,
         named[0] if named else "",
         ", ".join(notes),
     )
+
+
+def _of_all(sentence: Sentence, amount: FoundAmount, item: str) -> FoundAmount:
+    """The sum of a row: of "3 taxis at $12 each" that of all three."""
+    if not sentence.masked.startswith(EACH, amount.end):
+        return amount
+    folded = fold(item)
+    figures = _COUNT.match(folded)
+    spoken = next(find_number_words(folded, sentence.around.language), None)
+    count = Decimal(figures[0]) if figures else spoken.value if spoken and not spoken.start else 1
+    return replace(amount, value=amount.value * count)
 
 
 def _words(sentence: Sentence, start: int, end: int) -> str:

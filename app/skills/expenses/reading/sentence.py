@@ -15,7 +15,7 @@ from datetime import date
 from app.amounts import FoundAmount, find_amounts, fold_in_place
 from app.periods import find_period
 from app.skills.expenses.reading.categories import Category
-from app.skills.expenses.reading.lexicon import CATEGORY, MASKS, NOTE, SUM, TIME, either
+from app.skills.expenses.reading.lexicon import CATEGORY, EACH, MASKS, NOTE, SUM, TIME, either
 
 # Nobody logs an expense in a text as long as this, and a pasted one is about something else.
 LONGEST_MESSAGE = 400
@@ -26,7 +26,12 @@ _BEFORE = re.compile(rf"{either('before_numbers')}\W{{0,2}}$")
 # A plain number before a noun counts things: "2 ribeyes". Before these it may be a sum.
 _SUM_GOES_ON = re.compile(rf"\s*(?:$|[^\w\s]|{MASKS}|{either('after_sums')})")
 _OF_DAYS = re.compile(r"\b(yesterday|today)s\b", re.IGNORECASE)
-_ONE = re.compile(r"\bone\b(?! (?:day|week|month|year))|\btodos\b(?! (?:los|las)\b)", re.IGNORECASE)
+_ONE = re.compile(
+    r"\bone\b(?! (?:day|week|month|year))|\beach\b(?! (?:day|week|month|year))"
+    r"|\btodos\b(?! (?:los|las)\b)",
+    re.IGNORECASE,
+)
+_PRICE_OF_ONE = re.compile(rf"\s?{either('each')}")
 
 
 @dataclass(frozen=True)
@@ -74,6 +79,9 @@ class Sentence:
             " " if letter == TIME else own for letter, own in zip(masked, text, strict=True)
         )
         found = find_amounts(open_text, around.language, around.currency)
+        for each in found:
+            behind = _PRICE_OF_ONE.match(masked, each.end)
+            masked = hide(masked, *behind.span(), EACH) if behind else masked
         sums = tuple(each for each in found if _is_sum(each, masked))
         for each in sums:
             masked = hide(masked, each.start, each.end, SUM)
@@ -117,7 +125,8 @@ def hide(masked: str, start: int, end: int, letter: str) -> str:
 
 def _times(text: str, around: Surroundings) -> tuple[Time, ...]:
     found: list[Time] = []
-    # "The taxi one to Friday" speaks of no first of the month, "todos ayer" of no every day.
+    # "The taxi one to Friday" speaks of no first of the month, "todos ayer" and "$4 each
+    # yesterday" of no every day.
     left = _ONE.sub(lambda match: "-" * len(match[0]), text)
     while len(found) < _MOST_TIMES:
         time = find_period(left, around.language, around.today)
@@ -133,7 +142,7 @@ def _times(text: str, around: Surroundings) -> tuple[Time, ...]:
 
 def _is_sum(each: FoundAmount, folded: str) -> bool:
     """Whether it may be money: neither "2 cups" nor "table 12" nor "2 ribeyes" is."""
-    if each.is_marked:
+    if each.is_marked or folded.startswith(EACH, each.end):
         return True
     if _UNIT.match(folded, each.end) or _BEFORE.search(folded, 0, each.start):
         return False
