@@ -95,7 +95,8 @@ def read_rows(sentence: Sentence, start: int, end: int) -> list[Row]:
     parts = [part for piece in pieces for part in _at_sums(sentence, piece, is_sum_first)]
     joined = _joined(sentence, parts, is_sum_first)
     rows = [_row(sentence, piece) for piece in joined]
-    return _share_time(rows, sentence.times_in(start, end) or list(sentence.times))
+    leading = [time for time in sentence.times if time.start < start]
+    return _share_time(rows, sentence.times_in(start, end), leading)
 
 
 def _pieces(sentence: Sentence, start: int, end: int) -> Iterator[Piece]:
@@ -193,16 +194,30 @@ def trimmed(sentence: Sentence, piece: Piece, *, is_first: bool = True) -> str:
     return sentence.said(start, end).strip(" ,.;:!?¡¿-–—")
 
 
-def _share_time(rows: list[Row], times: list[Time]) -> list[Row]:
-    """A time that is said once is that of all rows; else that of the row before the next one."""
+def _share_time(rows: list[Row], times: list[Time], leading: list[Time]) -> list[Row]:
+    """A time that is said once is that of all rows; else of those before it, or behind it."""
+    if leading or _is_time_first(rows):
+        return _from_first(rows, leading[-1] if leading else None)
     if len({time.day for time in times}) == 1:
         return [_at(row, row.time or times[0]) for row in rows]
+    return _from_first(rows[::-1], None)[::-1]
+
+
+def _is_time_first(rows: list[Row]) -> bool:
+    """Whether a time begins a row behind others: "taxi 12 and yesterday coffee 4.50"."""
+    later = next((row for row in rows if row.time), None)
+    if later is None or later is rows[0] or not (later.time and later.amount):
+        return False
+    return later.time.start < later.amount.start
+
+
+def _from_first(rows: list[Row], time: Time | None) -> list[Row]:
+    """Each row that has no time of its own with that of the row before it."""
     found: list[Row] = []
-    following: Time | None = None
-    for row in reversed(rows):
-        following = row.time or following
-        found.append(_at(row, following))
-    return found[::-1]
+    for row in rows:
+        time = row.time or time
+        found.append(_at(row, time))
+    return found
 
 
 def _at(row: Row, time: Time | None) -> Row:

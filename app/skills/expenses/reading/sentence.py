@@ -31,6 +31,13 @@ _ONE = re.compile(
     r"|\btodos\b(?! (?:los|las)\b)",
     re.IGNORECASE,
 )
+_DAY = (
+    r"(?:yesterday|today|last night|ayer|hoy|anoche|antier|anteayer"
+    r"|(?:on |el )?(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|lunes|martes|mi[eé]rcoles|jueves"
+    r"|viernes|s[aá]bado|domingo))\b"
+)
+# An "and" that begins the next row is none between two days: "taxi 12 and yesterday coffee 4".
+_NEXT_ROW = re.compile(rf"(?<=\d )(?:and|y)(?= {_DAY})|(?:and|y)(?= {_DAY} \W?\d)", re.IGNORECASE)
 _PRICE_OF_ONE = re.compile(rf"\s?{either('each')}")
 
 
@@ -128,6 +135,7 @@ def _times(text: str, around: Surroundings) -> tuple[Time, ...]:
     # "The taxi one to Friday" speaks of no first of the month, "todos ayer" and "$4 each
     # yesterday" of no every day.
     left = _ONE.sub(lambda match: "-" * len(match[0]), text)
+    left = _NEXT_ROW.sub(lambda match: ";" * len(match[0]), left)
     while len(found) < _MOST_TIMES:
         time = find_period(left, around.language, around.today)
         if time is None or time.end <= time.start:
