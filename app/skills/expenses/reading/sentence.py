@@ -22,6 +22,9 @@ LONGEST_MESSAGE = 400
 _MOST_TIMES = 4
 _MASK_LETTERS = re.compile(MASKS)
 _UNIT = re.compile(rf"[ -]?{either('units')}")
+_LEAST_NUMBER = 100
+_AND = re.compile(r"(?<!\w)(?:and|y|plus|mas)(?!\w)")
+_PAPER = re.compile(r"(?<!\w)(?:invoice|bill|receipt|check|factura|recibo|folio|cheque)\W{1,2}$")
 _BEFORE = re.compile(rf"{either('before_numbers')}\W{{0,2}}$")
 # A plain number before a noun counts things: "2 ribeyes". Before these it may be a sum.
 _SUM_GOES_ON = re.compile(rf"\s*(?:$|[^\w\s]|{MASKS}|{either('after_sums')})")
@@ -89,7 +92,7 @@ class Sentence:
         for each in found:
             behind = _PRICE_OF_ONE.match(masked, each.end)
             masked = hide(masked, *behind.span(), EACH) if behind else masked
-        sums = tuple(each for each in found if _is_sum(each, masked))
+        sums = _without_numbers([each for each in found if _is_sum(each, masked)], masked)
         for each in sums:
             masked = hide(masked, each.start, each.end, SUM)
         return cls(text, masked, around, sums, times)
@@ -146,6 +149,22 @@ def _times(text: str, around: Surroundings) -> tuple[Time, ...]:
             found.append(Time(time.start, time.end, time.period.start if is_day else None))
         left = hide(left, time.start, time.end, ";")
     return tuple(sorted(found, key=lambda each: each.start))
+
+
+def _without_numbers(sums: list[FoundAmount], folded: str) -> tuple[FoundAmount, ...]:
+    """Without the "4521" of "invoice 4521 $300": a paper has a number where a sum follows."""
+    return tuple(
+        each
+        for place, each in enumerate(sums)
+        if each.is_marked
+        or each.has_cents
+        or each.value < _LEAST_NUMBER
+        or not _PAPER.search(folded, 0, each.start)
+        or not any(
+            later.is_marked and not _AND.search(folded, each.end, later.start)
+            for later in sums[place + 1 :]
+        )
+    )
 
 
 def _is_sum(each: FoundAmount, folded: str) -> bool:
