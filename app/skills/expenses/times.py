@@ -8,7 +8,7 @@ from dataclasses import replace
 from app.folding import words
 from app.periods import Period, parse_period
 
-_DAYS = frozenset(("days", "dias"))
+_SPANS = frozenset("days weeks months dias semanas meses".split())
 
 
 def read_time(said: str, language: str, today: dt.date) -> Period | None:
@@ -20,7 +20,7 @@ def read_time(said: str, language: str, today: dt.date) -> Period | None:
     found = parse_period(said, language, today) or parse_period(said, other, today)
     if found is None:
         return None
-    if found.end == today and found.days > 1 and _DAYS & set(words(said)):
-        # "The last 7 days" end yesterday; who logs a taxi and asks at once means it too.
+    if found.end == today and found.days > 1 and _SPANS & set(words(said)):
+        # "The last 7 days" and "the last 3 months" end yesterday; who logs a taxi and asks at once means it too.
         return replace(found, end=today + dt.timedelta(days=1))
     return found.whole
