@@ -22,11 +22,13 @@ _YES = (
     "👍|👌|✅|✔️|✔"
 )
 _NO = (
-    "no|nope|nah|nay|no way|wait|no wait|not now|not really|no thanks|no thank you|don t|do not|don t do it|"
+    "no|nope|nah|nay|no way|wait|no wait|not now|not really|no thanks|no thank you|"
+    "don t|do not|don t do it|"
     "do not do it|don t do that|cancel|cancel it|cancel that|stop|stop it|never mind|nevermind|"
     "forget it|forget that|leave it|drop it|discard it|better not|rather not|i d rather not|"
     "i changed my mind|changed my mind|"
-    "mejor no|no gracias|espera|no espera|que no|claro que no|por supuesto que no|nel|para nada|cancela|cancelar|"
+    "espera|no espera|mejor no|no gracias|que no|claro que no|por supuesto que no|nel|para nada|"
+    "cancela|cancelar|"
     "cancelalo|cancelala|dejalo|dejala|dejalo asi|olvidalo|olvidala|ya no|ahora no|no lo hagas|"
     "no la hagas|no lo guardes|no la guardes|no lo envies|no la envies|no hagas nada|"
     "cambie de opinion|descartalo|"

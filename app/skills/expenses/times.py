@@ -21,6 +21,7 @@ def read_time(said: str, language: str, today: dt.date) -> Period | None:
     if found is None:
         return None
     if found.end == today and found.days > 1 and _SPANS & set(words(said)):
-        # "The last 7 days" and "the last 3 months" end yesterday; who logs a taxi and asks at once means it too.
+        # "The last 7 days" and "the last 3 months" end yesterday; who logs a taxi and asks at
+        # once means it too.
         return replace(found, end=today + dt.timedelta(days=1))
     return found.whole
