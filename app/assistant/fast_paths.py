@@ -11,7 +11,7 @@ Answer = Literal["yes", "no"]
 
 # Whole messages are compared, phrase by phrase: "yes, but make it 250" is neither.
 _YES = (
-    "yes|yep|yeah|yup|sure|sure thing|of course|absolutely|definitely|ok|okay|k|alright|"
+    "yes|yep|yeah|yea|yup|sure|sure thing|of course|absolutely|definitely|ok|okay|k|alright|"
     "all right|fine|good|great|perfect|right|correct|exactly|that s right|that is right|"
     "that s correct|looks good|looks right|sounds good|do it|do that|go|go ahead|go for it|"
     "confirm|confirmed|i confirm|confirm it|save it|send it|submit it|please do|"
@@ -22,11 +22,13 @@ _YES = (
     "👍|👌|✅|✔️|✔"
 )
 _NO = (
-    "no|nope|nah|nay|no way|not now|not really|no thanks|no thank you|don t|do not|don t do it|"
+    "no|nope|nah|nay|no way|wait|no wait|not now|not really|no thanks|no thank you|"
+    "don t|do not|don t do it|"
     "do not do it|don t do that|cancel|cancel it|cancel that|stop|stop it|never mind|nevermind|"
     "forget it|forget that|leave it|drop it|discard it|better not|rather not|i d rather not|"
     "i changed my mind|changed my mind|"
-    "mejor no|no gracias|que no|claro que no|por supuesto que no|nel|para nada|cancela|cancelar|"
+    "espera|no espera|mejor no|no gracias|que no|claro que no|por supuesto que no|nel|para nada|"
+    "cancela|cancelar|"
     "cancelalo|cancelala|dejalo|dejala|dejalo asi|olvidalo|olvidala|ya no|ahora no|no lo hagas|"
     "no la hagas|no lo guardes|no la guardes|no lo envies|no la envies|no hagas nada|"
     "cambie de opinion|descartalo|"

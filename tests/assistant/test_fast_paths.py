@@ -16,7 +16,8 @@ YES = (
 )  # fmt: skip
 NO = (
     "no", "No.", "nope", "nah", "no thanks", "don't", "no, cancel it", "never mind", "forget it",
-    "better not", "mejor no", "no gracias", "claro que no", "no, cancélalo", "déjalo", "olvídalo",
+    "better not", "no wait", "wait", "no, espera",
+    "mejor no", "no gracias", "claro que no", "no, cancélalo", "déjalo", "olvídalo",
     "ya no", "ahora no", "nel", "👎", "❌",
 )  # fmt: skip
 NEITHER = (

@@ -32,8 +32,9 @@ def find_wish(session: ScopedSession, moment: Moment) -> Mapping[str, Any]:
     if wish is None:
         return {}
     if wish.missing:
+        names = [ledger.name_of(each["slug"], moment.language) for each in ledger.offered]
         with force_locale(moment.language):
-            return {"reply": ask_for(wish)}
+            return {"reply": ask_for(wish, names)}
     return {"wanted": {wish.tool: _arguments_of(wish)}}
 
 
@@ -67,7 +68,10 @@ def _changed(moment: Moment, categories: Sequence[Category], home: str) -> Mappi
 def _chosen(moment: Moment, categories: Sequence[Category], home: str) -> Wish | None:
     """The wish that was answered with "which one?", with the words that say which."""
     before = [said for said in moment.history if said.role in ("user", "assistant")]
-    if len(before) < 2 or not before[-1].text.rstrip().endswith(tuple(ask_which().values())):
+    # What follows a proposal answers that, and no "which one?".
+    if moment.proposal is not None or len(before) < 2:
+        return None
+    if not before[-1].text.rstrip().endswith(tuple(ask_which().values())):
         return None
     # Who asks something else instead has not chosen.
     if "?" in moment.message or "¿" in moment.message:
@@ -83,8 +87,8 @@ def _last_of(said: Sequence[ChatMessage]) -> str:
     return next((each.text for each in reversed(said) if each.role == "user"), "")
 
 
-def ask_for(wish: Wish) -> str:
-    """The one question for what is missing first."""
+def ask_for(wish: Wish, categories: Sequence[str] = ()) -> str:
+    """The one question for what is missing first; `categories` are the names to choose from."""
     missing, item = wish.missing[0], wish.arguments.get("item", "")
     if missing == "date":
         return _("Which day was it?")
@@ -96,4 +100,6 @@ def ask_for(wish: Wish) -> str:
         return _("How much was it?")
     if missing == "which":
         return _("Which expense do you mean? Say what it was for, or how much.")
+    if missing == "category":
+        return _("Which category do you mean? There are: %(names)s.", names=", ".join(categories))
     return _("What should be different about it?")

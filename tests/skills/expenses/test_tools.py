@@ -411,3 +411,31 @@ def test_the_last_days_have_today_in_them_and_ranges_the_month_named_last() -> N
     assert range_
     assert (range_.start, range_.end) == (a_day("2026-01-01"), a_day("2026-04-01"))
     assert read_time("the good old days", "en", today) is None
+
+
+@pytest.mark.parametrize("span", ["last 3 months", "last 2 weeks", "últimos 2 meses"])
+def test_the_last_weeks_and_months_have_today_in_them_too(span: str) -> None:
+    found = read_time(span, "es" if "ú" in span else "en", a_day("2026-11-22"))
+    assert found
+    assert found.end == a_day("2026-11-23")
+
+
+def test_what_follows_a_proposal_is_not_taken_for_the_row_that_was_meant(
+    database: Database, boss: Member, say_to: SayTo
+) -> None:
+    make_expense(database, boss, "Taxi", amount=12)
+    asked = say_to(boss, "the taxi one was 8")
+    assert proposal_of(database, boss, asked).tool == "update_expense"
+    reply = say_to(boss, "Which wine goes with the ribeye?", thread=asked.thread_id)
+    assert "found no expense" not in reply.content
+    asked = say_to(boss, "delete the taxi one", thread=asked.thread_id)
+    reply = say_to(boss, "the salmon sauce please", thread=asked.thread_id)
+    assert "found no expense" not in reply.content
+
+
+def test_a_category_that_nobody_knows_is_asked_about_with_those_there_are(
+    member: Member, say_to: SayTo
+) -> None:
+    reply = say_to(member, "How much did we spend on frobnicators?")
+    assert reply.content.startswith("Which category do you mean?")
+    assert "Transport" in reply.content

@@ -10,10 +10,10 @@ from typing import Any
 
 import yaml
 
-# In a masked sentence these letters stand where a sum, a time, a note, a named category, and
-# something that needs no more reading was said; nobody types them.
-SUM, TIME, NOTE, CATEGORY, NOTHING = "¤†‡§¬"
-MASKS = f"[{SUM}{TIME}{NOTE}{CATEGORY}{NOTHING}]"
+# In a masked sentence these letters stand where a sum, a time, a note, a named category, an
+# "each" behind a sum, and something that needs no more reading was said; nobody types them.
+SUM, TIME, NOTE, CATEGORY, EACH, NOTHING = "¤†‡§¶¬"
+MASKS = f"[{SUM}{TIME}{NOTE}{CATEGORY}{EACH}{NOTHING}]"
 _WORDS: Mapping[str, Any] = yaml.safe_load(
     Path(__file__).with_name("words.yaml").read_text("utf-8")
 )

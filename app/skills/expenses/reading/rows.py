@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date
+from decimal import Decimal
 from typing import NamedTuple
 
 from app.amounts import FoundAmount
 from app.folding import fold
+from app.number_words import find_number_words
 from app.skills.expenses.reading.categories import named_category
-from app.skills.expenses.reading.lexicon import MASKS, SUM, compiled, either
+from app.skills.expenses.reading.lexicon import EACH, MASKS, SUM, compiled, either
 from app.skills.expenses.reading.sentence import Sentence, Time
 
 LONGEST_ITEM = 200
@@ -26,6 +28,8 @@ _NOTE = re.compile(
     rf"{either('notes')}|(?<!\w)(?:note|nota)\s?:\s?(?P<said>.+)$|\((?P<aside>[^()]+)\)"
 )
 _VAGUE = compiled("vague_items")
+# How many there are of an item; a "5 gal bucket" is one.
+_COUNT = re.compile(r"[1-9][0-9]{0,2}(?=\s(?!(?:gal|oz|inch|ft|ml|cm)\s))")
 _NAME = r"[a-z]+(?: (?:and|y) [a-z]+)?"
 _NAMED = re.compile(
     rf"(?:(?<!\w)(?:in|under|to|as|into|en|a|como)\s)?(?:the\s|la\s)?(?:(?<!\w)category|(?<!\w)categoria)"
@@ -91,7 +95,8 @@ def read_rows(sentence: Sentence, start: int, end: int) -> list[Row]:
     parts = [part for piece in pieces for part in _at_sums(sentence, piece, is_sum_first)]
     joined = _joined(sentence, parts, is_sum_first)
     rows = [_row(sentence, piece) for piece in joined]
-    return _share_time(rows, sentence.times_in(start, end) or list(sentence.times))
+    leading = [time for time in sentence.times if time.start < start]
+    return _share_time(rows, sentence.times_in(start, end), leading)
 
 
 def _pieces(sentence: Sentence, start: int, end: int) -> Iterator[Piece]:
@@ -141,11 +146,22 @@ def _row(sentence: Sentence, piece: Piece) -> Row:
     notes = [note for at, note in sentence.notes.items() if piece.start <= at < piece.end]
     return Row(
         "" if _VAGUE.fullmatch(fold(item)) else item,
-        sums[0] if sums else None,
+        _of_all(sentence, sums[0], item) if sums else None,
         times[0] if times else None,
         named[0] if named else "",
         ", ".join(notes),
     )
+
+
+def _of_all(sentence: Sentence, amount: FoundAmount, item: str) -> FoundAmount:
+    """The sum of a row: of "3 taxis at $12 each" that of all three."""
+    if not sentence.masked.startswith(EACH, amount.end):
+        return amount
+    folded = fold(item)
+    figures = _COUNT.match(folded)
+    spoken = next(find_number_words(folded, sentence.around.language), None)
+    count = Decimal(figures[0]) if figures else spoken.value if spoken and not spoken.start else 1
+    return replace(amount, value=amount.value * count)
 
 
 def _words(sentence: Sentence, start: int, end: int) -> str:
@@ -178,16 +194,30 @@ def trimmed(sentence: Sentence, piece: Piece, *, is_first: bool = True) -> str:
     return sentence.said(start, end).strip(" ,.;:!?¡¿-–—")
 
 
-def _share_time(rows: list[Row], times: list[Time]) -> list[Row]:
-    """A time that is said once is that of all rows; else that of the row before the next one."""
+def _share_time(rows: list[Row], times: list[Time], leading: list[Time]) -> list[Row]:
+    """A time that is said once is that of all rows; else of those before it, or behind it."""
+    if leading or _is_time_first(rows):
+        return _from_first(rows, leading[-1] if leading else None)
     if len({time.day for time in times}) == 1:
         return [_at(row, row.time or times[0]) for row in rows]
+    return _from_first(rows[::-1], None)[::-1]
+
+
+def _is_time_first(rows: list[Row]) -> bool:
+    """Whether a time begins a row behind others: "taxi 12 and yesterday coffee 4.50"."""
+    later = next((row for row in rows if row.time), None)
+    if later is None or later is rows[0] or not (later.time and later.amount):
+        return False
+    return later.time.start < later.amount.start
+
+
+def _from_first(rows: list[Row], time: Time | None) -> list[Row]:
+    """Each row that has no time of its own with that of the row before it."""
     found: list[Row] = []
-    following: Time | None = None
-    for row in reversed(rows):
-        following = row.time or following
-        found.append(_at(row, following))
-    return found[::-1]
+    for row in rows:
+        time = row.time or time
+        found.append(_at(row, time))
+    return found
 
 
 def _at(row: Row, time: Time | None) -> Row:

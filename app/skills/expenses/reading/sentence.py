@@ -15,18 +15,33 @@ from datetime import date
 from app.amounts import FoundAmount, find_amounts, fold_in_place
 from app.periods import find_period
 from app.skills.expenses.reading.categories import Category
-from app.skills.expenses.reading.lexicon import CATEGORY, MASKS, NOTE, SUM, TIME, either
+from app.skills.expenses.reading.lexicon import CATEGORY, EACH, MASKS, NOTE, SUM, TIME, either
 
 # Nobody logs an expense in a text as long as this, and a pasted one is about something else.
 LONGEST_MESSAGE = 400
 _MOST_TIMES = 4
 _MASK_LETTERS = re.compile(MASKS)
 _UNIT = re.compile(rf"[ -]?{either('units')}")
+_LEAST_NUMBER = 100
+_AND = re.compile(r"(?<!\w)(?:and|y|plus|mas)(?!\w)")
+_PAPER = re.compile(r"(?<!\w)(?:invoice|bill|receipt|check|factura|recibo|folio|cheque)\W{1,2}$")
 _BEFORE = re.compile(rf"{either('before_numbers')}\W{{0,2}}$")
 # A plain number before a noun counts things: "2 ribeyes". Before these it may be a sum.
 _SUM_GOES_ON = re.compile(rf"\s*(?:$|[^\w\s]|{MASKS}|{either('after_sums')})")
 _OF_DAYS = re.compile(r"\b(yesterday|today)s\b", re.IGNORECASE)
-_ONE = re.compile(r"\bone\b(?! (?:day|week|month|year))|\btodos\b(?! (?:los|las)\b)", re.IGNORECASE)
+_ONE = re.compile(
+    r"\bone\b(?! (?:day|week|month|year))|\beach\b(?! (?:day|week|month|year))"
+    r"|\btodos\b(?! (?:los|las)\b)",
+    re.IGNORECASE,
+)
+_DAY = (
+    r"(?:yesterday|today|last night|ayer|hoy|anoche|antier|anteayer"
+    r"|(?:on |el )?(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|lunes|martes|mi[eé]rcoles|jueves"
+    r"|viernes|s[aá]bado|domingo))\b"
+)
+# An "and" that begins the next row is none between two days: "taxi 12 and yesterday coffee 4".
+_NEXT_ROW = re.compile(rf"(?<=\d )(?:and|y)(?= {_DAY})|(?:and|y)(?= {_DAY} \W?\d)", re.IGNORECASE)
+_PRICE_OF_ONE = re.compile(rf"\s?{either('each')}")
 
 
 @dataclass(frozen=True)
@@ -74,7 +89,10 @@ class Sentence:
             " " if letter == TIME else own for letter, own in zip(masked, text, strict=True)
         )
         found = find_amounts(open_text, around.language, around.currency)
-        sums = tuple(each for each in found if _is_sum(each, masked))
+        for each in found:
+            behind = _PRICE_OF_ONE.match(masked, each.end)
+            masked = hide(masked, *behind.span(), EACH) if behind else masked
+        sums = _without_numbers([each for each in found if _is_sum(each, masked)], masked)
         for each in sums:
             masked = hide(masked, each.start, each.end, SUM)
         return cls(text, masked, around, sums, times)
@@ -117,8 +135,10 @@ def hide(masked: str, start: int, end: int, letter: str) -> str:
 
 def _times(text: str, around: Surroundings) -> tuple[Time, ...]:
     found: list[Time] = []
-    # "The taxi one to Friday" speaks of no first of the month, "todos ayer" of no every day.
+    # "The taxi one to Friday" speaks of no first of the month, "todos ayer" and "$4 each
+    # yesterday" of no every day.
     left = _ONE.sub(lambda match: "-" * len(match[0]), text)
+    left = _NEXT_ROW.sub(lambda match: ";" * len(match[0]), left)
     while len(found) < _MOST_TIMES:
         time = find_period(left, around.language, around.today)
         if time is None or time.end <= time.start:
@@ -131,9 +151,25 @@ def _times(text: str, around: Surroundings) -> tuple[Time, ...]:
     return tuple(sorted(found, key=lambda each: each.start))
 
 
+def _without_numbers(sums: list[FoundAmount], folded: str) -> tuple[FoundAmount, ...]:
+    """Without the "4521" of "invoice 4521 $300": a paper has a number where a sum follows."""
+    return tuple(
+        each
+        for place, each in enumerate(sums)
+        if each.is_marked
+        or each.has_cents
+        or each.value < _LEAST_NUMBER
+        or not _PAPER.search(folded, 0, each.start)
+        or not any(
+            later.is_marked and not _AND.search(folded, each.end, later.start)
+            for later in sums[place + 1 :]
+        )
+    )
+
+
 def _is_sum(each: FoundAmount, folded: str) -> bool:
     """Whether it may be money: neither "2 cups" nor "table 12" nor "2 ribeyes" is."""
-    if each.is_marked:
+    if each.is_marked or folded.startswith(EACH, each.end):
         return True
     if _UNIT.match(folded, each.end) or _BEFORE.search(folded, 0, each.start):
         return False

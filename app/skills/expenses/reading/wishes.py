@@ -21,6 +21,7 @@ _POLITE = re.compile(
     r"(?<!\w)(?:can|could|would|will|let|puedo|podemos|puedes|podrias|puede|podria|me ayudas)(?!\w)"
 )
 _MAY_I = re.compile(r"(?<!\w)(?:(?:can|could|may) (?:i|we)|puedo|podemos)(?!\w)")
+_CLAIM = re.compile(r"(?:expense|claim|charge)\s")
 _CLOSING = re.compile(rf"(?:[\s,.!?¡¿]+{either('closings')})?[\s,.!?¡¿]*$")
 _ASKS = re.compile(r"[?¿]")
 _READERS: tuple[Callable[[Sentence, int, int], Wish | None], ...] = (
@@ -59,7 +60,9 @@ def read_sentence(message: str, around: Surroundings) -> Wish | None:
 def _is_rule(sentence: Sentence, start: int, wish: Wish) -> bool:
     """ "Can I expense a taxi?" asks for a rule; "can I add an expense?" asks to begin."""
     is_begun = bool(wish.arguments) and "amount" not in wish.arguments
-    return wish.tool == ADD and is_begun and bool(_MAY_I.search(sentence.masked, 0, start))
+    is_claim = bool(_CLAIM.match(sentence.masked, start))
+    is_asked_for = bool(_MAY_I.search(sentence.masked, 0, start))
+    return wish.tool == ADD and (is_begun or is_claim) and is_asked_for
 
 
 def core_of(sentence: Sentence) -> tuple[int, int]:
