@@ -12,11 +12,12 @@ document.addEventListener("input", ({ target }) => {
 /** How many rows are left, once the typing rests. */
 let known = document.getElementById("ledger");
 let telling;
-document.addEventListener("htmx:after:swap", () => {
+document.addEventListener("htmx:after:swap", ({ detail }) => {
   const ledger = document.getElementById("ledger");
   const told = document.getElementById("ledger-told");
   // What went wrong with one row is over when the next one is worked on.
-  if (told && document.querySelector(".expense-row [autofocus]")) told.replaceChildren();
+  const isTold = [told, "#ledger-told"].includes(detail.ctx.target);
+  if (told && !isTold && document.querySelector(".expense-row [autofocus]")) told.replaceChildren();
   if (!ledger || ledger === known) return;
   known = ledger;
   clearTimeout(telling);

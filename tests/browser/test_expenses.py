@@ -19,7 +19,7 @@ from tests.browser.conftest import Visit
 from tests.browser.house import House, address, wait_for_web
 from tests.browser.looks import BOTH_SIZES, EACH_ONCE, LOOKS, STILL, TOO_WIDE, too_small
 from tests.factories import Member, make_user
-from tests.factories.expenses import make_expense
+from tests.factories.expenses import a_day, make_expense
 from tests.model_server import Say, scenario
 
 LOST = r"ERR_INTERNET_DISCONNECTED|ERR_FAILED|Failed to load resource"
@@ -106,6 +106,25 @@ def test_a_row_is_corrected_where_it_stands_and_the_sums_follow(
     expect(page.locator(".sums-total")).to_have_text("$920.00")
     assert visitor.path == "/expenses"
     look_over(visitor)
+
+
+def test_who_saves_a_row_that_is_gone_is_told_so(visit: Visit, house: House, boss: Member) -> None:
+    for number in range(12):
+        log(house, boss, f"Soap {number}")
+    log(house, boss, "Taxi", amount=12, date=a_day("2026-01-01"))
+    visitor = visit(boss, media=STILL).open("/expenses")
+    visitor.watch.expect("status of 404")
+    other = visitor.another_tab("/expenses")
+    visitor.page.get_by_role("link", name="Edit: Taxi").click()
+    expect(visitor.page.get_by_role("form", name="Edit: Taxi")).to_be_visible()
+    other.page.get_by_role("button", name="Delete: Taxi").click()
+    expect(other.page.get_by_role("button", name="Undo")).to_be_visible()
+    visitor.page.get_by_label("How much?").fill("15")
+    visitor.page.get_by_role("button", name="Save").click()
+    told = visitor.page.locator("#ledger-told")
+    expect(told).not_to_be_empty()
+    expect(told).to_be_in_viewport()
+    expect(visitor.page.get_by_label("How much?")).to_have_value("15")
 
 
 def test_who_comes_late_sees_what_is_there_now_and_keeps_what_was_typed(
