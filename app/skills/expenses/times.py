@@ -8,6 +8,7 @@ from dataclasses import replace
 from app.folding import words
 from app.periods import Period, parse_period
 
+_A_DAY = dt.timedelta(days=1)
 _ROLLING = frozenset("days dias weeks semanas months meses years anos".split())
 
 
@@ -22,6 +23,6 @@ def read_time(said: str, language: str, today: dt.date) -> Period | None:
         return None
     if found.end == today and found.days > 1 and _ROLLING & set(words(said)):
         # "The last 7 days" and "the last 2 weeks" end yesterday; who logs a taxi and asks at
-        # once means it too.
-        return replace(found, end=today + dt.timedelta(days=1))
+        # once means it too: so many days, of which today is the last.
+        return replace(found, start=found.start + _A_DAY, end=found.end + _A_DAY)
     return found.whole

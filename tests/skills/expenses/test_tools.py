@@ -403,7 +403,7 @@ def test_the_last_days_have_today_in_them_and_ranges_the_month_named_last() -> N
     today = a_day("2026-11-22")
     last = read_time("last 7 days", "en", today)
     assert last
-    assert (last.start, last.end) == (a_day("2026-11-15"), a_day("2026-11-23"))
+    assert (last.start, last.end) == (a_day("2026-11-16"), a_day("2026-11-23"))
     for rolling in ("last 2 weeks", "the last 3 months", "las últimas 2 semanas"):
         found = read_time(rolling, "es" if "semanas" in rolling else "en", today)
         assert found and found.end == a_day("2026-11-23"), rolling
