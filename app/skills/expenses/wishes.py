@@ -14,7 +14,7 @@ from app.assistant.registry import Moment
 from app.db import ScopedSession
 from app.skills.expenses.reading import Category, Wish, amend_wish, read_conversation
 from app.skills.expenses.settings import load_ledger
-from app.skills.expenses.wording import ask_which
+from app.skills.expenses.wording import asks_which
 
 OWN_TOOLS = ("add_expense", "update_expense", "delete_expense")
 # Of these the words of the last question lead to one.
@@ -67,7 +67,7 @@ def _changed(moment: Moment, categories: Sequence[Category], home: str) -> Mappi
 def _chosen(moment: Moment, categories: Sequence[Category], home: str) -> Wish | None:
     """The wish that was answered with "which one?", with the words that say which."""
     before = [said for said in moment.history if said.role in ("user", "assistant")]
-    if len(before) < 2 or not before[-1].text.rstrip().endswith(tuple(ask_which().values())):
+    if len(before) < 2 or not asks_which(before[-1].text):
         return None
     # Who asks something else instead has not chosen.
     if "?" in moment.message or "¿" in moment.message:
