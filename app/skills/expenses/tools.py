@@ -352,10 +352,7 @@ def _meant(
         raise ToolFailure(
             "No expense fits these words.",
             suggestion="Say so, or look with list_expenses.",
-            say=_(
-                "I found no expense that fits “%(words)s”. Say what it was for, or how much.",
-                words=which,
-            ),
+            say=wording.fits_none(which)[context.language],
             code="not_found",
             field="which",
         )

@@ -14,7 +14,7 @@ from app.assistant.registry import Moment
 from app.db import ScopedSession
 from app.skills.expenses.reading import Category, Wish, amend_wish, read_conversation
 from app.skills.expenses.settings import load_ledger
-from app.skills.expenses.wording import ask_which
+from app.skills.expenses.wording import asks_which
 
 OWN_TOOLS = ("add_expense", "update_expense", "delete_expense")
 # Of these the words of the last question lead to one.
@@ -69,9 +69,7 @@ def _chosen(moment: Moment, categories: Sequence[Category], home: str) -> Wish |
     """The wish that was answered with "which one?", with the words that say which."""
     before = [said for said in moment.history if said.role in ("user", "assistant")]
     # What follows a proposal answers that, and no "which one?".
-    if moment.proposal is not None or len(before) < 2:
-        return None
-    if not before[-1].text.rstrip().endswith(tuple(ask_which().values())):
+    if moment.proposal is not None or len(before) < 2 or not asks_which(before[-1].text):
         return None
     # Who asks something else instead has not chosen.
     if "?" in moment.message or "¿" in moment.message:

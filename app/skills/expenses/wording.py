@@ -186,6 +186,22 @@ def ask_which() -> Texts:
     return in_both(lambda _language: _("Which one do you mean?"))
 
 
+def fits_none(which: str) -> Texts:
+    """What is said where none is meant; what is said next may name one."""
+    return in_both(
+        lambda _language: _(
+            "I found no expense that fits “%(words)s”. Say what it was for, or how much.",
+            words=which,
+        )
+    )
+
+
+def asks_which(said: str) -> bool:
+    """Whether these words asked to name an expense."""
+    ends = [text.rpartition("”")[2] for text in fits_none("").values()]
+    return said.rstrip().endswith((*ask_which().values(), *ends))
+
+
 def ask_to_delete(expense: Expense) -> Texts:
     return in_both(
         lambda language: _("Would you like me to delete %(what)s?", what=called(expense, language))

@@ -271,6 +271,20 @@ def test_of_several_that_may_be_meant_one_is_chosen(
     assert proposal_of(database, boss, chosen).summary["en"].startswith("Delete Taxi $12 of ")
 
 
+@pytest.mark.parametrize(
+    ("language", "first", "then"),
+    [("en", "Delete the plumber one", "the taxi"), ("es", "Borra el del plomero", "el taxi")],
+)
+def test_who_named_none_may_name_another(
+    database: Database, boss: Member, say_to: SayTo, language: str, first: str, then: str
+) -> None:
+    make_expense(database, boss, "Taxi")
+    none = say_to(boss, first, language=language)
+    assert none.parts == []
+    found = say_to(boss, then, thread=none.thread_id, language=language)
+    assert [part["tool"] for part in found.parts] == ["delete_expense"]
+
+
 def test_one_of_last_week_is_not_the_last_one(
     database: Database, boss: Member, say_to: SayTo
 ) -> None:
