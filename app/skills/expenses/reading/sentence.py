@@ -49,6 +49,15 @@ _SURE_TIME = re.compile(
     r"|enero|febrero|marzo|abril|junio|julio|agosto|septiembre|octubre|noviembre|diciembre)\b",
     re.IGNORECASE,
 )
+# A day that no month has, "31 November": which one it was is asked for.
+_MONTH = (
+    r"(?:january|february|april|june|july|august|september|october|november|december|jan|feb|apr|jun"
+    r"|jul|aug|sept?|oct|nov|dec|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre"
+    r"|octubre|noviembre|diciembre)"
+)
+_NO_DAY = re.compile(
+    rf"\b(?:on |el )?(?:(?:29|3[01])(?: of| de)? {_MONTH}|{_MONTH} (?:29|3[01]))\b", re.IGNORECASE
+)
 _PRICE_OF_ONE = re.compile(rf"\s?{either('each')}")
 
 
@@ -156,6 +165,7 @@ def _times(text: str, around: Surroundings) -> tuple[Time, ...]:
         if not text[time.start : time.end].strip().isdigit():
             found.append(Time(time.start, time.end, time.period.start if is_day else None))
         left = hide(left, time.start, time.end, ";")
+    found += [Time(*match.span(), None) for match in _NO_DAY.finditer(left)]
     return tuple(sorted(found, key=lambda each: each.start))
 
 
