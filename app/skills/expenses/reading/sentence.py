@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 
 from app.amounts import FoundAmount, find_amounts, fold_in_place
-from app.periods import find_period
+from app.periods import Found, find_period
 from app.skills.expenses.reading.categories import Category
 from app.skills.expenses.reading.lexicon import CATEGORY, EACH, MASKS, NOTE, SUM, TIME, either
 
@@ -41,6 +41,23 @@ _DAY = (
 )
 # An "and" that begins the next row is none between two days: "taxi 12 and yesterday coffee 4".
 _NEXT_ROW = re.compile(rf"(?<=\d )(?:and|y)(?= {_DAY})|(?:and|y)(?= {_DAY} \W?\d)", re.IGNORECASE)
+# Whoever mixes languages, or writes too few words to tell which it is, says days in these; of
+# the other language's words nothing else is taken for a time, as "mar" and "may" mean more.
+_SURE_TIME = re.compile(
+    rf"\b(?:{_DAY}|yesterday|tonight|ago|last (?:week|month|year)|antier|pasad[oa]|hace"
+    r"|january|february|april|june|july|august|september|october|november|december"
+    r"|enero|febrero|marzo|abril|junio|julio|agosto|septiembre|octubre|noviembre|diciembre)\b",
+    re.IGNORECASE,
+)
+# A day that no month has, "31 November": which one it was is asked for.
+_MONTH = (
+    r"(?:january|february|april|june|july|august|september|october|november|december|jan|feb|apr|jun"
+    r"|jul|aug|sept?|oct|nov|dec|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre"
+    r"|octubre|noviembre|diciembre)"
+)
+_NO_DAY = re.compile(
+    rf"\b(?:on |el )?(?:(?:29|3[01])(?: of| de)? {_MONTH}|{_MONTH} (?:29|3[01]))\b", re.IGNORECASE
+)
 _PRICE_OF_ONE = re.compile(rf"\s?{either('each')}")
 
 
@@ -140,7 +157,7 @@ def _times(text: str, around: Surroundings) -> tuple[Time, ...]:
     left = _ONE.sub(lambda match: "-" * len(match[0]), text)
     left = _NEXT_ROW.sub(lambda match: ";" * len(match[0]), left)
     while len(found) < _MOST_TIMES:
-        time = find_period(left, around.language, around.today)
+        time = _next_time(left, around)
         if time is None or time.end <= time.start:
             break
         is_day = (time.period.end - time.period.start).days == 1
@@ -148,7 +165,17 @@ def _times(text: str, around: Surroundings) -> tuple[Time, ...]:
         if not text[time.start : time.end].strip().isdigit():
             found.append(Time(time.start, time.end, time.period.start if is_day else None))
         left = hide(left, time.start, time.end, ";")
+    found += [Time(*match.span(), None) for match in _NO_DAY.finditer(left)]
     return tuple(sorted(found, key=lambda each: each.start))
+
+
+def _next_time(left: str, around: Surroundings) -> Found | None:
+    """A time in the language of the sentence, else a sure one in the other."""
+    found = find_period(left, around.language, around.today)
+    if found is not None and found.end > found.start:
+        return found
+    other = find_period(left, "es" if around.language == "en" else "en", around.today)
+    return other if other and _SURE_TIME.search(left[other.start : other.end]) else None
 
 
 def _without_numbers(sums: list[FoundAmount], folded: str) -> tuple[FoundAmount, ...]:

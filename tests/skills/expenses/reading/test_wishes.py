@@ -52,6 +52,18 @@ def test_a_sentence_says_what_to_do_and_with_what(
     assert read_wish(said, language, TODAY, CATEGORIES) == Wish(tool, told, missing)
 
 
+def test_a_day_is_read_in_either_language_whatever_the_sentence_is_taken_for() -> None:
+    for language, said, item in (
+        ("es", "Add electricity bill £200 yesterday", "electricity bill"),
+        ("en", "gasté 30 en servilletas ayer", "servilletas"),
+        ("es", "gasté 20 en sal de mar ayer", "sal de mar"),
+        ("en", "add mayo $5 yesterday", "mayo"),
+    ):
+        wish = read_wish(said, language, TODAY, CATEGORIES)
+        assert wish is not None
+        assert (wish.arguments["item"], wish.arguments["date"]) == (item, "2026-11-19")
+
+
 @pytest.mark.parametrize(("language", "said"), list(not_about_it()))
 def test_a_sentence_about_something_else_is_none_of_the_ledgers_business(
     language: str, said: str
