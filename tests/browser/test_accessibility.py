@@ -19,6 +19,8 @@ from tests.factories.chat import make_turn_facts
 from tests.model_server import Say
 
 
+# There are many pages, and a busy machine looks at each for seconds.
+@pytest.mark.timeout(400)
 @pytest.mark.parametrize("look", LOOKS)
 def test_axe_finds_nothing_on_any_page_and_all_fit_their_window(
     visit: Visit, house: House, look: str
