@@ -11,19 +11,19 @@ from werkzeug.datastructures import FileStorage, MultiDict
 from app.db import ScopedSession, read_id
 from app.errors import ComandaError
 from app.extensions import services
-from app.files.models import StoredFile
-from app.files.storage import Storage
-from app.files.uploads import hold_files, store_upload
-from app.skills.forms.drafts import read_fields_of
-from app.skills.forms.fields.definitions import (
+from app.fields.definitions import (
     FILE_TYPES,
     LARGEST_FILE_MIB,
     MIB,
     FileField,
     FormField,
 )
-from app.skills.forms.fields.typed import shape_of
-from app.skills.forms.fields.values import Problem, Values
+from app.fields.typed import shape_of
+from app.fields.values import Problem, Values
+from app.files.models import StoredFile
+from app.files.storage import Storage
+from app.files.uploads import hold_files, store_upload
+from app.skills.forms.drafts import read_fields_of
 from app.skills.forms.models import FormDraft
 
 OWNER_KIND = "form_draft"

@@ -8,7 +8,7 @@ from sqlalchemy import Select, or_, select
 
 from app.db import ScopedSession
 from app.errors import NotFound
-from app.skills.forms.fields.definitions import FormField, read_fields
+from app.fields.definitions import FormField, read_fields
 from app.skills.forms.models import FormTemplate, FormTemplateVersion
 
 

@@ -11,9 +11,9 @@ from sqlalchemy import ColumnElement, Text, cast, func, or_, select
 from app.accounts.audit import record
 from app.db import ScopedSession, new_id, utc_now
 from app.errors import InvalidInput, NotFound
+from app.fields.definitions import EmailField, PhoneField, Words
+from app.fields.values import LONGEST_NAME, Problem, Surroundings, clean, read_value
 from app.folding import words
-from app.skills.forms.fields.definitions import EmailField, PhoneField, Words
-from app.skills.forms.fields.values import LONGEST_NAME, Problem, Surroundings, clean, read_value
 from app.skills.forms.models import Contact
 
 MOST_LISTED = 200

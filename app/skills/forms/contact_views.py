@@ -11,6 +11,7 @@ from flask_babel import gettext as _
 
 from app.accounts.pages import page
 from app.errors import InvalidInput
+from app.fields.display import plain
 from app.skills.forms.contact_editing import (
     MOST_LISTED,
     PHONE,
@@ -22,7 +23,6 @@ from app.skills.forms.contact_editing import (
     switch_contact,
 )
 from app.skills.forms.contact_import import LARGEST_FILE, import_contacts
-from app.skills.forms.fields.display import plain
 from app.skills.forms.models import Contact
 from app.skills.forms.pages import reader_language
 from app.web import db_session, require_role

@@ -8,8 +8,8 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, select
 
 from app.db import ScopedSession, new_id, read_id
+from app.fields.values import Person, people_called
 from app.folding import words
-from app.skills.forms.fields.values import Person, people_called
 from app.skills.forms.models import Contact
 
 MOST_FOUND = 8

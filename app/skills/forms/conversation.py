@@ -15,14 +15,14 @@ from app.assistant.registry import Opening
 from app.assistant.threads import Accepted, accept_message
 from app.db import ScopedSession
 from app.errors import Conflict, NotFound
-from app.skills.forms.drafts import Filling, load_draft_of_thread, read_filling, require_open
-from app.skills.forms.fields.definitions import (
+from app.fields.definitions import (
     FormField,
     MultiSelectField,
     RadioField,
     SelectField,
 )
-from app.skills.forms.fields.values import has_value
+from app.fields.values import has_value
+from app.skills.forms.drafts import Filling, load_draft_of_thread, read_filling, require_open
 from app.skills.forms.models import UPDATE_FORM, FormDraft, FormTemplate
 from app.skills.forms.surroundings import surroundings
 

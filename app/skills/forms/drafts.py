@@ -12,10 +12,10 @@ from sqlalchemy.dialects.postgresql import insert
 
 from app.db import ScopedSession, new_id, utc_now
 from app.errors import Conflict, NotFound
+from app.fields.checking import check_form, check_values, missing_fields, shown_fields
+from app.fields.definitions import FormField
+from app.fields.values import Checked
 from app.skills.forms.catalog import fields_at, load_template
-from app.skills.forms.fields.checking import check_form, check_values, missing_fields, shown_fields
-from app.skills.forms.fields.definitions import FormField
-from app.skills.forms.fields.values import Checked
 from app.skills.forms.models import FormDraft, FormTemplate
 from app.skills.forms.surroundings import surroundings
 

@@ -11,10 +11,10 @@ from zoneinfo import ZoneInfo
 from flask_babel import gettext as _
 
 from app.db import ScopedSession
-from app.skills.forms.fields.checking import shown_fields
-from app.skills.forms.fields.definitions import FormField, read_fields
-from app.skills.forms.fields.display import plain
-from app.skills.forms.fields.values import has_value
+from app.fields.checking import shown_fields
+from app.fields.definitions import FormField, read_fields
+from app.fields.display import plain
+from app.fields.values import has_value
 from app.skills.forms.models import FormSubmission
 from app.skills.forms.sheets import title_of
 from app.skills.forms.submissions import Wanted, each_form_version, next_submissions

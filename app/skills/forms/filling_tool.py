@@ -12,11 +12,11 @@ from app.assistant.parts import Suggestion
 from app.assistant.tool import Arguments, ReadTool, ToolContext, ToolFailure, ToolResult
 from app.db import ScopedSession
 from app.errors import ComandaError
+from app.fields.definitions import FormField
+from app.fields.display import display
+from app.fields.extraction import extract
 from app.skills.forms.conversation import KIND, PROMPT
 from app.skills.forms.drafts import load_draft_of_thread, read_filling
-from app.skills.forms.extraction import extract
-from app.skills.forms.fields.definitions import FormField
-from app.skills.forms.fields.display import display
 from app.skills.forms.models import UPDATE_FORM, FormDraft
 from app.skills.forms.parts import FilledField, FormUpdatesPart, RefusedField
 from app.skills.forms.surroundings import surroundings

@@ -15,12 +15,12 @@ from flask_login import current_user
 from app.db import ScopedSession
 from app.errors import Conflict
 from app.extensions import limiter
+from app.fields.typed import TypedForm
+from app.fields.values import Problem
 from app.skills.forms.attachments import LARGEST_FORM, receive_files
 from app.skills.forms.blueprint import blueprint
 from app.skills.forms.catalog import load_template
 from app.skills.forms.drafts import load_draft, read_filling
-from app.skills.forms.fields.typed import TypedForm
-from app.skills.forms.fields.values import Problem
 from app.skills.forms.models import FormDraft
 from app.skills.forms.pages import (
     dependents,

@@ -16,12 +16,12 @@ from app.assistant.talk import no_talk_yet, talk_beside
 from app.assistant.threads import load_thread
 from app.db import new_id
 from app.errors import NotFound
+from app.fields.definitions import FILE_TYPES, FormField
+from app.fields.typed import mark_of
+from app.fields.values import Problem
 from app.files.pages import FileView, view_own_files
 from app.skills.forms.conversation import has_assistant
 from app.skills.forms.drafts import Filling
-from app.skills.forms.fields.definitions import FILE_TYPES, FormField
-from app.skills.forms.fields.typed import mark_of
-from app.skills.forms.fields.values import Problem
 from app.skills.forms.models import FormDraft, FormTemplate
 from app.skills.forms.parts import SURE
 from app.skills.forms.saving import shape_in

@@ -10,6 +10,17 @@ from sqlalchemy import select
 
 from app.db import ScopedSession, read_id
 from app.errors import Conflict, NotFound
+from app.fields.checking import check_values
+from app.fields.definitions import FormField
+from app.fields.typed import (
+    TypedForm,
+    mark_of,
+    raw_of,
+    read_seen,
+    read_shape,
+    shape_of,
+)
+from app.fields.values import has_value
 from app.skills.forms.attachments import hold_draft_files, let_draft_files_go
 from app.skills.forms.catalog import fields_at, load_template
 from app.skills.forms.drafts import (
@@ -23,17 +34,6 @@ from app.skills.forms.drafts import (
     read_filling,
     undo_change,
 )
-from app.skills.forms.fields.checking import check_values
-from app.skills.forms.fields.definitions import FormField
-from app.skills.forms.fields.typed import (
-    TypedForm,
-    mark_of,
-    raw_of,
-    read_seen,
-    read_shape,
-    shape_of,
-)
-from app.skills.forms.fields.values import has_value
 from app.skills.forms.models import FormDraft, FormTemplate, FormTemplateVersion
 from app.skills.forms.surroundings import surroundings
 

@@ -8,9 +8,9 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from app.bilingual import in_language
-from app.skills.forms.fields.checking import shown_fields
-from app.skills.forms.fields.definitions import FILE_TYPES, read_fields
-from app.skills.forms.fields.display import display, display_moment
+from app.fields.checking import shown_fields
+from app.fields.definitions import FILE_TYPES, read_fields
+from app.fields.display import display, display_moment
 from app.skills.forms.models import FormSubmission
 
 PICTURES = ("photo", "signature")

@@ -13,7 +13,7 @@ import yaml
 from sqlalchemy import select
 
 from app.db import ScopedSession, new_id
-from app.skills.forms.fields.definitions import FormField, Words, dump_fields, read_fields
+from app.fields.definitions import FormField, Words, dump_fields, read_fields
 from app.skills.forms.models import FormTemplate
 
 FOLDER = Path(__file__).parent / "starters"

@@ -15,10 +15,10 @@ from app.accounts.audit import record
 from app.accounts.models import User
 from app.db import ScopedSession, new_id, utc_now
 from app.errors import NotFound
+from app.fields.definitions import dump_fields
+from app.fields.values import Checked, Values
 from app.skills.forms.attachments import keep_submitted_files
 from app.skills.forms.drafts import Filling, check_to_submit, require_open
-from app.skills.forms.fields.definitions import dump_fields
-from app.skills.forms.fields.values import Checked, Values
 from app.skills.forms.models import FormCounter, FormSubmission, FormTemplate
 from app.skills.forms.surroundings import surroundings
 

@@ -10,9 +10,9 @@ from sqlalchemy import or_, select
 
 from app.accounts.models import Group
 from app.db import ScopedSession, read_id, utc_now
+from app.fields.values import Attachment, Surroundings
 from app.files.models import StoredFile
 from app.skills.forms.contacts import find_people
-from app.skills.forms.fields.values import Attachment, Surroundings
 
 
 def surroundings(session: ScopedSession, language: str, draft_id: UUID) -> Surroundings:

@@ -7,23 +7,23 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.db import ScopedSession
-from app.folding import fold
-from app.skills.forms.drafts import Change, Filling, change_fields, read_filling
-from app.skills.forms.fields.checking import shown_fields
-from app.skills.forms.fields.definitions import (
+from app.fields.checking import shown_fields
+from app.fields.definitions import (
     FILE_TYPES,
     FormField,
     MultiSelectField,
     RadioField,
     SelectField,
 )
-from app.skills.forms.fields.values import (
+from app.fields.values import (
     Problem,
     Surroundings,
     has_value,
     is_empty,
     read_value,
 )
+from app.folding import fold
+from app.skills.forms.drafts import Change, Filling, change_fields, read_filling
 from app.skills.forms.models import FormDraft
 from app.skills.forms.surroundings import surroundings
 

@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy import select
 
 from app.db import Database, new_id
-from app.skills.forms.fields.definitions import read_fields
+from app.fields.definitions import read_fields
 from app.skills.forms.models import FormDraft, FormSubmission, FormTemplate
 from tests.factories import CheckedClient, Member, Page
 from tests.html_checks import Element

@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from app.db import utc_now
-from app.skills.forms.fields.definitions import MIB, read_fields
-from app.skills.forms.fields.values import Attachment, Problem, Surroundings, read_value
+from app.fields.definitions import MIB, read_fields
+from app.fields.values import Attachment, Problem, Surroundings, read_value
 from tests.skills.forms.filling import field
 
 FILES = {

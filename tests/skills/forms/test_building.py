@@ -9,7 +9,7 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.db import Database
-from app.skills.forms.fields.definitions import FIELD_TYPES, read_fields
+from app.fields.definitions import FIELD_TYPES, read_fields
 from app.skills.forms.models import FormDraft, FormTemplate, FormTemplateVersion
 from tests.factories import CheckedClient, Member, Page, make_user, sign_in
 from tests.skills.forms.filling import (

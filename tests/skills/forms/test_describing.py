@@ -14,9 +14,9 @@ from app.config import Settings
 from app.db import Database
 from app.extensions import Services
 from app.factory import build_app
+from app.fields.definitions import RadioField, read_fields
 from app.skills.forms.building.drafting import draft_from_starters, find_starter
 from app.skills.forms.building.naming import fields_named_in
-from app.skills.forms.fields.definitions import RadioField, read_fields
 from app.skills.forms.models import FormTemplate
 from app.skills.forms.starters import read_starters
 from tests.factories import CheckedClient, Member, make_user, sign_in

@@ -13,9 +13,9 @@ import numpy as np
 
 from app.assistant.language import detect_language
 from app.assistant.providers.builtin.words import stems
+from app.fields.definitions import FormField, Words, dump_fields
 from app.retrieval.embedder import Embedder, EmbeddingUnavailable, Vectors
 from app.skills.forms.building.naming import fields_named_in, take_apart
-from app.skills.forms.fields.definitions import FormField, Words, dump_fields
 from app.skills.forms.models import FORM_TOOLS
 from app.skills.forms.naming import PAPER_WORDS
 from app.skills.forms.search import FORM_WORDS

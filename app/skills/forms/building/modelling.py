@@ -23,9 +23,9 @@ from app.assistant.providers.base import (
     ToolCall,
     ToolSpec,
 )
+from app.fields.definitions import FIELD_TYPES, Words, dump_fields, read_fields
 from app.icons import SHAPES
 from app.skills.forms.building.drafting import Drafted
-from app.skills.forms.fields.definitions import FIELD_TYPES, Words, dump_fields, read_fields
 from app.skills.forms.models import FORM_TOOLS
 
 TRIES = 2

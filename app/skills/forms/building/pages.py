@@ -13,6 +13,7 @@ from flask_login import current_user
 from markupsafe import Markup
 
 from app.bilingual import in_language
+from app.fields.typed import shape_of
 from app.icons import SHAPES
 from app.skills.forms.building.reading import Built, build
 from app.skills.forms.building.rows import Row
@@ -20,7 +21,6 @@ from app.skills.forms.building.saving import is_stored
 from app.skills.forms.building.types import CHOOSING, SETTINGS, TYPES, Setting, TypeWords
 from app.skills.forms.building.wording import condition_in_words
 from app.skills.forms.building.work import Work
-from app.skills.forms.fields.typed import shape_of
 from app.skills.forms.models import FormTemplate
 from app.skills.forms.pages import FieldView, reader_language, view_problem
 

@@ -9,19 +9,19 @@ from typing import Any
 
 import re2
 
-from app.icons import SHAPES
-from app.skills.forms.building.rows import Row, make_name
-from app.skills.forms.building.types import CHOOSING, ORDERED, SETTINGS, Setting
-from app.skills.forms.building.work import LONGEST_DESCRIPTION, LONGEST_TITLE, TEXTS, Work
-from app.skills.forms.fields.definitions import (
+from app.fields.definitions import (
     MOST_FIELDS,
     Condition,
     FormField,
     dump_fields,
     read_fields,
 )
-from app.skills.forms.fields.numbers import parse_number
-from app.skills.forms.fields.values import Problem, clean
+from app.fields.numbers import parse_number
+from app.fields.values import Problem, clean
+from app.icons import SHAPES
+from app.skills.forms.building.rows import Row, make_name
+from app.skills.forms.building.types import CHOOSING, ORDERED, SETTINGS, Setting
+from app.skills.forms.building.work import LONGEST_DESCRIPTION, LONGEST_TITLE, TEXTS, Work
 from app.skills.forms.models import FORM_TOOLS
 
 SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?")

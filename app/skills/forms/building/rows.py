@@ -12,9 +12,7 @@ from typing import Any, Protocol
 
 from app.bilingual import in_language
 from app.errors import InvalidInput
-from app.folding import words
-from app.skills.forms.building.types import CHOOSING, SETTINGS, Setting
-from app.skills.forms.fields.definitions import (
+from app.fields.definitions import (
     FIELD_TYPES,
     MOST_FIELDS,
     MOST_OPTIONS,
@@ -22,6 +20,8 @@ from app.skills.forms.fields.definitions import (
     FormField,
     read_fields,
 )
+from app.folding import words
+from app.skills.forms.building.types import CHOOSING, SETTINGS, Setting
 
 LONGEST_NAME = 40
 LONGEST_TYPED = 6_000

@@ -18,10 +18,10 @@ from app.accounts.audit import record
 from app.accounts.models import User
 from app.db import JsonObject, ScopedSession, new_id, utc_now
 from app.errors import Conflict, InvalidInput, NotFound
+from app.fields.definitions import dump_fields, read_fields
 from app.folding import words
 from app.skills.forms.building.reading import TAKEN
 from app.skills.forms.catalog import load_template
-from app.skills.forms.fields.definitions import dump_fields, read_fields
 from app.skills.forms.models import TEMPLATE_STATES, FormTemplate, FormTemplateVersion
 
 # What a version holds, and what bringing one back changes: its address and its state stay.

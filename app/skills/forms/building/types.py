@@ -8,7 +8,7 @@ from typing import Literal
 from flask_babel import LazyString
 from flask_babel import lazy_gettext as _
 
-from app.skills.forms.fields.definitions import LARGEST_FILE_MIB, MOST_OPTIONS
+from app.fields.definitions import LARGEST_FILE_MIB, MOST_OPTIONS
 
 Choices = tuple[tuple[str, LazyString | str], ...]
 

@@ -9,9 +9,9 @@ from flask_babel import gettext as _
 
 from app.bilingual import in_language
 from app.differences import Change, compare
+from app.fields.definitions import read_fields
 from app.skills.forms.building.rows import Row, new_row, row_of
 from app.skills.forms.building.types import CHOOSING, SETTINGS, TYPES, Setting
-from app.skills.forms.fields.definitions import read_fields
 
 # Beside a change, so many lines of what stayed are shown.
 AROUND = 4

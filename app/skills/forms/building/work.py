@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from app.errors import InvalidInput
+from app.fields.definitions import FIELD_TYPES, MOST_FIELDS, read_fields
 from app.skills.forms.building.rows import (
     MOST_ROWS,
     NEW,
@@ -19,7 +20,6 @@ from app.skills.forms.building.rows import (
     read_open_row,
     row_of,
 )
-from app.skills.forms.fields.definitions import FIELD_TYPES, MOST_FIELDS, read_fields
 from app.skills.forms.models import FormTemplate
 
 TEXTS = ("title_en", "title_es", "description_en", "description_es", "slug", "icon")

@@ -1,0 +1,93 @@
+"""From a sentence in English or Spanish to a form's values, without a model.
+
+It works from the fields alone: their types, labels, units and options. What was not said is
+left empty, and so is what may be meant one way or another.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from app.fields.checking import check_values, shown_fields
+from app.fields.definitions import FormField
+from app.fields.extraction.answers import fill_answers
+from app.fields.extraction.boxes import fill_boxes
+from app.fields.extraction.details import fill_details
+from app.fields.extraction.moments import fill_moments
+from app.fields.extraction.numbers import fill_numbers
+from app.fields.extraction.options import fill_options
+from app.fields.extraction.people import fill_people
+from app.fields.extraction.reading import Found, Reading
+from app.fields.extraction.sentence import Sentence
+from app.fields.extraction.texts import (
+    account_of,
+    fill_account,
+    fill_codes,
+    fill_machines,
+    fill_names,
+)
+from app.fields.values import Surroundings
+from app.folding import fold
+
+__all__ = ["Found", "extract"]
+
+# Each takes the words that it has understood away from those after it.
+_STEPS = (
+    fill_answers, fill_details, fill_names, fill_codes, fill_moments, fill_numbers, fill_people,
+    fill_options, fill_boxes, fill_machines, fill_account,
+)  # fmt: skip
+_CORRECTION = re.compile(
+    r"^\W*(?:no|nope|not|actually|sorry|oops|wait|correction|i meant|my mistake|perdon|disculpa"
+    r"|en realidad|mejor dicho|me equivoque|correccion|digo|corrige|cambia|change|it was|it's"
+    r"|it wasn't|it should|make it|ponle|que sean|fue|fueron|era|eran|es|son)\b"
+    r"|\b(?:i meant|quise decir|should be|should have been|instead of|en vez de|en lugar de"
+    r"|change the|cambia (?:el|la))\b"
+    r"|,\s*(?:not|y no|no)\s+\S+\W*$"
+)
+
+
+def extract(
+    fields: Sequence[FormField],
+    text: str,
+    around: Surroundings,
+    known: Mapping[str, Any] | None = None,
+) -> list[Found]:
+    """The values that a sentence says, in the order of the fields.
+
+    `known` is what the form holds already, by field: only a correction changes it ("actually
+    it was his left hand"), anything else fills what is empty. A person who may be several
+    contacts is given by name, so that reading the value asks which one.
+    """
+    filled = {name: raw for name, raw in (known or {}).items() if raw not in (None, "", [], {})}
+    said = Sentence.of(text)
+    is_correction = bool(filled) and bool(_CORRECTION.search(said.folded))
+    reading = Reading(fields, said, around, filled, is_correction)
+    if account_of(said.folded) < len(said.folded.rstrip()):
+        for step in _STEPS:
+            step(reading)
+    new = {name: each for name, each in reading.found.items() if _is_new(each, filled.get(name))}
+    shown = _shown(fields, {**filled, **{n: each.raw for n, each in new.items()}}, around)
+    return [new[field.name] for field in fields if field.name in new and field.name in shown]
+
+
+def _is_new(found: Found, before: Any) -> bool:
+    return _plain(found.raw) != _plain(before)
+
+
+def _plain(raw: Any) -> str:
+    """A raw value as another one is compared with it: a person by name, a list in any order."""
+    if isinstance(raw, Mapping):
+        return fold(str(raw.get("name") or sorted(raw.items())))
+    if isinstance(raw, (list, tuple)):
+        return str(sorted(map(str, raw)))
+    return fold(str(raw))
+
+
+def _shown(
+    fields: Sequence[FormField], raw: Mapping[str, Any], around: Surroundings
+) -> frozenset[str]:
+    """The names of the fields that are there once these values are filled in."""
+    values = check_values(fields, raw, around).values
+    return frozenset(field.name for field in shown_fields(fields, values))

@@ -1,0 +1,123 @@
+"""What names its field itself: "change the time to 4", "location: bar"."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from app.fields.extraction.clock import read_hour
+from app.fields.extraction.lexicon import NUMBER_WORDS
+from app.fields.extraction.options import find_options
+from app.fields.extraction.people import find_people
+from app.fields.extraction.reading import Reading, content_stems, cue_words, squeeze, stem
+from app.fields.extraction.sentence import Sentence, Span
+from app.fields.numbers import parse_number
+
+_CHANGE = re.compile(
+    r"\b(?:change|set|update|correct|make|switch|fix|cambia(?:r|me|le)?|cambie|corrige|corregir"
+    r"|actualiza(?:r)?|pon(?:er|le|ga)?)\s+(?:the|el|la|los|las|his|her|su)?\s*"
+    r"(?P<label>[^:;,.]{2,50}?)\s+(?:to be|to|as|from [^;,.]{1,30}? to|a|al|por|en|como)\s+"
+    r"(?P<value>[^;\n]+)"
+)
+_COLON = re.compile(r"(?:^|[;\n.,])\s*(?P<label>[^:;\n,.]{2,50}?)\s*[:=]\s*(?P<value>[^;\n]+)")
+# What a field may be called by its kind.
+_KINDS = {
+    "time": ("time", "hour", "hora"),
+    "date": ("date", "day", "fecha", "dia"),
+    "datetime": ("time", "hour", "hora", "date", "day", "fecha", "dia"),
+    "phone": ("phone", "telephone", "cell", "telefono", "celular"),
+    "email": ("email", "e-mail", "mail", "correo"),
+    "person": ("person", "persona", "name", "nombre"),
+}
+
+
+def fill_answers(reading: Reading) -> None:
+    """Give values to the fields that they are said for, word by word."""
+    for pattern in (_CHANGE, _COLON):
+        for match in reading.said.find(pattern):
+            field = named_field(reading, match["label"])
+            value = Span(*match.span("value"))
+            if field is None:
+                continue
+            if field.type not in ("textarea", "multi_select"):
+                value = _until_comma(reading, value)
+            if field.type != "textarea" or not reading.known.get(field.name):
+                _fill(reading, field, value, Span(match.start("label"), value.end))
+
+
+def _until_comma(reading: Reading, value: Span) -> Span:
+    """One value, without what is said after it."""
+    end = re.search(r",(?!\d)|\.(?:\s|$)", reading.said.folded[value.start : value.end])
+    return Span(value.start, value.start + end.start()) if end else value
+
+
+def named_field(reading: Reading, label: str) -> Any:
+    """The one field that all words of a label name, the one with the shortest label of several."""
+    asked = set(content_stems(label))
+    fitting = [each for each in reading.fields if asked and asked <= _names(each)]
+    filled = [each for each in fitting if reading.known.get(each.name)]
+    choice = filled if len(filled) == 1 else fitting
+    lengths = sorted((len(cue_words(each.label)), i) for i, each in enumerate(choice))
+    if len(lengths) > 1 and lengths[0][0] == lengths[1][0]:
+        return None
+    return choice[lengths[0][1]] if lengths else None
+
+
+def _names(field: Any) -> frozenset[str]:
+    kind = frozenset(stem(word) for word in _KINDS.get(field.type, ()))
+    return cue_words(field.label) | kind | frozenset(content_stems(field.name.replace("_", " ")))
+
+
+def _fill(reading: Reading, field: Any, value: Span, whole: Span) -> None:
+    raw = _raw(reading, field, value)
+    if raw is not None and field.name not in reading.found:
+        reading.add(field.name, raw, 0.95, whole)
+
+
+def _raw(reading: Reading, field: Any, value: Span) -> Any:
+    """What the words of an answer are for its field; None where they are nothing of its kind."""
+    text = squeeze(reading.said.words(value))
+    if field.type in ("select", "radio", "multi_select"):
+        return _options(reading, field, text)
+    if field.type == "number":
+        return _number(text)
+    if field.type == "time":
+        return _hour(reading, field, text)
+    if field.type == "person":
+        return _person(reading, text)
+    if field.type == "textarea":
+        return text
+    if field.type == "text":
+        return re.sub(r"^(?:the|el|la|los|las)\s+", "", text) or None
+    return None
+
+
+def _options(reading: Reading, field: Any, text: str) -> Any:
+    alone = Reading([field], Sentence.of(text), reading.around, {}, reading.is_correction)
+    values = list(dict.fromkeys(each.value for each in find_options(alone, field, is_answer=True)))
+    if field.type == "multi_select":
+        return values or None
+    return values[0] if len(values) == 1 else None
+
+
+def _person(reading: Reading, text: str) -> dict[str, str] | None:
+    """A contact, or the name of several; who is none of them is left to the other ways."""
+    people = find_people(reading, text)
+    if len(people) == 1:
+        return {"name": people[0].name, "contact_id": people[0].id}
+    return {"name": text} if people else None
+
+
+def _number(text: str) -> str | None:
+    found = re.search(r"-?\d[\d.,]*", text)
+    number = found[0].rstrip(".,") if found else str(NUMBER_WORDS.get(text.lower(), ""))
+    return number if parse_number(number) is not None else None
+
+
+def _hour(reading: Reading, field: Any, text: str) -> str | None:
+    """A time; where before or after noon is open, as it was before."""
+    times = read_hour(Sentence.of(text).folded)
+    before = str(reading.known.get(field.name) or "")
+    if len(times) > 1 and before[:2].isdigit():
+        times = tuple(each for each in times if (each.hour < 12) == (int(before[:2]) < 12))
+    return f"{times[0]:%H:%M}" if len(times) == 1 else None

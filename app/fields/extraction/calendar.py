@@ -1,0 +1,164 @@
+"""Days in a sentence: "yesterday", "el martes", "last Saturday", "11/12", "December 4"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+
+import dateparser
+
+from app.fields.extraction.lexicon import NUMBER_WORDS
+from app.fields.extraction.sentence import Sentence, Span
+
+_PARTS = r"morning|afternoon|evening|night|madrugada|manana|tarde|noche"
+_PART = rf"(?:early |late )?(?:{_PARTS})"
+_THEN = rf"(?:,?\s*(?:in the |por la |en la |a la )?{_PART})?"
+_COUNTS = "|".join(NUMBER_WORDS)
+_RELATIVE = (
+    (-2, rf"the day before yesterday|anteayer|antier|antes de ayer{_THEN}"),
+    (-1, r"last night|anoche"),
+    (-1, rf"(?:yesterday|ayer){_THEN}"),
+    (0, rf"(?:this {_PART}|tonight|esta (?:misma )?{_PART})"),
+    (0, rf"(?:today|hoy)(?: mismo)?{_THEN}"),
+    (2, r"the day after tomorrow|pasado manana"),
+    (1, rf"tomorrow{_THEN}|(?<!la )(?<!de )(?<!esta )(?<!ayer )(?<!hoy )manana{_THEN}"),
+)
+_AGO = re.compile(
+    rf"\b(?P<count>\d{{1,3}}|an?|{_COUNTS})\s+(?P<unit>days?|weeks?)\s+ago\b"
+    rf"|\bhace\s+(?P<count_es>\d{{1,3}}|{_COUNTS})\s+(?P<unit_es>dias?|semanas?)\b"
+)
+_WEEKDAYS = {
+    "monday": 0, "tuesday": 1, "wednesday": 2, "thursday": 3, "friday": 4, "saturday": 5,
+    "sunday": 6, "lunes": 0, "martes": 1, "miercoles": 2, "jueves": 3, "viernes": 4,
+    "sabado": 5, "domingo": 6,
+}  # fmt: skip
+_WEEKDAY = re.compile(
+    rf"\b(?:(?P<next>next|el proximo|este proximo)\s+|(?P<last>last|this past|el pasado)\s+)?"
+    rf"(?P<day>{'|'.join(_WEEKDAYS)})"
+    rf"(?P<last_es>\s+pasado)?(?P<next_es>\s+(?:que viene|proximo))?{_THEN}(?!\w)"
+)
+_MONTHS = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
+    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?|enero|febrero|marzo|abril|mayo"
+    r"|junio|julio|agosto|septiembre|octubre|noviembre|diciembre)"
+)
+_WRITTEN = re.compile(
+    rf"\b{_MONTHS}\.?\s+(?:the\s+)?\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s+20\d\d)?(?![\w:])"
+    rf"|\b\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+|de\s+)?{_MONTHS}\b\.?(?:,?\s+(?:de\s+|del\s+)?20\d\d)?"
+)
+_NUMBERS = re.compile(
+    r"(?<![\d/-])(?P<iso>20\d\d-\d\d-\d\d)(?![\d-])"
+    r"|(?<![\d/-])(?P<first>\d{1,2})/(?P<second>\d{1,2})(?:/(?P<year>20\d\d|\d\d))?(?![\d/-])"
+)
+
+
+@dataclass(frozen=True)
+class Day:
+    """A day that was said: so far from today, a day of the week, or a date as it was written."""
+
+    span: Span
+    offset: int | None = None
+    weekday: int | None = None
+    # "past" or "future" where it was said which Tuesday.
+    side: str = ""
+    written: str = ""
+    part: str = ""
+
+    def on(self, today: date, when: str) -> date | None:
+        """The day for a field that takes past, future or any ones; None where it is open."""
+        if self.offset is not None:
+            return today + timedelta(days=self.offset)
+        side = self.side or when
+        if side not in ("past", "future"):
+            return _read(self.written, today, "") if self.written else None
+        if self.weekday is None:
+            return _read(self.written, today, side)
+        if side == "past":
+            return today - timedelta(days=(today.weekday() - self.weekday - 1) % 7 + 1)
+        return today + timedelta(days=(self.weekday - today.weekday() - 1) % 7 + 1)
+
+
+def find_days(said: Sentence, is_spanish: bool) -> list[Day]:
+    """All days of a sentence that are not denied, in their order."""
+    found: list[Day] = []
+    for day in (*_relative(said), *_ago(said), *_weekdays(said), *_written(said, is_spanish)):
+        is_new = not any(day.span.overlaps(each.span) for each in found)
+        if is_new and not said.is_denied(day.span):
+            found.append(day)
+    return sorted(found, key=lambda each: each.span)
+
+
+_RELATIVE_PATTERNS = tuple(
+    (offset, re.compile(rf"\b(?:{pattern})(?!\w)")) for offset, pattern in _RELATIVE
+)
+
+
+def _relative(said: Sentence) -> Iterator[Day]:
+    for offset, pattern in _RELATIVE_PATTERNS:
+        for match in said.find(pattern):
+            part = _part(match[0])
+            if "night" in match[0] or match[0] == "anoche":
+                part = "night"
+            yield Day(Span(*match.span()), offset=offset, part=part)
+
+
+def _part(words: str) -> str:
+    """The part of the day behind the first of these words."""
+    found = re.search(rf"\b(?:{_PARTS})\b", words.partition(" ")[2])
+    return found[0] if found else ""
+
+
+def _ago(said: Sentence) -> Iterator[Day]:
+    for match in said.find(_AGO):
+        count = match["count"] or match["count_es"]
+        unit = match["unit"] or match["unit_es"]
+        days = int(count) if count.isdigit() else NUMBER_WORDS.get(count, 1)
+        times = 7 if unit[0] in "ws" else 1
+        yield Day(Span(*match.span()), offset=-days * times)
+
+
+def _weekdays(said: Sentence) -> Iterator[Day]:
+    for match in said.find(_WEEKDAY):
+        side = "past" if match["last"] or match["last_es"] else ""
+        side = "future" if match["next"] or match["next_es"] else side
+        day = _WEEKDAYS[match["day"]]
+        yield Day(Span(*match.span()), weekday=day, side=side, part=_part(match[0]))
+
+
+def _written(said: Sentence, is_spanish: bool) -> Iterator[Day]:
+    for match in said.find(_WRITTEN):
+        yield Day(Span(*match.span()), written=match[0])
+    for match in said.find(_NUMBERS):
+        written = match["iso"] or _slashes(match, is_spanish)
+        if written:
+            yield Day(Span(*match.span()), written=written)
+
+
+def _slashes(match: re.Match[str], is_spanish: bool) -> str:
+    """The month first; in Spanish only where there is no other way to read it."""
+    first, second = int(match["first"]), int(match["second"])
+    if first > 12:
+        first, second = second, first
+    elif is_spanish and second <= 12 and first != second:
+        return ""
+    if not (1 <= first <= 12 and 1 <= second <= 31):
+        return ""
+    year = match["year"] or ""
+    full_year = f"/20{year[-2:]}" if year else ""
+    return f"{first}/{second}{full_year}"
+
+
+def _read(written: str, today: date, side: str) -> date | None:
+    read = dateparser.parse(
+        written,
+        languages=["en", "es"],
+        settings={
+            "RELATIVE_BASE": datetime.combine(today, time(12)),
+            "PREFER_DATES_FROM": side or "current_period",
+            "DATE_ORDER": "MDY",
+            "REQUIRE_PARTS": ["day", "month"],
+        },
+    )
+    return read.date() if read else None

@@ -1,0 +1,152 @@
+"""The words of `words.yaml`, as patterns: what a phrase may be said as, in either language."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from app.fields.definitions import Words
+from app.folding import fold
+
+_FILE = Path(__file__).parent / "words.yaml"
+_APART = re.compile(r"\s+(?:or|o|u)\s+|\s*/\s*|\s*,\s*")
+_ARTICLES = re.compile(r"^(?:the|a|an|el|la|los|las|un|una)\s+")
+NUMBER_WORDS = {
+    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
+    "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "fifteen": 15, "twenty": 20, "thirty": 30,
+    "forty": 40, "fifty": 50, "sixty": 60, "ninety": 90,
+    "un": 1, "una": 1, "uno": 1, "dos": 2, "tres": 3, "cuatro": 4, "cinco": 5, "seis": 6,
+    "siete": 7, "ocho": 8, "nueve": 9, "diez": 10, "once": 11, "doce": 12, "quince": 15,
+    "veinte": 20, "treinta": 30, "cuarenta": 40, "cincuenta": 50, "sesenta": 60, "noventa": 90,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Role:
+    """How a field and a sentence name one of several people."""
+
+    label: frozenset[str]
+    before: re.Pattern[str]
+    after: re.Pattern[str]
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """`same` are sets of phrases that mean one thing; the rest is as in the file."""
+
+    groups: dict[str, str]
+    same: tuple[tuple[str, ...], ...]
+    narrow: dict[str, tuple[str, ...]]
+    weak: frozenset[str]
+    equipment: re.Pattern[str]
+    units: tuple[frozenset[str], ...]
+    verbs: tuple[frozenset[str], ...]
+    roles: dict[str, Role]
+    first_names: frozenset[str]
+
+
+@cache
+def lexicon() -> Lexicon:
+    """The words, read once."""
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    read: dict[str, Any] = yaml.load(
+        _FILE.read_text("utf-8"),
+        Loader=loader,  # noqa: S506 - both of them are safe
+    )
+    groups = {name: "|".join(map(re.escape, each)) for name, each in read["groups"].items()}
+    return Lexicon(
+        groups,
+        tuple(_folded(line) for line in read["same"]),
+        {fold(phrase): _folded(means) for phrase, means in read["narrow"].items()},
+        frozenset(_folded(read["weak"])),
+        _any_of(_folded(read["equipment"]), groups),
+        tuple(frozenset(_folded(line)) for line in read["units"]),
+        tuple(frozenset(_folded(line)) for line in read["verbs"]),
+        {name: _role(each, groups) for name, each in read["roles"].items()},
+        frozenset(_folded(read["first_names"])),
+    )
+
+
+def _folded(phrases: list[str]) -> tuple[str, ...]:
+    return tuple(fold(phrase) for phrase in phrases)
+
+
+def _role(written: dict[str, list[str]], groups: dict[str, str]) -> Role:
+    before, after = (_any_of(_folded(written[side]), groups) for side in ("before", "after"))
+    return Role(frozenset(_folded(written["label"])), before, after)
+
+
+def any_of(phrases: tuple[str, ...]) -> re.Pattern[str]:
+    """A pattern that finds each of these folded phrases, the longest first."""
+    return _any_of(phrases, lexicon().groups)
+
+
+def _any_of(phrases: tuple[str, ...], groups: dict[str, str]) -> re.Pattern[str]:
+    ordered = sorted(set(phrases), key=len, reverse=True)
+    said = "|".join(_as_pattern(phrase, groups) for phrase in ordered)
+    return re.compile(rf"(?<![\w'])(?:{said or '(?!)'})(?![\w'])")
+
+
+def _as_pattern(phrase: str, groups: dict[str, str]) -> str:
+    words = [word for word in re.split(r"[\s-]+", phrase) if word]
+    said = [_word(word, groups) for word in words]
+    if words and len(words[-1]) > 3 and words[-1].isalpha():
+        said[-1] += "(?:s|es)?"
+    return r"[\s-]+".join(said)
+
+
+def _word(word: str, groups: dict[str, str]) -> str:
+    if word.startswith("{"):
+        return f"(?:{groups[word.strip('{}')]})"
+    if word.isdigit():
+        spelled = [name for name, number in NUMBER_WORDS.items() if number == int(word)]
+        return rf"(?:(?:#|no\.?|number|numero)\s*)?(?:{'|'.join([word, *spelled])})"
+    if word.endswith("*"):
+        return re.escape(word[:-1]) + r"\w*"
+    return re.escape(word)
+
+
+@cache
+def phrases_of(label: Words) -> tuple[str, ...]:
+    """All that a label may be said as: its alternatives in both languages and what means them."""
+    known = {phrase for text in (label.en, label.es) for phrase in _alternatives(text)}
+    said = set(known)
+    for line in lexicon().same:
+        if known & set(line):
+            said |= set(line)
+        for phrase in known:
+            said |= _put_into(phrase, line)
+    narrow = lexicon().narrow
+    return tuple(sorted({means for each in said for means in narrow.get(each, (each,))}))
+
+
+def _alternatives(text: str) -> set[str]:
+    """ "Bruise or blow" as it is, and "bruise", and "blow"; without articles."""
+    folded = fold(re.sub(r"\(.*?\)", "", text)).strip(" .?¿!¡")
+    parts = {folded, *_APART.split(folded)}
+    return {_ARTICLES.sub("", part.strip()) for part in parts} - {""}
+
+
+def _put_into(phrase: str, line: tuple[str, ...]) -> set[str]:
+    """A phrase with its beginning or its end said otherwise: "walk-in cooler 2" is "walk-in 2"."""
+    head, _, tail = phrase.rpartition(" ")
+    short = [other for other in line if len(other.split()) < 3]
+    said = {f"{other} {tail}" for other in short if head in line}
+    return said | {f"{head} {other}" for other in short if head and tail in line}
+
+
+def unit_words(unit: Words) -> frozenset[str]:
+    """All that a field's unit is called."""
+    told = {fold(text).strip() for text in (unit.en, unit.es) if text}
+    lines = [line for line in lexicon().units if told & line]
+    return frozenset(told).union(*lines)
+
+
+def is_weak(phrase: str) -> bool:
+    """Whether words mean an option only where its field is named: "other", "low", "S"."""
+    return len(phrase) <= 2 or phrase in lexicon().weak

@@ -1,0 +1,146 @@
+"""Choices by what they mean: their labels in either language, and the words that say the same."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any, NamedTuple
+
+from app.fields.definitions import Words
+from app.fields.extraction.lexicon import any_of, is_weak, phrases_of
+from app.fields.extraction.reading import Reading
+from app.fields.extraction.sentence import Span
+
+YES, NO = frozenset({"yes", "si"}), frozenset({"no"})
+# "The reach-in freezer" says what it is, not where something was.
+_AT = re.compile(r"(?<![\w-])(?:in|inside|at|on|en|dentro de)(?: (?:the|our|el|la|los|las))?$")
+
+_PLANNED = re.compile(
+    r"\b(?:needs? to|should|might|may|will|going to|if|hay que|tiene que|tenemos que|debe|deberia"
+    r"|va a|vamos a|podria|si)\b"
+)
+
+
+class Match(NamedTuple):
+    """An option that was said somewhere."""
+
+    span: Span
+    value: str
+    is_weak: bool
+
+
+def is_yes_or_no(field: Any) -> bool:
+    """Whether the choice is between yes and no."""
+    if field.type == "multi_select" or not 2 <= len(field.options) <= 3:
+        return False
+    labels = {label for option in field.options for label in phrases_of(option.label)}
+    return bool(labels & YES) and bool(labels & NO)
+
+
+def fill_options(reading: Reading) -> None:
+    """Give each choice the option that was said; two of them for one leave it open."""
+    fields = [each for each in _choices(reading) if not is_yes_or_no(each)]
+    matches = {each.name: find_options(reading, each) for each in fields}
+    for field in fields:
+        meant = [
+            match for match in matches[field.name] if _is_meant(reading, field, match, matches)
+        ]
+        if field.type == "multi_select":
+            _choose_several(reading, field, meant)
+        else:
+            _choose_one(reading, field, meant)
+
+
+def _choices(reading: Reading) -> list[Any]:
+    """The choices that are open; of several more may always be chosen."""
+    several = [each for each in reading.fields if each.type == "multi_select"]
+    known = [each for each in several if each.name not in reading.found]
+    return [*reading.open("select", "radio"), *known]
+
+
+def find_options(reading: Reading, field: Any, *, is_answer: bool = False) -> list[Match]:
+    """The options of a field that were said and not denied, the longer of two that overlap.
+
+    Of an answer to this very field, words count that would say nothing alone.
+    """
+    found: list[Match] = []
+    for option in field.options:
+        for pattern, weak in _patterns(option.label):
+            found += [
+                Match(Span(*match.span()), option.value, weak)
+                for match in reading.said.find(pattern)
+            ]
+    found = [
+        each
+        for each in found
+        if is_answer or not each.is_weak or reading.is_near(field, each.span, 3)
+    ]
+    longest = [
+        each
+        for each in found
+        if not any(other.span.overlaps(each.span) and _beats(other, each) for other in found)
+    ]
+    return [each for each in longest if _is_so(reading, each.span)]
+
+
+def _is_so(reading: Reading, span: Span) -> bool:
+    """Whether something was said to be, not denied and not only planned."""
+    before = reading.said.before(span, 5)
+    is_planned = not reading.is_correction and bool(_PLANNED.search(before))
+    return not reading.said.is_negated(span) and not is_planned
+
+
+def _beats(other: Match, match: Match) -> bool:
+    lengths = (other.span.end - other.span.start, match.span.end - match.span.start)
+    return other.value != match.value and lengths[0] > lengths[1]
+
+
+@cache
+def _patterns(label: Words) -> tuple[tuple[re.Pattern[str], bool], ...]:
+    """What finds an option, apart for the words that mean it only where the field is named."""
+    phrases = phrases_of(label)
+    strong = tuple(each for each in phrases if not is_weak(each))
+    weak = tuple(each for each in phrases if is_weak(each))
+    return tuple((any_of(said), said is weak) for said in (strong, weak) if said)
+
+
+def _is_meant(reading: Reading, field: Any, match: Match, matches: dict[str, list[Match]]) -> bool:
+    """Words that are an option of two fields go to the one that is named, else to neither."""
+    rivals = [
+        each
+        for each in reading.fields
+        if each.name in matches and any(match.span == other.span for other in matches[each.name])
+    ]
+    if len(rivals) == 1:
+        return True
+    named = [each for each in rivals if reading.is_near(each, match.span)]
+    return named == [field]
+
+
+def _choose_one(reading: Reading, field: Any, meant: list[Match]) -> None:
+    values = {match.value for match in meant}
+    if len(values) > 1:
+        meant = [m for m in meant if _AT.search(reading.said.before(m.span, 3))]
+        values = {match.value for match in meant}
+    if len(values) == 1:
+        first = meant[0]
+        reading.add(field.name, first.value, 0.7 if first.is_weak else 0.85, first.span)
+
+
+def _choose_several(reading: Reading, field: Any, meant: list[Match]) -> None:
+    values = {match.value for match in meant}
+    if values and not reading.is_correction:
+        values |= _known_values(reading, field)
+    chosen = [option.value for option in field.options if option.value in values][: field.most]
+    if not chosen:
+        return
+    first = min(meant)
+    reading.add(field.name, chosen, 0.8, first.span)
+    for match in meant:
+        reading.said.take(match.span)
+
+
+def _known_values(reading: Reading, field: Any) -> set[str]:
+    """What has been chosen already."""
+    known = reading.known.get(field.name) or ()
+    return {str(each) for each in ((known,) if isinstance(known, str) else known)}

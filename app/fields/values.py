@@ -1,0 +1,399 @@
+"""Values of fields: read from what was typed, said or stored, into one form each.
+
+What is stored is plain JSON:
+    text, textarea, email: a string          number: a number as a string, "38.5"
+    phone: "+12105550123"                    date: "2026-11-22"   time: "15:00"
+    datetime: "2026-11-22T15:00" where the house is
+    select, radio: an option's value         multi_select: a list of them, in their order
+    checkbox: true (what is not ticked has no value)
+    address: {line1, line2, city, state, postal, country}, those that are known
+    person: {name, contact_id?}              file, photo, signature: a list of {id, name, size}
+A field without a value is absent. What the form sends and what is stored are both taken, so
+that a stored value can be read again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, time
+from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo
+
+import phonenumbers
+import re2
+from email_validator import EmailNotValidError, validate_email
+
+from app.fields.definitions import (
+    MIB,
+    AddressField,
+    CheckboxField,
+    DateField,
+    DatetimeField,
+    EmailField,
+    FileField,
+    FormField,
+    Heading,
+    MultiSelectField,
+    NumberField,
+    PersonField,
+    PhoneField,
+    PhotoField,
+    RadioField,
+    SelectField,
+    SignatureField,
+    TextareaField,
+    TextField,
+    TimeField,
+)
+from app.fields.numbers import parse_number, plain_number
+from app.folding import words
+
+Value = Any
+Values = Mapping[str, Value]
+
+ADDRESS_PARTS = ("line1", "line2", "city", "state", "postal", "country")
+LONGEST_ADDRESS_PART, LONGEST_NAME = 120, 120
+_CONTROL = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+class Attachment(NamedTuple):
+    """A file that the person has uploaded, as a value refers to it."""
+
+    id: str
+    name: str
+    size: int
+    media_type: str
+    kind: str
+
+
+class Person(NamedTuple):
+    """A contact of the group."""
+
+    id: str
+    name: str
+
+
+def _nobody(_words: str) -> Sequence[Person]:
+    return ()
+
+
+def _no_file(_id: str) -> Attachment | None:
+    return None
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What values are read in: when, where, and how contacts and files are looked up.
+
+    `find_people` gives the contacts that a name or an id may mean, the likeliest first;
+    `find_file` a file that the person may attach.
+    """
+
+    now: datetime
+    zone: ZoneInfo
+    region: str = "US"
+    language: str = "en"
+    find_people: Callable[[str], Sequence[Person]] = _nobody
+    find_file: Callable[[str], Attachment | None] = _no_file
+
+    @property
+    def today(self) -> date:
+        return self.here.date()
+
+    @property
+    def here(self) -> datetime:
+        """Now, on the clock of the house."""
+        return self.now.astimezone(self.zone)
+
+
+class Problem(ValueError):
+    """Why a value cannot be taken: a catalog message, and what fills its placeholders.
+
+    `choices` are what it may be instead, as (value, label), where there are few.
+    """
+
+    def __init__(
+        self, message: str, *, choices: Sequence[tuple[str, str]] = (), **params: Any
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.choices = tuple(choices)
+        self.params = params
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A form's values that can be taken, and the problems of those that cannot."""
+
+    values: dict[str, Value] = field(default_factory=dict)
+    problems: dict[str, Problem] = field(default_factory=dict)
+
+
+def read_value(field_: FormField, raw: Any, around: Surroundings) -> Value | None:
+    """A value as it is stored; None where there is none.
+
+    Raises:
+        Problem: it is no value of this field. That a required one is missing is none.
+    """
+    reader = _READERS.get(field_.type)
+    if reader is None or is_empty(raw):
+        return None
+    return reader(field_, raw, around)
+
+
+def clean(text: Any, *, lines: bool = False) -> str:
+    """Text without control characters and outer blanks, on one line unless `lines`."""
+    if not isinstance(text, str):
+        raise Problem("This is not text.")
+    bare = _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+    if lines:
+        return bare.strip()
+    return " ".join(bare.split())
+
+
+def is_empty(raw: Any) -> bool:
+    """Whether a raw value holds nothing at all; False is something."""
+    if raw is None or (isinstance(raw, str) and not raw.strip()):
+        return True
+    if isinstance(raw, Mapping):
+        return all(is_empty(value) for value in raw.values())
+    return isinstance(raw, (list, tuple)) and all(is_empty(value) for value in raw)
+
+
+def _read_text(field_: TextField, raw: Any, _around: Surroundings) -> str | None:
+    text = clean(raw)
+    _check_length(text, field_.min_length, field_.max_length)
+    if field_.pattern and not re2.fullmatch(field_.pattern, text):
+        told = field_.pattern_help.text(_around.language)
+        if told:
+            raise Problem("This does not look right: %(help)s", help=told)
+        raise Problem("This does not look right. Check it against the label.")
+    return text or None
+
+
+def _read_textarea(field_: TextareaField, raw: Any, _around: Surroundings) -> str | None:
+    text = clean(raw, lines=True)
+    _check_length(text, field_.min_length, field_.max_length)
+    return text or None
+
+
+def _check_length(text: str, least: int, most: int) -> None:
+    if len(text) > most:
+        raise Problem(
+            "That is %(length)s characters; at most %(limit)s fit here.",
+            length=f"{len(text):,}",
+            limit=f"{most:,}",
+        )
+    if len(text) < least:
+        raise Problem("Say a little more: at least %(limit)s characters.", limit=least)
+
+
+def _read_number(field_: NumberField, raw: Any, around: Surroundings) -> str:
+    number = parse_number(raw, around.language)
+    if number is None:
+        raise Problem("Write a number, like 38 or 38.5.")
+    if field_.min is not None and number < field_.min:
+        raise Problem("At least %(limit)s.", limit=plain_number(field_.min))
+    if field_.max is not None and number > field_.max:
+        raise Problem("At most %(limit)s.", limit=plain_number(field_.max))
+    exponent = number.normalize().as_tuple().exponent
+    if isinstance(exponent, int) and -exponent > field_.decimals:
+        if not field_.decimals:
+            raise Problem("Write a whole number.")
+        raise Problem("At most %(limit)s decimal places.", limit=field_.decimals)
+    return plain_number(number)
+
+
+def _read_email(_field: EmailField, raw: Any, _around: Surroundings) -> str:
+    try:
+        return validate_email(clean(raw), check_deliverability=False).normalized
+    except EmailNotValidError:
+        raise Problem("Write an e-mail address, like ana@example.com.") from None
+
+
+def _read_phone(_field: PhoneField, raw: Any, around: Surroundings) -> str:
+    try:
+        number = phonenumbers.parse(clean(raw), around.region)
+    except phonenumbers.NumberParseException:
+        number = None
+    if number is None or not phonenumbers.is_possible_number(number):
+        raise Problem("Write a phone number with its area code, like 210 555 0123.")
+    return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
+
+
+def _read_date(field_: DateField, raw: Any, around: Surroundings) -> str:
+    try:
+        day = date.fromisoformat(clean(raw))
+    except ValueError:
+        raise Problem("Choose a day.") from None
+    _check_year(day)
+    _check_side(field_.when, day, around.today)
+    return day.isoformat()
+
+
+def _read_time(_field: TimeField, raw: Any, _around: Surroundings) -> str:
+    try:
+        moment = time.fromisoformat(clean(raw))
+    except ValueError:
+        raise Problem("Choose a time.") from None
+    return f"{moment:%H:%M}"
+
+
+def _read_datetime(field_: DatetimeField, raw: Any, around: Surroundings) -> str:
+    try:
+        moment = datetime.fromisoformat(clean(raw))
+    except ValueError:
+        raise Problem("Choose a day and a time.") from None
+    here = around.here.replace(tzinfo=None)
+    if moment.tzinfo is not None:
+        moment = moment.astimezone(around.zone).replace(tzinfo=None)
+    _check_year(moment.date())
+    _check_side(field_.when, moment, here)
+    return moment.isoformat(timespec="minutes")
+
+
+def _check_year(day: date) -> None:
+    if not 1900 <= day.year <= 2200:
+        raise Problem("Look at the year again.")
+
+
+def _check_side(when: str, given: date | datetime, now: date | datetime) -> None:
+    if when == "past" and given > now:
+        raise Problem("This lies in the future.")
+    if when == "future" and given < now:
+        raise Problem("This lies in the past.")
+
+
+def _read_choice(field_: SelectField | RadioField, raw: Any, around: Surroundings) -> str:
+    value = clean(raw)
+    if field_.option(value) is None:
+        raise _not_on_list(field_, around.language)
+    return value
+
+
+def _read_multi_select(field_: MultiSelectField, raw: Any, around: Surroundings) -> list[str]:
+    given = {clean(each) for each in (raw if isinstance(raw, (list, tuple)) else [raw])} - {""}
+    known = [option.value for option in field_.options if option.value in given]
+    if len(known) < len(given):
+        raise _not_on_list(field_, around.language)
+    if len(known) < field_.least:
+        raise Problem("Choose at least %(limit)s.", limit=field_.least)
+    if len(known) > field_.most:
+        raise Problem("Choose at most %(limit)s.", limit=field_.most)
+    return known
+
+
+def _not_on_list(field_: SelectField | RadioField | MultiSelectField, language: str) -> Problem:
+    choices = [(option.value, option.label.text(language)) for option in field_.options]
+    return Problem("Choose from the list.", choices=choices)
+
+
+def _read_checkbox(_field: CheckboxField, raw: Any, _around: Surroundings) -> bool | None:
+    if raw in (True, "true", "on", "1", "yes"):
+        return True
+    if raw in (False, "false", "off", "0", "no"):
+        return None
+    raise Problem("Say yes or no.")
+
+
+def _read_address(_field: AddressField, raw: Any, _around: Surroundings) -> dict[str, str] | None:
+    given = {"line1": raw} if isinstance(raw, str) else raw
+    if not isinstance(given, Mapping) or set(given) - set(ADDRESS_PARTS):
+        raise Problem("This is no address.")
+    parts = {name: clean(given[name] or "") for name in ADDRESS_PARTS if name in given}
+    for part in parts.values():
+        _check_length(part, 0, LONGEST_ADDRESS_PART)
+    parts = {name: part for name, part in parts.items() if part}
+    if parts and "line1" not in parts:
+        raise Problem("Write the street and number too.")
+    return parts or None
+
+
+def _read_person(field_: PersonField, raw: Any, around: Surroundings) -> dict[str, str]:
+    """A contact by id or name; several that it may mean are a problem with choices.
+
+    The beginning of a name may be another's: "Juan" is not Juana.
+    """
+    given = raw if isinstance(raw, Mapping) else {"name": raw}
+    if set(given) - {"name", "contact_id"}:
+        raise Problem("This is no person.")
+    name, contact_id = clean(given.get("name") or ""), clean(given.get("contact_id") or "")
+    _check_length(name, 0, LONGEST_NAME)
+    found = around.find_people(contact_id or name)
+    if contact_id and not found:
+        raise Problem("This contact is not there any more. Choose another one.")
+    called = found if contact_id else people_called(name, found)
+    if len(called) == 1:
+        return {"name": called[0].name, "contact_id": called[0].id}
+    if called:
+        raise Problem("Several people are called that. Which one?", choices=called)
+    if not field_.anybody:
+        raise Problem("Nobody of that name is among the contacts.", choices=found)
+    return {"name": name}
+
+
+def people_called(name: str, found: Iterable[Person]) -> list[Person]:
+    """Those who have every word of a name; of one who is found by its beginning alone, no."""
+    wanted = set(words(name))
+    return [person for person in found if wanted <= set(words(person.name))]
+
+
+def _read_files(
+    field_: FileField | PhotoField | SignatureField, raw: Any, around: Surroundings
+) -> list[dict[str, Any]]:
+    given = raw if isinstance(raw, (list, tuple)) else [raw]
+    ids = [clean(each.get("id") if isinstance(each, Mapping) else each) for each in given]
+    ids = list(dict.fromkeys(id_ for id_ in ids if id_))
+    most = 1 if field_.type == "signature" else field_.most
+    if len(ids) > most:
+        raise Problem("At most %(limit)s files.", limit=most)
+    found = [around.find_file(id_) for id_ in ids]
+    if None in found:
+        raise Problem("This file is not there any more. Add it again.")
+    for one in found:
+        if one is not None:
+            _check_file(field_, one)
+    return [{"id": one.id, "name": one.name, "size": one.size} for one in found if one]
+
+
+def _check_file(field_: FileField | PhotoField | SignatureField, file: Attachment) -> None:
+    """A file may have been uploaded for another field, which takes others."""
+    kinds = field_.kinds if field_.type == "file" else ("image",)
+    if file.kind not in kinds:
+        raise Problem("Files of this kind cannot be added here. Look below the field what can.")
+    if field_.type == "file" and file.size > field_.largest_mib * MIB:
+        raise Problem(
+            "The file is larger than %(limit)s MB. Make it smaller, or take the photo in a lower"
+            " resolution.",
+            limit=field_.largest_mib,
+        )
+
+
+_READERS: dict[str, Callable[[Any, Any, Surroundings], Value | None]] = {
+    "text": _read_text,
+    "textarea": _read_textarea,
+    "number": _read_number,
+    "email": _read_email,
+    "phone": _read_phone,
+    "date": _read_date,
+    "time": _read_time,
+    "datetime": _read_datetime,
+    "select": _read_choice,
+    "radio": _read_choice,
+    "multi_select": _read_multi_select,
+    "checkbox": _read_checkbox,
+    "address": _read_address,
+    "person": _read_person,
+    "file": _read_files,
+    "photo": _read_files,
+    "signature": _read_files,
+}
+
+
+def has_value(field_: FormField) -> bool:
+    """Whether a field can have a value at all."""
+    return not isinstance(field_, Heading)

@@ -1,0 +1,251 @@
+"""What is read out of sentences beside the table: what stays empty, corrections, own forms."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.fields.definitions import FormField, read_fields
+from app.skills.forms.starters import read_starters
+from tests.fields.extraction.reader import read, values
+
+INJURY, WRITE_UP = "employee-injury-report", "employee-write-up"
+FILLED = {
+    "injured_person": {"name": "John Miller"},
+    "body_part": "hand",
+    "side": "right",
+    "injury_date": "2026-11-20",
+    "injury_time": "15:00",
+    "location": "kitchen",
+    "injury_type": "cut",
+    "equipment": "slicer",
+    "description": "John cut his hand",
+}
+
+
+def fields_of(form: str) -> tuple[FormField, ...]:
+    return read_starters()[form].fields
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "empty"),
+    [
+        (INJURY, "How do I store raw chicken?", {"description"}),
+        (INJURY, "John left the kitchen and came back at 5", {"side", "body_part", "injury_time"}),
+        (INJURY, "John and Ana burned their hands", {"injured_person"}),
+        (INJURY, "I cut myself with a knife", {"injured_person", "witness"}),
+        (INJURY, "It happened between 3 and 4 pm", {"injury_time"}),
+        (INJURY, "tomorrow at 3pm John will work", {"injury_date", "injury_time"}),
+        (INJURY, "Nobody got burned in the kitchen yesterday", {"injury_type"}),
+        (INJURY, "he needs to go to the hospital tomorrow", {"medical_care"}),
+        (INJURY, "He fell at 3 on Monday and hurt himself", {"injury_time"}),
+        (WRITE_UP, "Cook was late twice this week", {"person", "event_date"}),
+        (WRITE_UP, "Kevin was not late", {"reasons"}),
+        (WRITE_UP, "I talked with Kevin's friend", {"person"}),
+        ("incident-report", "Should we call the police?", {"police_called"}),
+        ("incident-report", "No llamamos a la policía", {"police_called"}),
+        ("incident-report", "A man fell at 8 pm tonight in the bar", {"happened_at"}),
+        ("incident-report", "Hubo un robo el 3/4 a las 5 de la tarde", {"happened_at"}),
+        ("temperature-log", "freezer -2 degrees Celsius", {"temperature"}),
+        ("temperature-log", "Walk-in 1 38, walk-in 2 45", {"unit", "temperature"}),
+        ("temperature-log", "line cooler 41F and salad bar 38F", {"unit", "temperature"}),
+        ("temperature-log", "walk-in 2 is at 45F and the reach-in freezer at minus 4", {"unit"}),
+        (WRITE_UP, "Kevin was late 3 times this week", {"minutes_late"}),
+        (WRITE_UP, "Kevin llegó tarde 3 veces esta semana", {"minutes_late"}),
+    ],
+)
+def test_what_was_not_said_or_may_be_meant_otherwise_stays_empty(
+    form: str, text: str, empty: set[str]
+) -> None:
+    assert values(fields_of(form), text).keys() & empty == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "changed"),
+    [
+        ("Actually it was his left hand", {"side": "left"}),
+        ("no fue John, fue Ana", {"injured_person": "Ana Gómez"}),
+        ("no, it was Juan", {"injured_person": "Juan Pérez"}),
+        ("change the person to Ana", {"injured_person": "Ana Gómez"}),
+        ("change the location to the bar", {"location": "bar"}),
+        ("no fue en la cocina sino en el patio", {"location": "patio"}),
+        ("cambia la hora a las 4", {"injury_time": "16:00"}),
+        ("it was at 2:30", {"injury_time": "14:30"}),
+        ("change the date to yesterday", {"injury_date": "2026-11-19"}),
+        ("sorry, Thursday at 2pm", {"injury_date": "2026-11-19", "injury_time": "14:00"}),
+        ("cambia la parte del cuerpo a dedo", {"body_part": "finger"}),
+        ("It was not a cut, it was a burn", {"injury_type": "burn"}),
+        ("location: bar; body part: knee", {"location": "bar", "body_part": "knee"}),
+        ("Kevin saw it", {"witness": "Kevin Brooks"}),
+        ("he burned his arm too", {}),
+        ("thanks", {}),
+        ("no", {}),
+    ],
+)
+def test_a_correction_changes_what_it_names_and_nothing_else(
+    text: str, changed: dict[str, Any]
+) -> None:
+    assert values(fields_of(INJURY), text, FILLED) == changed
+
+
+@pytest.mark.parametrize(
+    ("text", "known", "changed"),
+    [
+        ("no, it was at 9:30 pm", {"happened_at": "2026-11-19T21:00"}, "2026-11-19T21:30"),
+        ("change the date to Tuesday", {"happened_at": "2026-11-19T21:00"}, "2026-11-17T21:00"),
+    ],
+)
+def test_a_correction_of_a_day_keeps_its_time_and_the_other_way_round(
+    text: str, known: dict[str, Any], changed: str
+) -> None:
+    assert values(fields_of("incident-report"), text, known) == {"happened_at": changed}
+
+
+@pytest.mark.parametrize("text", ["it was at 8", "no, around 8", "fue a las 8", "no, a las 8"])
+def test_an_hour_that_is_put_right_is_no_number_of_a_table(text: str) -> None:
+    assert values(fields_of("incident-report"), text, {"table": "14"}) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "known", "changed"),
+    [
+        ("no, the police were not called", True, {"police_called": None}),
+        ("the police were not called", True, {"police_called": None}),
+        ("no llamamos a la policía", True, {"police_called": None}),
+        ("the police were not called", None, {}),
+        ("was the police called?", True, {}),
+    ],
+)
+def test_a_tick_that_is_denied_goes(text: str, known: Any, changed: dict[str, Any]) -> None:
+    assert values(fields_of("incident-report"), text, {"police_called": known}) == changed
+
+
+def test_further_reasons_are_added_to_a_list_and_a_correction_replaces_it() -> None:
+    known = {"topics": ["slow"], "description": "x"}
+    complaint = fields_of("guest-complaint")
+    assert values(complaint, "the soup was cold too", known) == {"topics": ["cold_food", "slow"]}
+    assert values(complaint, "No, it was too loud", known) == {"topics": ["noise"]}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "{}, I need to fill out an injury report",
+        "I need to fill out an injury report: {}",
+        "Fill out “Employee injury report”: {}",
+        "Llenar el formulario “Reporte de lesión de un empleado”: {}",
+        "Llena un reporte de lesión: {}",
+        "{}. Haz un reporte de lesión por favor",
+    ],
+)
+def test_the_wish_for_a_form_is_no_part_of_what_happened(said: str) -> None:
+    told = "John cut his hand on the slicer at 3pm today"
+    assert values(fields_of(INJURY), said.format(told))["description"] == told
+
+
+def test_a_wish_that_tells_what_happened_is_kept_whole() -> None:
+    said = "I need to document an incident of theft at the bar last night around 10"
+    assert values(fields_of("incident-report"), said)["description"] == said
+
+
+def test_a_name_of_two_contacts_is_kept_as_it_was_said() -> None:
+    found = read(fields_of(INJURY), "María cut her finger in the kitchen")
+    assert found["injured_person"].raw == {"name": "María"}
+    assert found["injured_person"].confidence < 0.6
+
+
+@pytest.mark.parametrize("known", [{"description": "x"}, {"injured_person": {"name": "Ana Gómez"}}])
+def test_a_surname_is_no_place(known: dict[str, Any]) -> None:
+    assert "location" not in values(fields_of(INJURY), "María Salas", known)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Fill out a write up for Kevin, he was late",
+        "I need a write-up for Kevin Brooks for being late today",
+        "Warning for Kevin",
+    ],
+)
+def test_a_paper_for_somebody_is_about_them(text: str) -> None:
+    assert values(fields_of(WRITE_UP), text)["person"] == "Kevin Brooks"
+
+
+def test_the_answer_to_which_one_is_read_by_the_label_before_it() -> None:
+    found = values(fields_of(INJURY), "Witness: María Torres", {"description": "x"})
+    assert found == {"witness": "María Torres"}
+
+
+def test_a_contact_is_named_by_their_id_and_the_words_are_shown() -> None:
+    found = read(fields_of(INJURY), "John cut his hand at 3pm today")
+    assert found["injured_person"].raw == {"name": "John Miller", "contact_id": "id-0"}
+    assert found["injured_person"].words == "John"
+    assert "3pm" in found["injury_time"].words
+    assert all(0 < each.confidence <= 1 for each in found.values())
+
+
+OWN_FORM = read_fields(
+    [
+        {"type": "person", "name": "p1", "label": {"en": "Driver", "es": "Chofer"}},
+        {"type": "text", "name": "t1", "label": {"en": "Machine", "es": "Máquina"}},
+        {"type": "datetime", "name": "d1", "label": {"en": "When"}, "when": "past"},
+        {"type": "number", "name": "n1", "label": {"en": "Weight"}, "unit": {"en": "lb"}},
+        {
+            "type": "radio",
+            "name": "r1",
+            "label": {"es": "Gravedad", "en": "Severity"},
+            "options": [
+                {"value": "1", "label": {"en": "Low", "es": "Baja"}},
+                {"value": "2", "label": {"en": "High", "es": "Alta"}},
+            ],
+        },
+        {"type": "checkbox", "name": "c1", "label": {"en": "The floor was wet"}},
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (
+            "Tom dropped the mixer yesterday at 2 pm, the floor was wet, it was about 40 pounds",
+            {
+                "p1": "Tom Okafor",
+                "t1": "mixer",
+                "d1": "2026-11-19T14:00",
+                "n1": "40",
+                "c1": True,
+            },
+        ),
+        ("severity: high", {"r1": "2"}),
+        ("the severity is low", {"r1": "1"}),
+        ("gravedad alta", {"r1": "2"}),
+        ("he was high up on a ladder", {"t1": "ladder"}),
+        ("the floor was not wet", {}),
+    ],
+)
+def test_a_houses_own_form_is_read_by_its_labels(text: str, found: dict[str, Any]) -> None:
+    assert values(OWN_FORM, text) == found
+
+
+@pytest.mark.parametrize("form", [INJURY, "guest-complaint", "shift-swap", "delivery-check"])
+@settings(max_examples=40, deadline=None)
+@given(text=st.text(max_size=300))
+def test_any_text_at_all_is_read_without_an_error(form: str, text: str) -> None:
+    fields = fields_of(form)
+    assert read(fields, text).keys() <= {each.name for each in fields}
+
+
+@pytest.mark.parametrize(
+    "text", ["John at 3 ", "a " * 3, "9" * 7 + " ", "no ", "A1-", "señora Ana de ", "$1,2"]
+)
+def test_the_longest_message_takes_no_time(text: str) -> None:
+    fields = fields_of("guest-complaint")
+    read(fields, text)
+    begun = time.perf_counter()
+    read(fields, (text * 4000)[:4000])
+    assert time.perf_counter() - begun < 2
