@@ -14,10 +14,12 @@ import app.assistant.models
 import app.files.models
 import app.idempotency
 import app.mail
+import app.notifications.models
 import app.retrieval.models
 import app.skills.expenses.models
 import app.skills.forms.models
-import app.skills.knowledge.models  # noqa: F401
+import app.skills.knowledge.models
+import app.skills.service_requests.models  # noqa: F401
 from app.db import Base
 from app.schema import MIGRATION_LOCK
 

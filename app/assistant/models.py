@@ -50,6 +50,12 @@ class Message(Base):
         UniqueConstraint("thread_id", "message_key"),
         Index("ix_messages_thread_recent", "thread_id", "id"),
         Index("ix_messages_parent", "parent_id"),
+        Index(
+            "ix_messages_steps",
+            "user_id",
+            "thread_id",
+            postgresql_where=text("internal_content IS NOT NULL"),
+        ),
     )
     # What the database computes is not sent back after each write.
     __mapper_args__ = {"eager_defaults": False}  # noqa: RUF012 (SQLAlchemy's own name)
