@@ -69,7 +69,7 @@ _START = bindparam("start", type_=Uuid())
 _HEAD = select(Thread.head_id).where(Thread.id == bindparam("thread_id"), *_mine(Thread))
 _MESSAGES_UP = _upwards(_START, Message)
 _IDS_UP = _upwards(_START, Message.id)
-_SAID_UP = _upwards(_START, Message.role, Message.status, Message.content)
+_SAID_UP = _upwards(_START, Message.role, Message.status, Message.content, Message.internal_content)
 _LATEST = _upwards(_HEAD.scalar_subquery(), Message)
 
 
@@ -84,13 +84,18 @@ def path_to_head(session: ScopedSession, thread_id: UUID, limit: int) -> list[Me
 
 
 def said_up(session: ScopedSession, start: UUID | None, limit: int) -> Sequence[Row[Any]]:
-    """As `path_up`, of each message its role, status and content alone."""
+    """As `path_up`, of each message its role, status, content and step alone."""
     return session.execute(_SAID_UP, _from(session, limit, start=start)).all()
 
 
 def _from(session: ScopedSession, limit: int, **start: UUID | None) -> dict[str, Any]:
     scope = session.scope
     return {"group_id": scope.group_id, "user_id": scope.user_id, "limit": limit, **start}
+
+
+def ids_up(session: ScopedSession, start: UUID, limit: int) -> Sequence[UUID]:
+    """The ids of the message `start` and of those it follows, at most `limit`."""
+    return session.scalars(_IDS_UP, _from(session, limit, start=start)).all()
 
 
 def is_shown(session: ScopedSession, thread: Thread, message: Message, within: int) -> bool:
@@ -100,7 +105,7 @@ def is_shown(session: ScopedSession, thread: Thread, message: Message, within: i
 
 def leads_to(session: ScopedSession, message_id: UUID, end: UUID | None, within: int) -> bool:
     """True when the message is among the last `within` of those up to `end`."""
-    return message_id in session.scalars(_IDS_UP, _from(session, within, start=end)).all()
+    return end is not None and message_id in ids_up(session, end, within)
 
 
 def places(session: ScopedSession, messages: Iterable[Message]) -> dict[UUID, Place]:

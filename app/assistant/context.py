@@ -16,7 +16,7 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 import structlog
-from sqlalchemy import bindparam, select
+from sqlalchemy import Row, bindparam, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.accounts.models import Group, User, UserProfile
@@ -26,6 +26,7 @@ from app.assistant.prompts import load_prompts
 from app.assistant.proposals import latest_proposal, state_at
 from app.assistant.providers.base import ChatMessage
 from app.assistant.registry import Moment, Opening, Registry
+from app.assistant.steps import Step, as_told, load_steps
 from app.assistant.tool import Profile
 from app.db import ScopedSession, utc_now
 
@@ -123,7 +124,7 @@ def _fetch_pieces(
     no_history: list[ChatMessage] = []
     no_prompts: list[Prompt] = []
     no_date: tuple[str, list[str]] = ("", [])
-    history = fetch("history", lambda: _history(session, turn, message), no_history)
+    history = fetch("history", lambda: _history(session, turn, message, hints), no_history)
     prompts = fetch("prompts", lambda: load_prompts(session), no_prompts)
     today, generated = fetch("today", lambda: _today(session, language), no_date)
     generated += _about(profile, language)
@@ -136,10 +137,14 @@ def _fetch_pieces(
         known |= {"listens": opening.listens, "says": opening.says}
         generated += opening.lines
     # What a conversation of another kind is about, its opening has said.
-    if hints and not kind:
-        generated += _look(session, registry, fetch, message, history, today, known)
+    if not kind:
+        moment = _moment(session, message, history, today, known, fetch)
+        for name, tell in registry.standing.items():
+            generated += fetch(name, partial(tell, session, moment), [])
+        if hints:
+            generated += _look(session, registry, fetch, moment, known)
     return TurnContext(
-        message.content,
+        message.content if hints else as_told(message.content, message.internal_content),
         language,
         tuple(history),
         profile,
@@ -154,29 +159,46 @@ def _fetch_pieces(
     )
 
 
+def _moment(
+    session: ScopedSession,
+    message: Message,
+    history: list[ChatMessage],
+    today: str,
+    known: Mapping[str, Any],
+    fetch: Fetch,
+) -> Moment:
+    """The message in its conversation, as skills look at it."""
+    taken = partial(load_steps, session, message.thread_id, message.parent_id)
+    no_steps: list[Step] = []
+    return Moment(
+        message.content,
+        message.language,
+        date.fromisoformat(today) if today else utc_now().date(),
+        history,
+        known.get("proposal"),
+        message.thread_id,
+        fetch("steps", taken, no_steps),
+        message.internal_content,
+    )
+
+
 def _look(
     session: ScopedSession,
     registry: Registry,
     fetch: Fetch,
-    message: Message,
-    history: list[ChatMessage],
-    today: str,
+    moment: Moment,
     known: dict[str, Any],
 ) -> list[str]:
     """Ask the skills what they see in the message: into `known`, and lines for the prompt."""
     lines: list[str] = []
-    language = message.language
     for name, source in registry.context.items():
-        look = partial(source, session, message.content, language)
+        look = partial(source, session, moment.message, moment.language)
         nothing: tuple[Mapping[str, Any], list[str]] = ({}, [])
         found, more = fetch(name, look, nothing)
         _add_hints(known, found)
         lines += more
-    if today:
-        day = date.fromisoformat(today)
-        moment = Moment(message.content, language, day, history, known.get("proposal"))
-        for name, wishes in registry.wishes.items():
-            _add_hints(known, fetch(name, partial(wishes, session, moment), {}))
+    for name, wishes in registry.wishes.items():
+        _add_hints(known, fetch(name, partial(wishes, session, moment), {}))
     return lines
 
 
@@ -213,8 +235,12 @@ def _profile(session: ScopedSession, user_id: UUID) -> Profile:
     )
 
 
-def _history(session: ScopedSession, turn: Turn, question: Message) -> list[ChatMessage]:
+def _history(
+    session: ScopedSession, turn: Turn, question: Message, in_words: bool
+) -> list[ChatMessage]:
     """The messages that led up to this one, oldest first; unfinished replies are left out.
+
+    Steps that somebody posted are as they are meant, unless all is to be `in_words`.
 
     A client that keeps its conversations itself has said what came before.
     """
@@ -222,12 +248,17 @@ def _history(session: ScopedSession, turn: Turn, question: Message) -> list[Chat
         return [ChatMessage(said["role"], said["content"]) for said in turn.request["history"]]
     before = said_up(session, question.parent_id, HISTORY_MESSAGES + UNFINISHED_AT_MOST)
     return [
-        ChatMessage(
-            "user" if said.role == "user" else "assistant", said.content[:HISTORY_CHARACTERS]
-        )
+        ChatMessage("user", _told(said, in_words)[:HISTORY_CHARACTERS])
+        if said.role == "user"
+        else ChatMessage("assistant", said.content[:HISTORY_CHARACTERS])
         for said in before
         if said.content and said.status in ("complete", "stopped", "interrupted")
     ][-HISTORY_MESSAGES:]
+
+
+def _told(said: Row[Any], in_words: bool) -> str:
+    content: str = said.content
+    return content if in_words else as_told(content, said.internal_content)
 
 
 def _today(session: ScopedSession, language: str) -> tuple[str, list[str]]:

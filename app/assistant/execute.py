@@ -14,17 +14,17 @@ import structlog
 from flask_babel import force_locale
 from flask_babel import gettext as _
 from redis import RedisError
-from sqlalchemy import bindparam, func, select, update
+from sqlalchemy import bindparam, func, null, select, update
 
 from app import metrics
-from app.assistant.citations import cited_numbers
 from app.assistant.context import build_context
+from app.assistant.endings import broken_off, settle
 from app.assistant.events import RESET, EventLog
 from app.assistant.facts import steps_of
 from app.assistant.model_request import denied_tools, model_request, offered_tools
 from app.assistant.models import Message, Turn, own
 from app.assistant.offers import find_offers
-from app.assistant.parts import Citation, NoticePart
+from app.assistant.parts import Citation
 from app.assistant.proposals import withdraw
 from app.assistant.providers.base import Provider, ProviderError
 from app.assistant.relay import relay
@@ -34,6 +34,7 @@ from app.assistant.settling import (
     decide_in_words,
     has_done_something,
     offer_in,
+    take_steps,
     tell_what_was_done,
 )
 from app.assistant.tool import CitationLedger, ToolContext
@@ -111,7 +112,7 @@ def execute_turn(
             answerers = [provider, standby] if standby else [provider]
             status, code, facts = _answer(services, answerers, claimed, turn, question, writer)
             settling()
-            _settle(writer, question.language, started, status, code, facts)
+            settle(writer, question.language, started, status, code, facts)
         except LeaseLost:
             log.warning("lease lost", fence=claimed.fence)
             return "lost"
@@ -182,14 +183,14 @@ def _answer(
         facts["suggestions"] = [s.model_dump(mode="json") for s in finished.suggestions]
         facts["actions"] = [action.model_dump(mode="json") for action in finished.actions]
     except TurnTimedOut:
-        status, code = _broken_off(writer), "timeout"
+        status, code = broken_off(writer), "timeout"
     except TurnStopped:
         status = "stopped"
     except ProviderError as error:
-        status, code = _broken_off(writer), error.code
+        status, code = broken_off(writer), error.code
         log.warning("provider failed", provider=facts["provider"], code=error.code)
     except Exception as error:
-        status, code = _broken_off(writer), "internal"
+        status, code = broken_off(writer), "internal"
         log.exception("turn failed", error=type(error).__name__)
     return status, code, facts
 
@@ -225,54 +226,6 @@ def _who(provider: Provider) -> dict[str, Any]:
     return {"provider": provider.name, "model": provider.model}
 
 
-def _settle(
-    writer: ReplyWriter,
-    language: str,
-    started: float,
-    status: str,
-    code: str,
-    facts: dict[str, Any],
-) -> None:
-    """Write the reply's last state, with a notice where it did not end well."""
-    _keep_cited(writer)
-    if status in ("failed", "interrupted"):
-        with force_locale(language):
-            notice = NoticePart(kind="unavailable", text=_trouble(code, status))
-        writer.parts.append(notice.model_dump(mode="json"))
-    if writer.first_token_at is not None:
-        facts["first_token_ms"] = round((writer.first_token_at - started) * 1000)
-    facts["latency_ms"] = round((time.monotonic() - started) * 1000)
-    writer.finish(status, code, **facts)
-
-
-def _broken_off(writer: ReplyWriter) -> str:
-    """With words on the page the reply is interrupted; without any it failed."""
-    return "interrupted" if writer.text else "failed"
-
-
-def _trouble(code: str, status: str) -> str:
-    """What to tell a person whose reply could not be finished."""
-    if status == "interrupted":
-        return _("The answer broke off here. Your question is kept; try again.")
-    if code == "rate_limited":
-        return _("The language model is busy. Your question is kept; try again in a minute.")
-    if code == "refused":
-        return _(
-            "The language model does not accept this house's key or model name. Tell an admin;"
-            " your question is kept."
-        )
-    if code == "malformed":
-        return _(
-            "The language model answered in a form that could not be read. Your question is"
-            " kept; try again, and tell an admin if it goes on."
-        )
-    if code == "no_member":
-        return _("You are not in this group any more, so it does not answer.")
-    if code == "internal":
-        return _("Something went wrong on our side. Your question is kept; try again.")
-    return _("The language model cannot be reached. Your question is kept; try again.")
-
-
 def _begin(
     services: Services, claimed: ClaimedTurn, turn: Turn, writer: ReplyWriter
 ) -> Finished | None:
@@ -306,7 +259,7 @@ def _start_over(services: Services, claimed: ClaimedTurn, turn: Turn, writer: Re
         session.execute(
             update(Message)
             .where(Message.id == turn.reply_message_id, *own(session, Message))
-            .values(content="", parts=[], citations=[], tool_trace=[])
+            .values(content="", parts=[], citations=[], tool_trace=[], internal_content=null())
         )
     try:
         writer.publish(RESET, {})
@@ -349,6 +302,8 @@ def _converse(
             partial(offer_in, writer, services.registry),
             turn.thread_id,
             question.id,
+            turn.reply_message_id,
+            partial(take_steps, writer),
         ),
         services.registry.blocks,
         denied_tools(services.registry, context, claimed.scope.role),
@@ -376,12 +331,6 @@ def _converse(
         used={entry["tool"] for entry in writer.trace},
     )
     return replace(finished, suggestions=(*finished.suggestions, *chips))
-
-
-def _keep_cited(writer: ReplyWriter) -> None:
-    """Leave out the sources that the reply does not cite; the numbers stay as they are."""
-    cited = set(cited_numbers(writer.text))
-    writer.ledger.citations[:] = [c for c in writer.ledger.citations if c.number in cited]
 
 
 def claim_turns(services: Services, runner_id: str, most: int) -> list[ClaimedTurn]:

@@ -17,12 +17,12 @@ from sqlalchemy.dialects.postgresql import ARRAY, TEXT, distinct_on
 from app.assistant.branches import is_shown, newest_below, path_up
 from app.assistant.feedback import take_back_copies
 from app.assistant.models import Message, Thread, own
+from app.assistant.stopping import stop_turns
 from app.assistant.threads import (
     PAGE_MESSAGES,
     load_message,
     load_thread,
     own_threads,
-    stop_turns,
 )
 from app.db import Impatient, ScopedSession, utc_now
 from app.errors import InvalidInput, NotFound, TooMany

@@ -25,6 +25,11 @@ class Part(BaseModel):
         """What a reply shows one part of at most; empty where it may show many alike."""
         return ""
 
+    @property
+    def request(self) -> tuple[str, dict[str, Any]] | None:
+        """What a client is asked to draw for it, and with what; None for what only tells."""
+        return None
+
 
 class NoticePart(Part):
     """Something the person should know about this reply, in words.

@@ -21,6 +21,7 @@ from app.accounts.audit import record
 from app.assistant.models import Message, Proposal, Thread, own
 from app.assistant.parts import ProposalPart, ReceiptPart
 from app.assistant.registry import Registry
+from app.assistant.steps import keep_steps
 from app.assistant.tool import Draft, Receipt, WriteTool
 from app.db import ScopedSession, utc_now
 from app.errors import Conflict, Forbidden, NotFound
@@ -148,6 +149,8 @@ def confirm(
     now = utc_now()
     proposal.state, proposal.decided_at, proposal.decided_by = "confirmed", now, by
     proposal.receipt = _as_json(receipt)
+    if receipt.step is not None:
+        keep_steps(session, proposal.message_id, [receipt.step])
     if tool.undo_minutes:
         proposal.undo_until = now + timedelta(minutes=tool.undo_minutes)
     record(session, f"tool.{tool.name}", receipt.result_id, proposal.digest)

@@ -15,8 +15,10 @@ from uuid import UUID
 
 from flask import Blueprint
 
+from app.assistant.models import Message
 from app.assistant.parts import NoticePart, Part, ProposalPart, ReceiptPart, Suggestion
 from app.assistant.providers.base import ChatMessage
+from app.assistant.steps import Step, StepReader
 from app.assistant.tool import Tool
 from app.assistant.toolbox import BlockReader
 from app.db import ScopedSession
@@ -27,6 +29,12 @@ ContextSource = Callable[[ScopedSession, str, str], tuple[Mapping[str, Any], lis
 # What a message asks for after what was said before it: hints for the built-in assistant,
 # `wanted` (arguments by tool) or `reply` (the words that answer it).
 WishSource = Callable[[ScopedSession, "Moment"], Mapping[str, Any]]
+
+# What stands open in the conversation, told to whoever answers: lines for the system prompt.
+StandingSource = Callable[[ScopedSession, "Moment"], Sequence[str]]
+
+# What has become of parts that were shown, by message and place: of those that have changed.
+RedrawSource = Callable[[ScopedSession, Sequence[Message]], Mapping[tuple[UUID, int], Part]]
 
 # What a skill offers beside an answer: it looks at the message, and is given its language.
 OfferSource = Callable[[ScopedSession, str, str], Sequence[Suggestion]]
@@ -51,7 +59,8 @@ class Moment:
     """A message in its conversation, for a skill to read.
 
     `history` are the messages before it, oldest first; `today` is the house's date;
-    `proposal` is the {tool, arguments} that the message may change, where there is one.
+    `proposal` is the {tool, arguments} that the message may change, where there is one. The
+    `steps` are those of its branch up to it; where it is a step itself, `step` is it.
     """
 
     message: str
@@ -59,6 +68,9 @@ class Moment:
     today: date
     history: Sequence[ChatMessage] = ()
     proposal: Mapping[str, Any] | None = None
+    thread_id: UUID | None = None
+    steps: Sequence[Step] = ()
+    step: Step | None = None
 
 
 @dataclass(frozen=True)
@@ -107,7 +119,8 @@ class Skill:
 
     `offers` are chips that stand beside answers, by the tool that they lead to; `blocks` read
     what a model writes into its words as JSON, by the key of the object; `wishes` read what
-    a message asks for where no model does.
+    a message asks for where no model does. `steps` validate what widgets post, by its type;
+    `standing` says what is open in a conversation, `redraws` what has become of its parts.
     """
 
     name: str
@@ -123,6 +136,9 @@ class Skill:
     offers: Mapping[str, OfferSource] = field(default_factory=dict)
     blocks: Mapping[str, BlockReader] = field(default_factory=dict)
     wishes: Mapping[str, WishSource] = field(default_factory=dict)
+    steps: Mapping[str, StepReader] = field(default_factory=dict)
+    standing: Mapping[str, StandingSource] = field(default_factory=dict)
+    redraws: Mapping[str, RedrawSource] = field(default_factory=dict)  # by the type of part
 
 
 class Registry:
@@ -140,6 +156,9 @@ class Registry:
         self.offers: dict[str, OfferSource] = {}
         self.blocks: dict[str, BlockReader] = {}
         self.wishes: dict[str, WishSource] = {}
+        self.steps: dict[str, StepReader] = {}
+        self.standing: dict[str, StandingSource] = {}
+        self.redraws: dict[str, RedrawSource] = {}
         for core in (NoticePart, ProposalPart, ReceiptPart):
             _add(self.parts, core.model_fields["type"].default, core, "part")
         for skill in self.skills:
@@ -156,6 +175,9 @@ class Registry:
             _add_all(self.offers, skill.offers, "offer")
             _add_all(self.blocks, skill.blocks, "block")
             _add_all(self.wishes, skill.wishes, "wish source")
+            _add_all(self.steps, skill.steps, "step")
+            _add_all(self.standing, skill.standing, "standing source")
+            _add_all(self.redraws, skill.redraws, "redraw source")
 
 
 def _add_all(into: dict[str, Any], things: Mapping[str, Any], kind: str) -> None:

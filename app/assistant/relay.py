@@ -31,6 +31,9 @@ def relay(event: TurnEvent, writer: ReplyWriter, registry: Registry, language: s
         writer.parts.append(event.part.model_dump(mode="json"))
         writer.save()
         writer.publish("part", {"index": len(writer.parts) - 1})
+        if event.part.request:
+            action, payload = event.part.request
+            writer.publish("action_request", {"action": action, **payload})
 
 
 def _label(registry: Registry, tool: str, language: str) -> str:

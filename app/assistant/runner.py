@@ -42,7 +42,7 @@ from app.assistant.execute import (
 )
 from app.assistant.providers.breaker import Breaker
 from app.assistant.providers.choice import make_provider, make_standby
-from app.assistant.threads import NOTIFY_CHANNEL
+from app.assistant.stopping import NOTIFY_CHANNEL
 from app.db import app_database
 from app.extensions import Services
 from app.presence import BEAT_SECONDS, Presence

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 import structlog
@@ -29,6 +31,7 @@ from app.assistant.proposals import (
     state_at,
 )
 from app.assistant.registry import Registry
+from app.assistant.steps import keep_steps
 from app.assistant.tool import Draft, Offered, WriteTool
 from app.assistant.turn import Finished
 from app.assistant.writer import ReplyWriter
@@ -68,6 +71,16 @@ def offer_in(writer: ReplyWriter, registry: Registry, tool: WriteTool, draft: Dr
     return Offered(card, draft)
 
 
+def take_steps(writer: ReplyWriter, steps: Sequence[Mapping[str, Any]]) -> None:
+    """Keep steps with the reply that is being written; pages look at their cards again."""
+    claim = writer.claim
+    with writer.transaction() as session:
+        hold_thread(session, claim.thread_id)
+        writer.hold(session)
+        keep_steps(session, claim.reply_id, steps)
+    writer.publish(CHANGED, {})
+
+
 def decide_in_words(writer: ReplyWriter, registry: Registry, question: Message) -> Finished | None:
     """Let a plain yes or no decide the pending proposal; None where there is nothing to decide.
 
@@ -77,11 +90,12 @@ def decide_in_words(writer: ReplyWriter, registry: Registry, question: Message) 
     answer = read_answer(question.content)
     if answer is None:
         return None
+    proposal: Proposal | None = None
     try:
         with writer.transaction() as session:
             writer.hold(session)
             proposal = _meant(session, question)
-            if proposal is None:
+            if proposal is None or _is_for_its_skill(registry, proposal, answer, question):
                 return None
             if proposal.created_at > question.created_at:
                 # Nobody says yes to what they have not seen.
@@ -89,6 +103,8 @@ def decide_in_words(writer: ReplyWriter, registry: Registry, question: Message) 
             decided = _decide(session, registry, proposal.id, answer, question.id)
     except ComandaError as error:
         log.info("proposal not decided", code=error.code)
+        if proposal is not None and _mends(registry, proposal, error):
+            return None
         _tell(writer, _(error.message, **error.params))
         return NO_MODEL
     if decided.state == "confirmed":
@@ -96,6 +112,24 @@ def decide_in_words(writer: ReplyWriter, registry: Registry, question: Message) 
     else:
         _tell(writer, _("All right. Nothing was done. What should be different?"))
     return NO_MODEL
+
+
+def _is_for_its_skill(
+    registry: Registry, proposal: Proposal, answer: Answer, question: Message
+) -> bool:
+    tool = registry.tools.get(proposal.tool)
+    is_open = proposal.state == "pending"
+    return (
+        is_open
+        and answer == "no"
+        and isinstance(tool, WriteTool)
+        and tool.reads_itself(question.content)
+    )
+
+
+def _mends(registry: Registry, proposal: Proposal, error: ComandaError) -> bool:
+    tool = registry.tools.get(proposal.tool)
+    return isinstance(tool, WriteTool) and tool.mends(error)
 
 
 def _decide(

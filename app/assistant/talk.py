@@ -15,6 +15,7 @@ from flask_babel import format_date
 from flask_babel import gettext as _
 from flask_login import current_user
 from redis import RedisError
+from sqlalchemy.orm.attributes import set_committed_value
 
 from app.assistant.branches import places
 from app.assistant.events import RESET, EventLog
@@ -136,6 +137,7 @@ def exchange(accepted: Accepted) -> ResponseReturnValue:
 def view_messages(messages: Sequence[Message]) -> list[MessageView]:
     """Messages as they are drawn, with what became of their proposals, siblings and thumbs."""
     session = db_session()
+    messages = redrawn(messages)
     proposals, siblings = proposals_of(session, messages), places(session, messages)
     given = feedback_on(session, messages)
     return [
@@ -148,6 +150,23 @@ def view_messages(messages: Sequence[Message]) -> list[MessageView]:
         )
         for message in messages
     ]
+
+
+def redrawn(messages: Sequence[Message]) -> Sequence[Message]:
+    """The messages with their skills' parts as they are by now; what is stored stays."""
+    session, redraws = db_session(), services().registry.redraws
+    shown = {part.get("type") for message in messages for part in message.parts}
+    for source in {redraws[kind] for kind in shown if kind in redraws}:
+        changed = source(session, messages)
+        for message in messages:
+            parts = [
+                changed[message.id, place].model_dump(mode="json")
+                if (message.id, place) in changed
+                else part
+                for place, part in enumerate(message.parts)
+            ]
+            set_committed_value(message, "parts", parts)
+    return messages
 
 
 def cursor_after(messages: Sequence[Message], tip: str) -> str:

@@ -10,15 +10,15 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, func, select, text, update
+from sqlalchemy import Select, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 
-from app.assistant import facts
 from app.assistant.branches import newest_below, path_to_head, path_up
 from app.assistant.limits import count_message
 from app.assistant.models import Message, Thread, Turn, own
 from app.assistant.proposals import set_aside
+from app.assistant.stopping import NOTIFY_CHANNEL, stop_turns, unfinished
 from app.db import ScopedSession, new_id, utc_now
 from app.errors import Conflict, InvalidInput, NotFound
 
@@ -26,7 +26,6 @@ MESSAGE_LIMIT = 4000
 PAGE_MESSAGES = 30
 HISTORY_THREADS = 60
 TITLE_LENGTH = 60
-NOTIFY_CHANNEL = "comanda_turns"
 # Threads of another kind belong to what they are about, and are no chats.
 CHAT = "manual"
 
@@ -159,7 +158,7 @@ def accept_message(
         LimitReached: the person's day or the group's month is used up.
     """
     words = clean_message(message)
-    _check_key(message_key)
+    check_key(message_key)
     try:
         thread, is_first = _own_thread(session, thread_id, words, kind)
         after = thread.head_id
@@ -176,12 +175,12 @@ def accept_message(
             message_key=message_key,
             language=language,
         )
-        accepted = _ask(session, thread, question, request or {}, reserve, is_first)
+        accepted = queue_turn(session, thread, question, request or {}, reserve, is_first)
         session.commit()
     except IntegrityError as error:
         session.rollback()
         # The same post before, which is not looked for as long as nothing stands in the way.
-        known = _find_accepted(session, thread_id, message_key, words)
+        known = find_accepted(session, thread_id, message_key, words)
         if known:
             return known
         if "uq_turns_running_thread" not in str(error.orig):
@@ -192,14 +191,19 @@ def accept_message(
     return accepted
 
 
-def _check_key(message_key: str | None) -> None:
+def check_key(message_key: str | None) -> None:
     if message_key is not None and not 8 <= len(message_key) <= 64:
         raise InvalidInput("The message's key must have 8 to 64 characters.", field="message_key")
 
 
-def _find_accepted(
-    session: ScopedSession, thread_id: UUID, message_key: str | None, words: str
+def find_accepted(
+    session: ScopedSession, thread_id: UUID, message_key: str | None, words: str | None = None
 ) -> Accepted | None:
+    """What was accepted with this key before, with these words (or whichever it has).
+
+    Raises:
+        InvalidInput: it was sent with other words.
+    """
     if message_key is None:
         return None
     found = session.scalar(
@@ -211,7 +215,7 @@ def _find_accepted(
     )
     if found is None:
         return None
-    if found.content != words:
+    if words is not None and found.content != words:
         raise InvalidInput(
             "This message was already sent with other words. Reload the page and send it again.",
             field="message_key",
@@ -242,7 +246,7 @@ def ask_again(session: ScopedSession, thread_id: UUID, reply_id: UUID) -> Accept
     before = _turn_of(session, reply)
     stop_turns(session, thread_id)
     set_aside(session, thread_id)
-    accepted = _ask(session, thread, question, before.request, None, is_first=False)
+    accepted = queue_turn(session, thread, question, before.request, None, is_first=False)
     session.commit()
     return accepted
 
@@ -272,7 +276,7 @@ def _branch_off(session: ScopedSession, thread: Thread, message_id: UUID) -> UUI
     return asked.parent_id
 
 
-def _ask(
+def queue_turn(
     session: ScopedSession,
     thread: Thread,
     question: Message,
@@ -346,52 +350,8 @@ def request_stop(session: ScopedSession, thread_id: UUID) -> list[UUID]:
     A message that waits for it is answered next, and can be stopped then.
     """
     load_thread(session, thread_id)
-    unfinished = select(Turn.id).where(*_unfinished(session, thread_id))
-    current = session.scalar(unfinished.order_by(Turn.id).limit(1))
+    running = select(Turn.id).where(*unfinished(session, thread_id))
+    current = session.scalar(running.order_by(Turn.id).limit(1))
     waiting = stop_turns(session, thread_id, Turn.id == current) if current else []
     session.commit()
     return waiting
-
-
-def stop_turns(session: ScopedSession, thread_id: UUID, *which: ColumnElement[bool]) -> list[UUID]:
-    """End the thread's unfinished turns, or those that are meant; the replies that are over.
-
-    A turn that no runner has claimed yet is over at once; a running one is told through
-    its runner, which keeps the text so far.
-    """
-    mine = (*_unfinished(session, thread_id), *which)
-    waiting = session.scalars(
-        update(Turn)
-        .where(*mine, Turn.status == "queued")
-        .values(status="stopped", finished_at=func.clock_timestamp())
-        .returning(Turn)
-    ).all()
-    for turn in waiting:
-        _end_unclaimed(session, turn)
-    running = session.scalars(
-        update(Turn)
-        .where(*mine, Turn.status == "running")
-        .values(stop_requested=True)
-        .returning(Turn.id)
-    ).all()
-    for turn_id in running:
-        session.execute(
-            text("SELECT pg_notify(:channel, :payload)"),
-            {"channel": NOTIFY_CHANNEL, "payload": f"stop:{turn_id}"},
-        )
-    return [turn.reply_message_id for turn in waiting]
-
-
-def _unfinished(session: ScopedSession, thread_id: UUID) -> tuple[ColumnElement[bool], ...]:
-    return (Turn.thread_id == thread_id, *own(session, Turn), Turn.finished_at.is_(None))
-
-
-def _end_unclaimed(session: ScopedSession, turn: Turn) -> None:
-    """Write the last state of a reply that nobody has begun."""
-    language = session.scalar(
-        update(Message)
-        .where(Message.id == turn.reply_message_id, *own(session, Message))
-        .values(status="stopped")
-        .returning(Message.language)
-    )
-    facts.record(session, turn, "stopped", language or "")

@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict
 from app.assistant.parts import Action, Citation, Part, Suggestion
 from app.assistant.providers.base import ToolSpec
 from app.db import Scope, ScopedSession
+from app.errors import ComandaError
 
 
 class Arguments(BaseModel):
@@ -71,9 +72,13 @@ class ToolContext:
     # Stores a draft as the thread's proposal and returns its card; absent where nothing may
     # be proposed.
     offer: Callable[[WriteTool, Draft], Offered] | None = None
-    # The conversation; absent where nothing that is said is kept.
+    # The conversation and the reply that is being made; absent where nothing that is said is
+    # kept.
     thread_id: UUID | None = None
     message_id: UUID | None = None
+    reply_id: UUID | None = None
+    # Keeps steps of a structured task with the reply; absent where nothing is kept.
+    take_steps: Callable[[Sequence[Mapping[str, Any]]], None] | None = None
 
 
 @dataclass(frozen=True)
@@ -127,13 +132,17 @@ class Offered:
 
 @dataclass(frozen=True)
 class Receipt:
-    """What a confirmed write did. `kept` is whatever undoing it takes, as JSON."""
+    """What a confirmed write did. `kept` is whatever undoing it takes, as JSON.
+
+    `step` is what it means for the task that its conversation is collecting.
+    """
 
     result_id: str
     summary: Texts
     details: Details = field(default_factory=dict)
     url: str = ""
     kept: Mapping[str, Any] = field(default_factory=dict)
+    step: Mapping[str, Any] | None = None
 
 
 class ToolFailure(Exception):
@@ -236,6 +245,14 @@ class WriteTool(Tool):
         `before` are the arguments of what the reply has proposed already.
         """
         return None
+
+    def reads_itself(self, message: str) -> bool:
+        """Whether its skill reads this no: it says more than that nothing is to be done."""
+        return False
+
+    def mends(self, error: ComandaError) -> bool:
+        """Whether its conversation goes on by itself where it could not be done."""
+        return False
 
     def undo(self, session: ScopedSession, receipt: Receipt) -> None:
         """Take back what `receipt` tells of, within the transaction that is open.

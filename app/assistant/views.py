@@ -22,6 +22,7 @@ from app.assistant.parts import Suggestion
 from app.assistant.proposals import part_as_of_now, proposals_of
 from app.assistant.registry import OpenWork
 from app.assistant.render import view_part
+from app.assistant.step_views import post_step
 from app.assistant.stream import ThreadEvents
 from app.assistant.talk import (
     ThreadView,
@@ -33,6 +34,7 @@ from app.assistant.talk import (
     last_page,
     page_of,
     presence_of,
+    redrawn,
     talk_facts,
     tip_of,
     view_messages,
@@ -127,6 +129,8 @@ def _before() -> UUID | None:
 @limiter.limit("60 per minute", key_func=lambda: str(current_user.user_id))
 def post_message(thread_id: UUID) -> ResponseReturnValue:
     """Take a message; answer with its bubble and an empty one that fills by events."""
+    if request.is_json or "internal_content" in request.form:
+        return post_step(thread_id)
     edits = request.form.get("edits", type=UUID)
     try:
         accepted = _accept(thread_id, edits)
@@ -186,7 +190,7 @@ def message(thread_id: UUID, message_id: UUID) -> ResponseReturnValue:
 @blueprint.get("/chat/<uuid:thread_id>/messages/<uuid:message_id>/parts/<int:index>")
 def part(thread_id: UUID, message_id: UUID, index: int) -> ResponseReturnValue:
     """One part of a reply, for a page that follows it live."""
-    found = load_message(db_session(), thread_id, message_id)
+    [found] = redrawn([load_message(db_session(), thread_id, message_id)])
     if index >= len(found.parts):
         raise NotFound("This message does not exist, or it is not yours.")
     stored = part_as_of_now(found.parts[index], proposals_of(db_session(), [found]))

@@ -1,0 +1,84 @@
+"""Accepting what a widget posts: a step, stored as the message of whoever tapped it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from uuid import UUID
+
+from sqlalchemy.exc import IntegrityError
+
+from app.assistant.models import Message, Thread
+from app.assistant.steps import LONGEST_STEP, Posted, Step, StepReader, load_steps
+from app.assistant.threads import (
+    Accepted,
+    check_key,
+    find_accepted,
+    load_message,
+    load_thread,
+    queue_turn,
+)
+from app.db import ScopedSession, new_id
+from app.errors import InvalidInput
+from app.fields.typed import TypedForm
+
+
+def accept_step(
+    session: ScopedSession,
+    readers: Mapping[str, StepReader],
+    *,
+    thread_id: UUID,
+    internal: Step,
+    message_key: str | None,
+    form: TypedForm | None = None,
+) -> Accepted:
+    """Store a step as the person's message, validated, and queue the turn that goes on from it.
+
+    The same `message_key` with the same step is the same message.
+
+    Raises:
+        InvalidInput: it is no step, or its value cannot be taken; nothing is stored.
+        NotFound: the thread is somebody else's.
+        Conflict: it has been answered already.
+        LimitReached: the person's day or the group's month is used up.
+    """
+    check_key(message_key)
+    reader = readers.get(str(internal.get("type", "")))
+    if reader is None or len(json.dumps(internal, default=str)) > LONGEST_STEP:
+        raise InvalidInput("This request could not be read. Reload the page and try again.")
+    thread = load_thread(session, thread_id, lock=True)
+    known = find_accepted(session, thread_id, message_key)
+    if known is not None:
+        return known
+    language = _language_of(session, thread)
+    steps = load_steps(session, thread_id, thread.head_id)
+    valid = reader(session, Posted(internal, thread, language, steps, form))
+    question = Message(
+        id=new_id(),
+        group_id=thread.group_id,
+        user_id=thread.user_id,
+        thread_id=thread.id,
+        parent_id=thread.head_id,
+        role="user",
+        content=valid.content,
+        internal_content=valid.internal,
+        message_key=message_key,
+        language=language,
+    )
+    try:
+        accepted = queue_turn(session, thread, question, {}, None, is_first=False)
+        session.commit()
+    except IntegrityError:
+        session.rollback()
+        known = find_accepted(session, thread_id, message_key)
+        if known is None:
+            raise
+        return known
+    return accepted
+
+
+def _language_of(session: ScopedSession, thread: Thread) -> str:
+    """The language that the conversation has come to."""
+    if thread.head_id is None:
+        return "en"
+    return load_message(session, thread.id, thread.head_id).language

@@ -1,0 +1,113 @@
+"""What the chat shows of a request: which type, the field that is asked for, all so far."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from app.assistant.parts import Part
+
+
+class TreeNode(BaseModel):
+    """A type that can be chosen, or a category of them."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    type_id: UUID
+    name: str
+    description: str = ""
+    icon: str = "ticket"
+    is_submittable: bool = True
+    children: list[TreeNode] = Field(default_factory=list)
+
+
+class TypeSelectorPart(Part):
+    """All types as a tree, with the likeliest ones apart.
+
+    `state` is open, answered (`answer` says with what) or closed.
+    """
+
+    template: ClassVar[str] = "parts/_type_selector.html"
+    type: Literal["type_selector"] = "type_selector"
+    query: str
+    suggestions: list[TreeNode] = Field(default_factory=list)
+    types_tree: list[TreeNode]
+    state: Literal["open", "answered", "closed"] = "open"
+    answer: str = ""
+
+    @property
+    def once(self) -> str:
+        return "selector"
+
+    @property
+    def request(self) -> tuple[str, dict[str, Any]]:
+        """What a client is asked to draw, and with what."""
+        shown = self.model_dump(mode="json", include={"suggestions", "types_tree"})
+        suggestion = shown["suggestions"][0] if shown["suggestions"] else None
+        return "select_service_request_type", {
+            "suggestion": suggestion,
+            "types_tree": shown["types_tree"],
+        }
+
+
+class FieldWidgetPart(Part):
+    """One field of a request, asked for with a control of its own.
+
+    `block` is the field as `definitions` stores it, with its texts in both languages; `usual`
+    is what most answer. `state` is as for the selector.
+    """
+
+    template: ClassVar[str] = "parts/_field_widget.html"
+    type: Literal["field_widget"] = "field_widget"
+    field_id: UUID
+    block: dict[str, Any]
+    usual: str = ""
+    state: Literal["open", "answered", "closed"] = "open"
+    answer: str = ""
+
+    @property
+    def once(self) -> str:
+        return str(self.field_id)
+
+    @property
+    def request(self) -> tuple[str, dict[str, Any]]:
+        """What a client is asked to draw, and with what."""
+        return "render_field_input", {
+            "field_id": str(self.field_id),
+            "block_definition": self.block,
+        }
+
+
+class SummaryLine(BaseModel):
+    """A field of the request so far: what it holds and where that came from."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    field_id: UUID
+    label: str
+    value: str = ""
+    words: str = ""
+    is_inferred: bool = False
+    is_required: bool = False
+    before: str = ""
+
+
+class RequestSummaryPart(Part):
+    """The request so far."""
+
+    template: ClassVar[str] = "parts/_request_summary.html"
+    type: Literal["request_summary"] = "request_summary"
+    type_name: str
+    path: list[str]
+    icon: str = "ticket"
+    lines: list[SummaryLine]
+    answers: list[tuple[str, str]] = Field(default_factory=list)
+
+    @property
+    def once(self) -> str:
+        return "summary"
+
+
+PARTS = (TypeSelectorPart, FieldWidgetPart, RequestSummaryPart)
