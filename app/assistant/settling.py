@@ -90,20 +90,21 @@ def decide_in_words(writer: ReplyWriter, registry: Registry, question: Message) 
     answer = read_answer(question.content)
     if answer is None:
         return None
-    proposal: Proposal | None = None
+    tool = ""
     try:
         with writer.transaction() as session:
             writer.hold(session)
             proposal = _meant(session, question)
             if proposal is None or _is_for_its_skill(registry, proposal, answer, question):
                 return None
+            tool = proposal.tool
             if proposal.created_at > question.created_at:
                 # Nobody says yes to what they have not seen.
                 raise Conflict("What I proposed has changed since. Look at it and answer again.")
             decided = _decide(session, registry, proposal.id, answer, question.id)
     except ComandaError as error:
         log.info("proposal not decided", code=error.code)
-        if proposal is not None and _mends(registry, proposal, error):
+        if _mends(registry, tool, error):
             return None
         _tell(writer, _(error.message, **error.params))
         return NO_MODEL
@@ -127,8 +128,8 @@ def _is_for_its_skill(
     )
 
 
-def _mends(registry: Registry, proposal: Proposal, error: ComandaError) -> bool:
-    tool = registry.tools.get(proposal.tool)
+def _mends(registry: Registry, name: str, error: ComandaError) -> bool:
+    tool = registry.tools.get(name)
     return isinstance(tool, WriteTool) and tool.mends(error)
 
 

@@ -1,0 +1,76 @@
+"""The request that a conversation is about, read from its steps; nothing of it is cached."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from app.assistant.models import Thread, own
+from app.assistant.steps import Step, load_steps
+from app.assistant.tool import ToolContext, ToolFailure
+from app.db import ScopedSession
+from app.errors import ComandaError
+from app.fields.values import Surroundings
+from app.skills.service_requests.catalog import load_form
+from app.skills.service_requests.definitions import RequestForm
+from app.skills.service_requests.state import RequestState, read_state
+from app.skills.service_requests.surroundings import surroundings
+
+
+class FormFinder:
+    """Looks types up in the session's group, each version once."""
+
+    def __init__(self, session: ScopedSession) -> None:
+        self._session = session
+        self._known: dict[tuple[UUID, int], RequestForm | None] = {}
+
+    def __call__(self, type_id: UUID, version: int) -> RequestForm | None:
+        key = type_id, version
+        if key not in self._known:
+            try:
+                self._known[key] = load_form(self._session, type_id, version)
+            except ComandaError:
+                self._known[key] = None
+        return self._known[key]
+
+
+def state_of(session: ScopedSession, steps: Sequence[Step], around: Surroundings) -> RequestState:
+    """What these steps come to."""
+    if not any(step.get("type") == "type_offered" or "type_id" in step for step in steps):
+        return RequestState()
+    return read_state(steps, FormFinder(session), around)
+
+
+def load_state(
+    session: ScopedSession, thread_id: UUID, end: UUID | None, language: str
+) -> RequestState:
+    """The request of a conversation, on the branch that ends in message `end`."""
+    steps = load_steps(session, thread_id, end)
+    return state_of(session, steps, surroundings(session, language)) if steps else RequestState()
+
+
+def load_state_at_head(session: ScopedSession, thread_id: UUID, language: str) -> RequestState:
+    """The request of a conversation as it is shown now."""
+    thread = session.get(Thread, thread_id, populate_existing=True)
+    mine = own(session, Thread)
+    if thread is None or not mine or thread.user_id != session.scope.user_id:
+        return RequestState()
+    return load_state(session, thread_id, thread.head_id, language)
+
+
+def state_in(session: ScopedSession, context: ToolContext) -> RequestState:
+    """The request of the conversation that a tool runs in, with what this reply has taken.
+
+    Raises:
+        ToolFailure: nothing that is said here is kept.
+    """
+    if context.thread_id is None or context.reply_id is None or context.take_steps is None:
+        raise ToolFailure("There is no conversation here that could be kept.", recoverable=False)
+    return load_state(session, context.thread_id, context.reply_id, context.language)
+
+
+def take(context: ToolContext, *steps: dict[str, Any]) -> None:
+    """Keep steps with the reply that is being made."""
+    if context.take_steps is not None and steps:
+        context.take_steps(steps)
