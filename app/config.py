@@ -105,6 +105,8 @@ class Settings(BaseModel):
     ai_chat_model: str = "gpt-5-mini"
     # The model that reads photos of receipts; unset, nobody reads them.
     ai_vision_model: str | None = None
+    # The model that proposes solutions to service requests; unset, the one that chats.
+    ai_resolution_model: str | None = None
     # How tools are asked for: the API's own calls, or JSON for models without them.
     ai_tool_mode: Literal["native", "json"] = "native"
     # Whether the built-in assistant takes the turns that the model cannot answer.

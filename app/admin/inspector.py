@@ -28,7 +28,7 @@ from app.retrieval.search import Hit, SearchOutcome, SearchRequest, search, unkn
 from app.retrieval.statement import Mode
 from app.skills.knowledge.models import ManualSection, Product
 from app.skills.knowledge.sources import product_source, section_source
-from app.skills.knowledge.tools import SearchTool, evidence_for
+from app.skills.knowledge.tools import SearchTool, odds_for
 
 MODES: tuple[Mode, ...] = ("hybrid", "lexical", "semantic")
 SHOWN = 20
@@ -89,7 +89,7 @@ def inspect(
     request = replace(tool.request(arguments, language), mode=mode)
     outcome = search(session, replace(request, limit=SHOWN, explained=True), embedder)
     given = replace(outcome, hits=outcome.hits[: request.limit])
-    strength = evidence_for(session, request.text, given, embedder.model)
+    strength = strength_of(odds_for(session, request.text, given, embedder.model))
     unknown = unknown_words(session, request.text)
     matched = matched_words(session, request.text, outcome.hits)
     rows = []

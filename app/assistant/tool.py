@@ -87,7 +87,8 @@ class ToolResult:
 
     With `final_text` the turn ends in these words, without another model call. A payload may
     `say` in a sentence what there is to say: the built-in assistant repeats it.
-    `by_words_alone` says of a search that its model was away.
+    `by_words_alone` says of a search that its model was away, `odds` how likely the best that
+    it found is an answer, as the logarithm of odds.
     """
 
     payload: Mapping[str, Any]
@@ -96,6 +97,7 @@ class ToolResult:
     final_text: str | None = None
     by_words_alone: bool = False
     actions: Sequence[Action] = ()
+    odds: float | None = None
 
 
 # By language: "en" and "es".

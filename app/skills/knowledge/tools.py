@@ -18,7 +18,7 @@ from app.assistant.parts import Part, Suggestion
 from app.assistant.tool import Arguments, ReadTool, ToolContext, ToolResult
 from app.db import ScopedSession
 from app.retrieval.embedder import Embedder
-from app.retrieval.evidence import Strength, judge
+from app.retrieval.evidence import NAMED, THIN, odds_of, strength_of
 from app.retrieval.search import (
     AtMost,
     Contains,
@@ -128,7 +128,8 @@ class SearchTool(ReadTool):
         with context.transaction() as session:
             embedder: Embedder = context.services["embedder"]
             outcome = search(session, self.request(arguments, context.language), embedder)
-            strength = evidence_for(session, arguments.query, outcome, embedder.model)
+            odds = odds_for(session, arguments.query, outcome, embedder.model)
+            strength = strength_of(odds)
             weak = strength != "good"
             free_of = _avoided(arguments)
             results, cards = self._results(session, outcome.hits, context, weak, free_of)
@@ -143,7 +144,7 @@ class SearchTool(ReadTool):
         if free_of:
             payload["free_of"] = [allergen_name(code, context.language) for code in free_of]
         related = _related(outcome, weak)
-        return ToolResult(payload, cards, related, by_words_alone=outcome.degraded)
+        return ToolResult(payload, cards, related, by_words_alone=outcome.degraded, odds=odds)
 
     def request(self, arguments: Any, language: str) -> SearchRequest:
         """What this tool searches for, for readers of `language`."""
@@ -228,13 +229,11 @@ def _passage_result(hit: Hit, section: ManualSection, context: ToolContext) -> d
     }
 
 
-def evidence_for(
-    session: ScopedSession, query: str, outcome: SearchOutcome, model: str
-) -> Strength:
+def odds_for(session: ScopedSession, query: str, outcome: SearchOutcome, model: str) -> float:
     """How good what was found is as evidence; a title that is named is as good as can be."""
-    if _names_a_title(query, outcome):
-        return "good"
-    return judge(outcome, query, model, unknown_words(session, query))
+    unknown = unknown_words(session, query)
+    odds = max((odds_of(hit, query, model, unknown) for hit in outcome.hits), default=THIN - 1)
+    return max(odds, NAMED) if _names_a_title(query, outcome) else odds
 
 
 def _names_a_title(query: str, outcome: SearchOutcome) -> bool:

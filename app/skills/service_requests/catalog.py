@@ -115,7 +115,7 @@ def load_form(session: ScopedSession, type_id: UUID, version: int | None = None)
     found = load_type(session, type_id)
     if version is None and not (found.is_submittable and found.is_active):
         raise InvalidInput("Requests of this type cannot be made. Choose another one.")
-    content = content_of(found)
+    content: Mapping[str, Any] = content_of(found)
     if version is not None and version != found.version:
         content = _content_at(session, found, version)
     return RequestForm(

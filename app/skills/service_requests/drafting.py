@@ -14,7 +14,8 @@ from app.errors import ComandaError
 from app.fields.values import Surroundings
 from app.skills.service_requests.catalog import load_form
 from app.skills.service_requests.definitions import RequestForm
-from app.skills.service_requests.state import RequestState, read_state
+from app.skills.service_requests.folding import read_state
+from app.skills.service_requests.state import RequestState
 from app.skills.service_requests.surroundings import surroundings
 
 

@@ -1,0 +1,135 @@
+"""What a tool's result ends in: what was taken, and what the state machine wants next.
+
+The built-in assistant says what there is to say and makes the next call; a model is told both,
+and puts the question into its own words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from flask_babel import gettext as _
+
+from app.assistant.parts import Part, Suggestion
+from app.assistant.tool import ToolContext, ToolResult
+from app.skills.service_requests.definitions import QUESTIONS_ASKED
+from app.skills.service_requests.drafting import state_in, take
+from app.skills.service_requests.state import Next, RequestState, next_question, next_step
+from app.skills.service_requests.wording import (
+    USUAL_QUESTIONS,
+    offer_optional,
+    optional_chips,
+    summary_of,
+    ways_out,
+)
+
+NEXT_TOOLS = {
+    "evaluate": "evaluate_ai_resolution",
+    "submit": "submit_service_request",
+    "submit_solved": "submit_service_request",
+}
+
+
+def go_on(
+    context: ToolContext,
+    said: str = "",
+    *,
+    payload: Mapping[str, Any] | None = None,
+    parts: Sequence[Part] = (),
+    shows: bool = False,
+) -> ToolResult:
+    """The result of a tool that has taken its steps: the state now, and what comes next.
+
+    `said` is what it did; with `shows` the request so far is drawn.
+    """
+    with context.transaction() as session:
+        state = state_in(session, context)
+    if state.form is None:
+        return _result(said, {**(payload or {})}, parts)
+    step = next_step(state)
+    told = {**(payload or {}), "state": told_to_model(state, context.language)}
+    drawn = [*parts, summary_of(state, context.language)] if shows else list(parts)
+    if state.declined and step.field and step.field.field.name == state.declined:
+        words, chips = ways_out(step.field, context.language)
+        return _result(_joined(said, words), told, drawn, chips)
+    if step.kind == "field" and step.field is not None:
+        asks = {"field_id": str(step.field.field_id)}
+        told["next"] = {"tool": "request_field_input", "arguments": asks}
+        return _result(said, told, drawn)
+    if step.kind in NEXT_TOOLS:
+        told["next"] = {"tool": NEXT_TOOLS[step.kind], "arguments": {}}
+        return _result(said, told, drawn)
+    words, chips = _ask(state, step, context)
+    told["ask"] = words
+    return _result(_joined(said, words), told, drawn, chips)
+
+
+def _result(
+    said: str,
+    payload: dict[str, Any],
+    parts: Sequence[Part] = (),
+    chips: Sequence[Suggestion] = (),
+) -> ToolResult:
+    return ToolResult({**payload, **({"say": said} if said else {})}, parts, chips)
+
+
+def _joined(*texts: str) -> str:
+    return "\n\n".join(filter(None, texts))
+
+
+def _ask(state: RequestState, step: Next, context: ToolContext) -> tuple[str, list[Suggestion]]:
+    """The words of what comes next where it is a question and not a field, and its chips."""
+    if step.kind == "optional":
+        take(context, {"type": "optional_offered"})
+        return offer_optional(step, context.language), optional_chips(step, context.language)
+    if step.kind == "resolution":
+        return ask_whether_solved(), yes_or_no()
+    asked = next_question(state, USUAL_QUESTIONS)
+    question = asked.ask.text(context.language) if asked else ""
+    take(context, {"type": "question_asked", "question": question})
+    return number_question(state, question), [
+        Suggestion(label=_("No more questions"), message=_("No more questions"))
+    ]
+
+
+def number_question(state: RequestState, question: str) -> str:
+    """A clarifying question, and how many there are."""
+    number = len(state.answers) + 1
+    return _(
+        "Question %(number)s of %(total)s: %(question)s",
+        number=number,
+        total=QUESTIONS_ASKED,
+        question=question,
+    )
+
+
+def ask_whether_solved() -> str:
+    return _("Did this resolve your issue?")
+
+
+def yes_or_no() -> list[Suggestion]:
+    return [
+        Suggestion(label=_("Yes, it did"), message=_("Yes")),
+        Suggestion(label=_("No, go on"), message=_("No")),
+    ]
+
+
+def told_to_model(state: RequestState, language: str) -> dict[str, Any]:
+    """A request as a model is told of it: what is known, what is missing, by field_id."""
+    assert state.form is not None
+    return {
+        "type_id": str(state.form.type_id),
+        "type": state.form.name.text(language),
+        "values": state.by_id,
+        "missing": [
+            {"field_id": str(each.field_id), "label": each.field.label.text(language)}
+            for each in state.missing
+        ],
+        "optional": [
+            {"field_id": str(each.field_id), "label": each.field.label.text(language)}
+            for each in state.optional
+        ],
+        "questions_answers": [{"question": q, "answer": a} for q, a in state.answers],
+        "phase": next_step(state).kind,
+    }

@@ -1,0 +1,98 @@
+"""What a message wants of the conversation about a request, beside the values that it says."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from app.assistant.fast_paths import read_answer
+from app.folding import fold
+from app.skills.service_requests.state import RequestState
+
+Want = Literal["", "cancel", "why", "repeat", "skip", "end_questions", "show", "go_on", "yes", "no"]
+
+_THIS = r"(?:this|that|it|the|my|request|ticket|whole thing|la|mi|esta|solicitud|todo|eso|esto)"
+_CANCEL = re.compile(
+    rf"^(?:please |por favor |no |ok |mejor )*(?:cancel(?:a|ar|alo|ala|en)?|forget|abort|discard"
+    rf"|olvid(?:a|alo|ala|emos)|descart(?:a|alo|ala|ar)|borra(?:lo|la)?|elimina(?:lo|la)?)"
+    rf"(?: (?:about|de|completa|entera))?(?: {_THIS}){{0,3}}(?: please| por favor)?$"
+    r"|^(?:never ?mind|nevermind|start over|ya no (?:la |lo )?(?:quiero|necesito)(?: la solicitud)?"
+    r"|dejalo|dejala|no importa|(?:i )?(?:do not|don t) (?:want|need) (?:it|this|the request)"
+    r"(?: any ?more)?)$"
+)
+_WHY = re.compile(
+    r"^(?:but |y |pero |and )*(?:why(?: do you (?:ask|need|want)(?: to know)?(?: that| this| it)?"
+    r"| is that| does (?:it|that) matter)?|what for|what is (?:that|it) for"
+    r"|por que(?: (?:preguntas|lo preguntas|me preguntas|necesitas eso|lo necesitas|importa))?"
+    r"(?: eso| esto)?|para que(?: (?:lo|la|eso|sirve|es|quieres|necesitas)){0,2})$"
+)
+_REPEAT = re.compile(
+    r"^(?:repeat(?: (?:that|it|the question))?|(?:say|ask)(?: (?:that|it|me))? again|what was that"
+    r"|again|what|come again|sorry|pardon|repite(?:lo|la|melo)?(?: la pregunta)?"
+    r"|otra vez|de nuevo|como dijiste|como|que dijiste|cual era la pregunta"
+    r"|what was the question|i did not (?:get|understand) (?:that|it)|no entendi)$"
+)
+_SKIP = re.compile(
+    r"^(?:skip(?: (?:it|this|that|this one|that one|the question))?|pass|next|i (?:do not"
+    r"|don t) know"
+    r"|not sure|no idea|dunno|none|n ?a|leave it (?:empty|blank|out)"
+    r"|salta(?:la|lo|r|telo|tela)?(?: esta| esa)?|omite(?:lo|la)?|omitir|paso|siguiente"
+    r"|no (?:lo )?se"
+    r"|ni idea|dejalo (?:vacio|en blanco)|ninguno|ninguna|no aplica)$"
+)
+_END = re.compile(
+    r"\b(?:no more questions|stop asking|enough questions|skip the questions|skip (?:all|them)"
+    r"|no mas preguntas|ya no (?:me )?preguntes(?: mas)?|basta de preguntas|sin mas preguntas"
+    r"|salta(?:te)? las preguntas)\b"
+)
+_SHOW = re.compile(
+    r"^(?:(?:what|which) (?:do you have|have you got)(?: so far)?|show (?:me )?(?:the |my )?"
+    r"(?:summary|request)(?: so far)?|(?:the )?summary|que (?:llevas|llevamos"
+    r"|tienes)(?: hasta ahora)?"
+    r"|(?:el )?resumen|muestra(?:me)?(?: (?:el|la|mi))? (?:resumen|solicitud))$"
+)
+_GO_ON = re.compile(
+    r"^(?:ok |yes |si )?(?:go on|continue|carry on|keep going|resume|go back|back to (?:it"
+    r"|my request"
+    r"|the request)|sigue|seguimos|sigamos|continua|continuemos|adelante|volvamos"
+    r"|retry|try again|otra vez|reintenta(?:r)?|intenta(?:r)? de nuevo|go on with (?:it|this|that)"
+    r"|go on with this one|sigue con esta|seguir con esta)(?: please| por favor)?$"
+)
+_ASKS = re.compile(
+    r"^(?:how|what|where|when|which|who|whose|is there|are there|do we|does|can i|should i|may i"
+    r"|como|que|donde|cuando|cual(?:es)?|quien|hay|puedo|debo|tenemos|se puede|a que)\b"
+)
+
+
+def read_want(state: RequestState, text: str) -> Want:
+    """What a message to an open request wants beside telling values; empty for nothing else."""
+    plain = _plain(text)
+    if _CANCEL.match(plain):
+        return "cancel"
+    for want, pattern in (
+        ("why", _WHY), ("show", _SHOW), ("end_questions", _END), ("go_on", _GO_ON),
+    ):  # fmt: skip
+        if pattern.search(plain):
+            return want  # type: ignore[return-value]
+    if _SKIP.match(plain):
+        return "skip"
+    if _REPEAT.match(plain):
+        return "repeat"
+    return read_answer(text) or ""
+
+
+def is_question(text: str) -> bool:
+    """Whether a message asks something, rather than answer: it is a question to its end."""
+    plain = _plain(text)
+    is_marked = text.rstrip().endswith("?") or "¿" in text
+    return is_marked and (bool(_ASKS.match(plain)) or "¿" in text or len(plain.split()) > 3)
+
+
+def cancels(text: str) -> bool:
+    """Whether somebody wants nothing of all this any more."""
+    return bool(_CANCEL.match(_plain(text)))
+
+
+def _plain(text: str) -> str:
+    """The folded words with one blank between them."""
+    return " ".join(re.findall(r"[^\W_]+", fold(text)))

@@ -1,0 +1,224 @@
+"""The values that a message says, by field: all of them, and what was asked for first of all."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from app.assistant.fast_paths import read_answer
+from app.fields.extraction import Found, extract
+from app.fields.extraction.options import find_options
+from app.fields.extraction.reading import Reading, squeeze
+from app.fields.extraction.sentence import Sentence
+from app.fields.values import Surroundings
+from app.folding import fold
+from app.skills.service_requests.definitions import LONGEST_TITLE, PRIORITY, TITLE, RequestField
+from app.skills.service_requests.state import RequestState
+
+# Words for a priority, over folded text; the first that fits counts, the exact before the vague.
+_PRIORITIES = (
+    ("low", r"low(?:est)? priority|priority:? (?:is )?low|prioridad:? (?:es )?baja|baja prioridad"),
+    ("normal", r"(?:normal|medium) priority|priority:? (?:is )?(?:normal|medium)"
+               r"|prioridad:? (?:es )?(?:normal|media)"),
+    ("high", r"high(?:er)? priority|priority:? (?:is )?high"
+             r"|prioridad:? (?:es )?alta|alta prioridad"),
+    ("urgent", r"(?:urgent|top|highest|maximum) priority|priority:? (?:is )?urgent"
+               r"|prioridad:? (?:es )?(?:urgente|maxima)|maxima prioridad"),
+    ("urgent", r"urgent(?:ly|e|isimo)?|asap|as soon as possible|right away|emergency|immediately"
+               r"|lo antes posible|cuanto antes|de inmediato|ya mismo|es para ya|urge"),
+    ("low", r"(?:it can |can |puede )wait|puede esperar|no (?:rush|hurry)|not urgent|no urge"
+            r"|sin prisa|no es urgente|whenever you can|cuando puedan"),
+)  # fmt: skip
+_LEVELS = (
+    ("low", r"low|baja|bajo|poca"),
+    ("normal", r"normal|medium|media|medio|regular"),
+    ("high", r"high|alta|alto|mucha"),
+    ("urgent", r"urgent|urgente|maxima"),
+)
+_DENIED = re.compile(r"\b(?:not|no|isn t|isn't)(?: (?:that|so|very|es|tan))? (?:urgent|urgente)\b")
+# A correction that names no field: "actually make it high", "mejor que sea alta".
+_CORRECTING = re.compile(
+    r"^\W*(?:no\b|actually|wait|sorry|oops|i meant|make it|change|set|it s|it is|should be|mejor"
+    r"|en realidad|perdon|espera|quise decir|que sea|cambia\w*|ponl[ea]|pon|corrige)"
+)
+# What comes before what somebody wants, and is not what it is about.
+_OPENING = re.compile(
+    r"^\W*(?:(?:hi|hello|hey|hola|oye|buen[oa]s (?:dias|tardes|noches)|please|por favor|ok|okay"
+    r"|so|well|bueno|pues)\W+)*"
+    r"(?:(?:i|we) (?:need|want|would like|d like|have)"
+    r"(?: to (?:report|request|ask for|get|open|file))?(?: (?:that|somebody to|someone to))?"
+    r"|i am reporting|i m reporting|to report|report(?: that)?"
+    r"|can (?:you|somebody|someone)(?: please)?|could (?:you|somebody|someone)(?: please)?"
+    r"|necesit(?:o|amos)(?: (?:reportar|pedir|que|abrir|solicitar))?|quier(?:o|emos)(?: (?:reportar"
+    r"|pedir|que|abrir|solicitar))?|quisiera(?: (?:reportar|pedir))?|me urge|nos urge|reporto"
+    r"|hay que|pueden|puedes|alguien puede|puede alguien)\s+(?:(?:a|an|the|my|our|some|un|una|el|la"
+    r"|los|las|mi|que)\s+)?"
+)
+_GENERIC = re.compile(
+    r"^(?:(?:a |an |un |una |new |nueva )?(?:service |maintenance )?(?:request|ticket|issue|problem"
+    r"|solicitud|reporte|problema|falla)(?: de (?:servicio|mantenimiento))?)?$"
+)
+_ADDRESS = re.compile(
+    r"(?P<line1>\d{1,6}\s+[^,\n]{2,60}),\s*(?P<city>[^,\d\n]{2,40}),?\s+"
+    r"(?P<state>[A-Za-z]{2}|[A-Z][a-z]+(?: [A-Z][a-z]+)?)\.?,?\s+(?P<postal>\d{5}(?:-\d{4})?)"
+)
+_EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_YES = re.compile(r"\b(?:yes|yep|yeah|si|sip|claro|ya|already|done|correct|it is|it does|asi es)\b")
+_NO = re.compile(r"\b(?:no|nope|not|nah|isn t|doesn t|haven t|hasn t|todavia no|aun no|nel)\b")
+
+
+@dataclass(frozen=True)
+class Said:
+    """A value that was said: raw, as `read_value` takes it, and the words that say it.
+
+    `is_inferred` says that it was not said for this field, and should be looked at.
+    """
+
+    field: RequestField
+    raw: Any
+    words: str
+    is_inferred: bool = False
+
+
+def read_said(state: RequestState, text: str, around: Surroundings) -> list[Said]:
+    """The values of a message, in the order of the fields.
+
+    What was asked for is read from it in any wording that fits; everything else is what it says
+    outright. A field that has a value keeps it, unless the message corrects it.
+    """
+    if state.form is None:
+        return []
+    awaited = state.form.by_name(state.awaited) if state.awaited else None
+    found = {each.name: each for each in _extracted(state, text, around)}
+    is_correction = bool(_CORRECTING.search(fold(text)))
+    priority = _read_priority(text, state.awaited == PRIORITY or is_correction)
+    is_open = PRIORITY not in state.told or is_correction or "priorit" in fold(text)
+    found.pop(PRIORITY, None)
+    if priority and is_open and state.values.get(PRIORITY) != priority[0]:
+        found[PRIORITY] = Found(PRIORITY, priority[0], 0.95, priority[1])
+    said = {}
+    for name, each in found.items():
+        field = state.form.by_name(name)
+        if field is not None:
+            said[name] = Said(field, each.raw, each.words)
+    if awaited is not None and awaited.field.name not in said:
+        direct = _read_awaited(awaited, text, around)
+        if direct is not None:
+            said[awaited.field.name] = direct
+    _name_it(state, text, said)
+    return [said[each.field.name] for each in state.form.fields if each.field.name in said]
+
+
+def _extracted(state: RequestState, text: str, around: Surroundings) -> list[Found]:
+    assert state.form is not None
+    known = {name: raw for name, raw in state.values.items() if not state.told[name].is_inferred}
+    fields = [each.field for each in state.form.fields if each.field.type != "file"]
+    return [
+        each for each in extract(fields, text, around, known) if each.name not in (TITLE, PRIORITY)
+    ]
+
+
+def _read_priority(text: str, is_asked: bool) -> tuple[str, str] | None:
+    """The priority that is said, and the words for it; of the vague words none that is denied."""
+    folded = fold(text)
+    levels = _LEVELS if is_asked else ()
+    for level, pattern in (*_PRIORITIES, *levels):
+        match = re.search(rf"\b(?:{pattern})\b", folded)
+        if match and not (level == "urgent" and _DENIED.search(folded)):
+            return level, text[match.start() : match.end()] if len(folded) == len(text) else match[
+                0
+            ]
+    return None
+
+
+def _read_awaited(awaited: RequestField, text: str, around: Surroundings) -> Said | None:
+    """What was asked for, read from an answer to just that; None where it is none."""
+    field, words = awaited.field, squeeze(text)
+    if field.type == "checkbox":
+        answer = _yes_or_no(text)
+        return None if answer is None else Said(awaited, answer, words)
+    if field.type == "number":
+        number = re.search(r"-?\d[\d.,]*", text)
+        return Said(awaited, number[0].rstrip(".,"), words) if number else None
+    if field.type == "email":
+        address = _EMAIL.search(text)
+        # What is no address is told so, by the field itself.
+        return Said(awaited, address[0] if address else words, words)
+    if field.type in ("select", "radio"):
+        return _choice(awaited, text, around)
+    if field.type == "address":
+        return _address(awaited, text)
+    if field.type == "textarea":
+        return Said(awaited, text.strip(), "")
+    if field.type == "text" and field.name != TITLE:
+        return Said(awaited, words, "")
+    if field.type == "phone" and len(re.findall(r"\d", text)) >= 7:
+        return Said(awaited, words, words)
+    return None
+
+
+def _yes_or_no(text: str) -> bool | None:
+    plain = read_answer(text)
+    if plain is not None:
+        return plain == "yes"
+    folded = fold(text)
+    yes, no = bool(_YES.search(folded)), bool(_NO.search(folded))
+    return yes if yes != no else None
+
+
+def _choice(awaited: RequestField, text: str, around: Surroundings) -> Said | None:
+    """The one option that the answer means."""
+    alone = Reading([awaited.field], Sentence.of(text), around, {}, is_correction=False)
+    values = {each.value for each in find_options(alone, awaited.field, is_answer=True)}
+    if not values:
+        values = {
+            option.value
+            for option in getattr(awaited.field, "options", ())
+            if fold(text).strip(" .!") in (fold(option.label.en), fold(option.label.es))
+        }
+    return Said(awaited, values.pop(), squeeze(text)) if len(values) == 1 else None
+
+
+def _address(awaited: RequestField, text: str) -> Said | None:
+    match = _ADDRESS.search(text)
+    if match is None:
+        return None
+    parts = {name: squeeze(part) for name, part in match.groupdict().items()}
+    return Said(awaited, parts, squeeze(match[0]))
+
+
+def _name_it(state: RequestState, text: str, said: dict[str, Said]) -> None:
+    """What the request is called: asked for, in its words; else by what was said first.
+
+    The priority and a polite opening are no part of it.
+    """
+    assert state.form is not None
+    title = state.form.by_name(TITLE)
+    known = state.told.get(TITLE)
+    if title is None or TITLE in said or (known is not None and not known.is_inferred):
+        return
+    is_asked = state.awaited == TITLE
+    if known is not None and (state.awaited not in ("", PRIORITY) or PRIORITY not in said):
+        return
+    named = name_of_request(text, said)
+    if named and (is_asked or len(named.split()) > 1 or known is None):
+        said[TITLE] = Said(title, named, squeeze(text), is_inferred=not is_asked)
+
+
+def name_of_request(text: str, said: dict[str, Said]) -> str:
+    """A message as the name of what it is about; empty where it names nothing."""
+    line = squeeze(re.split(r"(?<=[.!?])\s|\n", text.strip())[0])
+    folded = fold(line)
+    if len(folded) == len(line):
+        opening = _OPENING.match(folded)
+        line = line[opening.end() :] if opening else line
+    priority = said.get(PRIORITY)
+    if priority and priority.words:
+        line = squeeze(re.sub(re.escape(priority.words), "", line, flags=re.IGNORECASE))
+    line = re.sub(r"\s+,|,\s*$", "", line).strip(" ,;:-.")
+    if _GENERIC.match(fold(line)):
+        return ""
+    if len(line) > LONGEST_TITLE:
+        line = line[: LONGEST_TITLE - 1].rsplit(" ", 1)[0] + "…"
+    return line[:1].upper() + line[1:]
