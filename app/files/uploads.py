@@ -15,7 +15,7 @@ from sqlalchemy import func, select, update
 from sqlalchemy.exc import IntegrityError
 
 from app.db import ScopedSession
-from app.errors import InvalidInput, TooMany
+from app.errors import N_, InvalidInput, TooMany
 from app.files.examining import examine
 from app.files.kinds import KIB, LARGEST_BYTES, MIB, Unfit
 from app.files.models import StoredFile
@@ -166,11 +166,6 @@ def _check_room(session: ScopedSession, size: int) -> None:
             "You have many files in forms that are not sent yet. Send or throw away some of"
             " those first; what is in none is removed after a day."
         )
-
-
-def N_(text: str) -> str:  # noqa: N802 (what the catalog's tools know it by)
-    """Marks a text that is translated where it is shown."""
-    return text
 
 
 # What is wrong with a file, by the code of `Unfit`.
