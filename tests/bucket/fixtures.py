@@ -41,7 +41,7 @@ class Bucket:
     def of(self, settings: Settings, **more: Any) -> Settings:
         return settings.model_copy(update={**self.settings, **more})
 
-    def keys(self) -> list[str]:
+    def places(self) -> list[str]:
         pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=self.name)
         return [each["Key"] for page in pages for each in page.get("Contents", [])]
 

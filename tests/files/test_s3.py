@@ -77,7 +77,7 @@ def test_objects_lie_where_files_would_behind_the_prefix(
     key = new_key()
     S3Storage(bucket.of(settings)).put(key, b"bytes")
     S3Storage(bucket.of(settings, s3_prefix="a/house/")).put(key, b"bytes")
-    assert sorted(bucket.keys()) == sorted([place_of(key), f"a/house/{place_of(key)}"])
+    assert sorted(bucket.places()) == sorted([place_of(key), f"a/house/{place_of(key)}"])
 
 
 def test_houses_that_share_a_bucket_see_their_own(settings: Settings, bucket: Bucket) -> None:
