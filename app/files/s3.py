@@ -95,17 +95,15 @@ class S3Storage:
             StorageAway: it was not done.
         """
         give_up_at = time.monotonic() + ASK_SECONDS
+        tried = self._try(method, what, content)
         for pause in PAUSES:
-            answer, problem, may_pass = self._try(method, what, content)
-            if answer:
-                return answer
-            if not may_pass or time.monotonic() + pause > give_up_at:
-                raise _away(problem)
+            if not tried.may_pass or time.monotonic() + pause > give_up_at:
+                break
             time.sleep(pause)
-        answer, problem, _ = self._try(method, what, content)
-        if answer:
-            return answer
-        raise _away(problem)
+            tried = self._try(method, what, content)
+        if tried.answer is None:
+            raise _away(tried.problem)
+        return tried.answer
 
     def _try(self, method: str, what: str, content: bytes) -> _Tried:
         try:
@@ -114,7 +112,7 @@ class S3Storage:
             # Whoever waits for a page has waited for long enough after one silence.
             is_silence = isinstance(error, httpx2.ReadTimeout | httpx2.WriteTimeout)
             return _Tried(None, f"{type(error).__name__}: {error}", not is_silence)
-        if _is_done(answer):
+        if _is_done(method, answer):
             return _Tried(answer, "", False)
         return _Tried(None, _complaint(answer), answer.status_code in _PASSING)
 
@@ -145,10 +143,10 @@ def bucket_address(settings: Settings) -> str:
     return f"https://{bucket}.s3.{region}.amazonaws.com"
 
 
-def _is_done(answer: httpx2.Response) -> bool:
+def _is_done(method: str, answer: httpx2.Response) -> bool:
     if answer.status_code == HTTPStatus.NOT_FOUND:
         # That a whole bucket is missing, or the address is no storage's, is another matter.
-        return _told(answer, "Code") == "NoSuchKey"
+        return method != "PUT" and _told(answer, "Code") == "NoSuchKey"
     return answer.is_success
 
 

@@ -206,6 +206,11 @@ def test_what_was_removed_by_a_try_without_an_answer_is_removed(
         assert len(server.asked) == 2
 
 
+def test_what_is_not_there_after_it_was_put_was_not_put(settings: Settings) -> None:
+    with ScriptedS3(MISSING) as server, pytest.raises(StorageAway):
+        storage_at(settings, server.address).put(new_key(), b"bytes")
+
+
 @pytest.mark.parametrize(
     "answer",
     [
