@@ -48,9 +48,16 @@ def _http_url(value: str) -> str:
     return value.rstrip("/")
 
 
+def _s3_prefix(value: str) -> str:
+    return value.strip("/") + "/"
+
+
 PostgresUrl = Annotated[str, AfterValidator(_postgres_url)]
 RedisUrl = Annotated[str, AfterValidator(_redis_url)]
 HttpUrl = Annotated[str, AfterValidator(_http_url)]
+# What needs no escaping in an address, and leads nowhere else.
+_STEP = "[A-Za-z0-9_-][A-Za-z0-9_.-]*"
+S3Prefix = Annotated[str, Field(pattern=f"^/*{_STEP}(/{_STEP})*/*$"), AfterValidator(_s3_prefix)]
 
 
 # Addresses to listen on that nobody can type into a browser, and one that answers for them.
@@ -80,6 +87,14 @@ class Settings(BaseModel):
     redis_url: RedisUrl | None = None
     # Few: with as many at work as there are cores, each is done sooner than all at once.
     database_pool_size: int = Field(6, ge=1, le=200)
+
+    # Where uploads are kept: a bucket of an S3-compatible storage, else the data folder.
+    s3_bucket: str | None = Field(None, pattern=r"^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$")
+    s3_endpoint_url: HttpUrl | None = None
+    s3_access_key_id: str | None = Field(None, pattern=r"^[!-~]+$")
+    s3_secret_access_key: str | None = None
+    s3_region: str = Field("us-east-1", pattern=r"^[a-z0-9-]+$")
+    s3_prefix: S3Prefix = ""
 
     # Security. The key is generated and kept in the data folder when unset.
     secret_key: str | None = Field(None, min_length=32)
@@ -150,6 +165,16 @@ class Settings(BaseModel):
             raise ValueError("DATABASE_URL: must be set together with MIGRATION_DATABASE_URL")
         if self.ai_provider == "openai" and not (self.openai_api_key or self.openai_base_url):
             raise ValueError("AI_PROVIDER: openai needs OPENAI_API_KEY or OPENAI_BASE_URL")
+        return self
+
+    @model_validator(mode="after")
+    def _bucket_and_keys_agree(self) -> Settings:
+        """Files must not end up on one host's disk because a setting was forgotten."""
+        keys = self.s3_access_key_id, self.s3_secret_access_key
+        if self.s3_bucket and not all(keys):
+            raise ValueError("S3_BUCKET: needs S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY")
+        if not self.s3_bucket and (any(keys) or self.s3_endpoint_url or self.s3_prefix):
+            raise ValueError("S3_BUCKET: must be set where other settings of S3 are")
         return self
 
     @property

@@ -17,6 +17,7 @@ from app.config import EVERYWHERE, Settings
 from app.db import owner_database
 from app.demo import find_demo, open_accounts
 from app.extensions import Services, services
+from app.files.check import check_files
 from app.health import (
     Finding,
     check_database,
@@ -53,7 +54,7 @@ def examine(on: Services) -> list[Finding]:
         findings += [check_schema(on), _vectors(on)]
         # The people and the turns can be looked up only where their tables are.
         findings += [_demo(on), *_processes(on)] if findings[3].ok else []
-    return [*findings, _model(on), _embedding(on), _mail(on), _cookies(on)]
+    return [*findings, check_files(on), _model(on), _embedding(on), _mail(on), _cookies(on)]
 
 
 def _processes(on: Services) -> list[Finding]:

@@ -29,7 +29,7 @@ from app.config import Settings, load_settings
 from app.db import Database, Scope, app_database
 from app.embedded import resolve
 from app.files.clean_up import clean_up_files
-from app.files.storage import make_storage
+from app.files.storage import Storage, make_storage
 from app.logs import init_logs
 from app.mail import NOTIFY_CHANNEL, forget_old_mail, send_waiting_mail
 from app.retrieval.embedder import make_embedder
@@ -60,6 +60,11 @@ def _database() -> Database:
 @cache
 def _settings() -> Settings:
     return resolve(load_settings())
+
+
+@cache
+def _files() -> Storage:
+    return make_storage(_settings())
 
 
 @tasks.task(name="embed_missing", retry=RETRY)
@@ -103,7 +108,7 @@ async def forget_expired(timestamp: int = 0) -> None:
 @tasks.task(name="clean_up_files", queueing_lock="clean_up_files")
 async def clean_up(timestamp: int = 0) -> None:
     """Remove files that were uploaded and never sent, and bytes that belong to no file."""
-    done = await asyncio.to_thread(clean_up_files, _database(), make_storage(_settings()))
+    done = await asyncio.to_thread(clean_up_files, _database(), _files())
     if any(done):
         log.info("files cleaned up", removed=done.files, orphans=done.orphans)
 

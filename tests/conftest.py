@@ -27,7 +27,11 @@ from tests.services import (
     start_services,
 )
 
-pytest_plugins = ["tests.factories.fixtures", "tests.model_server.fixtures"]
+pytest_plugins = [
+    "tests.bucket.fixtures",
+    "tests.factories.fixtures",
+    "tests.model_server.fixtures",
+]
 
 FOLDER = pytest.StashKey[Path]()
 # What takes longest comes first, so that none of it is left over when all else is through.

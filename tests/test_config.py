@@ -101,6 +101,47 @@ def test_a_key_or_an_address_chooses_the_model_unless_one_is_asked_for(
     assert load_settings(variables).provider == provider
 
 
+BUCKET = {"S3_BUCKET": "house", "S3_ACCESS_KEY_ID": "id", "S3_SECRET_ACCESS_KEY": "geheim"}
+
+
+@pytest.mark.parametrize(
+    ("variables", "said"),
+    [
+        ({"S3_BUCKET": "house"}, "S3_BUCKET: needs S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY"),
+        ({**BUCKET, "S3_ACCESS_KEY_ID": ""}, "S3_BUCKET: needs S3_ACCESS_KEY_ID"),
+        ({**BUCKET, "S3_SECRET_ACCESS_KEY": ""}, "S3_BUCKET: needs S3_ACCESS_KEY_ID"),
+        ({**BUCKET, "S3_BUCKET": ""}, "S3_BUCKET: must be set where other settings of S3 are"),
+        ({"S3_ENDPOINT_URL": "https://x.example"}, "S3_BUCKET: must be set"),
+        ({"S3_PREFIX": "house"}, "S3_BUCKET: must be set"),
+        ({**BUCKET, "S3_BUCKET": "My House"}, "S3_BUCKET: "),
+        ({**BUCKET, "S3_BUCKET": "house/photos"}, "S3_BUCKET: "),
+        ({**BUCKET, "S3_ENDPOINT_URL": "minio:9000"}, "S3_ENDPOINT_URL: must start with http"),
+        ({**BUCKET, "S3_REGION": "Paris!"}, "S3_REGION: "),
+        ({**BUCKET, "S3_PREFIX": "a/../b"}, "S3_PREFIX: "),
+        ({**BUCKET, "S3_PREFIX": "año"}, "S3_PREFIX: "),
+        ({**BUCKET, "S3_ACCESS_KEY_ID": "an id"}, "S3_ACCESS_KEY_ID: "),
+    ],
+)
+def test_a_bucket_comes_with_all_that_it_needs_and_no_secret_is_told(
+    variables: dict[str, str], said: str
+) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        load_settings(variables)
+    assert said in str(caught.value)
+    assert "geheim" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "prefix"),
+    [("", ""), ("house", "house/"), ("/a/house/", "a/house/"), ("a.b_c-1", "a.b_c-1/")],
+)
+def test_what_stands_before_objects_ends_where_their_own_places_begin(
+    given: str, prefix: str
+) -> None:
+    settings = load_settings({**BUCKET, "S3_PREFIX": given})
+    assert (settings.s3_prefix, settings.s3_region) == (prefix, "us-east-1")
+
+
 def test_addresses_lose_their_last_slash() -> None:
     settings = load_settings({"PUBLIC_URL": "https://comanda.example/"})
     assert settings.base_url == "https://comanda.example"

@@ -37,7 +37,7 @@ def section(title: str) -> str:
 
 def test_every_setting_is_documented_and_nothing_else_is() -> None:
     rows = [line for line in section("Settings").splitlines() if line.startswith("| `")]
-    documented = {name for row in rows for name in re.findall(r"`([A-Z_]+)`", row.split("|")[1])}
+    documented = {name for row in rows for name in re.findall(r"`([A-Z0-9_]+)`", row.split("|")[1])}
     assert documented == SETTINGS
 
 
@@ -47,8 +47,8 @@ def test_every_variable_of_the_containers_is_a_setting(compose: dict[str, Any]) 
     for service in ours:
         assert set(service["environment"]) <= SETTINGS
     example = (ROOT / ".env.example").read_text("utf-8")
-    offered = set(re.findall(r"^#?([A-Z_]+)=", example, re.MULTILINE))
-    used = set(re.findall(r"\$\{([A-Z_]+)", (ROOT / "compose.yaml").read_text("utf-8")))
+    offered = set(re.findall(r"^#?([A-Z0-9_]+)=", example, re.MULTILINE))
+    used = set(re.findall(r"\$\{([A-Z0-9_]+)", (ROOT / "compose.yaml").read_text("utf-8")))
     assert offered == used
     assert used - NOT_OURS <= SETTINGS
 

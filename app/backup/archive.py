@@ -120,6 +120,10 @@ class Reader:
             while chunk := source.read(CHUNK):
                 file.write(chunk)
 
+    def read(self, name: str) -> bytes:
+        """A member that is no larger than an upload."""
+        return self._archive.read(name)
+
     @property
     def files(self) -> list[str]:
         """The members that are files of the house."""

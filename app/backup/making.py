@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, make_url, text
 
-from app.backup.archive import DUMP, FILES, FORMAT, BackupError, Manifest, Writer, new_archive
+from app.backup.archive import DUMP, FORMAT, BackupError, Manifest, Writer, new_archive
+from app.backup.files import add_files
 from app.backup.programs import Programs, find_programs, server_major
 from app.config import Settings
 from app.db import Database, owner_database, utc_now
-from app.files.storage import files_folder
 from app.schema import MIGRATION_LOCK
 
 # What stored data depends on, or an operator will want to see again. No address, no key.
@@ -34,6 +34,8 @@ SECRETS = (
     "openai_api_key",
     "smtp_password",
     "metrics_token",
+    "s3_access_key_id",
+    "s3_secret_access_key",
 )
 
 
@@ -49,9 +51,9 @@ def make_backup(settings: Settings, path: Path) -> Manifest:
         programs = find_programs(settings.migration_database_url or "", major)
         with new_archive(path) as archive, _no_migrations(owner) as connection:
             revision = _revision(connection)
-            # In this order: what the database's picture names is in the folder by then.
+            # In this order: what the database's picture names is in the storage by then.
             _add_dump(archive, programs)
-            _add_files(archive, files_folder(settings))
+            add_files(archive, settings)
             manifest = _describe(settings, archive, revision, major)
             archive.close_with(manifest)
     finally:
@@ -97,19 +99,6 @@ def _add_dump(archive: Writer, programs: Programs) -> None:
     if process.returncode:
         lines = complaint.strip().splitlines() or ["it ended without a word"]
         raise BackupError(f"The database cannot be dumped: {lines[0]}")
-
-
-def _add_files(archive: Writer, folder: Path) -> None:
-    """The house's files, in a house that has any."""
-    if not folder.is_dir():
-        return
-    for file in sorted(folder.rglob("*")):
-        if file.is_symlink() or not file.is_file():
-            continue
-        # What nobody needs may be removed meanwhile, and a file that is being written renamed.
-        with suppress(FileNotFoundError), file.open("rb") as source:
-            name = FILES + file.relative_to(folder).as_posix()
-            archive.add(name, source, compress=True)
 
 
 def _describe(settings: Settings, archive: Writer, revision: str, major: int) -> Manifest:

@@ -15,11 +15,11 @@ import redis
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, make_url, text
 
-from app.backup.archive import DUMP, FILES, BackupError, Manifest, Reader, open_archive
+from app.backup.archive import DUMP, BackupError, Manifest, open_archive
+from app.backup.files import unpack_files
 from app.backup.programs import Programs, find_programs, server_major
 from app.config import Settings
 from app.db import Database, owner_database
-from app.files.storage import files_folder
 from app.schema import MIGRATIONS
 
 # What the operator has made already, as the superuser that the owner is not.
@@ -73,19 +73,13 @@ def restore_backup(settings: Settings, path: Path, *, replace: bool) -> Manifest
             programs = _check_house(settings, owner, backup.manifest, path, replace=replace)
             dump = Path(folder) / DUMP
             backup.extract(DUMP, dump)
-            new_files = _unpack_files(backup, settings)
+            files = unpack_files(backup, settings)
             try:
                 _load(programs, dump, settings, backup.manifest)
             except BaseException:
-                shutil.rmtree(new_files, ignore_errors=True)
+                files.forget()
                 raise
-            try:
-                _take_over_files(new_files, settings)
-            except OSError as error:
-                raise BackupError(
-                    f"The database is restored, but its files lie in {new_files} still:"
-                    f" {error.strerror or error}. Move them to {files_folder(settings)}."
-                ) from None
+            files.take_over()
         finally:
             owner.engine.dispose()
     _forget_events(settings)
@@ -235,31 +229,6 @@ def _first_error(complaint: str) -> str:
     lines = [line.strip() for line in complaint.splitlines() if line.strip()]
     errors = [line for line in lines if "error:" in line.lower()]
     return (errors or lines or ["it ended without a word"])[0]
-
-
-def _unpack_files(backup: Reader, settings: Settings) -> Path:
-    """Put the files beside those that are there, where a rename will do later."""
-    folder = files_folder(settings)
-    new = folder.with_name("files.new")
-    shutil.rmtree(new, ignore_errors=True)
-    try:
-        for name in backup.files:
-            backup.extract(name, new / name.removeprefix(FILES))
-    except OSError as error:
-        shutil.rmtree(new, ignore_errors=True)
-        raise BackupError(f"{new} cannot be written: {error.strerror or error}") from None
-    return new
-
-
-def _take_over_files(new: Path, settings: Settings) -> None:
-    folder = files_folder(settings)
-    old = folder.with_name("files.old")
-    shutil.rmtree(old, ignore_errors=True)
-    if folder.exists():
-        folder.rename(old)
-    if new.exists():
-        new.rename(folder)
-    shutil.rmtree(old, ignore_errors=True)
 
 
 def _forget_events(settings: Settings) -> None:

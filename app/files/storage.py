@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from app.config import Settings
+from app.errors import N_, Unavailable
 
+AWAY = N_("Comanda cannot reach its files just now. Try again in a moment.")
 _NAME = re.compile(r"[0-9a-f]{32}(?:\.[a-z0-9-]{1,32})?")
 
 
@@ -35,8 +37,36 @@ def base_of(name: str) -> str:
     return name.partition(".")[0]
 
 
+def place_of(name: str) -> str:
+    """Where a name's bytes lie in any storage, so that they can be copied to another as they are.
+
+    Raises:
+        FileNotFoundError: no storage has names like that.
+    """
+    if not _NAME.fullmatch(name):
+        raise FileNotFoundError(name)
+    return f"{name[:2]}/{name[2:4]}/{name}"
+
+
+def name_at(place: str) -> str | None:
+    """The name whose bytes lie there; None where no storage would put any."""
+    name = place.rpartition("/")[2]
+    return name if _NAME.fullmatch(name) and place_of(name) == place else None
+
+
+class StorageAway(Unavailable):
+    """The storage does not do what it is asked; `reason` says why, to the operator alone."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(AWAY)
+        self.reason = reason
+
+
 class Storage(Protocol):
-    """A place for bytes; how they are named and whose they are is known by `StoredFile`."""
+    """A place for bytes; how they are named and whose they are is known by `StoredFile`.
+
+    What is kept elsewhere may be out of reach: then each of these raises StorageAway.
+    """
 
     def put(self, name: str, content: bytes) -> None:
         """Keep `content`: when this returns it is there to stay."""
@@ -52,12 +82,17 @@ class Storage(Protocol):
 
 
 def files_folder(settings: Settings) -> Path:
-    """Where uploads are kept; all hosts of a house must see the same folder."""
+    """Where uploads are kept without a bucket; all hosts of a house must see the same folder."""
     return settings.comanda_data.expanduser().absolute() / "files"
 
 
 def make_storage(settings: Settings) -> Storage:
-    """The storage of this house."""
+    """The storage of this house: its bucket where it has one, else its folder."""
+    if settings.s3_bucket:
+        # What speaks HTTP is loaded by those alone who need it.
+        from app.files.s3 import S3Storage
+
+        return S3Storage(settings)
     return DiskStorage(files_folder(settings))
 
 
@@ -94,9 +129,7 @@ class DiskStorage:
                     yield path.name
 
     def _path(self, name: str) -> Path:
-        if not _NAME.fullmatch(name):
-            raise FileNotFoundError(name)
-        return self.folder / name[:2] / name[2:4] / name
+        return self.folder / place_of(name)
 
 
 def _write(path: Path, content: bytes) -> None:

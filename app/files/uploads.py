@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from typing import IO
 from uuid import UUID
 
@@ -15,13 +16,13 @@ from sqlalchemy import func, select, update
 from sqlalchemy.exc import IntegrityError
 
 from app.db import ScopedSession
-from app.errors import InvalidInput, TooMany
+from app.errors import N_, ComandaError, InvalidInput, TooMany
 from app.files.examining import examine
 from app.files.kinds import KIB, LARGEST_BYTES, MIB, Unfit
 from app.files.models import StoredFile
 from app.files.names import tidy_name
 from app.files.result import Examined
-from app.files.storage import Storage, new_key, preview_of
+from app.files.storage import Storage, StorageAway, new_key, preview_of
 
 LONGEST_UPLOAD_KEY = 64
 # What one person may have waiting for a form to be sent.
@@ -46,16 +47,36 @@ def store_upload(
     Raises:
         InvalidInput: it is not taken; the message says why, and what to do.
         TooMany: this person has too much waiting.
+        StorageAway: it cannot be kept just now.
     """
     examined = _examine(_read(stream, min(largest_bytes, LARGEST_BYTES)), kinds)
-    upload_key = upload_key[:LONGEST_UPLOAD_KEY]
+    key = new_key()
+    # Before the database is asked for anything: a storage may take its time, and no connection
+    # is kept from others meanwhile.
+    storage.put(key, examined.content)
+    if examined.preview:
+        storage.put(preview_of(key), examined.preview)
+    try:
+        file = _write_row(session, key, examined, name, upload_key[:LONGEST_UPLOAD_KEY])
+    except ComandaError:
+        _let_go(storage, key)
+        raise
+    if file.key != key:
+        _let_go(storage, key)
+    return file
+
+
+def _write_row(
+    session: ScopedSession, key: str, examined: Examined, name: str, upload_key: str
+) -> StoredFile:
+    """The row of these bytes, or that of the same upload which has come in before."""
     if upload_key and (earlier := _find_upload(session, upload_key)):
         return earlier
     _check_room(session, len(examined.content))
     file = StoredFile(
         group_id=session.scope.group_id,
         user_id=session.scope.user_id,
-        key=new_key(),
+        key=key,
         upload_key=upload_key or None,
         name=tidy_name(name, examined.media_type),
         kind=examined.kind,
@@ -63,18 +84,20 @@ def store_upload(
         size=len(examined.content),
         sha256=hashlib.sha256(examined.content).hexdigest(),
     )
-    storage.put(file.key, examined.content)
-    if examined.preview:
-        storage.put(preview_of(file.key), examined.preview)
     try:
         with session.begin_nested():
             session.add(file)
     except IntegrityError:
         # The same upload has just come in twice.
-        storage.remove(file.key)
-        storage.remove(preview_of(file.key))
         return _find_upload(session, upload_key) or file
     return file
+
+
+def _let_go(storage: Storage, key: str) -> None:
+    """Remove bytes that have no row; where that does not work the clean-up finds them."""
+    with suppress(StorageAway):
+        storage.remove(preview_of(key))
+        storage.remove(key)
 
 
 def hold_files(session: ScopedSession, file_ids: Iterable[UUID], kind: str, owner_id: UUID) -> None:
@@ -166,11 +189,6 @@ def _check_room(session: ScopedSession, size: int) -> None:
             "You have many files in forms that are not sent yet. Send or throw away some of"
             " those first; what is in none is removed after a day."
         )
-
-
-def N_(text: str) -> str:  # noqa: N802 (what the catalog's tools know it by)
-    """Marks a text that is translated where it is shown."""
-    return text
 
 
 # What is wrong with a file, by the code of `Unfit`.

@@ -19,7 +19,7 @@ from app.files.pages import file_view
 from app.files.rules import read_rules
 from app.files.storage import preview_of
 from app.files.uploads import store_upload, too_large
-from app.web import db_session, error_response, require_role
+from app.web import db_session, error_response, release_session, require_role
 
 blueprint = Blueprint("files", __name__, url_prefix="/files")
 UPLOADS = "60 per minute; 600 per hour"
@@ -75,8 +75,12 @@ def upload() -> ResponseReturnValue:
 
 @blueprint.get("/<uuid:file_id>")
 def download(file_id: UUID) -> ResponseReturnValue:
-    """The file itself, to be saved and never shown."""
+    """The file itself, to be saved and never shown.
+
+    A storage may take its time, and no connection is kept from others meanwhile.
+    """
     file = load_file(db_session(), file_id)
+    release_session()
     content = open_bytes(services().files, file.key)
     return _closed(send_file(content, file.media_type, as_attachment=True, download_name=file.name))
 
@@ -87,6 +91,7 @@ def preview(file_id: UUID) -> ResponseReturnValue:
     file = load_file(db_session(), file_id)
     if file.kind != "image":
         raise NotFound("This file is not there, or it is not yours.")
+    release_session()
     content = open_bytes(services().files, preview_of(file.key))
     return _closed(send_file(content, file.media_type))
 

@@ -10,87 +10,28 @@ import stat
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import psycopg
 import pytest
 from flask import Flask
-from psycopg import sql
 from sqlalchemy import select, text
 
 from app import create_app
-from app.accounts.models import User
 from app.assistant.models import Message
 from app.backup.archive import MANIFEST, new_archive
-from app.backup.making import _add_files
-from app.config import Settings
-from app.db import Database, app_database, new_id, owner_database
-from app.embedded.postgres import OWNER
+from app.backup.files import add_folder
+from app.db import Database, app_database, owner_database
 from app.schema import downgrade, pending, upgrade
 from tests.accounts.conftest import Browser
 from tests.assistant.scripted import ScriptedProvider, say
+from tests.backup.conftest import Found, House
 from tests.factories import Member, make_user
 from tests.factories.chat import answer, ask, make_thread
 from tests.factories.people import PASSWORD
-from tests.services import RunningServices
 
 ROOT = Path(__file__).parents[2]
-
-
-@dataclass
-class House:
-    """A house with a database of its own."""
-
-    settings: Settings
-
-    def flask(self, *arguments: str) -> tuple[int, str]:
-        """Run a command of ours in this house; its exit code and what it said."""
-        result = create_app(self.settings).test_cli_runner().invoke(args=[*arguments])
-        return result.exit_code, result.output
-
-    @property
-    def name(self) -> str:
-        return (self.settings.database_url or "").rpartition("/")[2].partition("?")[0]
-
-    def emails(self) -> set[str]:
-        owner = owner_database(self.settings)
-        with owner.session() as session:
-            found = set(session.scalars(select(User.email)))
-        owner.engine.dispose()
-        return found
-
-
-Found = Callable[[], House]
-
-
-@pytest.fixture
-def found(services: RunningServices, tmp_path: Path) -> Iterator[Found]:
-    """Makes houses whose databases are empty but for the extension."""
-    made: list[str] = []
-
-    def superuser(database: str) -> psycopg.Connection:
-        address = services.superuser_url(database).replace("+psycopg", "")
-        return psycopg.connect(address, autocommit=True)
-
-    def find() -> House:
-        name = f"backup_{new_id().hex[-12:]}"
-        made.append(name)
-        with superuser("postgres") as connection:
-            names = sql.Identifier(name), sql.Identifier(OWNER)
-            connection.execute(sql.SQL("CREATE DATABASE {} OWNER {}").format(*names))
-        with superuser(name) as connection:
-            connection.execute("CREATE EXTENSION vector")
-        folder = tmp_path / name
-        folder.mkdir()
-        return House(services.settings(name, 9, folder))
-
-    yield find
-    with superuser("postgres") as connection:
-        for name in made:
-            statement = sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name))
-            connection.execute(statement)
 
 
 @dataclass
@@ -374,5 +315,5 @@ def test_a_file_that_is_removed_while_the_backup_is_made_is_left_out(tmp_path: P
     kept, going = tmp_path / "kept", Going(tmp_path / "going")
     kept.write_bytes(b"bytes")
     with new_archive(tmp_path / "house.backup") as archive:
-        _add_files(archive, Folder())  # type: ignore[arg-type]
+        add_folder(archive, Folder())  # type: ignore[arg-type]
         assert [member.bytes for member in archive.members.values()] == [5]

@@ -1,4 +1,4 @@
-"""Bytes on a disk: under names that nobody guesses, whole or not at all."""
+"""Bytes on a disk or in a bucket: under names that nobody guesses, whole or not at all."""
 
 from __future__ import annotations
 
@@ -9,25 +9,52 @@ from pathlib import Path
 
 import pytest
 
+from app.config import Settings
 from app.db import utc_now
-from app.files.storage import DiskStorage, new_key, preview_of
+from app.files.s3 import S3Storage
+from app.files.storage import DiskStorage, Storage, make_storage, new_key, place_of, preview_of
+from tests.bucket.fixtures import Bucket
 
 
 @pytest.fixture
-def storage(tmp_path: Path) -> DiskStorage:
+def disk(tmp_path: Path) -> DiskStorage:
     return DiskStorage(tmp_path / "files")
 
 
-def names(storage: DiskStorage) -> list[str]:
+@pytest.fixture(params=["disk", "bucket"])
+def storage(request: pytest.FixtureRequest, settings: Settings) -> Storage:
+    """Each of the two, which do the same."""
+    if request.param == "disk":
+        found: DiskStorage = request.getfixturevalue("disk")
+        return found
+    bucket: Bucket = request.getfixturevalue("bucket")
+    return make_storage(bucket.of(settings, s3_prefix="a-house/"))
+
+
+def names(storage: Storage) -> list[str]:
     return list(storage.old_names(utc_now() + timedelta(minutes=1)))
 
 
-def test_what_is_put_is_there_until_it_is_removed(storage: DiskStorage) -> None:
+def read(storage: Storage, name: str) -> bytes:
+    with storage.open(name) as file:
+        return file.read()
+
+
+def test_a_house_keeps_its_files_in_its_bucket_where_it_has_one(
+    settings: Settings, bucket: Bucket
+) -> None:
+    assert isinstance(make_storage(settings), DiskStorage)
+    assert isinstance(make_storage(bucket.of(settings)), S3Storage)
+
+
+# What both do
+
+
+def test_what_is_put_is_there_until_it_is_removed(storage: Storage) -> None:
     key = new_key()
     storage.put(key, b"bytes")
     storage.put(preview_of(key), b"few")
-    with storage.open(key) as file:
-        assert file.read() == b"bytes"
+    assert read(storage, key) == b"bytes"
     storage.remove(key)
     storage.remove(key)
     with pytest.raises(FileNotFoundError):
@@ -35,17 +62,32 @@ def test_what_is_put_is_there_until_it_is_removed(storage: DiskStorage) -> None:
     assert names(storage) == [preview_of(key)]
 
 
-def test_only_the_house_can_read_its_files(storage: DiskStorage) -> None:
+def test_what_is_put_again_is_what_was_put_last(storage: Storage) -> None:
     key = new_key()
-    storage.put(key, b"bytes")
-    path = next(storage.folder.glob("??/??/*"))
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    for folder in (path.parent, path.parent.parent, storage.folder):
-        assert stat.S_IMODE(folder.stat().st_mode) & 0o077 == 0
+    storage.put(key, b"first")
+    storage.put(key, b"second and longer")
+    storage.put(key, b"third")
+    assert read(storage, key) == b"third"
+    assert names(storage) == [key]
+
+
+@pytest.mark.parametrize("content", [b"", bytes(range(256)) * 40_000], ids=["none", "10 MB"])
+def test_any_bytes_come_back_as_they_were(storage: Storage, content: bytes) -> None:
+    key = new_key()
+    storage.put(key, content)
+    assert read(storage, key) == content
+
+
+def test_what_was_never_there_is_not_found_and_can_be_removed(storage: Storage) -> None:
+    key = new_key()
+    with pytest.raises(FileNotFoundError):
+        storage.open(key)
+    storage.remove(key)
+    assert names(storage) == []
 
 
 @pytest.mark.parametrize("name", ["../secrets.json", "a" * 31, "/etc/passwd", "", "A" * 32])
-def test_no_other_name_leads_anywhere(storage: DiskStorage, name: str) -> None:
+def test_no_other_name_leads_anywhere(storage: Storage, name: str) -> None:
     with pytest.raises(FileNotFoundError):
         storage.open(name)
     with pytest.raises(FileNotFoundError):
@@ -54,8 +96,26 @@ def test_no_other_name_leads_anywhere(storage: DiskStorage, name: str) -> None:
         storage.remove(name)
 
 
+def test_only_what_is_old_is_listed(storage: Storage) -> None:
+    storage.put(new_key(), b"bytes")
+    assert list(storage.old_names(utc_now() - timedelta(minutes=1))) == []
+    assert len(names(storage)) == 1
+
+
+# What a disk does
+
+
+def test_only_the_house_can_read_its_files(disk: DiskStorage) -> None:
+    key = new_key()
+    disk.put(key, b"bytes")
+    path = disk.folder / place_of(key)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    for folder in (path.parent, path.parent.parent, disk.folder):
+        assert stat.S_IMODE(folder.stat().st_mode) & 0o077 == 0
+
+
 def test_a_disk_that_is_full_leaves_nothing_under_the_name(
-    storage: DiskStorage, monkeypatch: pytest.MonkeyPatch
+    disk: DiskStorage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(_descriptor: int) -> None:
         raise OSError(28, "No space left on device")
@@ -63,11 +123,5 @@ def test_a_disk_that_is_full_leaves_nothing_under_the_name(
     key = new_key()
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="No space"):
-        storage.put(key, b"bytes")
-    assert names(storage) == []
-
-
-def test_only_what_is_old_is_listed(storage: DiskStorage) -> None:
-    storage.put(new_key(), b"bytes")
-    assert list(storage.old_names(utc_now() - timedelta(minutes=1))) == []
-    assert len(names(storage)) == 1
+        disk.put(key, b"bytes")
+    assert names(disk) == []

@@ -27,6 +27,7 @@ from app.errors import ComandaError
 from app.extensions import services
 from app.files.access import open_bytes
 from app.files.models import StoredFile
+from app.files.storage import StorageAway
 from app.skills.expenses.ledger import check_amount, check_date
 from app.skills.expenses.models import LONGEST_ITEM
 from app.skills.expenses.settings import Ledger
@@ -60,17 +61,17 @@ class _Read(BaseModel):
 def propose_from(file: StoredFile, ledger: Ledger) -> dict[str, str]:
     """What the receipt says, as texts by field; empty where nobody can read it.
 
-    Gives this request's connection back: a model may take its time.
+    Gives this request's connection back: a storage and a model may take their time.
     """
     settings = services().settings
     if not settings.ai_vision_model:
         return {}
-    with open_bytes(services().files, file.key) as stream:
-        content = stream.read()
     release_session()
     try:
+        with open_bytes(services().files, file.key) as stream:
+            content = stream.read()
         return believable(read_picture(settings, content, file.media_type), ledger)
-    except (openai.OpenAIError, httpx2.HTTPError, TooLate, *MISSHAPEN) as error:
+    except (StorageAway, openai.OpenAIError, httpx2.HTTPError, TooLate, *MISSHAPEN) as error:
         # Never the words of the error: those may repeat what the receipt says.
         log.warning("a receipt was not read", why=type(error).__name__)
         return {}

@@ -108,6 +108,8 @@ def _file_name(table: Table, ending: str) -> str:
 def receipt(expense_id: UUID) -> ResponseReturnValue:
     """The receipt of an expense that this person may see: a picture to look at, else to save."""
     file = _load_receipt(expense_id)
+    # A storage may take its time, and no connection is kept from others meanwhile.
+    release_session()
     content = open_bytes(services().files, file.key)
     is_picture = file.kind == "image"
     return _closed(
@@ -121,6 +123,7 @@ def receipt_preview(expense_id: UUID) -> ResponseReturnValue:
     file = _load_receipt(expense_id)
     if file.kind != "image":
         raise NotFound("This expense has no receipt, or it is not yours.")
+    release_session()
     return _closed(send_file(open_bytes(services().files, preview_of(file.key)), file.media_type))
 
 

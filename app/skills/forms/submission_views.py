@@ -103,6 +103,8 @@ def _read_file(file_id: str) -> bytes | None:
     """A picture of the submission; None where it is gone."""
     try:
         file = load_file(db_session(), UUID(file_id))
+        # A storage may take its time, and no connection is kept from others meanwhile.
+        release_session()
         with open_bytes(services().files, file.key) as stream:
             return stream.read()
     except NotFound:

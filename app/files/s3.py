@@ -1,0 +1,192 @@
+"""Files in a bucket of an S3-compatible storage, which several hosts share.
+
+Four requests are all that is asked of it: put, get, delete and list. What goes wrong on the way
+is a StorageAway that says to the operator why, and to people that they may try again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from datetime import datetime
+from http import HTTPStatus
+from io import BytesIO
+from typing import IO, NamedTuple
+from urllib.parse import quote, unquote
+from xml.etree.ElementTree import Element, ParseError
+
+import httpx2
+import structlog
+from defusedxml import DefusedXmlException
+from defusedxml.ElementTree import fromstring
+
+from app.config import Settings
+from app.files.signing import Keys, Signature
+from app.files.storage import StorageAway, name_at, place_of
+
+CONNECT_SECONDS, READ_SECONDS = 5, 30
+# How long is waited before it is asked again, each time; and for how long it is asked at all.
+PAUSES = (0.2, 1.0)
+ASK_SECONDS = 30
+_PASSING = frozenset({429, 500, 502, 503, 504})
+_LONGEST_REASON = 300
+
+log = structlog.get_logger()
+
+
+class S3Storage:
+    """Files in a bucket, at the places that they would have in a folder."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._address = bucket_address(settings)
+        self._prefix = settings.s3_prefix
+        keys = Keys(
+            settings.s3_access_key_id or "",
+            settings.s3_secret_access_key or "",
+            settings.s3_region,
+        )
+        self._client = httpx2.Client(
+            auth=Signature(keys),
+            timeout=httpx2.Timeout(READ_SECONDS, connect=CONNECT_SECONDS),
+            # Bytes come as they were put; packed ones would not be those.
+            headers={"accept-encoding": "identity"},
+        )
+
+    def put(self, name: str, content: bytes) -> None:
+        self._ask("PUT", f"/{self._prefix}{place_of(name)}", content)
+
+    def open(self, name: str) -> IO[bytes]:
+        # All of it before any of it is passed on: half a download would look like a whole one.
+        answer = self._ask("GET", f"/{self._prefix}{place_of(name)}")
+        if answer.status_code == HTTPStatus.NOT_FOUND:
+            raise FileNotFoundError(name)
+        return BytesIO(answer.content)
+
+    def remove(self, name: str) -> None:
+        self._ask("DELETE", f"/{self._prefix}{place_of(name)}")
+
+    def old_names(self, before: datetime) -> Iterator[str]:
+        after: str | None = ""
+        while after is not None:
+            places, after = self._list(after)
+            for place, written in places:
+                if written < before and (name := name_at(place)):
+                    yield name
+
+    def _list(self, after: str) -> _Page:
+        """A thousand places, or as many as are left, behind those of the page before."""
+        query = {"encoding-type": "url", "list-type": "2", "prefix": self._prefix}
+        if after:
+            query["continuation-token"] = after
+        written = "&".join(f"{name}={quote(value, safe='')}" for name, value in query.items())
+        answer = self._ask("GET", f"?{written}")
+        try:
+            return _read_page(fromstring(answer.content), self._prefix)
+        except (ParseError, DefusedXmlException, ValueError):
+            raise _away("what it lists cannot be read; is S3_ENDPOINT_URL a storage?") from None
+
+    def _ask(self, method: str, what: str, content: bytes = b"") -> httpx2.Response:
+        """Ask, more than once where it may help: each of the four can be asked again.
+
+        Returns:
+            The answer when it is done, or 404 when there is no such object.
+
+        Raises:
+            StorageAway: it was not done.
+        """
+        give_up_at = time.monotonic() + ASK_SECONDS
+        tried = self._try(method, what, content)
+        for pause in PAUSES:
+            if not tried.may_pass or time.monotonic() + pause > give_up_at:
+                break
+            time.sleep(pause)
+            tried = self._try(method, what, content)
+        if tried.answer is None:
+            raise _away(tried.problem)
+        return tried.answer
+
+    def _try(self, method: str, what: str, content: bytes) -> _Tried:
+        try:
+            answer = self._client.request(method, self._address + what, content=content)
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            # Whoever waits for a page has waited for long enough after one silence.
+            is_silence = isinstance(error, httpx2.ReadTimeout | httpx2.WriteTimeout)
+            return _Tried(None, f"{type(error).__name__}: {error}", not is_silence)
+        if _is_done(method, answer):
+            return _Tried(answer, "", False)
+        return _Tried(None, _complaint(answer), answer.status_code in _PASSING)
+
+
+class _Tried(NamedTuple):
+    """One try: its answer, or what went wrong and whether that may pass by itself."""
+
+    answer: httpx2.Response | None
+    problem: str
+    may_pass: bool
+
+
+class _Page(NamedTuple):
+    """Places and when they were written, and what leads to the next page; None is the end."""
+
+    places: list[tuple[str, datetime]]
+    after: str | None
+
+
+def bucket_address(settings: Settings) -> str:
+    """Where the bucket is: in Amazon's own storage it has a name, elsewhere a path."""
+    bucket, region = settings.s3_bucket or "", settings.s3_region
+    if settings.s3_endpoint_url:
+        return f"{settings.s3_endpoint_url}/{bucket}"
+    if "." in bucket:
+        # The certificate of all buckets is for names without one.
+        return f"https://s3.{region}.amazonaws.com/{bucket}"
+    return f"https://{bucket}.s3.{region}.amazonaws.com"
+
+
+def _is_done(method: str, answer: httpx2.Response) -> bool:
+    if answer.status_code == HTTPStatus.NOT_FOUND:
+        # That a whole bucket is missing, or the address is no storage's, is another matter.
+        return method != "PUT" and _told(answer, "Code") == "NoSuchKey"
+    return answer.is_success
+
+
+def _complaint(answer: httpx2.Response) -> str:
+    """What it says of itself, without what it was sent: its name for the fault, and a line."""
+    said = [str(answer.status_code), _told(answer, "Code"), _told(answer, "Message")]
+    if region := answer.headers.get("x-amz-bucket-region") or _told(answer, "Region"):
+        said.append(f"(the bucket is in S3_REGION={region})")
+    return " ".join(filter(None, said))
+
+
+def _told(answer: httpx2.Response, name: str) -> str:
+    """One line of an error's XML; nothing where the answer is something else."""
+    try:
+        return (fromstring(answer.content).findtext(f"{{*}}{name}") or "").strip()
+    except (ParseError, DefusedXmlException, ValueError):
+        return ""
+
+
+def _read_page(listed: Element, prefix: str) -> _Page:
+    """What is listed, without the prefix.
+
+    Raises:
+        ValueError: it is no list, or one that would begin again.
+    """
+    if not listed.tag.endswith("ListBucketResult"):
+        raise ValueError(listed.tag)
+    places = []
+    for each in listed.iterfind("{*}Contents"):
+        key = unquote(each.findtext("{*}Key") or "")
+        written = datetime.fromisoformat(each.findtext("{*}LastModified") or "")
+        places.append((key.removeprefix(prefix), written))
+    if listed.findtext("{*}IsTruncated") != "true":
+        return _Page(places, None)
+    if not (after := listed.findtext("{*}NextContinuationToken")):
+        raise ValueError("no token")
+    return _Page(places, after)
+
+
+def _away(reason: str) -> StorageAway:
+    reason = " ".join(reason.split())[:_LONGEST_REASON]
+    log.error("the files' storage does not do what it is asked", reason=reason)
+    return StorageAway(reason)
