@@ -70,9 +70,13 @@ class BuiltinProvider:
             composed = compose(request, self._embedder)
             if composed.next_call:
                 return Decision(calls=(composed.next_call,))
-            return Decision("\n\n".join(to_markdown(lines) for lines in composed.answers))
+            answers = [to_markdown(lines) for lines in composed.answers]
+            return Decision("\n\n".join(filter(None, [*answers, _lead_back(request)])))
         index, shapes = self._index(request.tools)
-        return decide(request, index, shapes, self._embedder)
+        decision = decide(request, index, shapes, self._embedder)
+        if decision.calls or not _lead_back(request):
+            return decision
+        return Decision(f"{decision.text}\n\n{_lead_back(request)}")
 
     def _index(self, tools: tuple[ToolSpec, ...]) -> tuple[IntentIndex, WordShapes]:
         """What the examples of these tools come to, computed once for each set of tools."""
@@ -85,6 +89,11 @@ class BuiltinProvider:
             index = IntentIndex(tools, self._embedder)
             known = self._indexes[key] = index, WordShapes(index.vocabulary)
         return known
+
+
+def _lead_back(request: ModelRequest) -> str:
+    """What was asked before the message went on to something else, to be asked again after it."""
+    return str(request.hints.get("lead_back", ""))
 
 
 def _key(tools: tuple[ToolSpec, ...]) -> _Key:

@@ -120,6 +120,9 @@ class _Composer:
         if self.reading.emergency:
             besides = [(Line(str(one.payload["say"])),) for one in self.brought if one.says]
             return Composed((self._help(), *besides))
+        following = self._following()
+        if following:
+            return Composed(next_call=following)
         found = [(one, tuple(self._answer(one))) for one in self.brought]
         if any(lines for _, lines in found):
             # Of two questions asked at once, the one without an answer is told so.
@@ -135,6 +138,14 @@ class _Composer:
         if again:
             return Composed(next_call=again)
         return Composed((_not_found(self.brought, self.asked),))
+
+    def _following(self) -> PlannedCall | None:
+        """The call that the last result names as the next one, where its tool is offered."""
+        last = self.brought[-1].payload.get("next") if self.brought else None
+        offered = {tool.name for tool in self.request.tools}
+        if not isinstance(last, Mapping) or last.get("tool") not in offered:
+            return None
+        return PlannedCall(str(last["tool"]), last.get("arguments") or {}, self.reading.text)
 
     def _help(self) -> tuple[Line, ...]:
         """What stands there about an emergency, whole; else whom to call."""

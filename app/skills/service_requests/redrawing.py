@@ -1,0 +1,90 @@
+"""What has become of the selectors and widgets that were shown: answered, or not open any more.
+
+Nothing is stored of it: a widget is open as long as its field is awaited and its message was
+the one that asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+from flask_babel import get_locale
+
+from app.assistant.models import Message, Thread
+from app.assistant.parts import Part
+from app.assistant.steps import Step, load_steps
+from app.db import ScopedSession
+from app.errors import ComandaError
+from app.skills.service_requests.catalog import load_type
+from app.skills.service_requests.drafting import state_of
+from app.skills.service_requests.parts import FieldWidgetPart, TypeSelectorPart
+from app.skills.service_requests.state import RequestState
+from app.skills.service_requests.surroundings import surroundings
+from app.skills.service_requests.widget_lines import line_for
+
+
+def redraw(session: ScopedSession, messages: Sequence[Message]) -> Mapping[tuple[UUID, int], Part]:
+    """The selectors and widgets of these messages as they are now, by message and place."""
+    shown = [
+        (message, place, part)
+        for message in messages
+        for place, part in enumerate(message.parts)
+        if part.get("type") in ("type_selector", "field_widget")
+    ]
+    if not shown:
+        return {}
+    thread = session.get(Thread, shown[0][0].thread_id)
+    steps = load_steps(session, thread.id, thread.head_id) if thread else []
+    state = state_of(session, steps, surroundings(session, "en"))
+    found: dict[tuple[UUID, int], Part] = {}
+    for message, place, part in shown:
+        after = [step for step in steps if step["message_id"] >= str(message.id)]
+        if part["type"] == "type_selector":
+            found[message.id, place] = _selector(session, part, message, after, state)
+        else:
+            found[message.id, place] = _widget(session, part, message, after, state)
+    return found
+
+
+def _selector(
+    session: ScopedSession,
+    part: Mapping[str, object],
+    message: Message,
+    after: Sequence[Step],
+    state: RequestState,
+) -> Part:
+    drawn = TypeSelectorPart.model_validate(part)
+    if state.is_choosing and state.selector == str(message.id):
+        return drawn
+    chosen = next((step for step in after if step.get("type") == "type_selection"), None)
+    if chosen is None:
+        return drawn.model_copy(update={"state": "closed"})
+    try:
+        name = load_type(session, UUID(chosen["type_id"])).name(str(get_locale()))
+    except (ComandaError, ValueError):
+        name = ""
+    return drawn.model_copy(update={"state": "answered", "answer": name})
+
+
+def _widget(
+    session: ScopedSession,
+    part: Mapping[str, object],
+    message: Message,
+    after: Sequence[Step],
+    state: RequestState,
+) -> Part:
+    drawn = FieldWidgetPart.model_validate(part)
+    field = state.form.by_id(drawn.field_id) if state.form else None
+    if field and state.awaited == field.field.name and state.asked_by == str(message.id):
+        return drawn
+    given = next((step for step in after if _answers(step, drawn)), None)
+    if given is None:
+        return drawn.model_copy(update={"state": "closed"})
+    answer = line_for(drawn, given.get("value"), str(get_locale()))
+    return drawn.model_copy(update={"state": "answered", "answer": answer})
+
+
+def _answers(step: Step, drawn: FieldWidgetPart) -> bool:
+    is_response = step.get("type") == "field_response"
+    return is_response and step.get("field_id") == str(drawn.field_id)
