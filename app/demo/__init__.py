@@ -28,6 +28,7 @@ from app.skills.forms.starters import add_starters
 from app.skills.knowledge.importing import import_documents, import_products
 from app.skills.knowledge.markdown_import import read_markdown
 from app.skills.knowledge.models import PRODUCT_KINDS
+from app.skills.service_requests.starters import add_starters as add_request_types
 
 HERE = Path(__file__).parent
 PASSWORD = "the soup of the day"  # noqa: S105 - printed at every start
@@ -158,6 +159,7 @@ def load(session: ScopedSession, settings: Settings, registry: Registry) -> None
         seed_prompts(session, group_id, registry)
         load_library(session, group_id, HERE / house.folder)
         load_forms(session, group_id, HERE / house.folder)
+        load_requests(session, group_id, HERE / house.folder)
         session.commit()
         embed_missing(session, embedder, group_id=group_id, batch_size=256)
         session.commit()
@@ -192,6 +194,14 @@ def load_forms(session: ScopedSession, group_id: UUID, folder: Path) -> None:
     """The house's forms, and the people whom they may name."""
     add_starters(session, group_id, _read_yaml(folder / "forms.yaml"))
     add_contacts(session, group_id, _read_yaml(folder / "contacts.yaml"))
+
+
+def load_requests(session: ScopedSession, group_id: UUID, folder: Path) -> None:
+    """The types of requests that the house takes, and who works on them."""
+    file = folder / "service_requests.yaml"
+    if file.exists():
+        held = yaml.safe_load(file.read_text("utf-8"))
+        add_request_types(session, group_id, held["types"], held["teams"])
 
 
 def _read_yaml(file: Path) -> list[Any]:

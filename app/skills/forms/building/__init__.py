@@ -1,5 +1,5 @@
 """Making forms: what an editor works on, what of it can be saved, and what was saved before.
 
-`rows` and `work` are what stands on the page, right or wrong, and pure; `reading` turns it into
-what a template stores, or says what is wrong where.
+The editing of the fields themselves is the platform's (`app.fields.building`); `work` is what
+stands on the page, and `reading` turns it into what a template stores, or says what is wrong.
 """

@@ -9,9 +9,9 @@ from typing import Any
 
 import yaml
 
+from app.fields.building.rows import make_name
 from app.fields.definitions import MOST_OPTIONS, FormField, read_fields
 from app.folding import fold, words
-from app.skills.forms.building.rows import make_name
 
 _FILE = Path(__file__).with_name("field_words.yaml")
 # What stands before the fields: "a form for parking permits with: name, …"

@@ -3,33 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import re2
-
-from app.fields.definitions import (
-    MOST_FIELDS,
-    Condition,
-    FormField,
-    dump_fields,
-    read_fields,
-)
-from app.fields.numbers import parse_number
+from app.fields.building.reading import Problems, build_fields, too_long
+from app.fields.definitions import MOST_FIELDS, FormField, dump_fields
 from app.fields.values import Problem, clean
 from app.icons import SHAPES
-from app.skills.forms.building.rows import Row, make_name
-from app.skills.forms.building.types import CHOOSING, ORDERED, SETTINGS, Setting
 from app.skills.forms.building.work import LONGEST_DESCRIPTION, LONGEST_TITLE, TEXTS, Work
 from app.skills.forms.models import FORM_TOOLS
 
 SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?")
 # Addresses below /forms that are no form's.
 TAKEN = ("submissions", "drafts", "people", "handover")
-_QUIETLY = re2.Options()
-_QUIETLY.log_errors = False
-Problems = dict[str, Problem]
 
 
 @dataclass(frozen=True)
@@ -45,36 +32,14 @@ class Built:
 
 def build(work: Work, language: str) -> Built:
     """Read the work; numbers as they are written in `language`."""
-    names = _names(work.kept)
-    problems = {"": _problems_of_texts(work)}
-    fields: dict[str, FormField] = {}
-    above: dict[str, Row] = {}
-    for row in work.kept:
-        read = _RowReader(row, names, above, language)
-        found = read.field()
-        if found is not None:
-            fields[row.key] = found
-        if read.problems:
-            problems[row.key] = read.problems
-        if row.type != "heading":
-            above[row.key] = row
+    built = build_fields(work.kept, language)
+    problems = {"": _problems_of_texts(work), **built.problems}
     if len(work.kept) > MOST_FIELDS:
         problems[""]["form"] = Problem("A form has at most %(limit)s fields.", limit=MOST_FIELDS)
     content = {**{name: clean(work.texts[name]) for name in TEXTS},
                "ai_tools": list(FORM_TOOLS) if work.has_assistant else [],
-               "fields": dump_fields(list(fields.values()))}  # fmt: skip
-    return Built(content, fields, {key: each for key, each in problems.items() if each})
-
-
-def _names(rows: Sequence[Row]) -> dict[str, str]:
-    """The name of each row: the one it has, or one made from its label."""
-    names = {row.key: row.name for row in rows if row.name}
-    taken = set(names.values())
-    for row in rows:
-        if not row.name:
-            names[row.key] = make_name(row.label("en") or row.type, taken)
-            taken.add(names[row.key])
-    return names
+               "fields": dump_fields(list(built.fields.values()))}  # fmt: skip
+    return Built(content, built.fields, {key: each for key, each in problems.items() if each})
 
 
 def _problems_of_texts(work: Work) -> Problems:
@@ -83,7 +48,7 @@ def _problems_of_texts(work: Work) -> Problems:
         for language in ("en", "es"):
             length = len(clean(work.texts[f"{name}_{language}"]))
             if length > longest:
-                found[f"{name}_{language}"] = _too_long(length, longest)
+                found[f"{name}_{language}"] = too_long(length, longest)
     if not clean(work.texts["title_en"]) and not clean(work.texts["title_es"]):
         found["title_en"] = Problem("Give the form a title, in one language at least.")
     slug = work.texts["slug"].strip()
@@ -94,173 +59,3 @@ def _problems_of_texts(work: Work) -> Problems:
     if work.texts["icon"] not in SHAPES:
         found["icon"] = Problem("Choose from the list.")
     return found
-
-
-def _too_long(length: int, limit: int) -> Problem:
-    return Problem(
-        "That is %(length)s characters; at most %(limit)s fit here.",
-        length=f"{length:,}",
-        limit=f"{limit:,}",
-    )
-
-
-class _RowReader:
-    """Reads one row; what is wrong gathers in `problems`."""
-
-    def __init__(
-        self, row: Row, names: Mapping[str, str], above: Mapping[str, Row], language: str
-    ) -> None:
-        self.row, self.names, self.above, self.language = row, names, above, language
-        self.problems: Problems = {}
-
-    def field(self) -> FormField | None:
-        """The field, as far as it can be drawn; a condition that is wrong is left out."""
-        stored = self._stored()
-        if self.problems:
-            return None
-        condition = self._condition()
-        try:
-            # Alone it stands below no other field: its condition is put in afterwards.
-            [found] = read_fields([stored])
-        except ValueError:
-            self.problems["row"] = Problem("This field cannot be saved so. Look at its settings.")
-            return None
-        return found.model_copy(update={"show_if": condition})
-
-    def _stored(self) -> dict[str, Any]:
-        row = self.row
-        stored: dict[str, Any] = {
-            "type": row.type,
-            "name": self.names[row.key],
-            "label": self._words("label", 500),
-            "help": self._words("help", 500),
-            "required": row.type != "heading" and row.text("required") == "on",
-        }
-        if not any(stored["label"].values()):
-            self.problems["label_en"] = Problem("Give the field a label, in one language at least.")
-        for setting in SETTINGS.get(row.type, ()):
-            value = _SETTING_READERS[setting.kind](self, setting)
-            if value is not None:
-                stored[setting.name] = value
-        if row.type in CHOOSING:
-            stored["options"] = self._options()
-        self._check_order(stored)
-        return stored
-
-    def _words(self, name: str, longest: int) -> dict[str, str]:
-        texts = {language: clean(self.row.text(f"{name}_{language}")) for language in ("en", "es")}
-        for language, text in texts.items():
-            if len(text) > longest:
-                self.problems[f"{name}_{language}"] = _too_long(len(text), longest)
-        return texts
-
-    def _options(self) -> list[dict[str, Any]]:
-        if not self.row.options:
-            self.problems["options"] = Problem("Add at least one choice.")
-        return [
-            {"value": value, "label": {"en": english, "es": spanish}}
-            for value, english, spanish in self.row.options
-        ]
-
-    def _check_order(self, stored: Mapping[str, Any]) -> None:
-        for first, second in ORDERED:
-            least, most = stored.get(first), stored.get(second)
-            if least is not None and most is not None and float(least) > float(most):
-                self.problems[first] = Problem("The least is more than the most.")
-        least = stored.get("least")
-        if least and self.row.options and least > len(self.row.options):
-            self.problems["least"] = Problem("There are not that many choices.")
-
-    def _condition(self) -> Condition | None:
-        row = self.row
-        key, test = row.text("if_field"), row.text("if_test") or "is"
-        if not key:
-            return None
-        on = self.above.get(key)
-        if on is None:
-            self.problems["if_field"] = Problem(
-                "The field that decides whether this one is shown does not stand above it any"
-                " more. Choose another one, or move this one below it."
-            )
-            return None
-        if test == "is_filled":
-            return Condition(field=self.names[key], test="is_filled")
-        values = row.texts("if_values")
-        if on.type in CHOOSING:
-            values = [value for value, *_labels in on.options if value in values]
-        elif on.type == "checkbox":
-            values = [value for value in ("true", "false") if value in values]
-        if not values:
-            self.problems["if_values"] = Problem("Say for which values it is shown.")
-            return None
-        return Condition(
-            field=self.names[key],
-            test="is_not" if test == "is_not" else "is",
-            values=tuple(values),
-        )
-
-    # What is typed into a setting, as it is stored; None where it is as usual.
-
-    def read_words(self, setting: Setting) -> Any:
-        return self._words(setting.name, setting.most)
-
-    def read_count(self, setting: Setting) -> Any:
-        text = self.row.text(setting.name).strip()
-        if not text:
-            return None
-        number = int(text) if text.isascii() and text.isdecimal() and len(text) < 7 else -1
-        if not setting.least <= number <= setting.most:
-            self.problems[setting.name] = Problem(
-                "Write a whole number from %(least)s to %(most)s.",
-                least=setting.least,
-                most=setting.most,
-            )
-            return None
-        return number
-
-    def read_number(self, setting: Setting) -> Any:
-        text = self.row.text(setting.name).strip()
-        if not text:
-            return None
-        number = parse_number(text, self.language)
-        # What can be stored of it: eight digits before the point, four after it.
-        if number is None or abs(number) >= 10**8 or number != round(number, 4):
-            self.problems[setting.name] = Problem("Write a number, like 38 or 38.5.")
-            return None
-        return f"{number:f}"
-
-    def read_text(self, setting: Setting) -> Any:
-        text = self.row.text(setting.name).strip()
-        if len(text) > setting.most:
-            self.problems[setting.name] = _too_long(len(text), setting.most)
-            return None
-        try:
-            re2.compile(text, _QUIETLY)
-        except re2.error:
-            self.problems[setting.name] = Problem("This is no pattern that can be used.")
-        return text
-
-    def read_flag(self, setting: Setting) -> Any:
-        return self.row.text(setting.name) == "on"
-
-    def read_checks(self, setting: Setting) -> Any:
-        given = self.row.texts(setting.name)
-        chosen = [value for value, _label in setting.choices if value in given]
-        if not chosen:
-            self.problems[setting.name] = Problem("Choose at least one.")
-        return chosen
-
-    def read_choice(self, setting: Setting) -> Any:
-        value = self.row.text(setting.name)
-        return value if value in dict(setting.choices) else None
-
-
-_SETTING_READERS: Mapping[str, Callable[[_RowReader, Setting], Any]] = {
-    "words": _RowReader.read_words,
-    "count": _RowReader.read_count,
-    "number": _RowReader.read_number,
-    "text": _RowReader.read_text,
-    "flag": _RowReader.read_flag,
-    "checks": _RowReader.read_checks,
-    "choice": _RowReader.read_choice,
-}

@@ -17,6 +17,7 @@ from app.assistant.providers.choice import make_provider
 from app.db import utc_now
 from app.errors import ComandaError, Conflict, InvalidInput
 from app.extensions import limiter, services
+from app.fields.building.work import act
 from app.skills.forms.building.drafting import (
     LONGEST_DESCRIPTION,
     Drafted,
@@ -38,7 +39,7 @@ from app.skills.forms.building.saving import (
     set_status,
 )
 from app.skills.forms.building.wording import what_changed
-from app.skills.forms.building.work import Work, act, read_work, work_of
+from app.skills.forms.building.work import Work, read_work, work_of
 from app.skills.forms.catalog import load_template
 from app.skills.forms.models import TEMPLATE_STATES, FormTemplate
 from app.skills.forms.pages import reader_language

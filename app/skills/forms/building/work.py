@@ -1,25 +1,13 @@
-"""What an editor has on the page: the form's words, its rows, and what the buttons do to them.
-
-Pure: nothing is stored here, and each button gives a new `Work`.
-"""
+"""What an editor has on the page: the form's words and its rows. Pure: nothing is stored here."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
-from app.errors import InvalidInput
-from app.fields.definitions import FIELD_TYPES, MOST_FIELDS, read_fields
-from app.skills.forms.building.rows import (
-    MOST_ROWS,
-    NEW,
-    Form,
-    Row,
-    load_row,
-    new_row,
-    read_open_row,
-    row_of,
-)
+from app.fields.building.rows import Form, row_of
+from app.fields.building.work import FieldWork, read_rows
+from app.fields.definitions import read_fields
 from app.skills.forms.models import FormTemplate
 
 TEXTS = ("title_en", "title_es", "description_en", "description_es", "slug", "icon")
@@ -27,27 +15,12 @@ LONGEST_TITLE, LONGEST_DESCRIPTION = 120, 500
 
 
 @dataclass(frozen=True)
-class Work:
-    """A form while it is being worked on; `open_key` is the row whose settings are shown.
-
-    `version` is the one that was opened. `focus` says where the page should put the focus.
-    """
+class Work(FieldWork):
+    """A form while it is being worked on; `version` is the one that was opened."""
 
     version: int
     texts: Mapping[str, str]
     has_assistant: bool = True
-    rows: tuple[Row, ...] = ()
-    open_key: str = ""
-    focus: str = field(default="", compare=False)
-
-    @property
-    def open_row(self) -> Row | None:
-        return next((row for row in self.rows if row.key == self.open_key), None)
-
-    @property
-    def kept(self) -> tuple[Row, ...]:
-        """The rows that were not removed."""
-        return tuple(row for row in self.rows if not row.is_removed)
 
 
 def work_of(template: FormTemplate) -> Work:
@@ -56,7 +29,7 @@ def work_of(template: FormTemplate) -> Work:
         template.version,
         {name: getattr(template, name) for name in TEXTS},
         template.has_assistant,
-        tuple(row_of(each) for each in read_fields(template.fields)),
+        rows=tuple(row_of(each) for each in read_fields(template.fields)),
     )
 
 
@@ -66,80 +39,11 @@ def read_work(form: Form) -> Work:
     Raises:
         InvalidInput: it is not what the page sends.
     """
-    carried = form.getlist("row")
-    if len(carried) > MOST_ROWS:
-        raise InvalidInput("A form has at most %(limit)s fields.", limit=MOST_FIELDS)
-    rows = [load_row(text) for text in carried]
-    if len({row.key for row in rows}) < len(rows):
-        raise InvalidInput("This request could not be read. Reload the page and try again.")
-    open_key = form.get("open", "")
-    rows = [read_open_row(row, form) if row.key == open_key else row for row in rows]
     version = form.get("version", "")
     return Work(
         int(version) if version.isdecimal() and len(version) < len("1000000") else 0,
         {name: form.get(name, "")[:2_000] for name in TEXTS},
         form.get("assistant", "") == "on",
-        tuple(rows),
-        open_key,
+        rows=read_rows(form),
+        open_key=form.get("open", ""),
     )
-
-
-def act(work: Work, do: str) -> Work:
-    """The work after a button was pressed: "add:number", "up:KEY"; others change nothing.
-
-    Raises:
-        InvalidInput: there is no more room.
-    """
-    verb, _, about = do.partition(":")
-    if verb == "add" and about in FIELD_TYPES:
-        return _add(work, new_row(about, _free_number(work)), len(work.rows))
-    if verb == "more":
-        return replace(work, focus=verb)
-    if verb == "close":
-        return replace(work, open_key="", focus=f"open-{work.open_key}")
-    place = next((n for n, row in enumerate(work.rows) if row.key == about), None)
-    if place is None:
-        return work
-    if verb == "open":
-        return replace(work, open_key=about, focus="editor")
-    if verb == "copy":
-        copied = replace(work.rows[place], key=f"{NEW}{_free_number(work)}")
-        return _add(work, copied, place + 1)
-    if verb in ("up", "down"):
-        return _move(work, place, -1 if verb == "up" else 1)
-    if verb in ("remove", "undo"):
-        return _remove(work, place, verb == "remove")
-    return work
-
-
-def _add(work: Work, row: Row, place: int) -> Work:
-    if len(work.kept) >= MOST_FIELDS or len(work.rows) >= MOST_ROWS:
-        raise InvalidInput("A form has at most %(limit)s fields.", limit=MOST_FIELDS)
-    rows = (*work.rows[:place], row, *work.rows[place:])
-    return replace(work, rows=rows, open_key=row.key, focus="editor")
-
-
-def _free_number(work: Work) -> int:
-    numbers = [int(row.key.removeprefix(NEW)) for row in work.rows if row.key.startswith(NEW)]
-    return max(numbers, default=0) + 1
-
-
-def _move(work: Work, place: int, step: int) -> Work:
-    """One place up or down, past the rows that were removed; at the end nothing happens."""
-    other = place + step
-    while 0 <= other < len(work.rows) and work.rows[other].is_removed:
-        other += step
-    focus = f"{'up' if step < 0 else 'down'}-{work.rows[place].key}"
-    if not 0 <= other < len(work.rows):
-        return replace(work, focus=focus)
-    rows = list(work.rows)
-    rows.insert(other, rows.pop(place))
-    return replace(work, rows=tuple(rows), focus=focus)
-
-
-def _remove(work: Work, place: int, is_removed: bool) -> Work:
-    row = replace(work.rows[place], is_removed=is_removed)
-    open_key = "" if is_removed and work.open_key == row.key else work.open_key
-    focus = f"{'undo' if is_removed else 'open'}-{row.key}"
-    rows = (*work.rows[:place], row, *work.rows[place + 1 :])
-    return replace(work, rows=rows, open_key=open_key, focus=focus)

@@ -8,7 +8,7 @@ from typing import Literal
 from flask_babel import LazyString
 from flask_babel import lazy_gettext as _
 
-from app.fields.definitions import LARGEST_FILE_MIB, MOST_OPTIONS
+from app.fields.definitions import FIELD_TYPES, LARGEST_FILE_MIB, MOST_OPTIONS
 
 Choices = tuple[tuple[str, LazyString | str], ...]
 
@@ -120,3 +120,18 @@ SETTINGS: dict[str, tuple[Setting, ...]] = {
 }
 # Two settings of which the first must not be more than the second.
 ORDERED = (("min_length", "max_length"), ("min", "max"), ("least", "most"))
+
+
+@dataclass(frozen=True)
+class Kit:
+    """What an editor offers: types of field, and what is set on each field besides its own.
+
+    Fields of the names in `fixed` stand first and stay: only what they are called changes.
+    """
+
+    types: tuple[str, ...] = FIELD_TYPES
+    extra: tuple[Setting, ...] = ()
+    fixed: frozenset[str] = frozenset()
+
+
+EVERYTHING = Kit()

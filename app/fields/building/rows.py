@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 from app.bilingual import in_language
 from app.errors import InvalidInput
+from app.fields.building.types import CHOOSING, EVERYTHING, SETTINGS, Kit, Setting
 from app.fields.definitions import (
-    FIELD_TYPES,
     MOST_FIELDS,
     MOST_OPTIONS,
     NAME,
@@ -21,7 +21,6 @@ from app.fields.definitions import (
     read_fields,
 )
 from app.folding import words
-from app.skills.forms.building.types import CHOOSING, SETTINGS, Setting
 
 LONGEST_NAME = 40
 LONGEST_TYPED = 6_000
@@ -78,7 +77,7 @@ class Row:
         return json.dumps(held, ensure_ascii=False, separators=(",", ":"))
 
 
-def load_row(text: str) -> Row:
+def load_row(text: str, kit: Kit = EVERYTHING) -> Row:
     """A row that a page has carried.
 
     Raises:
@@ -88,7 +87,7 @@ def load_row(text: str) -> Row:
         held = json.loads(text)
         options = tuple(_option(each) for each in held.get("options", ()))
         row = Row(held["key"], held["type"], held["typed"], options, bool(held.get("removed")))
-        is_sound = _is_sound(row)
+        is_sound = _is_sound(row, kit)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         is_sound = False
     if not is_sound:
@@ -101,12 +100,12 @@ def _option(held: Any) -> OptionTexts:
     return str(value)[:60], str(english)[:500], str(spanish)[:500]
 
 
-def _is_sound(row: Row) -> bool:
+def _is_sound(row: Row, kit: Kit) -> bool:
     is_new = row.key.startswith(NEW) and row.key.removeprefix(NEW).isdecimal()
     texts = [each for value in row.typed.values()
              for each in (value if isinstance(value, list) else [value])]  # fmt: skip
     return (
-        row.type in FIELD_TYPES
+        row.type in kit.types
         and len(row.key) <= LONGEST_NAME
         and (is_new or NAME.fullmatch(row.key) is not None)
         and len(row.options) <= MOST_OPTIONS
@@ -114,8 +113,8 @@ def _is_sound(row: Row) -> bool:
     )
 
 
-def row_of(stored: FormField) -> Row:
-    """A stored field as it is worked on."""
+def row_of(stored: FormField, extra: Mapping[str, str] | None = None) -> Row:
+    """A stored field as it is worked on; `extra` is what is set on it besides its own."""
     typed: dict[str, Any] = {
         "label_en": stored.label.en,
         "label_es": stored.label.es,
@@ -136,7 +135,7 @@ def row_of(stored: FormField) -> Row:
         (option["value"], option["label"]["en"], option["label"]["es"])
         for option in held.get("options", ())
     )
-    return Row(stored.name, stored.type, typed, options)
+    return Row(stored.name, stored.type, {**typed, **(extra or {})}, options)
 
 
 def _typed(setting: Setting, value: Any) -> dict[str, Any]:
@@ -159,11 +158,11 @@ def new_row(type_: str, number: int) -> Row:
     return replace(row, key=f"{NEW}{number}", typed={**row.typed, "label_en": ""}, options=())
 
 
-def read_open_row(row: Row, form: Form) -> Row:
+def read_open_row(row: Row, form: Form, kit: Kit = EVERYTHING) -> Row:
     """A row with what stands in its fields on the page."""
     typed: dict[str, Any] = {name: form.get(f"x-{name}", "")[:LONGEST_TYPED] for name in BASE}
     typed["if_values"] = _condition_values(form)
-    for setting in SETTINGS.get(row.type, ()):
+    for setting in (*SETTINGS.get(row.type, ()), *kit.extra):
         if setting.kind == "words":
             names = (f"{setting.name}_en", f"{setting.name}_es")
             typed |= {name: form.get(f"x-{name}", "")[:LONGEST_TYPED] for name in names}
