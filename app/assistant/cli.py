@@ -26,6 +26,8 @@ from app.assistant.language import detect_language
 from app.assistant.limits import Usage, read_standing
 from app.assistant.models import Message
 from app.assistant.providers.choice import make_provider, make_standby
+from app.assistant.step_posts import accept_step
+from app.assistant.steps import Step
 from app.assistant.threads import accept_message, load_message
 from app.db import Scope, new_id, owner_database
 from app.errors import ComandaError
@@ -95,20 +97,31 @@ def run_one(
     thread_id: UUID | None = None,
     domain: str | None = None,
     action: str | None = None,
+    step: Step | None = None,
 ) -> Message:
-    """Accept a message and answer it here; returns the stored reply."""
+    """Accept a message (or a widget's step) and answer it here; returns the stored reply."""
     on = services()
     runner_id = f"cli:{os.getpid()}"
     seconds = on.settings.ai_turn_timeout_seconds + LEASE_MARGIN_SECONDS
     with on.database.session(asker.scope) as session:
-        accepted = accept_message(
-            session,
-            thread_id=thread_id or new_id(),
-            message=text,
-            language=language or detect_language(text, asker.language),
-            request=turn_request(session, on.registry, domain, action),
-            reserve=(runner_id, seconds),
-        )
+        if step is not None:
+            accepted = accept_step(
+                session,
+                on.registry.steps,
+                thread_id=thread_id or new_id(),
+                internal=step,
+                message_key=None,
+                reserve=(runner_id, seconds),
+            )
+        else:
+            accepted = accept_message(
+                session,
+                thread_id=thread_id or new_id(),
+                message=text,
+                language=language or detect_language(text, asker.language),
+                request=turn_request(session, on.registry, domain, action),
+                reserve=(runner_id, seconds),
+            )
     claimed = ClaimedTurn(accepted.turn.id, 1, 1, asker.scope)
     with current_app.test_request_context("/"):
         provider = make_provider(on.settings, on.embedder)

@@ -31,10 +31,12 @@ def accept_step(
     internal: Step,
     message_key: str | None,
     form: TypedForm | None = None,
+    reserve: tuple[str, float] | None = None,
 ) -> Accepted:
     """Store a step as the person's message, validated, and queue the turn that goes on from it.
 
-    The same `message_key` with the same step is the same message.
+    The same `message_key` is the same message. With `reserve` the turn is claimed at once, as in
+    `accept_message`.
 
     Raises:
         InvalidInput: it is no step, or its value cannot be taken; nothing is stored.
@@ -66,7 +68,7 @@ def accept_step(
         language=language,
     )
     try:
-        accepted = queue_turn(session, thread, question, {}, None, is_first=False)
+        accepted = queue_turn(session, thread, question, {}, reserve, is_first=False)
         session.commit()
     except IntegrityError:
         session.rollback()

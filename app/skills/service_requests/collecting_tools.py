@@ -150,12 +150,11 @@ class RecordAnswers(ReadTool):
             after = state_in(session, context)
         cleared = cleared_between(before, after, [field for field, _b, _a in recording.changes])
         said = _told(recording, cleared, context.language)
-        is_whole = bool(before.missing) and not after.missing
         return go_on(
             context,
             said,
             payload={"refused": _refused(recording), "recorded": len(recording.changes)},
-            shows=arguments.show or is_whole,
+            shows=arguments.show,
         )
 
 
@@ -248,7 +247,7 @@ def _told(recording: Recording, cleared: Sequence[RequestField], language: str) 
     lines = [recorded(recording.changes, cleared, language)]
     for field, problem in recording.refused.values():
         label = field.field.label.text(language)
-        lines.append(f"{label} {_(problem.message, **problem.params)}")
+        lines.append(f"{label.rstrip('?')}: {_(problem.message, **problem.params)}")
     if not recording.changes and not recording.refused and recording.held:
         lines.append(_("I have that already."))
     return "\n\n".join(filter(None, lines))

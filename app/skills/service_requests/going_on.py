@@ -48,6 +48,8 @@ def go_on(
     if state.form is None:
         return _result(said, {**(payload or {})}, parts)
     step = next_step(state)
+    # What was understood is shown once, before the questions that build on it.
+    shows = shows or (step.kind == "question" and not state.answers and not state.asked)
     told = {**(payload or {}), "state": told_to_model(state, context.language)}
     drawn = [*parts, summary_of(state, context.language)] if shows else list(parts)
     if state.declined and step.field and step.field.field.name == state.declined:

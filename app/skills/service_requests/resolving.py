@@ -70,7 +70,8 @@ def propose_solution(state: RequestState, context: ToolContext) -> Proposed:
     ]
     if not passages or found.payload["evidence"] == "none":
         return Proposed(confidence=cap if passages else 0)
-    given = _ask_model(state, passages, context) or _quote(question, passages, cap)
+    named = str(state.values.get(TITLE, "")) or question
+    given = _ask_model(state, passages, context) or _quote(named, passages, cap)
     return Proposed(given.answer, min(given.confidence, cap))
 
 

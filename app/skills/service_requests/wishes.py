@@ -28,7 +28,7 @@ from app.skills.service_requests.going_on import (
 )
 from app.skills.service_requests.reading.intent import named_type, wants_request
 from app.skills.service_requests.reading.replies import cancels, is_question, read_want
-from app.skills.service_requests.reading.values import read_said
+from app.skills.service_requests.reading.values import is_correction, read_said
 from app.skills.service_requests.state import RequestState, next_step
 from app.skills.service_requests.surroundings import surroundings
 from app.skills.service_requests.wording import ask_for, offer_optional, point_to_widget, why
@@ -104,8 +104,12 @@ def _open_request(
     step = next_step(state)
     if step.kind == "resolution":
         return _answer_to_solution(want, message, state, around)
+    if is_question(message) and not is_correction(message):
+        return {"lead_back": _pending(state, language)}
     said = read_said(state, message, around)
-    if said and not (is_question(message) and not state.awaited):
+    if step.kind == "question" and state.asked and not is_correction(message):
+        return _answer_to_question(state, message, want, has_values=bool(said))
+    if said:
         return _want(RECORD, said=message)
     return _without_values(session, state, message, want, language)
 
@@ -135,8 +139,6 @@ def _without_values(
 ) -> Hints:
     """A message that says no value: skipping, an answer to a question, or something else."""
     step = next_step(state)
-    if step.kind == "question" and state.asked:
-        return _answer_to_question(state, message, want, language)
     if want == "end_questions":
         return _want(RECORD, no_more_questions=True)
     if step.kind in ("optional", "submit"):
@@ -145,19 +147,18 @@ def _without_values(
         return _skip(state, language)
     if want == "go_on":
         return _want_next(state)
-    if is_question(message):
-        return {"lead_back": _pending(state, language)}
     if wants_request(message, load_tree(session)):
         return _want("suggest_service_request_type", user_query=message)
     return {"reply": _("I could not read that.") + "\n\n" + _pending(state, language)}
 
 
-def _answer_to_question(state: RequestState, message: str, want: str, language: str) -> Hints:
+def _answer_to_question(state: RequestState, message: str, want: str, *, has_values: bool) -> Hints:
+    """What is said to a clarifying question answers it; values that it tells are taken too."""
     if want in ("skip", "end_questions"):
         return _want(RECORD, no_more_questions=True)
-    if is_question(message):
-        return {"lead_back": _pending(state, language)}
-    return _want(RECORD, questions_answers=[{"question": state.asked, "answer": message[:2000]}])
+    answered = [{"question": state.asked, "answer": message[:2000]}]
+    told = {"said": message} if has_values else {}
+    return _want(RECORD, questions_answers=answered, **told)
 
 
 def _about_optional(state: RequestState, message: str, want: str, language: str) -> Hints:
@@ -172,8 +173,6 @@ def _about_optional(state: RequestState, message: str, want: str, language: str)
         if state.awaited and want == "skip":
             return _skip(state, language)
         return _want("submit_service_request")
-    if is_question(message):
-        return {"lead_back": _pending(state, language)}
     return {"reply": _("Say what to change, “submit” to file it, or “cancel”.")}
 
 

@@ -53,13 +53,12 @@ class BuiltinProvider:
         """Reply in words a few at a time, or name the tools to call."""
         with phrases.speaking(request.language):
             decision = self._respond(request)
+        for delta in _DELTA.findall(decision.text):
+            yield TextDelta(delta)
         if decision.calls:
             round_ = sum(bool(message.tool_calls) for message in request.messages) + 1
             for number, call in enumerate(decision.calls, 1):
                 yield ToolCall(f"call_{round_}_{number}", call.tool, call.json)
-            return
-        for delta in _DELTA.findall(decision.text):
-            yield TextDelta(delta)
 
     def check(self) -> str:
         """Nothing can keep it from answering."""
@@ -68,9 +67,9 @@ class BuiltinProvider:
     def _respond(self, request: ModelRequest) -> Decision:
         if request.messages[-1].role == "tool":
             composed = compose(request, self._embedder)
-            if composed.next_call:
-                return Decision(calls=(composed.next_call,))
             answers = [to_markdown(lines) for lines in composed.answers]
+            if composed.next_call:
+                return Decision("\n\n".join(answers), (composed.next_call,))
             return Decision("\n\n".join(filter(None, [*answers, _lead_back(request)])))
         index, shapes = self._index(request.tools)
         decision = decide(request, index, shapes, self._embedder)

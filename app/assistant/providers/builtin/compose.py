@@ -77,6 +77,11 @@ class Brought:
         return bool(self.payload.get("say"))
 
     @property
+    def leads_on(self) -> bool:
+        """True when it names the call that comes next."""
+        return bool(self.payload.get("next"))
+
+    @property
     def results(self) -> Sequence[Mapping[str, Any]]:
         found = self.payload.get("results")
         return [one for one in found if isinstance(one, Mapping)] if found else []
@@ -88,7 +93,7 @@ class Brought:
 
 @dataclass(frozen=True)
 class Composed:
-    """The lines of the reply, an answer for each call, or one more call to make first."""
+    """The lines of the reply, an answer for each call; and one more call to make, if any."""
 
     answers: tuple[tuple[Line, ...], ...] = ()
     next_call: PlannedCall | None = None
@@ -122,8 +127,9 @@ class _Composer:
             return Composed((self._help(), *besides))
         following = self._following()
         if following:
-            return Composed(next_call=following)
-        found = [(one, tuple(self._answer(one))) for one in self.brought]
+            said = self.brought[-1].payload.get("say")
+            return Composed(((Line(str(said)),),) if said else (), following)
+        found = [(one, tuple(self._answer(one))) for one in self._unsaid()]
         if any(lines for _, lines in found):
             # Of two questions asked at once, the one without an answer is told so.
             at_once = self.rounds == 1
@@ -147,6 +153,11 @@ class _Composer:
             return None
         return PlannedCall(str(last["tool"]), last.get("arguments") or {}, self.reading.text)
 
+    def _unsaid(self) -> list[Brought]:
+        """What was brought since the last result that led on to another call."""
+        led = [number for number, one in enumerate(self.brought) if one.leads_on]
+        return self.brought[led[-1] + 1 :] if led else self.brought
+
     def _help(self) -> tuple[Line, ...]:
         """What stands there about an emergency, whole; else whom to call."""
         language = self.request.language
@@ -168,6 +179,8 @@ class _Composer:
             return [Line(phrases.proposed())]
         if brought.says and (brought.results or self._is_wanted(brought)):
             return [Line(str(brought.payload["say"]))]
+        if brought.failed and "searched" not in brought.payload and self._is_wanted(brought):
+            return [Line(phrases.did_not_work())]
         if brought.failed or not brought.results:
             # Asked again without its filter, it would bring what somebody must not eat.
             return describe_none(brought.payload)
@@ -177,7 +190,8 @@ class _Composer:
 
     def _is_wanted(self, brought: Brought) -> bool:
         """True when this tool was asked for: then "there is none" answers, else it was a guess."""
-        return brought.call.name in (self.request.hints.get("wanted") or {})
+        led = any(one.leads_on for one in self.brought)
+        return led or brought.call.name in (self.request.hints.get("wanted") or {})
 
     def _describe(self, brought: Brought) -> list[Line]:
         records = [read_record(result) for result in brought.results if "name" in result]

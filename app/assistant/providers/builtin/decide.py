@@ -77,7 +77,7 @@ class PlannedCall:
 
 @dataclass(frozen=True)
 class Decision:
-    """Words to say, or tools to call; never both."""
+    """Words to say, tools to call, or words before a call that follows from another."""
 
     text: str = ""
     calls: tuple[PlannedCall, ...] = ()

@@ -40,6 +40,11 @@ def speaking(language: str) -> Iterator[None]:
         yield
 
 
+def did_not_work() -> str:
+    """What is said of a tool that could not do what it was asked for."""
+    return _("That did not work just now. Say “try again”, or “cancel” to leave it.")
+
+
 def proposed() -> str:
     """What goes with a card that waits for its person's word."""
     return _("Is this right? Nothing is done until you confirm.")

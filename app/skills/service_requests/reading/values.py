@@ -91,9 +91,9 @@ def read_said(state: RequestState, text: str, around: Surroundings) -> list[Said
         return []
     awaited = state.form.by_name(state.awaited) if state.awaited else None
     found = {each.name: each for each in _extracted(state, text, around)}
-    is_correction = bool(_CORRECTING.search(fold(text)))
-    priority = _read_priority(text, state.awaited == PRIORITY or is_correction)
-    is_open = PRIORITY not in state.told or is_correction or "priorit" in fold(text)
+    corrects = is_correction(text)
+    priority = _read_priority(text, state.awaited == PRIORITY or corrects)
+    is_open = PRIORITY not in state.told or corrects or "priorit" in fold(text)
     found.pop(PRIORITY, None)
     if priority and is_open and state.values.get(PRIORITY) != priority[0]:
         found[PRIORITY] = Found(PRIORITY, priority[0], 0.95, priority[1])
@@ -108,6 +108,11 @@ def read_said(state: RequestState, text: str, around: Surroundings) -> list[Said
             said[awaited.field.name] = direct
     _name_it(state, text, said)
     return [said[each.field.name] for each in state.form.fields if each.field.name in said]
+
+
+def is_correction(text: str) -> bool:
+    """Whether a message says that something should be different from what was said before."""
+    return bool(_CORRECTING.search(" ".join(re.findall(r"[^\W_]+", fold(text)))))
 
 
 def _extracted(state: RequestState, text: str, around: Surroundings) -> list[Found]:
@@ -199,7 +204,8 @@ def _name_it(state: RequestState, text: str, said: dict[str, Said]) -> None:
     if title is None or TITLE in said or (known is not None and not known.is_inferred):
         return
     is_asked = state.awaited == TITLE
-    if known is not None and (state.awaited not in ("", PRIORITY) or PRIORITY not in said):
+    is_new = PRIORITY in said and state.awaited in ("", PRIORITY) and not is_correction(text)
+    if known is not None and not is_new:
         return
     named = name_of_request(text, said)
     if named and (is_asked or len(named.split()) > 1 or known is None):
