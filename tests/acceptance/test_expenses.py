@@ -336,42 +336,19 @@ everyone = pytest.mark.parametrize("conversation", CONVERSATIONS, ids=lambda eac
 
 
 @everyone
-def test_with_the_built_in_assistant(
-    demo: Flask, owner: Database, person: Any, conversation: Conversation
+@pytest.mark.parametrize("provider", ["builtin", "native", "json"])
+def test_a_conversation_comes_out_whoever_answers(
+    request: pytest.FixtureRequest,
+    demo: Flask,
+    owner: Database,
+    person: Any,
+    conversation: Conversation,
+    provider: str,
 ) -> None:
+    model: LanguageModel | None = None
+    if provider != "builtin":
+        model = request.getfixturevalue(f"{provider}_model")
     somebody = person(conversation)
-    wrong = [
-        problem
-        for turn, reply in hold(demo, somebody, conversation, None)
-        for problem in problems(turn, reply)
-    ]
-    assert wrong == []
-    assert ledger_of(owner, somebody) == conversation.ledger
-
-
-@everyone
-def test_with_a_model_that_calls_tools(
-    native_model: LanguageModel, owner: Database, person: Any, conversation: Conversation
-) -> None:
-    somebody = person(conversation)
-    wrong = [
-        problem
-        for turn, reply in hold(native_model.app, somebody, conversation, native_model)
-        for problem in problems(turn, reply)
-    ]
-    assert wrong == []
-    assert ledger_of(owner, somebody) == conversation.ledger
-
-
-@everyone
-def test_with_a_model_that_speaks_json(
-    json_model: LanguageModel, owner: Database, person: Any, conversation: Conversation
-) -> None:
-    somebody = person(conversation)
-    wrong = [
-        problem
-        for turn, reply in hold(json_model.app, somebody, conversation, json_model)
-        for problem in problems(turn, reply)
-    ]
-    assert wrong == []
+    held = hold(model.app if model else demo, somebody, conversation, model)
+    assert [problem for turn, reply in held for problem in problems(turn, reply)] == []
     assert ledger_of(owner, somebody) == conversation.ledger

@@ -11,11 +11,12 @@ from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 from flask_login import current_user
 
+from app.db import read_id
 from app.errors import InvalidInput
 from app.extensions import limiter, services
 from app.files.models import StoredFile
-from app.skills.expenses.blueprint import blueprint, reader_language
-from app.skills.expenses.pages import ExpenseForm, as_id, new_form
+from app.skills.expenses.blueprint import blueprint, person_asking, reader_language
+from app.skills.expenses.pages import ExpenseForm, new_form
 from app.skills.expenses.receipt_reading import fill_empty, propose_from
 from app.skills.expenses.receipts import LARGEST_FORM, load_fresh_picture, take_receipt
 from app.skills.expenses.saving import add_once
@@ -33,10 +34,6 @@ def let_files_in(endpoint: str | None, _values: dict[str, Any] | None) -> None:
         request.max_content_length = LARGEST_FORM
 
 
-def _person() -> str:
-    return str(current_user.user_id)
-
-
 @blueprint.get("/new")
 def new() -> ResponseReturnValue:
     """The form of an expense."""
@@ -44,11 +41,11 @@ def new() -> ResponseReturnValue:
 
 
 @blueprint.post("/new")
-@limiter.limit("60 per minute", key_func=_person)
+@limiter.limit("60 per minute", key_func=person_asking)
 def add() -> ResponseReturnValue:
     """Write the expense once, or show what was typed with what is wrong."""
     session, typed = db_session(), read_typed(request.form)
-    ledger, key = load_ledger(session), as_id(request.form.get("key", ""))
+    ledger, key = load_ledger(session), read_id(request.form.get("key", ""))
     file, errors = _take_receipt()
     row, wrong = read_row(ledger, typed, reader_language(), file.id if file else None)
     if wrong or errors or key is None:
@@ -78,16 +75,16 @@ def _show_again(
     if file is not None and file.kind == "image" and is_new_photo:
         typed, read = fill_empty(typed, propose_from(file, ledger), ledger)
     errors = {name: said for name, said in errors.items() if name not in read}
-    key = request.form.get("key", "") if as_id(request.form.get("key", "")) else ""
+    key = request.form.get("key", "") if read_id(request.form.get("key", "")) else ""
     form: ExpenseForm = new_form(ledger, key, typed=typed, errors=errors, file=file, read=read)
     return render_template("expenses/new.html", form=form), HTTPStatus.UNPROCESSABLE_ENTITY
 
 
 @blueprint.post("/receipt-readings")
-@limiter.limit("20 per minute", key_func=_person)
+@limiter.limit("20 per minute", key_func=person_asking)
 def read_receipt() -> ResponseReturnValue:
     """What a photo of a receipt says, for the fields that are empty: {fields} and {told}."""
-    file_id = as_id(request.form.get("file", "")) or UUID(int=0)
+    file_id = read_id(request.form.get("file", "")) or UUID(int=0)
     session = db_session()
     file, ledger = load_fresh_picture(session, file_id), load_ledger(session)
     proposed = propose_from(file, ledger)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
-from uuid import UUID
 
 from flask import url_for
 from flask_babel import gettext as _
@@ -235,10 +234,3 @@ def with_argument(address: str, **more: str) -> str:
     parts = urlsplit(address)
     kept = [(name, value) for name, value in parse_qsl(parts.query) if name not in more]
     return urlunsplit(parts._replace(query=urlencode([*kept, *more.items()])))
-
-
-def as_id(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None

@@ -8,7 +8,7 @@ from uuid import UUID
 from sqlalchemy import select, update
 from werkzeug.datastructures import FileStorage, MultiDict
 
-from app.db import ScopedSession
+from app.db import ScopedSession, read_id
 from app.errors import ComandaError, InvalidInput, NotFound
 from app.files.kinds import FORM_BYTES, LARGEST_BYTES
 from app.files.models import StoredFile
@@ -40,7 +40,7 @@ def take_receipt(
     for sent in files.getlist(f"u-{name}"):
         if sent.filename:
             return _store(session, storage, sent)
-    named = [file_id for text in form.getlist(f"v-{name}") if (file_id := _as_id(text))]
+    named = [file_id for text in form.getlist(f"v-{name}") if (file_id := read_id(text))]
     if expense is not None and expense.file_id in named and len(named) == 1:
         return find_receipts(session, [expense]).get(expense.id)
     own = list_own_files(session, [each for each in named if not _is_of(expense, each)])
@@ -110,10 +110,3 @@ def load_fresh_picture(session: ScopedSession, file_id: UUID) -> StoredFile:
     if not found or found[0].kind != "image" or not _is_free(found[0]):
         raise NotFound("This file is not there, or it is not yours.")
     return found[0]
-
-
-def _as_id(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None

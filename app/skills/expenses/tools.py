@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -233,7 +233,22 @@ class DeleteExpense(WriteTool):
         restore_expense(session, UUID(receipt.result_id))
 
 
-class GetBalance(ReadTool):
+class LedgerQuestion(ReadTool):
+    """A question about the expenses of a time, in one category or all of them."""
+
+    activity: Mapping[str, str] = {"en": "Opening the ledger…", "es": "Abriendo los gastos…"}
+    prompt_slug = PROMPT
+    is_wished = True
+    answer: Callable[[ScopedSession, Ledger, Any, str, str], ToolResult]
+
+    def run(self, arguments: Any, context: ToolContext) -> ToolResult:
+        with context.transaction() as session:
+            ledger = load_ledger(session)
+            category = find_category(ledger, arguments.category) if arguments.category else ""
+            return self.answer(session, ledger, arguments, category, context.language)
+
+
+class GetBalance(LedgerQuestion):
     """Says how much was spent, in all and by category."""
 
     name = "get_balance"
@@ -241,32 +256,17 @@ class GetBalance(ReadTool):
     arguments = BalanceArguments
     activity: Mapping[str, str] = {"en": "Adding it up…", "es": "Sumando…"}
     examples = _examples()["get_balance"]
-    prompt_slug = PROMPT
-    is_wished = True
-
-    def run(self, arguments: Any, context: ToolContext) -> ToolResult:
-        with context.transaction() as session:
-            ledger = load_ledger(session)
-            category = find_category(ledger, arguments.category) if arguments.category else ""
-            return answer_balance(session, ledger, arguments, category, context.language)
+    answer = staticmethod(answer_balance)
 
 
-class ListExpenses(ReadTool):
+class ListExpenses(LedgerQuestion):
     """Lists expenses, the latest first."""
 
     name = "list_expenses"
     description = "List the expenses of a time or a category, the latest first, with their ids."
     arguments = ListArguments
-    activity: Mapping[str, str] = {"en": "Opening the ledger…", "es": "Abriendo los gastos…"}
     examples = _examples()["list_expenses"]
-    prompt_slug = PROMPT
-    is_wished = True
-
-    def run(self, arguments: Any, context: ToolContext) -> ToolResult:
-        with context.transaction() as session:
-            ledger = load_ledger(session)
-            category = find_category(ledger, arguments.category) if arguments.category else ""
-            return answer_list(session, ledger, arguments, category, context.language)
+    answer = staticmethod(answer_list)
 
 
 TOOLS = (AddExpense(), GetBalance(), ListExpenses(), UpdateExpense(), DeleteExpense())

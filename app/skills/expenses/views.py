@@ -14,7 +14,7 @@ from app.extensions import limiter, services
 from app.files.access import open_bytes
 from app.files.models import StoredFile
 from app.files.storage import preview_of
-from app.skills.expenses.blueprint import blueprint, reader_language
+from app.skills.expenses.blueprint import blueprint, person_asking, reader_language
 from app.skills.expenses.exporting import MOST_ROWS, Table, write_csv, write_workbook
 from app.skills.expenses.ledger import count_expenses, load_expense
 from app.skills.expenses.narrowing import Narrowed, read_narrowed
@@ -26,10 +26,6 @@ from app.web import db_session, page_number, release_session, require_role
 
 # Whatever a receipt is, it is not a page: nothing in it is run, and nothing is fetched for it.
 CLOSED = "default-src 'none'; sandbox"
-
-
-def _person() -> str:
-    return str(current_user.user_id)
 
 
 def read_address() -> tuple[Ledger, Narrowed]:
@@ -58,7 +54,7 @@ def index() -> ResponseReturnValue:
 
 
 @blueprint.get("/export.csv")
-@limiter.limit("20 per minute", key_func=_person)
+@limiter.limit("20 per minute", key_func=person_asking)
 def export_csv() -> ResponseReturnValue:
     """The rows that the list is narrowed to, as text for any spreadsheet; for managers."""
     table = _table()
@@ -72,7 +68,7 @@ def export_csv() -> ResponseReturnValue:
 
 
 @blueprint.get("/export.xlsx")
-@limiter.limit("6 per minute", key_func=_person)
+@limiter.limit("6 per minute", key_func=person_asking)
 def export_xlsx() -> ResponseReturnValue:
     """The same as a workbook, with numbers that are numbers and a total by currency."""
     table = _table()

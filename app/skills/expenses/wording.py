@@ -132,8 +132,7 @@ def ask_to_change(expense: Expense, changes: Mapping[str, Any], ledger: Ledger) 
     return in_both(
         lambda language: _(
             "Would you like me to change %(what)s: %(changes)s?",
-            what=called(expense, language),
-            changes=_changes(expense, changes, ledger, language),
+            **_change(expense, changes, ledger, language),
         )
     )
 
@@ -142,11 +141,19 @@ def to_change(expense: Expense, changes: Mapping[str, Any], ledger: Ledger) -> T
     """What a proposal to change would do."""
     return in_both(
         lambda language: _(
-            "Change %(what)s: %(changes)s.",
-            what=called(expense, language),
-            changes=_changes(expense, changes, ledger, language),
+            "Change %(what)s: %(changes)s.", **_change(expense, changes, ledger, language)
         )
     )
+
+
+def _change(
+    expense: Expense, changes: Mapping[str, Any], ledger: Ledger, language: str
+) -> dict[str, str]:
+    """What is to be changed, and what will be different about it."""
+    return {
+        "what": called(expense, language),
+        "changes": _changes(expense, changes, ledger, language),
+    }
 
 
 def changed(expense: Expense, changes: Mapping[str, Any], ledger: Ledger) -> Texts:
