@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import select
+from sqlalchemy.orm import defer
 
 from app.db import JsonObject, ScopedSession
 from app.errors import InvalidInput, NotFound
@@ -53,10 +54,14 @@ def load_types(session: ScopedSession) -> list[RequestType]:
 
 def load_tree(session: ScopedSession) -> tuple[TypeNode, ...]:
     """The types that can be submitted, under their categories; empty ones are left out."""
+    query = select(RequestType).where(
+        RequestType.group_id == session.scope.group_id, RequestType.is_active
+    )
+    # A message is held against the tree in every turn; the forms are long, and not needed for it.
+    light = query.options(defer(RequestType.fields), defer(RequestType.questions))
     below: dict[UUID | None, list[RequestType]] = {}
-    for each in load_types(session):
-        if each.is_active:
-            below.setdefault(each.parent_id, []).append(each)
+    for each in session.scalars(light.order_by(RequestType.sort_order, RequestType.slug)):
+        below.setdefault(each.parent_id, []).append(each)
     return _nodes(below, None, DEEPEST)
 
 
