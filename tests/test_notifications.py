@@ -9,7 +9,8 @@ from flask import Flask
 
 from app.db import Database, new_id
 from app.notifications.services import count_unread, notify
-from tests.factories import CheckedClient, Member, make_user, sign_in
+from tests.factories import CheckedClient, Member, Page, make_user, sign_in
+from tests.html_checks import Element
 
 TEXTS = {"en": "SR-2026-000001 is yours now", "es": "SR-2026-000001 ahora es tuya"}
 
@@ -29,8 +30,12 @@ def unread(database: Database, person: Member) -> int:
         return count_unread(session)
 
 
+def lines_of(page: Page) -> list[Element]:
+    return page.find_all("a", **{"class": "notification is-unread"})
+
+
 def first_id(client: CheckedClient) -> UUID:
-    link = client.page("/notifications").find_all("a", **{"class": "notification is-unread"})[0]
+    link = lines_of(client.page("/notifications"))[0]
     return UUID(link.attributes["href"].rsplit("/", 1)[1])
 
 
@@ -86,21 +91,12 @@ def test_so_many_are_not_counted(
 ) -> None:
     for _ in range(103):
         tell(database, member, member)
-    assert (
-        browser.fragment("/notifications/bell").find("span", **{"class": "bell-count"}).text
-        == "99+"
-    )
+    bell = browser.fragment("/notifications/bell")
+    assert bell.find("span", **{"class": "bell-count"}).text == "99+"
     page = browser.page("/notifications")
-    assert len(page.find_all("a", **{"class": "notification is-unread"})) == 30
+    assert len(lines_of(page)) == 30
     [older] = [link for link in page.find_all("a") if link.text == "Older ones"]
-    assert (
-        len(
-            browser.page(older.attributes["href"]).find_all(
-                "a", **{"class": "notification is-unread"}
-            )
-        )
-        == 30
-    )
+    assert len(lines_of(browser.page(older.attributes["href"]))) == 30
 
 
 def test_opening_a_line_leads_there_and_marks_it_as_read(

@@ -14,7 +14,8 @@ from app.assistant.steps import load_steps
 from app.db import Database, new_id, utc_now
 from app.extensions import Services
 from app.skills.service_requests.models import ServiceRequest
-from tests.factories import CheckedClient, Member, make_thread, make_user
+from tests.assistant.scripted import ScriptedProvider, say
+from tests.factories import CheckedClient, Member, answer, ask, make_thread, make_user
 from tests.factories.service_requests import make_request, read_updates
 
 
@@ -89,16 +90,19 @@ def test_the_chat_draws_it_with_its_author_and_the_way_to_answer(
 
 
 def test_what_colleagues_write_is_neither_a_step_nor_part_of_what_a_model_reads(
-    app: Flask, database: Database, browser: CheckedClient, at_work: CheckedClient,
-    thread_id: UUID, member: Member, request_: ServiceRequest,
+    app: Flask, database: Database, at_work: CheckedClient, thread_id: UUID, member: Member,
+    request_: ServiceRequest,
 ) -> None:  # fmt: skip
     reply(at_work, request_, "Is it still warm?")
     with database.session(member.scope) as session:
         thread = session.get(Thread, thread_id)
         assert thread is not None
         assert load_steps(session, thread_id, thread.head_id) == []
-    sent = browser.post(f"/chat/{thread_id}/messages", htmx=True, message="yes", message_key="x1")
-    assert sent.status_code == 200
+    model = ScriptedProvider(say("Good."))
+    answer(app, member, ask(database, member, "yes", thread_id), model)
+    told = [message.text for message in model.requests[0].messages]
+    assert "yes" in told[-1]
+    assert not any("still warm" in words for words in told)
 
 
 def test_it_is_found_by_its_words_and_exported_with_its_author(

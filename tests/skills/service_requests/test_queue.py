@@ -24,9 +24,10 @@ def requests(
     """One of each kind that the queue can be narrowed to."""
     now, kind = utc_now(), make_type(owner, member.group_id, name_en="Plumbing")
     bar = make_team(owner, member.group_id, name="Bar team")
+    late = {"due_at": now - timedelta(hours=3)}
     soon = {"due_at": now + timedelta(hours=1)}
     return {
-        "late": make_request(owner, member, "Late one", team_id=team, due_at=now - timedelta(hours=3)),
+        "late": make_request(owner, member, "Late one", team_id=team, **late),
         "mine": make_request(owner, member, "Tap drips", assignee_id=boss.user_id, type_id=kind.id),
         "urgent": make_request(owner, member, "No water", priority="urgent", team_id=bar, **soon),
         "waiting": make_request(owner, member, "Needs a part", status="waiting", team_id=team),
@@ -93,8 +94,9 @@ def test_it_is_narrowed_by_team_type_person_number_and_requester(
     assert listed(manager, team=str(late.team_id)) == ["Late one", "Needs a part"]
     assert listed(manager, type=str(mine.type_id)) == ["Tap drips"]
     assert listed(manager, assignee=str(boss.user_id)) == ["Tap drips"]
-    for typed in (mine.reference, mine.reference.lower(), str(mine.number), f"{mine.number:06}"):
-        assert listed(manager, q=typed.replace(" ", "+")) == ["Tap drips"], typed
+    for typed in (mine.reference, mine.reference.lower(), f"{mine.number:06}"):
+        assert listed(manager, q=typed) == ["Tap drips"], typed
+    assert "Tap drips" in listed(manager, q=str(mine.number))
     someone = make_user(owner, member.group_id, name="Zoë Quijote")
     make_request(owner, someone, "Hers")
     assert listed(manager, q="zoe") == ["Hers"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from io import BytesIO
 from uuid import UUID
 
 import pytest
@@ -21,6 +20,7 @@ from tests.factories.service_requests import (
     TITLE_ID,
     WHEN,
     WHERE,
+    leave_the_house,
     make_request,
     make_update,
 )
@@ -151,22 +151,18 @@ def test_the_story_has_questions_solution_replies_and_notes_for_agents_alone(
 def test_a_request_whose_requester_and_type_are_gone_can_still_be_read(
     owner: Database, manager: CheckedClient, colleague: Member
 ) -> None:
-    from tests.factories.service_requests import leave_the_house
-
     found = make_request(owner, colleague)
     leave_the_house(owner, colleague)
     page = manager.page(f"/requests/{found.id}")
     assert "Carl Colleague" in page.text
-    assert (
-        manager.post(f"/requests/{found.id}/replies", words="Hi", message_key="k").status_code
-        == 303
-    )
+    sent = manager.post(f"/requests/{found.id}/replies", words="Hi", message_key="k")
+    assert sent.status_code == 303
 
 
 def attach(app: Flask, owner: Database, request: ServiceRequest, member: Member) -> UUID:
     services: Services = app.extensions["comanda"]
     file_id, key = new_id(), f"{new_id().hex}"
-    services.files.save(key, BytesIO(b"a receipt"))
+    services.files.put(key, b"a receipt")
     with owner.transaction() as session:
         session.add(
             StoredFile(
