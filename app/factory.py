@@ -30,6 +30,7 @@ from app.files import init_files
 from app.files.storage import make_storage
 from app.health import init_health
 from app.logs import init_logs
+from app.notifications import init_notifications
 from app.request_log import init_request_log
 from app.retrieval.embedder import make_embedder
 from app.scrape import init_scrape
@@ -70,6 +71,7 @@ def build_app(settings: Settings | None = None, skills: tuple[Skill, ...] = SKIL
     init_scrape(app)
     init_accounts(app)
     init_files(app)
+    init_notifications(app)
     init_assistant(app)
     init_admin(app)
     for skill in skills:

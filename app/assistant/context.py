@@ -21,7 +21,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.accounts.models import Group, User, UserProfile
 from app.assistant.branches import IN_SIGHT, leads_to, said_up
-from app.assistant.models import Message, Prompt, Proposal, Turn
+from app.assistant.models import AGENT, Message, Prompt, Proposal, Turn
 from app.assistant.prompts import load_prompts
 from app.assistant.proposals import latest_proposal, state_at
 from app.assistant.providers.base import ChatMessage
@@ -240,7 +240,9 @@ def _history(
 ) -> list[ChatMessage]:
     """The messages that led up to this one, oldest first; unfinished replies are left out.
 
-    Steps that somebody posted are as they are meant, unless all is to be `in_words`.
+    Steps that somebody posted are as they are meant, unless all is to be `in_words`. What
+    colleagues wrote is left out: it is no part of what is said between the two, and a question
+    of theirs is not one that the next message answers.
 
     A client that keeps its conversations itself has said what came before.
     """
@@ -252,7 +254,9 @@ def _history(
         if said.role == "user"
         else ChatMessage("assistant", said.content[:HISTORY_CHARACTERS])
         for said in before
-        if said.content and said.status in ("complete", "stopped", "interrupted")
+        if said.role != AGENT
+        and said.content
+        and said.status in ("complete", "stopped", "interrupted")
     ][-HISTORY_MESSAGES:]
 
 

@@ -23,7 +23,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import aliased
 
 from app.assistant.feedback import feedback_on
-from app.assistant.models import Message, MessageFeedback, Thread, own
+from app.assistant.models import AGENT, Message, MessageFeedback, Thread, own
 from app.assistant.proposals import part_as_of_now, proposals_of
 from app.assistant.threads import load_thread, own_threads
 from app.db import ScopedSession, utc_now
@@ -151,9 +151,8 @@ def as_markdown(conversation: Conversation, letterhead: Letterhead) -> Iterator[
 
 def _markdown_message(said: Said, letterhead: Letterhead) -> Iterator[str]:
     message = said.message
-    who = _("You") if message.role == "user" else "Comanda"
-    yield f"\n## {who} · {_moment(message.created_at)}\n\n"
-    if message.role == "user":
+    yield f"\n## {_line(_author(message))} · {_moment(message.created_at)}\n\n"
+    if message.role in ("user", AGENT):
         # Quoted, so that what somebody typed is no heading or list of this document.
         yield _quoted(message.content)
         return
@@ -166,6 +165,13 @@ def _markdown_message(said: Said, letterhead: Letterhead) -> Iterator[str]:
         yield f"\n**{sources}**\n"
     for citation in message.citations:
         yield _markdown_source(citation, letterhead.site)
+
+
+def _author(message: Message) -> str:
+    if message.role == AGENT:
+        written = message.internal_content or {}
+        return f"{written.get('author', '')} · {written.get('reference', '')}"
+    return _("You") if message.role == "user" else "Comanda"
 
 
 def _told(part: dict[str, Any], language: str) -> str:

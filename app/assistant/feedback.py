@@ -38,14 +38,15 @@ def load_reply(session: ScopedSession, thread_id: UUID, message_id: UUID) -> Mes
     """
     load_thread(session, thread_id)
     message = load_message(session, thread_id, message_id)
-    if message.role != "assistant" or not is_rateable(message):
+    if not is_rateable(message):
         raise NotFound("This message does not exist, or it is not yours.")
     return message
 
 
 def is_rateable(message: Message) -> bool:
-    """True of what has ended with something to judge: words, or a card."""
-    return message.status in RATEABLE and bool(message.content.strip() or message.parts)
+    """True of the assistant's, once it has ended with something to judge: words, or a card."""
+    has_ended = message.role == "assistant" and message.status in RATEABLE
+    return has_ended and bool(message.content.strip() or message.parts)
 
 
 def feedback_on(session: ScopedSession, messages: Iterable[Message]) -> dict[UUID, MessageFeedback]:

@@ -18,6 +18,10 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db import Base, JsonList, JsonObject, ScopedSession, new_id, utc_now
 
+# Who of the house writes into somebody's conversation, as `role`; and what such a message's
+# `internal_content` is of, beside the request, its reference and the author.
+AGENT, AGENT_REPLY = "agent", "agent_reply"
+
 
 class Thread(Base):
     """One conversation of one person. It is also the draft of whatever they do in it."""
@@ -39,6 +43,8 @@ class Thread(Base):
 
 class Message(Base):
     """What somebody said. An assistant's message is written while it is being said.
+
+    `role` is user, assistant, or agent: a colleague who replies to a request of its person.
 
     `status` is queued, streaming, complete, stopped, interrupted or failed. `event_cursor` is
     the id of the last event whose text is already part of `content`, so that a reader

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from app.assistant.branches import Place
 from app.assistant.citations import CITATION
 from app.assistant.feedback import is_rateable
-from app.assistant.models import Message, MessageFeedback, Proposal
+from app.assistant.models import AGENT, Message, MessageFeedback, Proposal
 from app.assistant.proposals import NONE_PROPOSED, part_as_of_now
 from app.assistant.registry import Registry
 from app.markdown import render_model_text, split_blocks
@@ -26,7 +26,10 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class MessageView:
-    """A message, ready for `templates/chat/_message.html`."""
+    """A message, ready for `templates/chat/_message.html`.
+
+    Of a colleague's reply `agent` has its author, and the request that it is about.
+    """
 
     id: str
     thread_id: str
@@ -48,6 +51,7 @@ class MessageView:
     place: Place | None
     feedback: MessageFeedback | None
     is_rateable: bool
+    agent: Mapping[str, Any] | None
 
 
 def view_message(
@@ -63,7 +67,7 @@ def view_message(
     its siblings, where it has any; `feedback` is what the person thinks of it.
     """
     streaming = message.status == "streaming"
-    if message.role == "user":
+    if message.role in ("user", AGENT):
         html, tail = _plain(message.content), ""
     else:
         blocks, tail = split_blocks(message.content) if streaming else ([message.content], "")
@@ -93,6 +97,7 @@ def view_message(
         place=place,
         feedback=feedback,
         is_rateable=is_rateable(message),
+        agent=message.internal_content if message.role == AGENT else None,
     )
 
 

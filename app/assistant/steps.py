@@ -16,7 +16,7 @@ from uuid import UUID
 from sqlalchemy import select, update
 
 from app.assistant.branches import ids_up
-from app.assistant.models import Message, Thread, own
+from app.assistant.models import AGENT, Message, Thread, own
 from app.db import JsonObject, ScopedSession
 from app.fields.typed import TypedForm
 
@@ -62,6 +62,7 @@ def load_steps(session: ScopedSession, thread_id: UUID, end: UUID | None) -> lis
         .where(
             Message.thread_id == thread_id,
             Message.internal_content.is_not(None),
+            Message.role != AGENT,
             *own(session, Message),
         )
         .order_by(Message.id)

@@ -60,6 +60,14 @@ LEAST_BUSY = f"""
               max(r.submitted_at) NULLS FIRST, m.user_id
      LIMIT 1
 """
+# Whom of the house something can be told, and in which language; profiles are their people's own.
+LANGUAGE = f"""
+    SELECT coalesce(p.language, 'en')
+      FROM memberships m
+      JOIN users u ON u.id = m.user_id AND u.is_active
+      LEFT JOIN user_profiles p ON p.user_id = m.user_id
+     WHERE m.user_id = person AND m.group_id = {GROUP}
+"""
 # Only who may work on the request puts words into the conversation that it came from.
 REPLY = f"""
     DECLARE conversation record;
@@ -160,6 +168,7 @@ def upgrade() -> None:
         f"ALTER POLICY reading ON files USING ({FILES_BEFORE} OR ({FILE_OF_A_SEEN_REQUEST}))"
     )
     definer("least_busy_member(team uuid)", "uuid", LEAST_BUSY)
+    definer("language_of_colleague(person uuid)", "text", LANGUAGE)
     definer(
         "reply_in_thread(request uuid, message uuid, words text, spoken text, internal jsonb)",
         "uuid",
@@ -356,6 +365,7 @@ def create_notifications() -> None:
 def downgrade() -> None:
     op.drop_index("ix_messages_steps", table_name="messages")
     op.execute("DROP FUNCTION reply_in_thread(uuid, uuid, text, text, jsonb)")
+    op.execute("DROP FUNCTION language_of_colleague(uuid)")
     op.execute("DROP FUNCTION least_busy_member(uuid)")
     op.execute(f"ALTER POLICY reading ON files USING ({FILES_BEFORE})")
     for table in (

@@ -1,4 +1,5 @@
 // What every page needs. The chat adds chat.js, the library finder.js.
+import "./bell.js";
 import "./copy.js";
 import "./drawer.js";
 import "./offline.js";

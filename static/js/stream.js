@@ -130,7 +130,9 @@ const grow = {
 };
 
 const draw = {
-  message({ message_id: id, message_key: key }) {
+  message({ message_id: id, message_key: key, role }) {
+    // Told once, however often the bubble is fetched.
+    if (role === "agent" && !findBubble(id)) say(text("colleagueReplied"));
     withBubble(id, () => {
       arrived(key);
       showRunning(unfinished().length > 0);

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from app.assistant.registry import Skill
+from app.skills.service_requests import queue_views, views
 from app.skills.service_requests.choosing_tools import GetForm, SuggestType
 from app.skills.service_requests.collecting_tools import (
     CancelRequest,
@@ -19,6 +20,9 @@ from app.skills.service_requests.redrawing import redraw
 from app.skills.service_requests.submit_tool import SubmitRequest
 from app.skills.service_requests.wishes import find_wish, tell_standing
 
+# Importing them hangs their pages on the blueprint.
+__all__ = ["SKILL", "queue_views", "views"]
+
 SKILL = Skill(
     name="service_requests",
     tools=(
@@ -31,6 +35,7 @@ SKILL = Skill(
         CancelRequest(),
     ),
     parts=PARTS,
+    blueprints=(views.blueprint,),
     prompts=Path(__file__).with_name("prompts.yaml"),
     wishes={"service_requests": find_wish},
     standing={"service_requests": tell_standing},

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
+from flask import url_for
 from flask_babel import gettext as _
 
 from app.assistant.models import Message, Thread
@@ -95,7 +96,7 @@ class SubmitRequest(WriteTool):
             str(filed.request.id),
             in_both(lambda _lang: _told(filed)),
             {},
-            f"/requests/{filed.request.id}",
+            url_for("service_requests.show", request_id=filed.request.id),
             step={
                 "type": "request_submitted",
                 "number": number,

@@ -25,6 +25,7 @@ from app.skills.service_requests.drafting import load_state_at_head
 from app.skills.service_requests.models import RequestCounter, RequestUpdate, ServiceRequest
 from app.skills.service_requests.state import RequestState
 from app.skills.service_requests.surroundings import surroundings
+from app.skills.service_requests.telling import tell_assigned
 
 FILE_OWNER = "service_request"
 
@@ -83,6 +84,7 @@ def file_request(
     attached, lost = _attach(session, request, state)
     _write_updates(session, request, state)
     record(session, "service_request_submitted", request.reference, digest_of_state(state))
+    tell_assigned(session, request)
     session.flush()
     return Filed(request, attached, lost)
 

@@ -1,0 +1,97 @@
+"""Telling somebody something, and what they have not read of it yet. Nothing here commits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, func, select, update
+from sqlalchemy.dialects.postgresql import insert
+
+from app.db import ScopedSession, new_id, utc_now
+from app.errors import NotFound
+from app.notifications.models import Notification
+
+PAGE = 30
+# More than that many are not counted: the bell says "99+".
+MOST_COUNTED = 100
+
+
+def notify(session: ScopedSession, user_id: UUID, texts: Mapping[str, str], url: str) -> None:
+    """Tell somebody of the session's group `texts` {en, es}; `url` is a page of this site."""
+    if not url.startswith("/") or url.startswith("//"):
+        raise ValueError("a notification leads to a page of this site")
+    # Not by the ORM: what is written for somebody else cannot be read back.
+    session.execute(
+        insert(Notification).values(
+            id=new_id(),
+            group_id=session.scope.group_id,
+            user_id=user_id,
+            text_en=texts["en"],
+            text_es=texts["es"],
+            url=url,
+            created_at=utc_now(),
+        )
+    )
+
+
+def _own(session: ScopedSession) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    scope = session.scope
+    return Notification.group_id == scope.group_id, Notification.user_id == scope.user_id
+
+
+def count_unread(session: ScopedSession) -> int:
+    """How many lines the session's person has not read, up to MOST_COUNTED."""
+    unread = (
+        select(Notification.id)
+        .where(*_own(session), Notification.read_at.is_(None))
+        .limit(MOST_COUNTED)
+    )
+    return session.scalar(select(func.count()).select_from(unread.subquery())) or 0
+
+
+def list_notifications(
+    session: ScopedSession, before: UUID | None = None
+) -> tuple[list[Notification], bool]:
+    """A page of the person's lines before one of them, newest first, and whether there are more."""
+    query = select(Notification).where(*_own(session))
+    if before is not None:
+        query = query.where(Notification.id < before)
+    found = session.scalars(query.order_by(Notification.id.desc()).limit(PAGE + 1)).all()
+    return list(found[:PAGE]), len(found) > PAGE
+
+
+def open_notification(session: ScopedSession, notification_id: UUID) -> str:
+    """Mark a line as read; returns the page that it is about.
+
+    Raises:
+        NotFound: there is none, or it is somebody else's.
+    """
+    found = session.scalar(
+        select(Notification).where(*_own(session), Notification.id == notification_id)
+    )
+    if found is None:
+        raise NotFound("This notification is not there, or it is not yours.")
+    if found.read_at is None:
+        found.read_at = utc_now()
+    return found.url
+
+
+def read_about(session: ScopedSession, url: str) -> bool:
+    """Mark all lines about a page as read, as it is being read; returns whether there were any."""
+    return _mark(session, Notification.url == url)
+
+
+def read_all(session: ScopedSession) -> bool:
+    """Mark all lines as read; returns whether there were any."""
+    return _mark(session)
+
+
+def _mark(session: ScopedSession, *which: ColumnElement[bool]) -> bool:
+    marked = session.execute(
+        update(Notification)
+        .where(*_own(session), Notification.read_at.is_(None), *which)
+        .values(read_at=utc_now())
+        .returning(Notification.id)
+    )
+    return marked.first() is not None

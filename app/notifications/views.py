@@ -1,0 +1,79 @@
+"""The bell of every page, and the list behind it."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from uuid import UUID
+
+from flask import Blueprint, g, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from flask_babel import get_locale
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.notifications.services import (
+    count_unread,
+    list_notifications,
+    open_notification,
+    read_all,
+)
+from app.web import db_session, require_role
+
+blueprint = Blueprint("notifications", __name__, url_prefix="/notifications")
+
+
+@blueprint.before_request
+def people_only() -> None:
+    require_role()
+
+
+def unread_on_page() -> int | None:
+    """What the bell of the page that is being drawn says; None where it must ask by itself.
+
+    A page that was drawn without the database, or because it failed, asks it nothing more.
+    """
+    if "db" not in g:
+        return None
+    try:
+        return count_unread(db_session())
+    except SQLAlchemyError:
+        return None
+
+
+@blueprint.get("")
+def index() -> ResponseReturnValue:
+    """What one was told, newest first."""
+    found, has_more = list_notifications(db_session(), request.args.get("before", type=UUID))
+    language = str(get_locale())
+    return render_template(
+        "notifications/index.html",
+        lines=[(each, each.text(language)) for each in found],
+        more=url_for(".index", before=found[-1].id) if has_more else "",
+        is_first="before" not in request.args,
+    )
+
+
+@blueprint.get("/bell")
+def bell() -> ResponseReturnValue:
+    """The bell once more, for a page that is open; nothing where it says the same already."""
+    unread = count_unread(db_session())
+    if request.args.get("known") == str(unread):
+        return "", HTTPStatus.NO_CONTENT
+    return render_template("notifications/_bell.html", unread=unread)
+
+
+@blueprint.get("/<uuid:notification_id>")
+def follow(notification_id: UUID) -> ResponseReturnValue:
+    """Go to what a line is about; it is read then."""
+    session = db_session()
+    url = open_notification(session, notification_id)
+    session.commit()
+    return redirect(url, HTTPStatus.SEE_OTHER)
+
+
+@blueprint.post("/read")
+def read() -> ResponseReturnValue:
+    """Mark all as read."""
+    session = db_session()
+    read_all(session)
+    session.commit()
+    return redirect(url_for(".index"), HTTPStatus.SEE_OTHER)

@@ -1,0 +1,140 @@
+"""How the requests of some months went: how many, how fast, and what the assistant solved."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import ColumnElement, Date, Row, case, cast, func, select, tuple_
+from sqlalchemy.dialects.postgresql import INTERVAL
+
+from app.db import ScopedSession
+from app.skills.service_requests.models import OPEN_STATUSES, RequestType, ServiceRequest
+from app.skills.service_requests.requests import of_group
+
+RANGES = (1, 3, 6, 12)
+_R = ServiceRequest
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Numbers of some requests; times are medians in seconds, None where there are none.
+
+    What the assistant solved by itself has no times and no due date that anybody kept: it
+    counts as `accepted` alone, and `judged` are the others that are over, or overdue.
+    """
+
+    submitted: int = 0
+    is_open: int = 0
+    resolved: int = 0
+    response: float | None = None
+    resolution: float | None = None
+    judged: int = 0
+    met: int = 0
+    attempted: int = 0
+    accepted: int = 0
+
+
+@dataclass(frozen=True)
+class Report:
+    """The whole, by month in their order, and by type, most first; a type that is gone is None."""
+
+    total: Measured
+    by_month: dict[dt.date, Measured]
+    by_type: list[tuple[RequestType | None, Measured]]
+
+
+def first_month(today: dt.date, months: int) -> dt.date:
+    """The first day of the range that ends with this month."""
+    whole = today.year * 12 + today.month - months
+    return dt.date(whole // 12, whole % 12 + 1, 1)
+
+
+def measure(session: ScopedSession, first: dt.date, zone: ZoneInfo, now: dt.datetime) -> Report:
+    """What became of the requests that were submitted since the day `first`. One scan."""
+    month = cast(func.date_trunc("month", func.timezone(zone.key, _R.submitted_at)), Date)
+    since = dt.datetime.combine(first, dt.time(), zone)
+    # Named once, so that the sets group by one expression and not by two that look alike.
+    source = (
+        select(_R.type_id, month.label("month"), *_facts(now))
+        .where(of_group(session), _R.submitted_at >= since)
+        .subquery()
+    )
+    columns = source.c
+    query = select(
+        func.grouping(columns.type_id, columns.month).label("set"),
+        columns.type_id,
+        columns.month,
+        *_numbers(columns),
+    ).group_by(func.grouping_sets(tuple_(), tuple_(columns.type_id), tuple_(columns.month)))
+    return _report(session, list(session.execute(query)))
+
+
+def _facts(now: dt.datetime) -> list[ColumnElement[Any]]:
+    """What is counted of a request, as columns of yes or no and of seconds."""
+    over = func.coalesce(_R.resolved_at, _R.closed_at)
+    is_open = _R.status.in_(OPEN_STATUSES)
+    by_people = ~_R.is_ai_resolution_successful
+    return [
+        is_open.label("is_open"),
+        (~is_open & over.is_not(None)).label("is_over"),
+        case((by_people, _seconds(_R.responded_at))).label("response"),
+        case((by_people & ~is_open, _seconds(over))).label("resolution"),
+        (by_people & (~is_open | (_R.due_at < now))).label("is_judged"),
+        (by_people & ~is_open & (over <= _R.due_at)).label("is_met"),
+        _R.is_ai_resolution_attempted.label("is_attempted"),
+        _R.is_ai_resolution_successful.label("is_accepted"),
+    ]
+
+
+def _seconds(moment: Any) -> ColumnElement[Any]:
+    return func.extract("epoch", cast(moment - _R.submitted_at, INTERVAL))
+
+
+def _numbers(columns: Any) -> list[ColumnElement[Any]]:
+    def count(name: str) -> ColumnElement[int]:
+        return func.count().filter(columns[name])
+
+    def median(name: str) -> ColumnElement[Any]:
+        return func.percentile_cont(0.5).within_group(columns[name])
+
+    return [
+        func.count(),
+        count("is_open"),
+        count("is_over"),
+        median("response"),
+        median("resolution"),
+        count("is_judged"),
+        count("is_met"),
+        count("is_attempted"),
+        count("is_accepted"),
+    ]
+
+
+# What `grouping` says of a row: which of type and month it does not tell apart.
+OF_ALL, OF_TYPE, OF_MONTH = 3, 1, 2
+
+
+def _report(session: ScopedSession, rows: list[Row[Any]]) -> Report:
+    measured = [(*row[:3], Measured(*row[3:])) for row in map(tuple, rows)]
+    total = next((found for kind, _t, _m, found in measured if kind == OF_ALL), Measured())
+    by_month = {month: found for kind, _t, month, found in measured if kind == OF_MONTH}
+    by_id = {type_id: found for kind, type_id, _m, found in measured if kind == OF_TYPE}
+    types = _types(session, by_id)
+    by_type = [(types.get(type_id), found) for type_id, found in by_id.items()]
+    return Report(
+        total,
+        dict(sorted(by_month.items())),
+        sorted(by_type, key=lambda each: (-each[1].submitted, each[0].slug if each[0] else "")),
+    )
+
+
+def _types(session: ScopedSession, found: dict[UUID | None, Measured]) -> dict[Any, RequestType]:
+    query = select(RequestType).where(
+        RequestType.group_id == session.scope.group_id,
+        RequestType.id.in_([each for each in found if each is not None]),
+    )
+    return {each.id: each for each in session.scalars(query)}

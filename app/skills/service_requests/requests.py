@@ -1,0 +1,170 @@
+"""Requests as they are found: one's own, and those that one looks after. Nothing here changes any.
+
+Whoever asked is the requester. Whoever works on a request is an agent: managers and admins of
+the house, and everybody of the team that the request is given to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, Select, or_, select, true
+
+from app.accounts.models import Membership, User
+from app.db import ScopedSession
+from app.errors import NotFound
+from app.files.models import StoredFile
+from app.skills.service_requests.models import (
+    OPEN_STATUSES,
+    RequestUpdate,
+    ServiceRequest,
+    TeamMember,
+)
+
+EDITORS = ("manager", "admin")
+PAGE = 20
+# Of a request that never ends, the latest are shown.
+MOST_UPDATES = 500
+OWNER_KIND = "service_request"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A request, and what the session's person is to it."""
+
+    request: ServiceRequest
+    is_own: bool
+    is_agent: bool
+
+
+def is_editor(session: ScopedSession) -> bool:
+    """Whether the session's person looks after all requests of the house."""
+    return session.scope.role in EDITORS
+
+
+def _my_teams(session: ScopedSession) -> Select[UUID]:
+    return select(TeamMember.team_id).where(
+        TeamMember.group_id == session.scope.group_id, TeamMember.user_id == session.scope.user_id
+    )
+
+
+def of_group(session: ScopedSession) -> ColumnElement[bool]:
+    return ServiceRequest.group_id == session.scope.group_id
+
+
+def worked_on(session: ScopedSession) -> ColumnElement[bool]:
+    """The predicate of the requests that the session's person is an agent of."""
+    return true() if is_editor(session) else ServiceRequest.team_id.in_(_my_teams(session))
+
+
+def require_agent(session: ScopedSession) -> None:
+    """Raises NotFound for whoever looks after no requests: for them there is no queue."""
+    if not has_queue(session):
+        raise NotFound("This page does not exist, or it is not yours to see.")
+
+
+def has_queue(session: ScopedSession) -> bool:
+    """Whether the session's person is an agent at all."""
+    return is_editor(session) or session.scalar(_my_teams(session).limit(1)) is not None
+
+
+def load_request(session: ScopedSession, request_id: UUID, *, lock: bool = False) -> Seen:
+    """A request that the session's person asked for or looks after.
+
+    Raises:
+        NotFound: there is none, or it is neither theirs nor their team's.
+    """
+    mine = ServiceRequest.user_id == session.scope.user_id
+    query = select(ServiceRequest).where(
+        ServiceRequest.id == request_id, of_group(session), or_(mine, worked_on(session))
+    )
+    if lock:
+        query = query.with_for_update(of=ServiceRequest)
+    found = session.scalar(query.execution_options(populate_existing=True))
+    if found is None:
+        raise NotFound("This request is not there, or it is not yours to see.")
+    is_own = found.user_id == session.scope.user_id
+    return Seen(found, is_own, is_editor(session) or _is_of_my_team(session, found))
+
+
+def _is_of_my_team(session: ScopedSession, request: ServiceRequest) -> bool:
+    if request.team_id is None:
+        return False
+    query = _my_teams(session).where(TeamMember.team_id == request.team_id)
+    return session.scalar(query) is not None
+
+
+def list_updates(session: ScopedSession, seen: Seen) -> list[RequestUpdate]:
+    """What was said and done about a request, oldest first; notes are for agents alone."""
+    query = select(RequestUpdate).where(
+        RequestUpdate.request_id == seen.request.id,
+        RequestUpdate.group_id == session.scope.group_id,
+    )
+    if not seen.is_agent:
+        query = query.where(RequestUpdate.is_internal.is_(False))
+    latest = query.order_by(RequestUpdate.id.desc()).limit(MOST_UPDATES)
+    return list(reversed(session.scalars(latest).all()))
+
+
+def list_own(
+    session: ScopedSession, *, is_open: bool | None = None, page: int = 1
+) -> tuple[list[ServiceRequest], bool]:
+    """A page of one's own requests, newest first, and whether there are older ones."""
+    query = select(ServiceRequest).where(
+        of_group(session), ServiceRequest.user_id == session.scope.user_id
+    )
+    if is_open is not None:
+        among = ServiceRequest.status.in_(OPEN_STATUSES)
+        query = query.where(among if is_open else ~among)
+    newest = query.order_by(ServiceRequest.submitted_at.desc(), ServiceRequest.id.desc())
+    found = session.scalars(newest.offset(PAGE * (page - 1)).limit(PAGE + 1)).all()
+    return list(found[:PAGE]), len(found) > PAGE
+
+
+def load_file_of(session: ScopedSession, request_id: UUID, file_id: UUID) -> StoredFile:
+    """A file of a request that the session's person may see, or NotFound."""
+    seen = load_request(session, request_id)
+    found = session.scalar(
+        select(StoredFile).where(
+            StoredFile.id == file_id,
+            StoredFile.group_id == session.scope.group_id,
+            StoredFile.owner_kind == OWNER_KIND,
+            StoredFile.owner_id == seen.request.id,
+        )
+    )
+    if found is None:
+        raise NotFound("This file is not there, or it is not yours.")
+    return found
+
+
+def names_of(session: ScopedSession, user_ids: Sequence[UUID | None]) -> dict[UUID, str]:
+    """What those of these people are called who still are in the group, by their ids."""
+    wanted = {each for each in user_ids if each is not None}
+    if not wanted:
+        return {}
+    rows = session.execute(
+        select(User.id, User.name)
+        .join(Membership, Membership.user_id == User.id)
+        .where(Membership.group_id == session.scope.group_id, User.id.in_(wanted))
+    )
+    return {row.id: row.name for row in rows}
+
+
+def list_agents(session: ScopedSession, team_id: UUID | None) -> list[tuple[UUID, str]]:
+    """Who can be given a request of this team: its members, and the house's editors; by name."""
+    of_team = select(TeamMember.user_id).where(
+        TeamMember.group_id == session.scope.group_id, TeamMember.team_id == team_id
+    )
+    rows = session.execute(
+        select(User.id, User.name)
+        .join(Membership, Membership.user_id == User.id)
+        .where(
+            Membership.group_id == session.scope.group_id,
+            User.is_active,
+            or_(Membership.role.in_(EDITORS), User.id.in_(of_team)),
+        )
+        .order_by(User.name, User.id)
+    )
+    return [(user_id, name) for user_id, name in rows]
