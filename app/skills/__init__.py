@@ -6,5 +6,6 @@ from app.assistant.registry import Skill
 from app.skills.expenses import SKILL as EXPENSES
 from app.skills.forms import SKILL as FORMS
 from app.skills.knowledge import SKILL as KNOWLEDGE
+from app.skills.service_requests import SKILL as SERVICE_REQUESTS
 
-SKILLS: tuple[Skill, ...] = (KNOWLEDGE, FORMS, EXPENSES)
+SKILLS: tuple[Skill, ...] = (KNOWLEDGE, FORMS, EXPENSES, SERVICE_REQUESTS)

@@ -54,7 +54,10 @@ def save_settings(
         raise Forbidden("Only admins change the settings of requests.")
     if not 0 <= threshold <= SURE:
         raise InvalidInput(
-            "Write a whole number from %(least)s to %(most)s.", field="threshold", least=0, most=SURE
+            "Write a whole number from %(least)s to %(most)s.",
+            field="threshold",
+            least=0,
+            most=SURE,
         )
     said = _lock(session) or _usual(session)
     if (said.is_resolution_on, said.resolution_threshold) == (is_resolution_on, threshold):
