@@ -17,12 +17,18 @@ from app.errors import ComandaError, InvalidInput, NotFound
 from app.fields.definitions import Words
 from app.fields.values import clean
 from app.skills.service_requests.blueprints import make_blueprint, may_edit, typed_number
-from app.skills.service_requests.building.pages import built, reader_language, type_context
+from app.skills.service_requests.building.pages import (
+    built,
+    parent_choices,
+    priorities,
+    reader_language,
+    type_context,
+)
 from app.skills.service_requests.building.wording import type_in_words, what_changed
 from app.skills.service_requests.building.work import TypeWork, act_on, read_work, work_of
 from app.skills.service_requests.catalog import load_type, load_types
 from app.skills.service_requests.models import RequestType
-from app.skills.service_requests.placing import along, grow
+from app.skills.service_requests.placing import grow
 from app.skills.service_requests.starters import add_starters
 from app.skills.service_requests.teams import list_teams
 from app.skills.service_requests.types import (
@@ -48,13 +54,14 @@ def index() -> ResponseReturnValue:
 
 
 def _tree_page(error: ComandaError | None = None, focus: str = "") -> ResponseReturnValue:
-    session, language = db_session(), reader_language()
+    session = db_session()
     errors = {error.field or "form": _(error.message, **error.params)} if error else {}
-    branches = grow(load_types(session))
+    types = load_types(session)
     page = render_template(
         "requests/admin/_tree.html" if wants_fragment() else "requests/admin/index.html",
-        branches=branches,
-        categories=[each for each in along(branches) if not each.type.is_submittable],
+        branches=grow(types),
+        parents=parent_choices(types, None),
+        priorities=priorities(),
         team_names=_names(session),
         form=request.form,
         errors=errors,

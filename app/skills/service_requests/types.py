@@ -134,7 +134,7 @@ def save_type(
         return type_
     if type_.version != version:
         raise StaleType(type_, _editor(session, type_))
-    _check(session, types, type_, content)
+    _check(session, types, type_, {**kept_content(type_), **content})
     _change(session, type_, content)
     record(session, "request_type_edited", f"{type_.slug} v{type_.version}")
     session.commit()

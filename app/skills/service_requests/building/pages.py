@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from flask import url_for
@@ -69,7 +70,7 @@ def type_context(
         "is_unsaved": not is_stored(type_, read.content),
         "save_address": url_for("request_types.save", type_id=type_.id),
         "icons": list(dict.fromkeys((*TYPE_ICONS, type_.icon))),
-        "parents": _parents(session, type_, language),
+        "parents": parent_choices(load_types(session), type_),
         "teams": [(str(each.id), each.name(language)) for each in list_teams(session)],
         "priorities": list(priorities().items()),
         "rows_by_key": [(row.key, row.label(language) or str(TYPES[row.type].label))
@@ -80,9 +81,11 @@ def type_context(
     }  # fmt: skip
 
 
-def _parents(session: ScopedSession, type_: RequestType, language: str) -> list[tuple[str, str]]:
-    """The categories that it can be put in, indented as they stand."""
+def parent_choices(
+    types: Sequence[RequestType], type_: RequestType | None
+) -> list[tuple[str, str]]:
+    """The categories that a type can be put in, or a new one, indented as they stand."""
     return [
-        (str(each.type.id), "\u2003" * each.depth + each.type.name(language))
-        for each in places_for(load_types(session), type_)
+        (str(each.type.id), "\u2003" * each.depth + each.type.name(reader_language()))
+        for each in places_for(types, type_)
     ]

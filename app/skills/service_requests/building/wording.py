@@ -37,8 +37,8 @@ def _of_types(content: Mapping[str, Any], names: Names) -> Iterator[str]:
     yield _("Usual priority: %(name)s", name=priorities().get(content["priority"], ""))
     if "sla_hours" in content:
         yield _("To be done within (hours): %(hours)s", hours=content["sla_hours"])
-    for language, words in content["words"].items():
-        words = ", ".join(words)
+    for language, said in content["words"].items():
+        words = ", ".join(said)
         if language == "en":
             yield _("What people call it (English): %(words)s", words=words)
         else:
