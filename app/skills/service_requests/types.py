@@ -42,7 +42,7 @@ class StaleType(Conflict):
     """
 
     def __init__(self, type_: RequestType, editor: str) -> None:
-        super().__init__("Somebody has changed this type meanwhile. Look at it again first.")
+        super().__init__("Somebody has changed this meanwhile. Look at it again first.")
         self.type = type_
         self.editor = editor
 

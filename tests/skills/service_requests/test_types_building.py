@@ -242,10 +242,8 @@ def test_a_type_is_again_what_it_was_in_a_version(
         ]  # fmt: skip
     # Seen too early, or never there.
     browser.post(restore, number="2", version="2")
-    assert (
-        "Somebody has changed this type meanwhile."
-        in browser.page(f"{path_of(type_)}/history").text
-    )
+    history = f"{path_of(type_)}/history"
+    assert "Somebody has changed this meanwhile." in browser.page(history).text
     assert browser.post(restore, number="9", version="3").status_code == 404
     assert browser.post(restore, number="x", version="y").status_code == 404
     put_type(owner, admin.group_id, name_en="Other", name_es="")
