@@ -59,6 +59,8 @@ function bringBack() {
 /** The field that is open, in the preview beside it; a phone has the preview below. */
 function showEdited() {
   const sheets = document.querySelector(".builder-preview");
+  // Not everything that has fields has a preview.
+  if (!sheets) return;
   const edited = [...sheets.querySelectorAll(".is-edited")].find((one) => one.offsetParent);
   if (!edited || getComputedStyle(sheets).overflowY !== "auto") return;
   sheets.scrollTop += edited.getBoundingClientRect().top - sheets.getBoundingClientRect().top - 64;

@@ -17,7 +17,10 @@ from app.skills.service_requests.offering import offer_request, open_work
 from app.skills.service_requests.parts import PARTS
 from app.skills.service_requests.posting import STEPS
 from app.skills.service_requests.redrawing import redraw
+from app.skills.service_requests.settings_views import blueprint as settings
 from app.skills.service_requests.submit_tool import SubmitRequest
+from app.skills.service_requests.team_views import blueprint as teams
+from app.skills.service_requests.type_views import blueprint as types
 from app.skills.service_requests.wishes import find_wish, tell_standing
 
 # Importing them hangs their pages on the blueprint.
@@ -35,7 +38,7 @@ SKILL = Skill(
         CancelRequest(),
     ),
     parts=PARTS,
-    blueprints=(views.blueprint,),
+    blueprints=(views.blueprint, types, teams, settings),
     prompts=Path(__file__).with_name("prompts.yaml"),
     wishes={"service_requests": find_wish},
     standing={"service_requests": tell_standing},

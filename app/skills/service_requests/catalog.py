@@ -118,7 +118,7 @@ def load_form(session: ScopedSession, type_id: UUID, version: int | None = None)
         InvalidInput: as it is now, nobody can submit it (a category, or archived).
     """
     found = load_type(session, type_id)
-    if version is None and not (found.is_submittable and found.is_active):
+    if version is None and not (found.is_submittable and _is_offered(session, found)):
         raise InvalidInput("Requests of this type cannot be made. Choose another one.")
     content: Mapping[str, Any] = content_of(found)
     if version is not None and version != found.version:
@@ -133,6 +133,15 @@ def load_form(session: ScopedSession, type_id: UUID, version: int | None = None)
         content["icon"],
         content["priority"],
     )
+
+
+def _is_offered(session: ScopedSession, found: RequestType) -> bool:
+    """Whether neither it nor a category that it stands in is archived."""
+    for _ in range(DEEPEST):
+        if not found.is_active or found.parent_id is None:
+            return found.is_active
+        found = load_type(session, found.parent_id)
+    return False
 
 
 def content_of(found: RequestType) -> JsonObject:

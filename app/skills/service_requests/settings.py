@@ -1,20 +1,91 @@
-"""The settings of a group: whether solutions are proposed, and how sure they must be."""
+"""What a house has settled about its requests: whether the assistant tries to solve them first."""
 
 from __future__ import annotations
 
-from app.db import ScopedSession
+from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
+
+from app.accounts.audit import record
+from app.accounts.models import User
+from app.db import ScopedSession, utc_now
+from app.errors import Conflict, Forbidden, InvalidInput
 from app.skills.service_requests.models import RequestSettings
 
-DEFAULT_THRESHOLD = 70
+USUAL_THRESHOLD = 70
+SURE = 100
+
+
+class StaleSettings(Conflict):
+    """Somebody else has saved the settings since they were opened; `editor` is their name."""
+
+    def __init__(self, editor: str) -> None:
+        super().__init__("Somebody else has changed this meanwhile. Look at it again, then save.")
+        self.editor = editor
 
 
 def load_settings_of(session: ScopedSession) -> RequestSettings:
-    """The group's settings; the usual ones where nobody has set any."""
-    group_id = session.scope.group_id
-    found = session.get(RequestSettings, group_id) if group_id else None
-    return found or RequestSettings(
-        group_id=group_id,
+    """The group's settings; where it has settled nothing, what is usual, as version 0."""
+    said = session.scalar(
+        select(RequestSettings).where(RequestSettings.group_id == session.scope.group_id)
+    )
+    return said or _usual(session)
+
+
+def _usual(session: ScopedSession) -> RequestSettings:
+    return RequestSettings(
+        group_id=session.scope.group_id,
         is_resolution_on=True,
-        resolution_threshold=DEFAULT_THRESHOLD,
+        resolution_threshold=USUAL_THRESHOLD,
         version=0,
     )
+
+
+def save_settings(
+    session: ScopedSession, *, is_resolution_on: bool, threshold: int, version: int
+) -> RequestSettings:
+    """Keep what an admin has settled; the same again is no new version.
+
+    `version` is the one that was shown (0 for what is usual).
+
+    Raises:
+        Forbidden: no admin. InvalidInput: no such threshold. StaleSettings: somebody was faster.
+    """
+    if session.scope.role != "admin":
+        raise Forbidden("Only admins change the settings of requests.")
+    if not 0 <= threshold <= SURE:
+        raise InvalidInput(
+            "Write a whole number from %(least)s to %(most)s.",
+            field="threshold",
+            least=0,
+            most=SURE,
+        )
+    said = _lock(session) or _usual(session)
+    if (said.is_resolution_on, said.resolution_threshold) == (is_resolution_on, threshold):
+        session.rollback()
+        return load_settings_of(session)
+    if said.version != version:
+        raise StaleSettings(_editor(session, said))
+    said.is_resolution_on, said.resolution_threshold = is_resolution_on, threshold
+    said.version, said.edited_by, said.updated_at = version + 1, session.scope.user_id, utc_now()
+    session.add(said)
+    record(session, "request_settings", f"v{said.version}")
+    return _commit(session, said)
+
+
+def _lock(session: ScopedSession) -> RequestSettings | None:
+    query = select(RequestSettings).where(RequestSettings.group_id == session.scope.group_id)
+    return session.scalar(query.with_for_update().execution_options(populate_existing=True))
+
+
+def _editor(session: ScopedSession, said: RequestSettings) -> str:
+    return session.scalar(select(User.name).where(User.id == said.edited_by)) or ""
+
+
+def _commit(session: ScopedSession, said: RequestSettings) -> RequestSettings:
+    try:
+        session.commit()
+    except IntegrityError:
+        # Two have settled something for the first time at once.
+        session.rollback()
+        raise StaleSettings(_editor(session, load_settings_of(session))) from None
+    return said

@@ -1,0 +1,152 @@
+"""Teams: added, renamed, given people, removed; who may, and other houses."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+
+from app.db import Database, new_id
+from app.skills.service_requests.models import RequestTeam, RequestType, TeamMember
+from tests.factories import CheckedClient, Member, make_user, sign_in
+from tests.skills.forms.filling import sent_by
+from tests.skills.service_requests.making import put_team, put_type
+
+TEAMS = "/admin/requests/teams/"
+
+
+@pytest.fixture
+def team(owner: Database, admin: Member) -> RequestTeam:
+    return put_team(owner, admin.group_id, "Fixers")
+
+
+def path_of(team: RequestTeam) -> str:
+    return f"{TEAMS}{team.id}"
+
+
+def members_of(owner: Database, team: RequestTeam) -> set[UUID]:
+    with owner.session() as session:
+        query = select(TeamMember.user_id).where(TeamMember.team_id == team.id)
+        return set(session.scalars(query))
+
+
+def teams_of(owner: Database, group_id: UUID) -> list[RequestTeam]:
+    with owner.session() as session:
+        query = select(RequestTeam).where(RequestTeam.group_id == group_id)
+        return list(session.scalars(query.order_by(RequestTeam.id)))
+
+
+def test_a_team_is_added_named_and_given_people(
+    owner: Database, admin: Member, browser: CheckedClient
+) -> None:
+    assert "There are no teams yet." in browser.page(TEAMS).text
+    cook = make_user(owner, group_id=admin.group_id, name="Carl Cook")
+    made = browser.post(TEAMS, name_en="Fixers", name_es="Arreglos")
+    page = browser.page(made.location)
+    assert "Carl Cook" in page.text
+    form = sent_by(page.find("form", **{"class": "form"}))
+    sent = {**form, "name_en": "The fixers", "members": [str(cook.user_id), str(admin.user_id)]}
+    assert browser.post(made.location, **sent).status_code == 303
+    listed = browser.page(TEAMS)
+    assert "The fixers" in listed.text and "Ada Boss, Carl Cook" in listed.text
+    [team] = teams_of(owner, admin.group_id)
+    assert (team.slug, team.name_en, team.name_es) == ("fixers", "The fixers", "Arreglos")
+    assert members_of(owner, team) == {cook.user_id, admin.user_id}
+
+
+def test_two_who_choose_people_at_once_lose_nobody(
+    owner: Database, admin: Member, browser: CheckedClient, team: RequestTeam
+) -> None:
+    cook, host = (make_user(owner, group_id=admin.group_id) for _ in range(2))
+    was = {"was_name_en": "Fixers", "name_en": "Fixers"}
+    browser.post(path_of(team), members=[str(cook.user_id)], **was)
+    # This page was opened before the cook was there.
+    browser.post(path_of(team), members=[str(host.user_id)], **was)
+    browser.post(path_of(team), members=[str(host.user_id)], **was)
+    assert members_of(owner, team) == {cook.user_id, host.user_id}
+    browser.post(path_of(team), was=[str(cook.user_id)], members=[], **was)
+    assert members_of(owner, team) == {host.user_id}
+
+
+def test_two_who_rename_are_told(
+    owner: Database, admin: Member, browser: CheckedClient, other: CheckedClient, team: RequestTeam
+) -> None:
+    other.post(path_of(team), was_name_en="Fixers", name_en="Theirs")
+    answer = browser.post(path_of(team), was_name_en="Fixers", name_en="Mine")
+    page = browser._page(answer, 409)
+    assert "Somebody has renamed this team meanwhile." in page.text
+    assert page.find("input", id="f-name_en").attributes["value"] == "Mine"
+    assert page.find("input", name="was_name_en").attributes["value"] == "Theirs"
+    assert teams_of(owner, admin.group_id)[0].name_en == "Theirs"
+
+
+def test_names_that_are_none_or_taken_and_people_of_elsewhere_are_refused(
+    owner: Database, admin: Member, browser: CheckedClient, team: RequestTeam
+) -> None:
+    put_team(owner, admin.group_id, "Otros")
+    for name, told in (
+        (" ", "Give the team a name"),
+        ("ótros", "Another team has this name."),
+        ("x" * 81, "A name has at most 80 letters."),
+    ):
+        for path in (TEAMS, path_of(team)):
+            refused = browser.post(path, was_name_en="Fixers", name_es=name)
+            assert told in browser._page(refused, 422).text
+    stranger = make_user(owner)
+    same = {"was_name_en": "Fixers", "name_en": "Fixers"}
+    for who in (stranger.user_id, new_id()):
+        refused = browser.post(path_of(team), members=[str(who)], **same)
+        assert "is not in this house any more" in browser._page(refused, 422).text
+    browser.post(path_of(team), members=["nonsense", "\x00"], **same)
+    assert members_of(owner, team) == set() and len(teams_of(owner, admin.group_id)) == 2
+
+
+def test_a_team_goes_once_it_looks_after_nothing(
+    owner: Database, admin: Member, browser: CheckedClient, team: RequestTeam, type_: RequestType
+) -> None:
+    put_type(owner, admin.group_id, team_id=team.id, name_en="Oven", name_es="", is_active=False)
+    kept = browser.post(f"{path_of(team)}/remove")
+    assert "Give this team&#39;s types to another team first." in kept.get_data(as_text=True)
+    assert kept.status_code == 409
+    with owner.transaction() as session:
+        for each in session.scalars(select(RequestType).where(RequestType.team_id == team.id)):
+            each.team_id = None
+    assert browser.post(f"{path_of(team)}/remove").status_code == 303
+    assert "The team Fixers is removed." in browser.page(TEAMS).text
+    assert teams_of(owner, admin.group_id) == []
+    assert browser.post(f"{path_of(team)}/remove").status_code == 404
+
+
+def test_whoever_has_left_the_house_is_not_shown(
+    owner: Database, admin: Member, browser: CheckedClient, team: RequestTeam
+) -> None:
+    gone = make_user(owner, name="Gone Girl")
+    with owner.transaction() as session:
+        session.add(TeamMember(team_id=team.id, user_id=gone.user_id, group_id=admin.group_id))
+    assert "Gone Girl" not in browser.page(TEAMS).text
+    assert "Nobody yet" in browser.page(TEAMS).text
+    assert "Gone Girl" not in browser.page(path_of(team)).text
+
+
+def test_managers_look_staff_does_not_and_other_houses_find_nothing(
+    app: Flask, owner: Database, admin: Member, browser: CheckedClient, team: RequestTeam
+) -> None:
+    manager = sign_in(app, owner, make_user(owner, group_id=admin.group_id, role="manager"))
+    staff = sign_in(app, owner, make_user(owner, group_id=admin.group_id))
+    stranger = sign_in(app, owner, make_user(owner, role="admin"))
+    assert "Fixers" in manager.page(TEAMS).text
+    assert not manager.page(path_of(team)).find_all("input", name="members")
+    assert "Fixers" not in stranger.page(TEAMS).text
+    assert staff.get(TEAMS).status_code == staff.get(path_of(team)).status_code == 403
+    assert stranger.get(path_of(team)).status_code == 404
+    assert app.test_client().get(TEAMS).status_code == 303
+    form = {"name_en": "Mine", "was_name_en": "Fixers"}
+    for path, status in ((TEAMS, 303), (path_of(team), 404), (f"{path_of(team)}/remove", 404)):
+        assert manager.post(path, **form).status_code == 403
+        assert staff.post(path, **form).status_code == 403
+        assert stranger.post(path, **form).status_code == status
+    assert browser.get(f"{path_of(team)}/remove").status_code == 405
+    assert browser.post(path_of(team), token=False, **form).status_code == 400
+    assert [each.name_en for each in teams_of(owner, admin.group_id)] == ["Fixers"]
