@@ -91,7 +91,6 @@ on("htmx:before:request", (form) => {
   form.setAttribute("aria-busy", "true");
   alertOf(widget).replaceChildren();
   mark(widget, false);
-  followQuestion();
 });
 on("htmx:error", (form) => {
   const widget = widgetOf(form);
