@@ -15,6 +15,7 @@ from app.assistant.events import Event, EventLog, Subscription
 from app.assistant.models import Message
 from app.assistant.prompts import check_action
 from app.assistant.registry import Registry
+from app.assistant.settling import CHANGED
 from app.assistant.threads import Accepted, load_message
 from app.db import Database, Scope, ScopedSession
 from app.errors import InvalidInput, Unavailable
@@ -70,6 +71,9 @@ def announce(events: EventLog, accepted: Accepted) -> None:
     try:
         events.publish(question.thread_id, "message", asked)
         events.publish(question.thread_id, "message", coming)
+        if question.internal_content is not None:
+            # A widget was answered: it is closed wherever else it is open.
+            events.publish(question.thread_id, CHANGED, {"by": str(question.id)})
     except RedisError as error:
         # The message is stored and will be answered; other devices see it when they reload.
         log.warning("message not announced", error=type(error).__name__)

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.assistant.parts import Part
+from app.fields.calling_codes import CallingCode, calling_codes
+from app.fields.definitions import FormField, read_fields
+from app.skills.service_requests.definitions import REQUEST_FIELD_TYPES
+
+
+class Posting(Part):
+    """A part that is answered with a post of its own."""
+
+    @property
+    def message_key(self) -> str:
+        """The key of the answer: a new one each time that the part is drawn."""
+        return uuid4().hex
 
 
 class TreeNode(BaseModel):
@@ -23,7 +35,7 @@ class TreeNode(BaseModel):
     children: list[TreeNode] = Field(default_factory=list)
 
 
-class TypeSelectorPart(Part):
+class TypeSelectorPart(Posting):
     """All types as a tree, with the likeliest ones apart.
 
     `state` is open, answered (`answer` says with what) or closed.
@@ -52,7 +64,7 @@ class TypeSelectorPart(Part):
         }
 
 
-class FieldWidgetPart(Part):
+class FieldWidgetPart(Posting):
     """One field of a request, asked for with a control of its own.
 
     `block` is the field as `definitions` stores it, with its texts in both languages; `usual`
@@ -70,6 +82,20 @@ class FieldWidgetPart(Part):
     @property
     def once(self) -> str:
         return str(self.field_id)
+
+    @property
+    def field(self) -> FormField | None:
+        """The field alone, to be drawn; None where its block is none that a request can ask for."""
+        block = {name: value for name, value in self.block.items() if name != "show_if"}
+        try:
+            [field] = read_fields([block])
+        except ValueError:
+            return None
+        return field if field.type in REQUEST_FIELD_TYPES else None
+
+    def calling_codes(self, language: str) -> tuple[CallingCode, ...]:
+        """The countries that a phone number can be of."""
+        return calling_codes(language)
 
     @property
     def request(self) -> tuple[str, dict[str, Any]]:

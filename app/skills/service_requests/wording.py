@@ -13,7 +13,7 @@ from app.fields.definitions import Words
 from app.fields.display import display
 from app.skills.service_requests.definitions import Question, RequestField
 from app.skills.service_requests.parts import RequestSummaryPart, SummaryLine
-from app.skills.service_requests.state import Next, RequestState
+from app.skills.service_requests.state import Next, RequestState, Told
 
 # Asked where a type has too few questions of its own: each of them fits whatever is wrong.
 USUAL_QUESTIONS = (
@@ -114,6 +114,7 @@ def summary_of(state: RequestState, language: str) -> RequestSummaryPart:
                 words=told.words if told and told.by == "said" else "",
                 is_inferred=bool(told and told.is_inferred),
                 is_required=field.field.required,
+                before=_before(field, told, language),
             )
         )
     return RequestSummaryPart(
@@ -123,6 +124,11 @@ def summary_of(state: RequestState, language: str) -> RequestSummaryPart:
         lines=lines,
         answers=list(state.answers),
     )
+
+
+def _before(field: RequestField, told: Told | None, language: str) -> str:
+    """What a value was corrected from, in words."""
+    return shown(field, told.before, language) if told and told.before is not None else ""
 
 
 def recorded(
