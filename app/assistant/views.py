@@ -273,7 +273,7 @@ def starters() -> list[dict[str, Any]]:
         (_("Food safety"), _("How long can raw chicken stay out?")),
         (_("Pay"), _("What is the tip policy?")),
         (_("On the menu"), _("What vegetarian dishes do we have?")),
-        (_("Pairing"), _("Which wine goes with the ribeye?")),
+        (_("Broken or missing"), _("The walk-in is not cooling")),
         (_("In the kitchen"), _("Something healthy, fast, and Mexican")),
     )
     return [Suggestion(label=a, message=b).model_dump(mode="json") for a, b in messages]
