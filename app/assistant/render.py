@@ -52,6 +52,8 @@ class MessageView:
     feedback: MessageFeedback | None
     is_rateable: bool
     agent: Mapping[str, Any] | None
+    # It was tapped and not typed: there are no words in it that could be changed.
+    is_step: bool
 
 
 def view_message(
@@ -98,6 +100,7 @@ def view_message(
         feedback=feedback,
         is_rateable=is_rateable(message),
         agent=message.internal_content if message.role == AGENT else None,
+        is_step=message.role == "user" and message.internal_content is not None,
     )
 
 
