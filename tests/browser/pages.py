@@ -131,6 +131,24 @@ def see_what_a_form_was(visitor: Visitor) -> None:
     visitor.open(visitor.path + "/history")
 
 
+def open_a_type(visitor: Visitor) -> None:
+    """A type of request with a field open."""
+    visitor.open("/admin/requests/").page.locator(".request-tree ol .request-type").first.click()
+    visitor.page.locator("[id^=open-]").nth(3).click()
+    expect(visitor.page.locator("#editor")).to_be_visible()
+
+
+def see_what_a_type_was(visitor: Visitor) -> None:
+    visitor.open("/admin/requests/").page.locator(".request-type").first.click()
+    expect(visitor.page.locator("#builder")).to_be_visible()
+    visitor.open(visitor.path + "/history")
+
+
+def open_a_team(visitor: Visitor) -> None:
+    visitor.open("/admin/requests/teams/").page.locator(".contact-name").first.click()
+    expect(visitor.page.locator("[name=members]").first).to_be_visible()
+
+
 SIGNED_OUT: dict[str, Callable[[Visitor], object]] = {
     "sign-in": to("/sign-in"),
     "forgot password": to("/forgot-password"),
@@ -155,6 +173,12 @@ SIGNED_IN: dict[str, Callable[[Visitor], object]] = {
     "new form": to("/admin/forms/new"),
     "building a form": open_a_form,
     "history of a form": see_what_a_form_was,
+    "types of requests": to("/admin/requests/"),
+    "building a type": open_a_type,
+    "history of a type": see_what_a_type_was,
+    "teams for requests": to("/admin/requests/teams/"),
+    "one team": open_a_team,
+    "settings of requests": to("/admin/requests/settings/"),
     "expenses": to("/expenses"),
     "narrowed expenses": to("/expenses?range=this+month&q=zebra"),
     "new expense": to("/expenses/new"),

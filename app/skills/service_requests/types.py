@@ -79,7 +79,21 @@ def _as_stored(fields: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 def is_stored(type_: RequestType, content: Mapping[str, Any]) -> bool:
     """Whether a type holds this content as it is."""
     now = kept_content(type_)
-    return all(now[name] == value for name, value in content.items())
+    return all(_bare(now[name]) == _bare(value) for name, value in content.items())
+
+
+def _bare(value: Any) -> Any:
+    """What is kept of something, where the order of the kinds of files, or of the values of a
+    condition, says nothing.
+    """
+    if isinstance(value, dict):
+        return {
+            name: sorted(each) if name in ("kinds", "values") else _bare(each)
+            for name, each in value.items()
+            # As usual, in whichever order, is not written down.
+            if name != "kinds" or set(each) != {"pdf", "image"}
+        }
+    return [_bare(each) for each in value] if isinstance(value, list) else value
 
 
 def add_type(

@@ -15,6 +15,7 @@ from app.skills.service_requests.definitions import (
     read_request_fields,
 )
 from app.skills.service_requests.models import RequestType
+from app.skills.service_requests.starters import add_starters
 from tests.factories import CheckedClient, Member, make_user
 from tests.skills.service_requests.making import (
     OPTIONS,
@@ -26,6 +27,7 @@ from tests.skills.service_requests.making import (
     put_team,
     put_type,
     stored,
+    types_of,
     versions_of,
     work_on,
 )
@@ -58,6 +60,20 @@ def test_what_a_type_says_of_itself_is_saved_as_its_next_version(
     assert now.words == {"en": ["ice machine", "no ice"], "es": ["sin hielo"]}
     assert now.edited_by == admin.user_id and ids_of(now) == ids_of(type_)
     assert [each.version for each in versions_of(owner, type_)] == [1, 2]
+
+
+def test_no_starter_is_unsaved_because_it_was_opened(
+    owner: Database, admin: Member, browser: CheckedClient
+) -> None:
+    with owner.transaction() as session:
+        add_starters(session, admin.group_id)
+    for type_ in types_of(owner, admin.group_id):
+        page = browser.page(path_of(type_))
+        assert "Not saved yet" not in page.text, type_.slug
+        if type_.is_submittable:
+            page = press(browser, page, type_, f"open:{type_.fields[-1]['name']}")
+            assert "Saved." in press(browser, page, type_, "save").text, type_.slug
+            assert stored(owner, type_).version == 1
 
 
 def test_every_type_of_field_opens_and_is_saved_as_it_was(

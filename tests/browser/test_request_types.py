@@ -1,0 +1,159 @@
+"""Setting up requests in a real browser: the tree, a type with its fields and questions, teams."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from app.skills.service_requests.starters import add_starters
+from tests.browser.axe import findings
+from tests.browser.chat_page import Visitor
+from tests.browser.conftest import Visit
+from tests.browser.house import House
+from tests.browser.looks import BOTH_SIZES, EACH_ONCE, LOOKS, STILL, TOO_WIDE, too_small
+from tests.factories import Member, make_user
+
+TYPES = "/admin/requests/"
+
+
+@pytest.fixture
+def admin(house: House) -> Member:
+    """A house of their own, in which nobody else's tests look."""
+    return make_user(house.owner, role="admin", name="Ada Boss")
+
+
+def told(page: Page, words: str) -> None:
+    expect(page.locator(".builder-told")).to_contain_text(words)
+
+
+def names(page: Page) -> list[str]:
+    return page.locator(".request-type").all_inner_texts()
+
+
+@BOTH_SIZES
+def test_the_usual_types_are_added_moved_and_made_the_houses_own(
+    visit: Visit, admin: Member, phone: bool
+) -> None:
+    page = visit(admin, phone=phone, media=STILL).open(TYPES).page
+    page.get_by_role("button", name="Add the usual types").click()
+    expect(page.locator(".request-type").first).to_have_text("Maintenance")
+    before = names(page)
+    down = page.get_by_role("button", name=f"Move down: {before[1]}")
+    down.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".request-type").nth(1)).to_have_text(before[2])
+    # Whoever goes on pressing goes on moving the same one.
+    expect(page.get_by_role("button", name=f"Move down: {before[1]}")).to_be_focused()
+    page.get_by_role("link", name=before[1]).click()
+    page.locator("#f-name_en").fill("Cold things")
+    page.get_by_text("Add a field").click()
+    page.locator("#add-phone").click()
+    expect(page.locator("#x-label_en")).to_be_focused()
+    page.keyboard.type("Call back")
+    page.get_by_label("Step").select_option("contact")
+    page.get_by_label("Question 1 in English").fill("Since when?")
+    page.get_by_role("button", name="Move down: Question 1").click()
+    expect(page.locator("#ask-down-1")).to_be_focused()
+    page.locator("#save").click()
+    told(page, "Saved as version 2.")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Cold things")
+    expect(page.get_by_label("Question 2 in English")).to_have_value("Since when?")
+    expect(page.locator(".builder-label").last).to_contain_text("Call back")
+
+
+def test_work_that_was_not_saved_comes_back(visit: Visit, house: House, admin: Member) -> None:
+    with house.owner.transaction() as session:
+        add_starters(session, admin.group_id, ["plumbing"])
+    visitor = visit(admin).open(TYPES)
+    page = visitor.page
+    page.get_by_role("link", name="Plumbing").click()
+    expect(page.locator("#work")).to_be_visible()
+    page.locator("#f-words_en").fill("the drain is singing")
+    told(page, "")
+    # Enter in a line saves nothing.
+    page.locator("#f-sla_hours").press("Enter")
+    told(page, "Not saved yet")
+    other = visitor.another_tab()
+    expect(other.page.locator("#brought-back")).to_be_visible()
+    expect(other.page.locator("#f-words_en")).to_have_value("the drain is singing")
+    other.page.locator("#save").click()
+    told(other.page, "Saved as version 2.")
+    page.locator("#save").click()
+    told(page, "Saved")
+
+
+def test_without_scripts_a_type_is_made_too(visit: Visit, admin: Member) -> None:
+    page = visit(admin, java_script_enabled=False).open(TYPES).page
+    page.get_by_text("Add a type or a category").click()
+    page.locator("#f-name_en").fill("Lost keys")
+    page.locator(".request-adding button[type=submit]").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Lost keys")
+    page.get_by_text("Add a field").click()
+    page.locator("#add-text").click()
+    page.locator("#x-label_en").fill("Which door")
+    page.locator("#save").click()
+    told(page, "Saved as version 2.")
+    page.get_by_role("button", name="Archive").click()
+    expect(page.locator(".state-archived")).to_be_visible()
+
+
+def look_at(visitor: Visitor) -> list[str]:
+    expect(visitor.page.locator("#history[hx-get]")).to_have_count(0)
+    is_phone = visitor.evaluate("innerWidth < 500")
+    # What Enter presses is for nobody's thumb.
+    small = [each for each in too_small(visitor.page) if "visually-hidden" not in each]
+    fit = [*findings(visitor.page), *visitor.evaluate(TOO_WIDE)]
+    return [*fit, *small] if is_phone else fit
+
+
+@EACH_ONCE
+def test_every_page_fits_is_hit_by_thumbs_and_axe_finds_nothing(
+    visit: Visit, house: House, look: str, language: str
+) -> None:
+    ada = make_user(house.owner, role="admin", language=language, name="Ada Boss")
+    visitor = visit(ada, **LOOKS[look])
+    visitor.watch.expect("status of 422", "status of 409")
+    page = visitor.page
+    wrong: dict[str, list[str]] = {"none": look_at(visitor.open(TYPES))}
+    wrong["no teams"] = look_at(visitor.open(f"{TYPES}teams/"))
+    with house.owner.transaction() as session:
+        add_starters(session, ada.group_id, teams={"maintenance": [ada.email]})
+    visitor.open(TYPES)
+    page.locator(".builder-add summary").click()
+    page.locator(".request-adding button[type=submit]").click()
+    expect(page.locator("#f-name_en")).to_be_focused()
+    wrong["tree"] = look_at(visitor)
+    page.locator(".request-tree ol .request-type").first.click()
+    expect(page.locator("#work")).to_be_visible()
+    wrong["type"] = look_at(visitor)
+    page.locator("#open-title").click()
+    expect(page.locator("#editor")).to_be_visible()
+    wrong["title"] = look_at(visitor)
+    page.locator("[id^=open-]").nth(3).click()
+    expect(page.locator("#x-step")).to_be_visible()
+    page.locator(".builder-more summary").first.click()
+    page.locator("#f-sla_hours").fill("x")
+    page.locator("#save").click()
+    expect(page.locator("#f-sla_hours[aria-invalid=true]")).to_be_focused()
+    wrong["errors"] = look_at(visitor)
+    page.locator("#f-sla_hours").fill("5")
+    other = visitor.another_tab()
+    page.locator("#save").click()
+    expect(page.locator(".builder-told")).to_contain_text("2")
+    other.page.locator("#f-name_en").fill("Mine")
+    other.page.locator("#save").click()
+    expect(other.page.locator(".builder-clash")).to_be_focused()
+    wrong["clash"] = look_at(other)
+    wrong["history"] = look_at(visitor.open(re.sub(r"\?.*", "", visitor.path) + "/history"))
+    wrong["teams"] = look_at(visitor.open(f"{TYPES}teams/"))
+    page.locator(".contact-name").first.click()
+    expect(page.locator("[name=members]").first).to_be_visible()
+    wrong["team"] = look_at(visitor)
+    visitor.open(f"{TYPES}settings/")
+    page.locator("#f-threshold").fill("101")
+    page.locator("form.form .button-primary").click()
+    expect(page.locator("#f-threshold[aria-invalid=true]")).to_be_focused()
+    wrong["settings"] = look_at(visitor)
+    assert {name: problems for name, problems in wrong.items() if problems} == {}
