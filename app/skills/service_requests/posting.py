@@ -130,7 +130,7 @@ def _field_of(internal: Step, state: RequestState) -> RequestField:
 
 def _cancel_widget(_session: ScopedSession, posted: Posted, state: RequestState) -> ValidStep:
     """widget_cancelled {field_id?}: without a field it closes the type selector."""
-    if "field_id" not in posted.internal:
+    if posted.internal.get("field_id") is None:
         if not state.is_choosing:
             raise _answered()
         return ValidStep({"type": "widget_cancelled"}, "✕ " + _("Not now"))
