@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy.exc import IntegrityError
@@ -21,6 +22,9 @@ from app.assistant.threads import (
 from app.db import ScopedSession, new_id
 from app.errors import InvalidInput
 from app.fields.typed import TypedForm
+
+# How deep a step may be: it has a value, which is a list of files, each of which has a name.
+DEEPEST_STEP = 4
 
 
 def accept_step(
@@ -46,7 +50,7 @@ def accept_step(
     """
     check_key(message_key)
     reader = readers.get(str(internal.get("type", "")))
-    if reader is None or len(json.dumps(internal, default=str)) > LONGEST_STEP:
+    if reader is None or not _is_of_a_size(internal):
         raise InvalidInput("This request could not be read. Reload the page and try again.")
     thread = load_thread(session, thread_id, lock=True)
     known = find_accepted(session, thread_id, message_key)
@@ -77,6 +81,18 @@ def accept_step(
             raise
         return known
     return accepted
+
+
+def _is_of_a_size(internal: Step) -> bool:
+    return _is_shallow(internal) and len(json.dumps(internal, default=str)) <= LONGEST_STEP
+
+
+def _is_shallow(value: Any, depth: int = DEEPEST_STEP) -> bool:
+    """Whether what reads a value by going into it comes to an end before it is out of depth."""
+    if not isinstance(value, (dict, list)):
+        return True
+    inside = value.values() if isinstance(value, dict) else value
+    return depth > 0 and all(_is_shallow(each, depth - 1) for each in inside)
 
 
 def _language_of(session: ScopedSession, thread: Thread) -> str:

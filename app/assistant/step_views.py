@@ -44,7 +44,7 @@ def post_step(thread_id: UUID) -> ResponseReturnValue:
 
 
 def _accept(thread_id: UUID) -> Accepted:
-    sent: Any = request.get_json(silent=True) if request.is_json else request.form
+    sent: Any = _read(request.get_data(as_text=True)) if request.is_json else request.form
     if not hasattr(sent, "get"):
         raise InvalidInput("The body must be a JSON object.")
     internal = sent.get("internal_content")

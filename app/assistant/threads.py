@@ -192,7 +192,8 @@ def accept_message(
 
 
 def check_key(message_key: str | None) -> None:
-    if message_key is not None and not 8 <= len(message_key) <= 64:
+    # Halves of characters and other signs that no database keeps are not printable.
+    if message_key is not None and not (8 <= len(message_key) <= 64 and message_key.isprintable()):
         raise InvalidInput("The message's key must have 8 to 64 characters.", field="message_key")
 
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
+from sqlalchemy import select
+
 from app.assistant.models import Thread, own
 from app.assistant.steps import Step, load_steps
 from app.assistant.tool import ToolContext, ToolFailure
@@ -53,11 +55,9 @@ def load_state(
 
 def load_state_at_head(session: ScopedSession, thread_id: UUID, language: str) -> RequestState:
     """The request of a conversation as it is shown now."""
-    thread = session.get(Thread, thread_id, populate_existing=True)
-    mine = own(session, Thread)
-    if thread is None or not mine or thread.user_id != session.scope.user_id:
-        return RequestState()
-    return load_state(session, thread_id, thread.head_id, language)
+    mine = (Thread.id == thread_id, *own(session, Thread), Thread.deleted_at.is_(None))
+    head_id = session.scalar(select(Thread.head_id).where(*mine))
+    return load_state(session, thread_id, head_id, language)
 
 
 def state_in(session: ScopedSession, context: ToolContext) -> RequestState:

@@ -125,8 +125,11 @@ class _Reader:
 
     def respond(self, step: Step) -> None:
         found = self.field_of(step)
-        if found is None:
-            return
+        if found is not None:
+            self._take(found, step)
+            self._forget_hidden()
+
+    def _take(self, found: RequestField, step: Step) -> None:
         name = found.field.name
         try:
             value = read_value(found.field, step.get("value"), self.around)
@@ -148,7 +151,6 @@ class _Reader:
             bool(step.get("is_inferred")),
             before.value if before and before.value != value else None,
         )
-        self._forget_hidden()
 
     def _settle(self, name: str) -> None:
         self.skipped.discard(name)
@@ -160,8 +162,8 @@ class _Reader:
     def _forget_hidden(self) -> None:
         """Another branch clears what only belonged to the one that was left."""
         shown = self.shown()
-        for name in [name for name in self.told if name not in shown]:
-            del self.told[name]
+        self.told = {name: told for name, told in self.told.items() if name in shown}
+        self.problems = {name: why for name, why in self.problems.items() if name in shown}
         if self.awaited and self.awaited not in shown:
             self.awaited = self.asked_by = ""
 
@@ -173,7 +175,7 @@ class _Reader:
             self.problems.pop(found.field.name, None)
 
     def cancel_widget(self, step: Step) -> None:
-        if "field_id" not in step:
+        if step.get("field_id") is None:
             self.is_choosing = False
             return
         found = self.field_of(step)

@@ -13,10 +13,11 @@ from app.assistant.steps import Posted, Step, ValidStep
 from app.db import ScopedSession, read_id
 from app.errors import Conflict, InvalidInput
 from app.fields.typed import raw_of, read_shape, shape_of
-from app.fields.values import Problem, read_value
+from app.fields.values import Problem, clean, read_value
 from app.skills.service_requests.catalog import load_form
 from app.skills.service_requests.definitions import RequestField
 from app.skills.service_requests.drafting import state_of
+from app.skills.service_requests.folding import LONGEST_ANSWER
 from app.skills.service_requests.state import RequestState
 from app.skills.service_requests.surroundings import surroundings
 from app.skills.service_requests.wording import answered_line
@@ -130,7 +131,7 @@ def _field_of(internal: Step, state: RequestState) -> RequestField:
 
 def _cancel_widget(_session: ScopedSession, posted: Posted, state: RequestState) -> ValidStep:
     """widget_cancelled {field_id?}: without a field it closes the type selector."""
-    if "field_id" not in posted.internal:
+    if posted.internal.get("field_id") is None:
         if not state.is_choosing:
             raise _answered()
         return ValidStep({"type": "widget_cancelled"}, "✕ " + _("Not now"))
@@ -147,7 +148,7 @@ def _break_widget(_session: ScopedSession, posted: Posted, state: RequestState) 
     field = _field_of(posted.internal, state)
     if state.awaited != field.field.name or not state.asked_by:
         raise _answered()
-    error = str(posted.internal.get("error", ""))[:LONGEST_ERROR]
+    error = _text(posted.internal.get("error"), LONGEST_ERROR)
     internal = {"type": "widget_error", "field_id": str(field.field_id), "error": error}
     label = field.field.label.text(posted.language)
     return ValidStep(internal, "⚠ " + _("%(label)s cannot be shown here", label=label))
@@ -155,13 +156,18 @@ def _break_widget(_session: ScopedSession, posted: Posted, state: RequestState) 
 
 def _answer_question(_session: ScopedSession, posted: Posted, state: RequestState) -> ValidStep:
     """question_answer {question, answer}: to the question that was asked last."""
-    answer = " ".join(str(posted.internal.get("answer", "")).split())[:2_000]
+    answer = _text(posted.internal.get("answer"), LONGEST_ANSWER)
     if not state.asked or posted.internal.get("question") != state.asked:
         raise _answered()
     if not answer:
         raise InvalidInput("Write an answer first.", field="answer")
     internal = {"type": "question_answer", "question": state.asked, "answer": answer}
     return ValidStep(internal, answer)
+
+
+def _text(raw: Any, longest: int) -> str:
+    """Text without what no database keeps; nothing where it is no text."""
+    return clean(raw)[:longest] if isinstance(raw, str) else ""
 
 
 def _accept_resolution(_session: ScopedSession, posted: Posted, state: RequestState) -> ValidStep:

@@ -57,8 +57,8 @@ def _selector(
     drawn = TypeSelectorPart.model_validate(part)
     if state.is_choosing and state.selector == str(message.id):
         return drawn
-    chosen = next((step for step in after if step.get("type") == "type_selection"), None)
-    if chosen is None:
+    chosen = next((step for step in after if _ends_selector(step, message)), None)
+    if chosen is None or chosen["type"] != "type_selection":
         return drawn.model_copy(update={"state": "closed"})
     try:
         name = load_type(session, UUID(chosen["type_id"])).name(str(get_locale()))
@@ -78,13 +78,28 @@ def _widget(
     field = state.form.by_id(drawn.field_id) if state.form else None
     if field and state.awaited == field.field.name and state.asked_by == str(message.id):
         return drawn
-    given = next((step for step in after if _answers(step, drawn)), None)
-    if given is None:
+    given = next((step for step in after if _ends_widget(step, drawn, message)), None)
+    if given is None or given["type"] != "field_response":
         return drawn.model_copy(update={"state": "closed"})
     answer = line_for(drawn, given.get("value"), str(get_locale()))
     return drawn.model_copy(update={"state": "answered", "answer": answer})
 
 
-def _answers(step: Step, drawn: FieldWidgetPart) -> bool:
-    is_response = step.get("type") == "field_response"
-    return is_response and step.get("field_id") == str(drawn.field_id)
+def _ends_selector(step: Step, message: Message) -> bool:
+    """Whether a type was chosen then, or choosing ended, or began anew further down."""
+    ends = ("type_selection", "widget_cancelled", "request_cancelled")
+    return step.get("type") in ends or _is_asked_anew(step, message, "type_offered")
+
+
+def _ends_widget(step: Step, drawn: FieldWidgetPart, message: Message) -> bool:
+    """Whether its field was answered then, or left, or asked for anew further down."""
+    if step.get("type") in ("request_cancelled", "request_submitted"):
+        return True
+    if step.get("field_id") != str(drawn.field_id):
+        return False
+    ends = ("field_response", "widget_cancelled", "field_skipped")
+    return step.get("type") in ends or _is_asked_anew(step, message, "field_asked")
+
+
+def _is_asked_anew(step: Step, message: Message, kind: str) -> bool:
+    return step.get("type") == kind and step["message_id"] != str(message.id)

@@ -114,11 +114,13 @@ def _write(
     session: ScopedSession, state: RequestState, thread_id: UUID, begun_at: UUID, language: str
 ) -> ServiceRequest:
     assert state.form is not None
+    year = surroundings(session, language).here.year
+    # First, so that of several at once each sees whom the others were given to.
+    number = _next_number(session, year)
     scope, now = session.scope, utc_now()
     found = load_type(session, state.form.type_id)
     is_solved = bool(state.resolution and state.resolution.is_accepted)
     team = found.team_id
-    year = surroundings(session, language).here.year
     request = ServiceRequest(
         id=new_id(),
         group_id=scope.group_id,
@@ -138,7 +140,7 @@ def _write(
         team_id=team,
         assignee_id=None if is_solved or team is None else _least_busy(session, team),
         year=year,
-        number=_next_number(session, year),
+        number=number,
         is_ai_resolution_attempted=state.resolution is not None,
         is_ai_resolution_successful=is_solved,
         ai_resolution_confidence_score=state.confidence,

@@ -9,6 +9,7 @@ from app.db import Database
 from app.skills.service_requests.models import RequestType
 from tests.factories import CheckedClient, Member, make_user, sign_in
 from tests.factories.service_requests import make_team
+from tests.skills.service_requests.building import make_type, short_fields
 from tests.skills.service_requests.making import OPTIONS, field, put_type
 
 
@@ -76,3 +77,21 @@ def type_(owner: Database, admin: Member) -> RequestType:
     where = field("select", "where", options=OPTIONS, step="where")
     what = field("textarea", "what", required=True, show_if={"field": "where", "values": ["bar"]})
     return put_type(owner, admin.group_id, where, what)
+
+
+@pytest.fixture
+def fixer(owner: Database, member: Member) -> Member:
+    """Somebody of the staff who looks after requests."""
+    return make_user(owner, member.group_id)
+
+
+@pytest.fixture
+def wide(owner: Database, member: Member, fixer: Member) -> RequestType:
+    """A type with a field of each kind."""
+    return make_type(owner, member.group_id, team=[fixer])
+
+
+@pytest.fixture
+def short(owner: Database, member: Member, fixer: Member) -> RequestType:
+    """A type that asks for little."""
+    return make_type(owner, member.group_id, short_fields(), team=[fixer])

@@ -80,9 +80,7 @@ def shown_again(client: CheckedClient, thread_id: UUID) -> Element:
 def test_what_is_sent_without_scripts_is_stored_and_the_widget_is_a_line(
     app: Flask, owner: Database, client: CheckedClient, member: Member, type_id: UUID
 ) -> None:
-    thread_id = ask_with_widget(
-        app.extensions["comanda"].database, owner, member, type_id, "phone"
-    )
+    thread_id = ask_with_widget(app.extensions["comanda"].database, owner, member, type_id, "phone")
     form = forms(shown(client, thread_id))[0]
     typed = {"v-a_phone-code": "52", "v-a_phone": "55 1234 5678"}
     response = client.post(form.attributes["action"], **carried(form), **typed)
