@@ -12,7 +12,7 @@ from app.db import Database, new_id
 from app.skills.service_requests.models import RequestTeam, RequestType, TeamMember
 from tests.factories import CheckedClient, Member, make_user, sign_in
 from tests.skills.forms.filling import sent_by
-from tests.skills.service_requests.making import put_team, put_type
+from tests.skills.service_requests.setting_up.making import put_team, put_type
 
 TEAMS = "/admin/requests/teams/"
 

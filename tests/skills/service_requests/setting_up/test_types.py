@@ -14,7 +14,7 @@ from app.skills.service_requests.models import RequestType
 from app.skills.service_requests.placing import along, grow
 from app.skills.service_requests.types import kept_content, save_type
 from tests.factories import CheckedClient, Member, make_user, sign_in
-from tests.skills.service_requests.making import (
+from tests.skills.service_requests.setting_up.making import (
     HOME,
     path_of,
     put_category,

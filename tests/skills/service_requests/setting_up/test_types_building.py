@@ -17,7 +17,7 @@ from app.skills.service_requests.definitions import (
 from app.skills.service_requests.models import RequestType
 from app.skills.service_requests.starters import add_starters
 from tests.factories import CheckedClient, Member, make_user
-from tests.skills.service_requests.making import (
+from tests.skills.service_requests.setting_up.making import (
     OPTIONS,
     QUESTIONS,
     field,
