@@ -219,23 +219,6 @@ def test_another_device_sees_it_answered_and_what_it_sends_late_is_not_taken(
     assert len(answers(house.owner, thread_id)) == 1
 
 
-def test_a_drawing_of_the_same_takes_nothing_away_from_what_is_being_filled_in(
-    visit: Visit, house: House, database: Database, type_id: UUID
-) -> None:
-    person = house.hire()
-    thread_id = ask_with_widget(database, house.owner, person, type_id, "address")
-    visitor = visit(person).open(f"/chat/{thread_id}")
-    control(visitor, "a_address-city").fill("San Antonio")
-    with visitor.page.expect_response("**/messages/*"):
-        visitor.page.evaluate(
-            "import('/static/js/bubbles.js').then((module) => module.refreshOffers())"
-        )
-    visitor.page.wait_for_function("!document.querySelector('.htmx-request')")
-    expect(control(visitor, "a_address-city")).to_have_value("San Antonio")
-    widget(visitor).get_by_role("button", name="Not now").click()
-    expect(visitor.questions.last).to_have_text("✕ Where to: not now")
-
-
 @pytest.mark.parametrize("reason", ["no control for it", "its script does not come"])
 def test_a_widget_that_cannot_be_shown_says_so_and_is_told_once(
     visit: Visit, house: House, database: Database, type_id: UUID, reason: str
