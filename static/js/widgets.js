@@ -119,6 +119,7 @@ async function close(widget) {
   showRunning(true);
   followQuestion();
   await refreshBubble(widget.closest(".message").dataset.message);
+  say(part.querySelector(".decided")?.textContent ?? "");
   if (document.activeElement === document.body) part.focus({ preventScroll: true });
 }
 

@@ -266,3 +266,26 @@ def test_a_type_is_found_by_typing_and_chosen_with_the_keyboard(
     page.keyboard.press("Enter")
     expect(visitor.questions.last).to_have_text(f"✓ {name}")
     expect(done(visitor)).to_have_text(str(name))
+
+
+def test_a_request_is_put_together_as_its_widgets_come_one_after_the_other(
+    visit: Visit, house: House
+) -> None:
+    with house.answered_by_the_builtin_assistant() as url:
+        visitor = visit(house.hire(language="es"), url=url, **LOOKS["light phone"]).open()
+        visitor.ask("La cámara fría no enfría")
+        visitor.wait_for_answer()
+        assert look_at(visitor, "light phone") == []
+        visitor.page.locator(".types-likely .type").first.click()
+        choice = visitor.page.locator(".widget-choice", has_text="Alta")
+        choice.click()
+        send(visitor).click()
+        expect(visitor.questions.last).to_have_text("✓ Prioridad: Alta")
+        expect(done(visitor)).to_have_text(["Refrigeración y hielo", "Prioridad: Alta"])
+        expect(visitor.page.locator(".part:focus .decided")).to_have_text("Prioridad: Alta")
+        so_far = visitor.page.locator(".request-summary")
+        expect(so_far).to_contain_text("Dijiste: “La cámara fría no enfría”")
+        visitor.wait_for_answer()
+        assert look_at(visitor, "light phone") == []
+        # Before its server ends: a stream that breaks off is complained of.
+        visitor.page.goto("about:blank")
