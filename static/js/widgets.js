@@ -63,13 +63,22 @@ function tell(widget, form) {
   form.requestSubmit();
 }
 
+/** Files are sent one by one by a script of their own; what was chosen before it came, too. */
+async function takeFiles(widget) {
+  await import("./uploads.js");
+  for (const chooser of widget.querySelectorAll("input[type=file]")) {
+    if (chooser.files.length) chooser.dispatchEvent(new Event("change", { bubbles: true }));
+  }
+}
+
 async function setUp(widget) {
   if (ready.has(widget)) return;
   ready.add(widget);
   if ("unknown" in widget.dataset) return tell(widget, widget.querySelector("form"));
   try {
     if (!controlOf(widget)) throw new Error("the control is missing");
-    if (widget.querySelector("[data-uploads]")) await import("./uploads.js");
+    if (widget.querySelector("[data-uploads]")) await takeFiles(widget);
+    widget.dataset.ready = "";
   } catch (error) {
     giveUp(widget, error);
   }
@@ -110,6 +119,7 @@ async function close(widget) {
   showRunning(true);
   followQuestion();
   await refreshBubble(widget.closest(".message").dataset.message);
+  say(part.querySelector(".decided")?.textContent ?? "");
   if (document.activeElement === document.body) part.focus({ preventScroll: true });
 }
 
@@ -124,10 +134,10 @@ async function refuse(widget, status) {
 }
 
 // What is being filled in is not taken away by a drawing of the same.
-document.addEventListener("htmx:before:morph:node", (event) => {
-  const { oldNode, newNode } = event.detail;
-  const isSame = oldNode.id && oldNode.id === newNode.id;
-  if (isSame && oldNode.matches?.(".widget") && newNode.matches(".widget")) event.preventDefault();
+document.addEventListener("htmx:before:swap", ({ detail: { ctx } }) => {
+  for (const widget of document.querySelectorAll(".widget")) {
+    widget.toggleAttribute("hx-morph-skip", Boolean(ctx.text?.includes(`id="${widget.id}"`)));
+  }
 });
 document.addEventListener("input", ({ target }) => {
   const widget = widgetOf(target);
