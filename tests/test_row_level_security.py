@@ -29,6 +29,7 @@ from app.config import Settings
 from app.db import Base, Database, Scope, new_id, utc_now
 from app.files.models import StoredFile
 from app.idempotency import KeyedAnswer
+from app.notifications.models import Notification
 from app.retrieval.models import Embedding
 from app.skills.expenses.models import Expense, ExpenseSettings
 from app.skills.forms.models import (
@@ -46,6 +47,16 @@ from app.skills.knowledge.models import (
     LibraryRevision,
     ManualSection,
     Product,
+)
+from app.skills.service_requests.models import (
+    RequestCounter,
+    RequestSettings,
+    RequestTeam,
+    RequestType,
+    RequestTypeVersion,
+    RequestUpdate,
+    ServiceRequest,
+    TeamMember,
 )
 from tests.factories import (
     Member,
@@ -71,6 +82,7 @@ PERSONAL = (
     "form_drafts",
     "form_handovers",
     "keyed_answers",
+    "notifications",
 )
 EVERY_TABLE = [pytest.param(Base.metadata.tables[name], id=name) for name in TABLES]
 READABLE_TABLES = [
@@ -124,6 +136,7 @@ def fill(owner: Database, database: Database, member: Member) -> None:
         session.flush()
         session.add_all(form_rows_of(session, member))
         session.add_all(ledger_rows_of(member))
+        add_request_rows(session, member)
         session.add(SavedSentence(group_id=group_id, text="How long?", language="en"))
         prompt = session.scalars(select(Prompt).where(Prompt.group_id == group_id)).first()
         assert prompt is not None
@@ -210,6 +223,42 @@ def ledger_rows_of(member: Member) -> list[Base]:
         ExpenseSettings(group_id=member.group_id, currencies=["USD"], categories=[]),
         KeyedAnswer(**whose, key="k", digest="d"),
     ]
+
+
+def add_request_rows(session: Session, member: Member) -> None:
+    """A type of request with its team, a request with what was said of it, and who is told."""
+    of_group: dict[str, Any] = {"group_id": member.group_id}
+    team = RequestTeam(**of_group, id=new_id(), slug="fixers", name_en="Fixers")
+    type_ = RequestType(**of_group, id=new_id(), slug="leak", name_en="Leak")
+    asked = ServiceRequest(
+        **of_group,
+        id=new_id(),
+        user_id=member.user_id,
+        requester=member.name,
+        begun_at=new_id(),
+        type_version=1,
+        form={},
+        values={},
+        title="A leak",
+        priority="normal",
+        language="en",
+        year=2026,
+        number=1,
+        due_at=utc_now(),
+    )
+    session.add_all([team, type_, asked])
+    session.flush()
+    told = {"user_id": member.user_id, "text_en": "Done", "text_es": "Listo", "url": "/requests"}
+    session.add_all(
+        [
+            TeamMember(**of_group, team_id=team.id, user_id=member.user_id),
+            RequestTypeVersion(**of_group, type_id=type_.id, version=1, content={}),
+            RequestUpdate(**of_group, request_id=asked.id, kind="note", is_internal=True),
+            RequestCounter(**of_group, year=2026, last=1),
+            RequestSettings(**of_group),
+            Notification(**of_group, **told),
+        ]
+    )
 
 
 def form_rows_of(session: Session, member: Member) -> list[Any]:
@@ -370,8 +419,10 @@ def test_without_the_predicate_no_row_of_another_group_is_changed_or_removed(
         ),
         lambda them: AuditEntry(group_id=them.group_id, user_id=them.user_id, action="planted"),
         file_of,
+        lambda them: RequestTeam(group_id=them.group_id, slug="planted"),
+        lambda them: RequestType(group_id=them.group_id, slug="planted"),
     ],
-    ids=["thread", "section", "product", "prompt", "audit entry", "file"],
+    ids=["thread", "section", "product", "prompt", "audit entry", "file", "team", "type"],
 )
 def test_nothing_can_be_planted_in_another_group(
     database: Database, ours: Member, theirs: Member, row: Any
@@ -394,7 +445,11 @@ def test_a_row_cannot_be_moved_to_another_group(
 
 
 @pytest.mark.parametrize("role", ["staff", "manager"])
-@pytest.mark.parametrize("model", [Prompt, ManualSection], ids=["prompts", "manual"])
+@pytest.mark.parametrize(
+    "model",
+    [Prompt, ManualSection, RequestType, RequestSettings],
+    ids=["prompts", "manual", "types of requests", "settings of requests"],
+)
 def test_a_role_may_write_only_what_it_is_trusted_with(
     database: Database, owner: Database, theirs: Member, role: str, model: Any
 ) -> None:

@@ -42,6 +42,7 @@ from app.skills.service_requests.types import (
     save_type,
     set_active,
 )
+from app.skills.service_requests.writing import hold_alone
 from app.web import db_session, wants_fragment
 
 blueprint = make_blueprint("request_types")
@@ -107,6 +108,7 @@ def add() -> ResponseReturnValue:
 
 def _add_usual() -> ResponseReturnValue:
     session = db_session()
+    hold_alone(session, "teams")
     lock_tree(session)
     group_id = session.scope.group_id
     count = add_starters(session, group_id) if group_id else 0
