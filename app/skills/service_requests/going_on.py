@@ -49,9 +49,12 @@ def go_on(
         return _result(said, {**(payload or {})}, parts)
     step = next_step(state)
     # What was understood is shown once, before the questions that build on it.
-    shows = shows or (step.kind == "question" and not state.answers and not state.asked)
+    is_first = step.kind == "question" and not state.answers and not state.asked
     told = {**(payload or {}), "state": told_to_model(state, context.language)}
-    drawn = [*parts, summary_of(state, context.language)] if shows else list(parts)
+    drawn = list(parts)
+    if shows or is_first:
+        so_far = summary_of(state, context.language)
+        drawn.append(so_far.model_copy(update={"is_open": shows}))
     if state.declined and step.field and step.field.field.name == state.declined:
         words, chips = ways_out(step.field, context.language)
         return _result(_joined(said, words), told, drawn, chips)

@@ -121,7 +121,7 @@ class SummaryLine(BaseModel):
 
 
 class RequestSummaryPart(Part):
-    """The request so far."""
+    """The request so far; folded to a line unless somebody asked to see it."""
 
     template: ClassVar[str] = "parts/_request_summary.html"
     type: Literal["request_summary"] = "request_summary"
@@ -130,6 +130,7 @@ class RequestSummaryPart(Part):
     icon: str = "ticket"
     lines: list[SummaryLine]
     answers: list[tuple[str, str]] = Field(default_factory=list)
+    is_open: bool = False
 
     @property
     def once(self) -> str:
