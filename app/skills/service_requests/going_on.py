@@ -87,12 +87,22 @@ def _ask(state: RequestState, step: Next, context: ToolContext) -> tuple[str, li
         return offer_optional(step, context.language), optional_chips(step, context.language)
     if step.kind == "resolution":
         return ask_whether_solved(), yes_or_no()
-    asked = next_question(state, USUAL_QUESTIONS)
-    question = asked.ask.text(context.language) if asked else ""
-    take(context, {"type": "question_asked", "question": question})
+    question = question_of(state, context.language)
+    if question != state.asked:
+        take(context, {"type": "question_asked", "question": question})
     return number_question(state, question), [
         Suggestion(label=_("No more questions"), message=_("No more questions"))
     ]
+
+
+def question_of(state: RequestState, language: str) -> str:
+    """The clarifying question that waits for its answer, in this language; else the next one."""
+    assert state.form is not None
+    for each in (*state.form.questions, *USUAL_QUESTIONS):
+        if state.asked and state.asked in (each.ask.en, each.ask.es):
+            return each.ask.text(language)
+    found = next_question(state, USUAL_QUESTIONS)
+    return state.asked or (found.ask.text(language) if found else "")
 
 
 def number_question(state: RequestState, question: str) -> str:
@@ -103,6 +113,15 @@ def number_question(state: RequestState, question: str) -> str:
         number=number,
         total=QUESTIONS_ASKED,
         question=question,
+    )
+
+
+def ask_which_one(name: str) -> str:
+    """What somebody is asked who begins a request while one is open; `name` is that one's."""
+    return _(
+        "You have a request about “%(name)s” open. Shall I cancel it and start the new one, or do"
+        " we go on with it?",
+        name=name,
     )
 
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from flask_babel import force_locale
+from flask_babel import force_locale, get_locale
 from flask_babel import gettext as _
 
 from app.assistant.registry import Moment
@@ -19,22 +19,32 @@ from app.db import ScopedSession
 from app.fields.extraction.reading import cue_words, stems
 from app.fields.values import Surroundings
 from app.skills.service_requests.catalog import TypeNode, load_tree
+from app.skills.service_requests.definitions import QUESTIONS_ASKED
 from app.skills.service_requests.drafting import state_of
 from app.skills.service_requests.going_on import (
     NEXT_TOOLS,
     ask_whether_solved,
+    ask_which_one,
     number_question,
+    question_of,
     told_to_model,
 )
-from app.skills.service_requests.reading.intent import named_type, wants_request
-from app.skills.service_requests.reading.replies import cancels, is_question, read_want
-from app.skills.service_requests.reading.values import is_correction, read_said
+from app.skills.service_requests.reading.intent import named_type, wants_another, wants_request
+from app.skills.service_requests.reading.replies import (
+    cancels,
+    is_question,
+    is_the_new_one,
+    read_want,
+)
+from app.skills.service_requests.reading.values import is_correction, is_rewriting, read_said
 from app.skills.service_requests.state import RequestState, next_step
 from app.skills.service_requests.surroundings import surroundings
 from app.skills.service_requests.wording import ask_for, offer_optional, point_to_widget, why
 
 Hints = Mapping[str, Any]
 RECORD = "record_answers"
+# Answered in words, of which "no" is none.
+PLAIN = ("text", "textarea", "number", "email")
 
 
 def find_wish(session: ScopedSession, moment: Moment) -> Hints:
@@ -79,11 +89,11 @@ def _want_next(state: RequestState) -> Hints:
 
 
 def _choosing(message: str, tree: Sequence[TypeNode]) -> Hints | None:
-    """A type that is named instead of tapped, or none of them."""
+    """A type that is named instead of tapped, or none of them; a question leads back to it."""
     if cancels(message):
         return _want("cancel_service_request")
     if is_question(message):
-        return None
+        return {"lead_back": _("And your request: choose its type above, or name it.")}
     found = named_type(message, tree)
     return _want("get_service_request_form", type_id=str(found.id)) if found else None
 
@@ -92,33 +102,68 @@ def _open_request(
     session: ScopedSession, state: RequestState, message: str, language: str, around: Surroundings
 ) -> Hints:
     """What a message to an open request wants, in its order."""
-    want = read_want(state, message)
-    if want == "cancel":
-        return _want("cancel_service_request")
+    assert state.form is not None
+    want, step = read_want(state, message), next_step(state)
+    if (about := _about_asking(state, want, language)) is not None:
+        return about
+    if wants_another(message, state.form.type_id, load_tree(session)):
+        return _want("suggest_service_request_type", user_query=message)
     if state.another:
-        return _about_another(want, state)
-    if want in ("why", "repeat"):
-        return {"reply": _asked_again(state, want, language)}
-    if want == "show":
-        return _want(RECORD, show=True)
-    step = next_step(state)
+        return _about_another(want, state, message, around)
     if step.kind == "resolution":
         return _answer_to_solution(want, message, state, around)
     if is_question(message) and not is_correction(message):
         return {"lead_back": _pending(state, language)}
+    if _leaves_open(state, want):
+        left = "skip" if want == "no" else want
+        return _without_values(session, state, message, left, language)
     said = read_said(state, message, around)
-    if step.kind == "question" and state.asked and not is_correction(message):
+    if step.kind == "question" and state.asked and not _corrects(message, has_values=bool(said)):
         return _answer_to_question(state, message, want, has_values=bool(said))
     if said:
         return _want(RECORD, said=message)
     return _without_values(session, state, message, want, language)
 
 
-def _about_another(want: str, state: RequestState) -> Hints:
-    """The answer to whether the open request makes room for another one."""
-    if want == "yes":
+def _about_asking(state: RequestState, want: str, language: str) -> Hints | None:
+    """What is about the request itself, and the same whatever it waits for."""
+    if want == "cancel":
         return _want("cancel_service_request")
-    return _want(RECORD, go_on=True)
+    if want in ("why", "repeat"):
+        return {"reply": _asked_again(state, want, language)}
+    return _want(RECORD, show=True) if want == "show" else None
+
+
+def _leaves_open(state: RequestState, want: str) -> bool:
+    """Whether a message fills nothing in, though a field that takes any words is asked for."""
+    field = state.form.by_name(state.awaited) if state.form else None
+    if want == "no":
+        return field is not None and field.field.type in PLAIN and not field.field.required
+    return field is not None and want in ("skip", "unknown", "end_questions", "go_on")
+
+
+def _corrects(message: str, *, has_values: bool) -> bool:
+    """Whether a message corrects a value, where an answer to a question is expected."""
+    return is_rewriting(message) or (has_values and is_correction(message))
+
+
+def _about_another(want: str, state: RequestState, message: str, around: Surroundings) -> Hints:
+    """The answer to whether the open request makes room for another one; else asked again."""
+    if want == "yes" or is_the_new_one(message):
+        return _want("cancel_service_request")
+    if want in ("no", "go_on", "skip"):
+        return _want(RECORD, go_on=True)
+    if is_question(message):
+        return {"lead_back": _which_one(state)}
+    if read_said(state, message, around):
+        return _want(RECORD, go_on=True, said=message)
+    return {"reply": _which_one(state)}
+
+
+def _which_one(state: RequestState) -> str:
+    assert state.form is not None
+    name = state.form.name.text(str(get_locale()))
+    return ask_which_one(name)
 
 
 def _answer_to_solution(
@@ -143,7 +188,7 @@ def _without_values(
         return _want(RECORD, no_more_questions=True)
     if step.kind in ("optional", "submit"):
         return _about_optional(state, message, want, language)
-    if want == "skip":
+    if want in ("skip", "unknown"):
         return _skip(state, language)
     if want == "go_on":
         return _want_next(state)
@@ -166,12 +211,12 @@ def _about_optional(state: RequestState, message: str, want: str, language: str)
     step = next_step(state)
     if step.kind == "optional" and want not in ("no", "skip"):
         return _want(RECORD)
+    if state.awaited and want in ("skip", "unknown"):
+        return _skip(state, language)
     named = _named_optional(state, message)
     if named is not None:
         return _want("request_field_input", field_id=named)
-    if want in ("no", "skip", "go_on", "yes", "end_questions"):
-        if state.awaited and want == "skip":
-            return _skip(state, language)
+    if want in ("no", "skip", "unknown", "go_on", "yes", "end_questions"):
         return _want("submit_service_request")
     return {"reply": _("Say what to change, “submit” to file it, or “cancel”.")}
 
@@ -223,7 +268,7 @@ def _pending(state: RequestState, language: str) -> str:
         is_widget = not field.is_conversational and field.field.name not in state.in_words
         asked = point_to_widget(field, language) if is_widget else ask_for(field, language)
     elif step.kind == "question" and state.asked:
-        asked = number_question(state, state.asked)
+        asked = number_question(state, question_of(state, language))
     elif step.kind == "resolution":
         asked = ask_whether_solved()
     elif step.kind == "optional":
@@ -245,16 +290,19 @@ def tell_standing(session: ScopedSession, moment: Moment) -> Sequence[str]:
         return [waits] if waits else []
     told = json.dumps(told_to_model(state, moment.language), ensure_ascii=False)
     lines = [f"Open service request (the house's state, not to be doubted): {told}"]
+    return [*lines, f"Next: {_told_next(state, moment.language)}."]
+
+
+def _told_next(state: RequestState, language: str) -> str:
+    """What whoever answers is to do next."""
     following = next_step(state)
     if following.field is not None:
-        lines.append(f"Next: request_field_input for {following.field.field_id}.")
-    elif following.kind in NEXT_TOOLS:
-        lines.append(f"Next: {NEXT_TOOLS[following.kind]}.")
-    elif following.kind == "question":
-        asked = len(state.answers) + 1
-        lines.append(f"Next: clarifying question {asked} of 3. {_suggested(state)}")
-    return lines
-
-
-def _suggested(state: RequestState) -> str:
-    return f"It was asked: {state.asked}" if state.asked else ""
+        return f"request_field_input for {following.field.field_id}"
+    if following.kind == "question":
+        number, usual = len(state.answers) + 1, question_of(state, language)
+        return f"clarifying question {number} of {QUESTIONS_ASKED}, such as “{usual}”"
+    if following.kind == "resolution":
+        return "the person's own yes or no to whether the proposed solution helped"
+    if following.kind == "optional":
+        return f"{RECORD} without arguments, which offers the optional fields once"
+    return NEXT_TOOLS[following.kind]

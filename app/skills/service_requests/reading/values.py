@@ -39,8 +39,13 @@ _LEVELS = (
 _DENIED = re.compile(r"\b(?:not|no|isn t|isn't)(?: (?:that|so|very|es|tan))? (?:urgent|urgente)\b")
 # A correction that names no field: "actually make it high", "mejor que sea alta".
 _CORRECTING = re.compile(
-    r"^\W*(?:no\b|actually|wait|sorry|oops|i meant|make it|change|set|it s|it is|should be|mejor"
-    r"|en realidad|perdon|espera|quise decir|que sea|cambia\w*|ponl[ea]|pon|corrige)"
+    r"^\W*(?:no|actually|wait|sorry|oops|i meant|make it|change|set|it s|it is|should be|mejor"
+    r"|en realidad|perdon|espera|quise decir|que sea|cambia\w*|ponl[ea]|pon|corrige)\b"
+)
+# Corrections that answer no question.
+_REWRITING = re.compile(
+    r"^\W*(?:(?:actually|no|wait|sorry|en realidad|perdon|espera)\W+)*(?:i meant|make it|change"
+    r"|set (?:it|the)|should be|mejor que|quise decir|que sea|cambia\w*|ponl[ea]|corrige)\b"
 )
 # What comes before what somebody wants, and is not what it is about.
 _OPENING = re.compile(
@@ -58,6 +63,13 @@ _OPENING = re.compile(
 _GENERIC = re.compile(
     r"^(?:(?:a |an |un |una |new |nueva )?(?:service |maintenance )?(?:request|ticket|issue|problem"
     r"|solicitud|reporte|problema|falla)(?: de (?:servicio|mantenimiento))?)?$"
+)
+# What is left at the end where the words after it were taken away.
+_TRAILING = re.compile(
+    r"(?:[\s,;:-]+(?:and|with|it['’ ]?s|it is|this is|is|a|the|at|please|y|con|es|por favor|de"
+    r"|porque))+"
+    r"[\s,;:.-]*$",
+    re.IGNORECASE,
 )
 _ADDRESS = re.compile(
     r"(?P<line1>\d{1,6}\s+[^,\n]{2,60}),\s*(?P<city>[^,\d\n]{2,40}),?\s+"
@@ -112,7 +124,16 @@ def read_said(state: RequestState, text: str, around: Surroundings) -> list[Said
 
 def is_correction(text: str) -> bool:
     """Whether a message says that something should be different from what was said before."""
-    return bool(_CORRECTING.search(" ".join(re.findall(r"[^\W_]+", fold(text)))))
+    return bool(_CORRECTING.search(_plain(text)))
+
+
+def is_rewriting(text: str) -> bool:
+    """Whether a message can be nothing but a correction, whatever was asked."""
+    return bool(_REWRITING.search(_plain(text)))
+
+
+def _plain(text: str) -> str:
+    return " ".join(re.findall(r"[^\W_]+", fold(text)))
 
 
 def _extracted(state: RequestState, text: str, around: Surroundings) -> list[Found]:
@@ -154,6 +175,8 @@ def _read_awaited(awaited: RequestField, text: str, around: Surroundings) -> Sai
         return _choice(awaited, text, around)
     if field.type == "address":
         return _address(awaited, text)
+    if read_answer(text) is not None:
+        return None
     if field.type == "textarea":
         return Said(awaited, text.strip(), "")
     if field.type == "text" and field.name != TITLE:
@@ -204,12 +227,27 @@ def _name_it(state: RequestState, text: str, said: dict[str, Said]) -> None:
     if title is None or TITLE in said or (known is not None and not known.is_inferred):
         return
     is_asked = state.awaited == TITLE
+    if is_asked and read_answer(text) is not None:
+        return
     is_new = PRIORITY in said and state.awaited in ("", PRIORITY) and not is_correction(text)
     if known is not None and not is_new:
         return
     named = name_of_request(text, said)
     if named and (is_asked or len(named.split()) > 1 or known is None):
         said[TITLE] = Said(title, named, squeeze(text), is_inferred=not is_asked)
+
+
+def _without_priority(line: str) -> str:
+    """A line without the words that only say how soon; as it is where folding moves letters."""
+    folded = fold(line)
+    if len(folded) != len(line):
+        return line
+    for _level, pattern in _PRIORITIES:
+        match = re.search(rf"\b(?:{pattern})\b", folded)
+        if match:
+            line = line[: match.start()] + line[match.end() :]
+            folded = folded[: match.start()] + folded[match.end() :]
+    return squeeze(line)
 
 
 def name_of_request(text: str, said: dict[str, Said]) -> str:
@@ -221,8 +259,8 @@ def name_of_request(text: str, said: dict[str, Said]) -> str:
         line = line[opening.end() :] if opening else line
     priority = said.get(PRIORITY)
     if priority and priority.words:
-        line = squeeze(re.sub(re.escape(priority.words), "", line, flags=re.IGNORECASE))
-    line = re.sub(r"\s+,|,\s*$", "", line).strip(" ,;:-.")
+        line = _without_priority(squeeze(re.sub(re.escape(priority.words), "", line, flags=re.I)))
+    line = _TRAILING.sub("", re.sub(r"\s+,|,\s*$", "", line).strip(" ,;:-.!"))
     if _GENERIC.match(fold(line)):
         return ""
     if len(line) > LONGEST_TITLE:
