@@ -13,7 +13,7 @@ from flask_babel import gettext as _
 
 from app.assistant.parts import Part, Suggestion
 from app.assistant.tool import ToolContext, ToolResult
-from app.skills.service_requests.definitions import QUESTIONS_ASKED
+from app.skills.service_requests.definitions import QUESTIONS_ASKED, RequestField
 from app.skills.service_requests.drafting import state_in, take
 from app.skills.service_requests.state import Next, RequestState, next_question, next_step
 from app.skills.service_requests.wording import (
@@ -52,8 +52,8 @@ def go_on(
     shows = shows or (step.kind == "question" and not state.answers and not state.asked)
     told = {**(payload or {}), "state": told_to_model(state, context.language)}
     drawn = [*parts, summary_of(state, context.language)] if shows else list(parts)
-    if state.declined and step.field and step.field.field.name == state.declined:
-        words, chips = ways_out(step.field, context.language)
+    if (stuck := stuck_at(state)) is not None:
+        words, chips = ways_out(stuck, context.language)
         return _result(_joined(said, words), told, drawn, chips)
     if step.kind == "field" and step.field is not None:
         asks = {"field_id": str(step.field.field_id)}
@@ -65,6 +65,20 @@ def go_on(
     words, chips = _ask(state, step, context)
     told["ask"] = words
     return _result(_joined(said, words), told, drawn, chips)
+
+
+def stuck_at(state: RequestState) -> RequestField | None:
+    """A field that cannot be asked for as it was: put away though needed, or without its widget.
+
+    A file has no words, so that a widget of one that does not work leaves nothing to do but to
+    try it again.
+    """
+    declined = next_step(state).field
+    if declined is not None and declined.field.name == state.declined:
+        return declined
+    awaited = state.form.by_name(state.awaited) if state.form else None
+    is_broken = awaited is not None and awaited.field.type == "file" and not state.asked_by
+    return awaited if is_broken else None
 
 
 def _result(

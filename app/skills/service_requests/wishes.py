@@ -19,7 +19,7 @@ from app.db import ScopedSession
 from app.fields.extraction.reading import cue_words, stems
 from app.fields.values import Surroundings
 from app.skills.service_requests.catalog import TypeNode, load_tree
-from app.skills.service_requests.definitions import QUESTIONS_ASKED
+from app.skills.service_requests.definitions import QUESTIONS_ASKED, RequestField
 from app.skills.service_requests.drafting import state_of
 from app.skills.service_requests.going_on import (
     NEXT_TOOLS,
@@ -27,6 +27,7 @@ from app.skills.service_requests.going_on import (
     ask_which_one,
     number_question,
     question_of,
+    stuck_at,
     told_to_model,
 )
 from app.skills.service_requests.reading.intent import named_type, wants_another, wants_request
@@ -36,15 +37,22 @@ from app.skills.service_requests.reading.replies import (
     is_the_new_one,
     read_want,
 )
-from app.skills.service_requests.reading.values import is_correction, is_rewriting, read_said
+from app.skills.service_requests.reading.values import (
+    as_waiting,
+    is_correction,
+    is_rewriting,
+    read_said,
+)
 from app.skills.service_requests.state import RequestState, next_step
 from app.skills.service_requests.surroundings import surroundings
-from app.skills.service_requests.wording import ask_for, offer_optional, point_to_widget, why
+from app.skills.service_requests.wording import ask_for, offer_optional, point_back, why
 
 Hints = Mapping[str, Any]
 RECORD = "record_answers"
-# Answered in words, of which "no" is none.
-PLAIN = ("text", "textarea", "number", "email")
+# Words of a message that does no more than name a field.
+FEW = 3
+# To these a "no" is no answer, but leaves them open.
+OPEN = ("text", "textarea", "number", "email", "address", "phone", "date", "file")
 
 
 def find_wish(session: ScopedSession, moment: Moment) -> Hints:
@@ -83,7 +91,9 @@ def _after_step(session: ScopedSession, moment: Moment, step: Step, around: Surr
 def _want_next(state: RequestState) -> Hints:
     """The tool that comes next; asking in words is left to the one that takes answers."""
     step = next_step(state)
-    if step.kind == "field" and step.field and step.field.field.name != state.declined:
+    if stuck_at(state) is not None:
+        return _want(RECORD)
+    if step.kind == "field" and step.field:
         return _want("request_field_input", field_id=str(step.field.field_id))
     return _want(NEXT_TOOLS.get(step.kind, RECORD))
 
@@ -102,6 +112,7 @@ def _open_request(
     session: ScopedSession, state: RequestState, message: str, language: str, around: Surroundings
 ) -> Hints:
     """What a message to an open request wants, in its order."""
+    state = as_waiting(state)
     assert state.form is not None
     want, step = read_want(state, message), next_step(state)
     if (about := _about_asking(state, want, language)) is not None:
@@ -129,6 +140,9 @@ def _about_asking(state: RequestState, want: str, language: str) -> Hints | None
     """What is about the request itself, and the same whatever it waits for."""
     if want == "cancel":
         return _want("cancel_service_request")
+    field = state.form.by_name(state.awaited) if state.form else None
+    if want == "repeat" and field is not None and _is_shown(state, field):
+        return _want("request_field_input", field_id=str(field.field_id))
     if want in ("why", "repeat"):
         return {"reply": _asked_again(state, want, language)}
     return _want(RECORD, show=True) if want == "show" else None
@@ -138,7 +152,7 @@ def _leaves_open(state: RequestState, want: str) -> bool:
     """Whether a message fills nothing in, though a field that takes any words is asked for."""
     field = state.form.by_name(state.awaited) if state.form else None
     if want == "no":
-        return field is not None and field.field.type in PLAIN and not field.field.required
+        return field is not None and field.field.type in OPEN and not field.field.required
     return field is not None and want in ("skip", "unknown", "end_questions", "go_on")
 
 
@@ -186,12 +200,14 @@ def _without_values(
     step = next_step(state)
     if want == "end_questions":
         return _want(RECORD, no_more_questions=True)
+    if stuck_at(state) is not None and want not in ("go_on", "skip", "unknown"):
+        return _want(RECORD)
+    if want == "go_on" or (want == "yes" and state.problems):
+        return _retry(state)
     if step.kind in ("optional", "submit"):
         return _about_optional(state, message, want, language)
     if want in ("skip", "unknown"):
         return _skip(state, language)
-    if want == "go_on":
-        return _want_next(state)
     if wants_request(message, load_tree(session)):
         return _want("suggest_service_request_type", user_query=message)
     return {"reply": _("I could not read that.") + "\n\n" + _pending(state, language)}
@@ -206,6 +222,14 @@ def _answer_to_question(state: RequestState, message: str, want: str, *, has_val
     return _want(RECORD, questions_answers=answered, **told)
 
 
+def _retry(state: RequestState) -> Hints:
+    """What was asked for, once more; else what comes next."""
+    stuck = stuck_at(state)
+    if stuck is None:
+        return _want_next(state)
+    return _want("request_field_input", field_id=str(stuck.field_id))
+
+
 def _about_optional(state: RequestState, message: str, want: str, language: str) -> Hints:
     """Which of the optional fields is wanted after all; none of them leads to the summary."""
     step = next_step(state)
@@ -213,11 +237,11 @@ def _about_optional(state: RequestState, message: str, want: str, language: str)
         return _want(RECORD)
     if state.awaited and want in ("skip", "unknown"):
         return _skip(state, language)
+    if want in ("no", "skip", "unknown", "yes", "end_questions"):
+        return _want("submit_service_request")
     named = _named_optional(state, message)
     if named is not None:
         return _want("request_field_input", field_id=named)
-    if want in ("no", "skip", "unknown", "go_on", "yes", "end_questions"):
-        return _want("submit_service_request")
     return {"reply": _("Say what to change, “submit” to file it, or “cancel”.")}
 
 
@@ -228,8 +252,8 @@ def _named_optional(state: RequestState, message: str) -> str | None:
         each
         for each in state.fields
         if (cues := cue_words(each.field.label))
-        and len(cues & said) >= (len(cues) + 3) // 4
         and cues & said
+        and (len(said) <= FEW or len(cues & said) >= (len(cues) + 3) // 4)
     ]
     best = max((len(cue_words(each.field.label) & said) for each in fitting), default=0)
     chosen = [each for each in fitting if len(cue_words(each.field.label) & said) == best]
@@ -265,8 +289,8 @@ def _pending(state: RequestState, language: str) -> str:
     field = state.form.by_name(state.awaited) if state.awaited else step.field
     back = _("Back to your request about “%(name)s”.", name=name)
     if field is not None:
-        is_widget = not field.is_conversational and field.field.name not in state.in_words
-        asked = point_to_widget(field, language) if is_widget else ask_for(field, language)
+        has_widget = _is_shown(state, field)
+        asked = point_back(field, language) if has_widget else ask_for(field, language)
     elif step.kind == "question" and state.asked:
         asked = number_question(state, question_of(state, language))
     elif step.kind == "resolution":
@@ -276,6 +300,11 @@ def _pending(state: RequestState, language: str) -> str:
     else:
         asked = _("Should I submit this request?")
     return f"{back} {asked}"
+
+
+def _is_shown(state: RequestState, field: RequestField) -> bool:
+    """Whether a field is asked for with a widget that works here."""
+    return not field.is_conversational and field.field.name not in state.in_words
 
 
 def tell_standing(session: ScopedSession, moment: Moment) -> Sequence[str]:
@@ -296,6 +325,8 @@ def tell_standing(session: ScopedSession, moment: Moment) -> Sequence[str]:
 def _told_next(state: RequestState, language: str) -> str:
     """What whoever answers is to do next."""
     following = next_step(state)
+    if stuck_at(state) is not None:
+        return f"{RECORD} without arguments, which offers to try again, or what else there is"
     if following.field is not None:
         return f"request_field_input for {following.field.field_id}"
     if following.kind == "question":

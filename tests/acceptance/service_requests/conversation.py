@@ -13,6 +13,7 @@ A turn does one of these:
 Everything else of a turn is expected, or is how a model goes about it:
     calls: [{tool: arguments}]  what a model does about the words; without it the usual
     words: ...          what it says in the end; without it what the last result asks
+    remove: leak.jpg    a file that is gone before the turn
     elsewhere: true     the turn is taken on another device
     told: [...]         patterns that its words or parts have; not_told: those they do not have
     tools: [...]        tools that ran, in this order, among others; not_tools: ones that did not

@@ -61,7 +61,7 @@ def _always(reply: Reply, state: RequestState) -> Iterator[str]:
         yield "more than three questions were asked"
     waits = {"field_widget", "type_selector", "proposal"}
     parts = {part["type"] for part in reply.body["parts"]}
-    goes_on = "?" in reply.text or parts & waits or reply.body["suggestions"]
+    goes_on = "?" in reply.text or parts & waits or reply.body["suggestions"] or state.asked_by
     if (state.is_open or state.is_choosing) and not goes_on:
         yield "leaves nothing to do next"
 

@@ -10,13 +10,14 @@ from typing import Any
 from uuid import UUID
 
 from flask import Flask
-from sqlalchemy import select
+from sqlalchemy import delete, select
 
 from app.assistant.cli import Asker, run_one
 from app.assistant.envelope import envelope
 from app.assistant.fast_paths import read_answer
 from app.db import Scope, ScopedSession, new_id
 from app.extensions import services
+from app.files.models import StoredFile
 from app.files.uploads import store_upload
 from app.skills.service_requests.catalog import load_form
 from app.skills.service_requests.definitions import RequestForm
@@ -49,6 +50,8 @@ class Talk:
         """Say or tap what the turn says, and have the model go about it as it says."""
         self.language = turn.language or self.language
         step = self.step_of(turn)
+        if turn.remove:
+            self._remove(turn.remove)
         if self.model is not None:
             self.model.words = turn.words
             self.model.plan = [] if step else self._plan(turn)
@@ -105,6 +108,11 @@ class Talk:
 
         self.uploads[name], size = self._look(store)
         return {"path": f"/files/{self.uploads[name]}", "name": name, "size": size}
+
+    def _remove(self, name: str) -> None:
+        """Take a file away that was added, as the clean-up does after a day."""
+        gone = delete(StoredFile).where(StoredFile.id == self.uploads[name])
+        self._look(lambda session: session.execute(gone))
 
     def _plan(self, turn: Turn) -> list[Planned]:
         state = self.state

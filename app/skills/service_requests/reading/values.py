@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from app.assistant.fast_paths import read_answer
@@ -50,8 +50,8 @@ _REWRITING = re.compile(
 # What comes before what somebody wants, and is not what it is about.
 _OPENING = re.compile(
     r"^\W*(?:(?:hi|hello|hey|hola|oye|buen[oa]s (?:dias|tardes|noches)|please|por favor|ok|okay"
-    r"|so|well|bueno|pues)\W+)*"
-    r"(?:(?:i|we) (?:need|want|would like|d like|have)"
+    r"|so|well|bueno|pues|also|tambien)\W+)*"
+    r"(?:(?:i|we)(?: (?:also|really|just|urgently))? (?:need|want|would like|d like|have)"
     r"(?: to (?:report|request|ask for|get|open|file))?(?: (?:that|somebody to|someone to))?"
     r"|i am reporting|i m reporting|to report|report(?: that)?"
     r"|can (?:you|somebody|someone)(?: please)?|could (?:you|somebody|someone)(?: please)?"
@@ -64,6 +64,7 @@ _GENERIC = re.compile(
     r"^(?:(?:a |an |un |una |new |nueva )?(?:service |maintenance )?(?:request|ticket|issue|problem"
     r"|solicitud|reporte|problema|falla)(?: de (?:servicio|mantenimiento))?)?$"
 )
+_ONLY_SAYS = r"(?:\b(?:and |y )?(?:it['’ ]?s|it is|this is|that is|is|es|con|with)\s+)?"
 # What is left at the end where the words after it were taken away.
 _TRAILING = re.compile(
     r"(?:[\s,;:-]+(?:and|with|it['’ ]?s|it is|this is|is|a|the|at|please|y|con|es|por favor|de"
@@ -101,7 +102,8 @@ def read_said(state: RequestState, text: str, around: Surroundings) -> list[Said
     """
     if state.form is None:
         return []
-    awaited = state.form.by_name(state.awaited) if state.awaited else None
+    state = as_waiting(state)
+    awaited = state.form.by_name(state.awaited) if state.form and state.awaited else None
     found = {each.name: each for each in _extracted(state, text, around)}
     corrects = is_correction(text)
     priority = _read_priority(text, state.awaited == PRIORITY or corrects)
@@ -111,15 +113,27 @@ def read_said(state: RequestState, text: str, around: Surroundings) -> list[Said
         found[PRIORITY] = Found(PRIORITY, priority[0], 0.95, priority[1])
     said = {}
     for name, each in found.items():
-        field = state.form.by_name(name)
+        field = state.form.by_name(name) if state.form else None
         if field is not None:
             said[name] = Said(field, each.raw, each.words)
     if awaited is not None and awaited.field.name not in said:
         direct = _read_awaited(awaited, text, around)
-        if direct is not None:
+        if direct is not None and not (said and _is_too_long(direct)):
             said[awaited.field.name] = direct
     _name_it(state, text, said)
-    return [said[each.field.name] for each in state.form.fields if each.field.name in said]
+    fields = state.form.fields if state.form else ()
+    return [said[each.field.name] for each in fields if each.field.name in said]
+
+
+def as_waiting(state: RequestState) -> RequestState:
+    """The state as words are read in it: a field whose widget was put away is still asked for."""
+    return replace(state, awaited=state.awaited or state.declined)
+
+
+def _is_too_long(said: Said) -> bool:
+    """Whether a whole message is more than the field that was asked for can hold."""
+    most = getattr(said.field.field, "max_length", None)
+    return most is not None and isinstance(said.raw, str) and len(said.raw) > most
 
 
 def is_correction(text: str) -> bool:
@@ -243,7 +257,7 @@ def _without_priority(line: str) -> str:
     if len(folded) != len(line):
         return line
     for _level, pattern in _PRIORITIES:
-        match = re.search(rf"\b(?:{pattern})\b", folded)
+        match = re.search(rf"{_ONLY_SAYS}\b(?:{pattern})\b", folded)
         if match:
             line = line[: match.start()] + line[match.end() :]
             folded = folded[: match.start()] + folded[match.end() :]
@@ -259,8 +273,10 @@ def name_of_request(text: str, said: dict[str, Said]) -> str:
         line = line[opening.end() :] if opening else line
     priority = said.get(PRIORITY)
     if priority and priority.words:
-        line = _without_priority(squeeze(re.sub(re.escape(priority.words), "", line, flags=re.I)))
-    line = _TRAILING.sub("", re.sub(r"\s+,|,\s*$", "", line).strip(" ,;:-.!"))
+        line = re.sub(_ONLY_SAYS + re.escape(priority.words), "", line, flags=re.IGNORECASE)
+        line = _without_priority(squeeze(line))
+    line = re.sub(r"\s*,(?:\s*,)*", ",", line).strip(" ,;:-.!")
+    line = _TRAILING.sub("", line)
     if _GENERIC.match(fold(line)):
         return ""
     if len(line) > LONGEST_TITLE:
