@@ -60,6 +60,12 @@ _WISHES = re.compile(
         )
     )
 )
+# No paper: what is put together in the chat, and by itself a request is one of these.
+_SERVICE = re.compile(
+    r"\b(?:service|maintenance|it|repair|work|support) (?:request|ticket)s?\b"
+    r"|\b(?:an?|another|new) request$|\b(?:una|otra|nueva) solicitud$"
+    r"|\bsolicitud(?:es)? de (?:servicio|mantenimiento|soporte|sistemas|reparacion)\b"
+)
 # What is said about wanting a form, and not about which one.
 _ASKING = frozenset(
     "need needs want file filing fill submit complete document documenting report reporting record"
@@ -86,7 +92,7 @@ def asks_for_form(message: str) -> bool:
     """True when the message asks, in so many words, for a form to be filled in."""
     said = read_courtesy(message).rest
     folded = " ".join(words(said))
-    if _ALWAYS_ASKS.match(folded):
+    if _ALWAYS_ASKS.match(folded) or _SERVICE.search(folded):
         return False
     if _names_a_form(words(said)):
         return True

@@ -14,7 +14,7 @@ from app.skills.service_requests.arguments import SuggestArguments, TypeArgument
 from app.skills.service_requests.catalog import TypeNode, load_form, load_tree
 from app.skills.service_requests.definitions import RequestField, RequestForm
 from app.skills.service_requests.drafting import state_in, take
-from app.skills.service_requests.going_on import go_on
+from app.skills.service_requests.going_on import ask_which_one, go_on
 from app.skills.service_requests.parts import TreeNode, TypeSelectorPart
 from app.skills.service_requests.reading.intent import rank_types
 from app.skills.service_requests.reading.values import read_said
@@ -97,11 +97,7 @@ def _ask_about_open(
     """One request at a time: cancel the open one, or go on with it."""
     take(context, {"type": "another_asked", "query": query})
     name = form.name.text(context.language)
-    said = _(
-        "You have a request about “%(name)s” open. Shall I cancel it and start the new one, or do"
-        " we go on with it?",
-        name=name,
-    )
+    said = ask_which_one(name)
     chips = [
         Suggestion(label=_("Cancel it, start the new one"), message=_("Cancel it")),
         Suggestion(label=_("Go on with “%(name)s”", name=name), message=_("Go on with it")),

@@ -13,7 +13,7 @@ from flask_babel import gettext as _
 
 from app.assistant.parts import Part, Suggestion
 from app.assistant.tool import ToolContext, ToolResult
-from app.skills.service_requests.definitions import QUESTIONS_ASKED
+from app.skills.service_requests.definitions import QUESTIONS_ASKED, RequestField
 from app.skills.service_requests.drafting import state_in, take
 from app.skills.service_requests.state import Next, RequestState, next_question, next_step
 from app.skills.service_requests.wording import (
@@ -55,8 +55,8 @@ def go_on(
     if shows or is_first:
         so_far = summary_of(state, context.language)
         drawn.append(so_far.model_copy(update={"is_open": shows}))
-    if state.declined and step.field and step.field.field.name == state.declined:
-        words, chips = ways_out(step.field, context.language)
+    if (stuck := stuck_at(state)) is not None:
+        words, chips = ways_out(stuck, context.language)
         return _result(_joined(said, words), told, drawn, chips)
     if step.kind == "field" and step.field is not None:
         asks = {"field_id": str(step.field.field_id)}
@@ -68,6 +68,20 @@ def go_on(
     words, chips = _ask(state, step, context)
     told["ask"] = words
     return _result(_joined(said, words), told, drawn, chips)
+
+
+def stuck_at(state: RequestState) -> RequestField | None:
+    """A field that cannot be asked for as it was: put away though needed, or without its widget.
+
+    A file has no words, so that a widget of one that does not work leaves nothing to do but to
+    try it again.
+    """
+    declined = next_step(state).field
+    if declined is not None and declined.field.name == state.declined:
+        return declined
+    awaited = state.form.by_name(state.awaited) if state.form else None
+    is_broken = awaited is not None and awaited.field.type == "file" and not state.asked_by
+    return awaited if is_broken else None
 
 
 def _result(
@@ -90,12 +104,22 @@ def _ask(state: RequestState, step: Next, context: ToolContext) -> tuple[str, li
         return offer_optional(step, context.language), optional_chips(step, context.language)
     if step.kind == "resolution":
         return ask_whether_solved(), yes_or_no()
-    asked = next_question(state, USUAL_QUESTIONS)
-    question = asked.ask.text(context.language) if asked else ""
-    take(context, {"type": "question_asked", "question": question})
+    question = question_of(state, context.language)
+    if question != state.asked:
+        take(context, {"type": "question_asked", "question": question})
     return number_question(state, question), [
         Suggestion(label=_("No more questions"), message=_("No more questions"))
     ]
+
+
+def question_of(state: RequestState, language: str) -> str:
+    """The clarifying question that waits for its answer, in this language; else the next one."""
+    assert state.form is not None
+    for each in (*state.form.questions, *USUAL_QUESTIONS):
+        if state.asked and state.asked in (each.ask.en, each.ask.es):
+            return each.ask.text(language)
+    found = next_question(state, USUAL_QUESTIONS)
+    return state.asked or (found.ask.text(language) if found else "")
 
 
 def number_question(state: RequestState, question: str) -> str:
@@ -106,6 +130,15 @@ def number_question(state: RequestState, question: str) -> str:
         number=number,
         total=QUESTIONS_ASKED,
         question=question,
+    )
+
+
+def ask_which_one(name: str) -> str:
+    """What somebody is asked who begins a request while one is open; `name` is that one's."""
+    return _(
+        "You have a request about “%(name)s” open. Shall I cancel it and start the new one, or do"
+        " we go on with it?",
+        name=name,
     )
 
 

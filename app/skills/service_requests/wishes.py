@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from flask_babel import force_locale
+from flask_babel import force_locale, get_locale
 from flask_babel import gettext as _
 
 from app.assistant.registry import Moment
@@ -19,22 +19,40 @@ from app.db import ScopedSession
 from app.fields.extraction.reading import cue_words, stems
 from app.fields.values import Surroundings
 from app.skills.service_requests.catalog import TypeNode, load_tree
+from app.skills.service_requests.definitions import QUESTIONS_ASKED, RequestField
 from app.skills.service_requests.drafting import state_of
 from app.skills.service_requests.going_on import (
     NEXT_TOOLS,
     ask_whether_solved,
+    ask_which_one,
     number_question,
+    question_of,
+    stuck_at,
     told_to_model,
 )
-from app.skills.service_requests.reading.intent import named_type, wants_request
-from app.skills.service_requests.reading.replies import cancels, is_question, read_want
-from app.skills.service_requests.reading.values import is_correction, read_said
+from app.skills.service_requests.reading.intent import named_type, wants_another, wants_request
+from app.skills.service_requests.reading.replies import (
+    cancels,
+    is_question,
+    is_the_new_one,
+    read_want,
+)
+from app.skills.service_requests.reading.values import (
+    as_waiting,
+    is_correction,
+    is_rewriting,
+    read_said,
+)
 from app.skills.service_requests.state import RequestState, next_step
 from app.skills.service_requests.surroundings import surroundings
-from app.skills.service_requests.wording import ask_for, offer_optional, point_to_widget, why
+from app.skills.service_requests.wording import ask_for, offer_optional, point_back, why
 
 Hints = Mapping[str, Any]
 RECORD = "record_answers"
+# Words of a message that does no more than name a field.
+FEW = 3
+# To these a "no" is no answer, but leaves them open.
+OPEN = ("text", "textarea", "number", "email", "address", "phone", "date", "file")
 
 
 def find_wish(session: ScopedSession, moment: Moment) -> Hints:
@@ -73,17 +91,19 @@ def _after_step(session: ScopedSession, moment: Moment, step: Step, around: Surr
 def _want_next(state: RequestState) -> Hints:
     """The tool that comes next; asking in words is left to the one that takes answers."""
     step = next_step(state)
-    if step.kind == "field" and step.field and step.field.field.name != state.declined:
+    if stuck_at(state) is not None:
+        return _want(RECORD)
+    if step.kind == "field" and step.field:
         return _want("request_field_input", field_id=str(step.field.field_id))
     return _want(NEXT_TOOLS.get(step.kind, RECORD))
 
 
 def _choosing(message: str, tree: Sequence[TypeNode]) -> Hints | None:
-    """A type that is named instead of tapped, or none of them."""
+    """A type that is named instead of tapped, or none of them; a question leads back to it."""
     if cancels(message):
         return _want("cancel_service_request")
     if is_question(message):
-        return None
+        return {"lead_back": _("And your request: choose its type above, or name it.")}
     found = named_type(message, tree)
     return _want("get_service_request_form", type_id=str(found.id)) if found else None
 
@@ -92,33 +112,72 @@ def _open_request(
     session: ScopedSession, state: RequestState, message: str, language: str, around: Surroundings
 ) -> Hints:
     """What a message to an open request wants, in its order."""
-    want = read_want(state, message)
-    if want == "cancel":
-        return _want("cancel_service_request")
+    state = as_waiting(state)
+    assert state.form is not None
+    want, step = read_want(state, message), next_step(state)
+    if (about := _about_asking(state, want, language)) is not None:
+        return about
+    if wants_another(message, state.form.type_id, load_tree(session)):
+        return _want("suggest_service_request_type", user_query=message)
     if state.another:
-        return _about_another(want, state)
-    if want in ("why", "repeat"):
-        return {"reply": _asked_again(state, want, language)}
-    if want == "show":
-        return _want(RECORD, show=True)
-    step = next_step(state)
+        return _about_another(want, state, message, around)
     if step.kind == "resolution":
         return _answer_to_solution(want, message, state, around)
     if is_question(message) and not is_correction(message):
         return {"lead_back": _pending(state, language)}
+    if _leaves_open(state, want):
+        left = "skip" if want == "no" else want
+        return _without_values(session, state, message, left, language)
     said = read_said(state, message, around)
-    if step.kind == "question" and state.asked and not is_correction(message):
+    if step.kind == "question" and state.asked and not _corrects(message, has_values=bool(said)):
         return _answer_to_question(state, message, want, has_values=bool(said))
     if said:
         return _want(RECORD, said=message)
     return _without_values(session, state, message, want, language)
 
 
-def _about_another(want: str, state: RequestState) -> Hints:
-    """The answer to whether the open request makes room for another one."""
-    if want == "yes":
+def _about_asking(state: RequestState, want: str, language: str) -> Hints | None:
+    """What is about the request itself, and the same whatever it waits for."""
+    if want == "cancel":
         return _want("cancel_service_request")
-    return _want(RECORD, go_on=True)
+    field = state.form.by_name(state.awaited) if state.form else None
+    if want == "repeat" and field is not None and _is_shown(state, field):
+        return _want("request_field_input", field_id=str(field.field_id))
+    if want in ("why", "repeat"):
+        return {"reply": _asked_again(state, want, language)}
+    return _want(RECORD, show=True) if want == "show" else None
+
+
+def _leaves_open(state: RequestState, want: str) -> bool:
+    """Whether a message fills nothing in, though a field that takes any words is asked for."""
+    field = state.form.by_name(state.awaited) if state.form else None
+    if want == "no":
+        return field is not None and field.field.type in OPEN and not field.field.required
+    return field is not None and want in ("skip", "unknown", "end_questions", "go_on")
+
+
+def _corrects(message: str, *, has_values: bool) -> bool:
+    """Whether a message corrects a value, where an answer to a question is expected."""
+    return is_rewriting(message) or (has_values and is_correction(message))
+
+
+def _about_another(want: str, state: RequestState, message: str, around: Surroundings) -> Hints:
+    """The answer to whether the open request makes room for another one; else asked again."""
+    if want == "yes" or is_the_new_one(message):
+        return _want("cancel_service_request")
+    if want in ("no", "go_on", "skip"):
+        return _want(RECORD, go_on=True)
+    if is_question(message):
+        return {"lead_back": _which_one(state)}
+    if read_said(state, message, around):
+        return _want(RECORD, go_on=True, said=message)
+    return {"reply": _which_one(state)}
+
+
+def _which_one(state: RequestState) -> str:
+    assert state.form is not None
+    name = state.form.name.text(str(get_locale()))
+    return ask_which_one(name)
 
 
 def _answer_to_solution(
@@ -141,12 +200,14 @@ def _without_values(
     step = next_step(state)
     if want == "end_questions":
         return _want(RECORD, no_more_questions=True)
+    if stuck_at(state) is not None and want not in ("go_on", "skip", "unknown"):
+        return _want(RECORD)
+    if want == "go_on" or (want == "yes" and state.problems):
+        return _retry(state)
     if step.kind in ("optional", "submit"):
         return _about_optional(state, message, want, language)
-    if want == "skip":
+    if want in ("skip", "unknown"):
         return _skip(state, language)
-    if want == "go_on":
-        return _want_next(state)
     if wants_request(message, load_tree(session)):
         return _want("suggest_service_request_type", user_query=message)
     return {"reply": _("I could not read that.") + "\n\n" + _pending(state, language)}
@@ -161,18 +222,26 @@ def _answer_to_question(state: RequestState, message: str, want: str, *, has_val
     return _want(RECORD, questions_answers=answered, **told)
 
 
+def _retry(state: RequestState) -> Hints:
+    """What was asked for, once more; else what comes next."""
+    stuck = stuck_at(state)
+    if stuck is None:
+        return _want_next(state)
+    return _want("request_field_input", field_id=str(stuck.field_id))
+
+
 def _about_optional(state: RequestState, message: str, want: str, language: str) -> Hints:
     """Which of the optional fields is wanted after all; none of them leads to the summary."""
     step = next_step(state)
     if step.kind == "optional" and want not in ("no", "skip"):
         return _want(RECORD)
+    if state.awaited and want in ("skip", "unknown"):
+        return _skip(state, language)
+    if want in ("no", "skip", "unknown", "yes", "end_questions"):
+        return _want("submit_service_request")
     named = _named_optional(state, message)
     if named is not None:
         return _want("request_field_input", field_id=named)
-    if want in ("no", "skip", "go_on", "yes", "end_questions"):
-        if state.awaited and want == "skip":
-            return _skip(state, language)
-        return _want("submit_service_request")
     return {"reply": _("Say what to change, “submit” to file it, or “cancel”.")}
 
 
@@ -183,8 +252,8 @@ def _named_optional(state: RequestState, message: str) -> str | None:
         each
         for each in state.fields
         if (cues := cue_words(each.field.label))
-        and len(cues & said) >= (len(cues) + 3) // 4
         and cues & said
+        and (len(said) <= FEW or len(cues & said) >= (len(cues) + 3) // 4)
     ]
     best = max((len(cue_words(each.field.label) & said) for each in fitting), default=0)
     chosen = [each for each in fitting if len(cue_words(each.field.label) & said) == best]
@@ -220,10 +289,10 @@ def _pending(state: RequestState, language: str) -> str:
     field = state.form.by_name(state.awaited) if state.awaited else step.field
     back = _("Back to your request about “%(name)s”.", name=name)
     if field is not None:
-        is_widget = not field.is_conversational and field.field.name not in state.in_words
-        asked = point_to_widget(field, language) if is_widget else ask_for(field, language)
+        has_widget = _is_shown(state, field)
+        asked = point_back(field, language) if has_widget else ask_for(field, language)
     elif step.kind == "question" and state.asked:
-        asked = number_question(state, state.asked)
+        asked = number_question(state, question_of(state, language))
     elif step.kind == "resolution":
         asked = ask_whether_solved()
     elif step.kind == "optional":
@@ -231,6 +300,11 @@ def _pending(state: RequestState, language: str) -> str:
     else:
         asked = _("Should I submit this request?")
     return f"{back} {asked}"
+
+
+def _is_shown(state: RequestState, field: RequestField) -> bool:
+    """Whether a field is asked for with a widget that works here."""
+    return not field.is_conversational and field.field.name not in state.in_words
 
 
 def tell_standing(session: ScopedSession, moment: Moment) -> Sequence[str]:
@@ -245,16 +319,21 @@ def tell_standing(session: ScopedSession, moment: Moment) -> Sequence[str]:
         return [waits] if waits else []
     told = json.dumps(told_to_model(state, moment.language), ensure_ascii=False)
     lines = [f"Open service request (the house's state, not to be doubted): {told}"]
+    return [*lines, f"Next: {_told_next(state, moment.language)}."]
+
+
+def _told_next(state: RequestState, language: str) -> str:
+    """What whoever answers is to do next."""
     following = next_step(state)
+    if stuck_at(state) is not None:
+        return f"{RECORD} without arguments, which offers to try again, or what else there is"
     if following.field is not None:
-        lines.append(f"Next: request_field_input for {following.field.field_id}.")
-    elif following.kind in NEXT_TOOLS:
-        lines.append(f"Next: {NEXT_TOOLS[following.kind]}.")
-    elif following.kind == "question":
-        asked = len(state.answers) + 1
-        lines.append(f"Next: clarifying question {asked} of 3. {_suggested(state)}")
-    return lines
-
-
-def _suggested(state: RequestState) -> str:
-    return f"It was asked: {state.asked}" if state.asked else ""
+        return f"request_field_input for {following.field.field_id}"
+    if following.kind == "question":
+        number, usual = len(state.answers) + 1, question_of(state, language)
+        return f"clarifying question {number} of {QUESTIONS_ASKED}, such as “{usual}”"
+    if following.kind == "resolution":
+        return "the person's own yes or no to whether the proposed solution helped"
+    if following.kind == "optional":
+        return f"{RECORD} without arguments, which offers the optional fields once"
+    return NEXT_TOOLS[following.kind]

@@ -49,6 +49,14 @@ def ask_for(field: RequestField, language: str) -> str:
     return _("%(label)s?", label=label)
 
 
+def point_back(field: RequestField, language: str) -> str:
+    """What is said of a widget that was shown before and still waits."""
+    label = field.field.label.text(language)
+    if field.field.type == "file":
+        return _("“%(label)s” waits for you above.", label=label)
+    return _("“%(label)s” waits for you above; you can answer in words, too.", label=label)
+
+
 def point_to_widget(field: RequestField, language: str) -> str:
     """The line above a widget."""
     label = field.field.label.text(language)
@@ -172,6 +180,12 @@ def ways_out(field: RequestField, language: str) -> tuple[str, list[Suggestion]]
     label = field.field.label.text(language)
     again = Suggestion(label=_("Try again"), message=_("Try again"))
     cancel = Suggestion(label=_("Cancel the request"), message=_("Cancel the request"))
+    if field.field.type == "file" and not field.field.required:
+        said = _(
+            "“%(label)s” cannot be told in words. Try again, skip it, or cancel the request.",
+            label=label,
+        )
+        return said, [again, Suggestion(label=_("Skip it"), message=_("Skip it")), cancel]
     if field.field.type == "file":
         said = _("“%(label)s” is needed. Try again, or cancel the request.", label=label)
         return said, [again, cancel]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from uuid import UUID
 
 from app.folding import fold
 from app.skills.service_requests.catalog import TypeNode, submittable
@@ -30,7 +31,8 @@ _TROUBLE = re.compile(
 )
 # Somebody wants something done or had.
 _NEED = re.compile(
-    r"\b(?:(?:i|we) (?:need|want|would like|d like|require)|(?:need|want) (?:a|an|to (?:report"
+    r"\b(?:(?:i|we)(?: (?:also|still|really|just|urgently))? (?:need|want|would like|d like"
+    r"|require)|(?:need|want) (?:a|an|to (?:report"
     r"|request|order|get|reset))|please (?:fix|repair|send|order|replace|reset|change|come)"
     r"|(?:fix|repair|replace|reset) (?:the|my|our)|can (?:you|somebody|someone) (?:please )?(?:fix"
     r"|repair|send|order|replace|reset|come|look|check|help)|could (?:you|somebody|someone)"
@@ -50,6 +52,15 @@ _NAMED = re.compile(
     r"|\b(?:abrir|hacer|crear|levantar|poner|meter|mandar|nueva|otra|necesito|quiero)(?: (?:una"
     r"|otra"
     r"|un|nueva))* (?:solicitud|ticket)\b"
+)
+# Somebody wants a second one, beside the one that is open.
+_ANOTHER = re.compile(
+    r"\b(?:another|a new|new|a second|one more|a different) (?:\w+ )?(?:request|ticket)\b"
+    r"|\b(?:otra|nueva|una segunda|otro|nuevo)(?: \w+)? (?:solicitud|ticket|reporte)\b"
+    r"|\b(?:otra|nueva|segunda) solicitud\b"
+    r"|\b(?:i|we) also (?:need|want|have to report)|^also\b"
+    r"|^(?:and )?(?:i|we) need .* (?:too|as well)$"
+    r"|\btambien (?:necesit|quier|hay que|me falta|nos falta)\w*|^(?:y )?tambien\b"
 )
 # These have homes of their own.
 _ELSEWHERE = re.compile(
@@ -85,6 +96,15 @@ def wants_request(text: str, tree: Sequence[TypeNode]) -> bool:
     if not likely or likely[0].score < _ENOUGH:
         return False
     return bool(_NEED.search(folded) or _TROUBLE.search(folded))
+
+
+def wants_another(text: str, open_type: UUID, tree: Sequence[TypeNode]) -> bool:
+    """Whether a message, while a request of `open_type` is open, is about one more."""
+    folded = _plain(text)
+    if not _ANOTHER.search(folded) or not wants_request(text, tree):
+        return False
+    likely = rank_types(text, tree)
+    return not likely or likely[0].type.id != open_type or bool(_NAMED.search(folded))
 
 
 def rank_types(text: str, tree: Sequence[TypeNode]) -> list[Likely]:

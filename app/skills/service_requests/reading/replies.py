@@ -9,7 +9,9 @@ from app.assistant.fast_paths import read_answer
 from app.folding import fold
 from app.skills.service_requests.state import RequestState
 
-Want = Literal["", "cancel", "why", "repeat", "skip", "end_questions", "show", "go_on", "yes", "no"]
+Want = Literal[
+    "", "cancel", "why", "repeat", "skip", "unknown", "end_questions", "show", "go_on", "yes", "no"
+]  # fmt: skip
 
 _THIS = r"(?:this|that|it|the|my|request|ticket|whole thing|la|mi|esta|solicitud|todo|eso|esto)"
 _CANCEL = re.compile(
@@ -33,12 +35,16 @@ _REPEAT = re.compile(
     r"|what was the question|i did not (?:get|understand) (?:that|it)|no entendi)$"
 )
 _SKIP = re.compile(
-    r"^(?:skip(?: (?:it|this|that|this one|that one|the question))?|pass|next|i (?:do not"
-    r"|don t) know"
-    r"|not sure|no idea|dunno|none|n ?a|leave it (?:empty|blank|out)"
+    r"^(?:please |por favor )?(?:skip(?: (?:it|this|that|this one|that one|the question))?|pass"
+    r"|next"
+    r"|leave it (?:empty|blank|out)"
     r"|salta(?:la|lo|r|telo|tela)?(?: esta| esa)?|omite(?:lo|la)?|omitir|paso|siguiente"
-    r"|no (?:lo )?se"
-    r"|ni idea|dejalo (?:vacio|en blanco)|ninguno|ninguna|no aplica)$"
+    r"|dejalo (?:vacio|en blanco))(?: please| por favor)?$"
+)
+# Leaves a field open, but answers a question as well as anything.
+_UNKNOWN = re.compile(
+    r"^(?:i (?:really )?(?:do not|don t) know|not sure|i m not sure|no idea|dunno|none|n ?a"
+    r"|no (?:lo )?se|la verdad no se|ni idea|ninguno|ninguna|no aplica)$"
 )
 _END = re.compile(
     r"\b(?:no more questions|stop asking|enough questions|skip the questions|skip (?:all|them)"
@@ -58,10 +64,22 @@ _GO_ON = re.compile(
     r"|retry|try again|otra vez|reintenta(?:r)?|intenta(?:r)? de nuevo|go on with (?:it|this|that)"
     r"|go on with this one|sigue con esta|seguir con esta)(?: please| por favor)?$"
 )
+_NEW_ONE = re.compile(
+    r"\b(?:(?:the )?(?:new|second|other) one|start (?:it|over|(?:the )?new)|(?:la|el) (?:nuev[oa]"
+    r"|segund[oa]|otr[oa])|(?:empieza|empecemos|empezar) (?:la|el|otr[oa]))\b"
+)
 _ASKS = re.compile(
     r"^(?:how|what|where|when|which|who|whose|is there|are there|do we|does|can i|should i|may i"
     r"|como|que|donde|cuando|cual(?:es)?|quien|hay|puedo|debo|tenemos|se puede|a que)\b"
 )
+# Nothing but a question begins like this, whether or not it ends in a question mark.
+_ASKS_OUTRIGHT = re.compile(
+    r"^(?:how (?:do|does|long|much|many|can|often|should)|what (?:is|are|s|do|does|time|temp\w*)"
+    r"|where (?:is|are|s|do|can)|who (?:is|do|does)|can i|should i|may i|do we|is there|are there"
+    r"|como (?:hago|se|puedo|le)|donde (?:esta|estan|se|puedo|encuentro)|cuant[oa]s? (?:tiempo|dura"
+    r"|es|cuesta|son)|a que (?:hora|temperatura)|que (?:temperatura|hago)|puedo|se puede|debo) \w+"
+)
+_FEWEST_ASKED = 4  # words; what is shorter may be an answer
 
 
 def read_want(state: RequestState, text: str) -> Want:
@@ -76,6 +94,8 @@ def read_want(state: RequestState, text: str) -> Want:
             return want  # type: ignore[return-value]
     if _SKIP.match(plain):
         return "skip"
+    if _UNKNOWN.match(plain):
+        return "unknown"
     if _REPEAT.match(plain):
         return "repeat"
     return read_answer(text) or ""
@@ -84,8 +104,15 @@ def read_want(state: RequestState, text: str) -> Want:
 def is_question(text: str) -> bool:
     """Whether a message asks something, rather than answer: it is a question to its end."""
     plain = _plain(text)
+    if _ASKS_OUTRIGHT.match(plain) and len(plain.split()) >= _FEWEST_ASKED:
+        return True
     is_marked = text.rstrip().endswith("?") or "¿" in text
     return is_marked and (bool(_ASKS.match(plain)) or "¿" in text or len(plain.split()) > 3)
+
+
+def is_the_new_one(text: str) -> bool:
+    """Whether somebody would rather have the request that they asked for last."""
+    return bool(_NEW_ONE.search(_plain(text)))
 
 
 def cancels(text: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from app.assistant.fast_paths import read_answer
@@ -39,14 +39,19 @@ _LEVELS = (
 _DENIED = re.compile(r"\b(?:not|no|isn t|isn't)(?: (?:that|so|very|es|tan))? (?:urgent|urgente)\b")
 # A correction that names no field: "actually make it high", "mejor que sea alta".
 _CORRECTING = re.compile(
-    r"^\W*(?:no\b|actually|wait|sorry|oops|i meant|make it|change|set|it s|it is|should be|mejor"
-    r"|en realidad|perdon|espera|quise decir|que sea|cambia\w*|ponl[ea]|pon|corrige)"
+    r"^\W*(?:no|actually|wait|sorry|oops|i meant|make it|change|set|it s|it is|should be|mejor"
+    r"|en realidad|perdon|espera|quise decir|que sea|cambia\w*|ponl[ea]|pon|corrige)\b"
+)
+# Corrections that answer no question.
+_REWRITING = re.compile(
+    r"^\W*(?:(?:actually|no|wait|sorry|en realidad|perdon|espera)\W+)*(?:i meant|make it|change"
+    r"|set (?:it|the)|should be|mejor que|quise decir|que sea|cambia\w*|ponl[ea]|corrige)\b"
 )
 # What comes before what somebody wants, and is not what it is about.
 _OPENING = re.compile(
     r"^\W*(?:(?:hi|hello|hey|hola|oye|buen[oa]s (?:dias|tardes|noches)|please|por favor|ok|okay"
-    r"|so|well|bueno|pues)\W+)*"
-    r"(?:(?:i|we) (?:need|want|would like|d like|have)"
+    r"|so|well|bueno|pues|also|tambien)\W+)*"
+    r"(?:(?:i|we)(?: (?:also|really|just|urgently))? (?:need|want|would like|d like|have)"
     r"(?: to (?:report|request|ask for|get|open|file))?(?: (?:that|somebody to|someone to))?"
     r"|i am reporting|i m reporting|to report|report(?: that)?"
     r"|can (?:you|somebody|someone)(?: please)?|could (?:you|somebody|someone)(?: please)?"
@@ -58,6 +63,14 @@ _OPENING = re.compile(
 _GENERIC = re.compile(
     r"^(?:(?:a |an |un |una |new |nueva )?(?:service |maintenance )?(?:request|ticket|issue|problem"
     r"|solicitud|reporte|problema|falla)(?: de (?:servicio|mantenimiento))?)?$"
+)
+_ONLY_SAYS = r"(?:\b(?:and |y )?(?:it['’ ]?s|it is|this is|that is|is|es|con|with)\s+)?"
+# What is left at the end where the words after it were taken away.
+_TRAILING = re.compile(
+    r"(?:[\s,;:-]+(?:and|with|it['’ ]?s|it is|this is|is|a|the|at|please|y|con|es|por favor|de"
+    r"|porque))+"
+    r"[\s,;:.-]*$",
+    re.IGNORECASE,
 )
 _ADDRESS = re.compile(
     r"(?P<line1>\d{1,6}\s+[^,\n]{2,60}),\s*(?P<city>[^,\d\n]{2,40}),?\s+"
@@ -89,7 +102,8 @@ def read_said(state: RequestState, text: str, around: Surroundings) -> list[Said
     """
     if state.form is None:
         return []
-    awaited = state.form.by_name(state.awaited) if state.awaited else None
+    state = as_waiting(state)
+    awaited = state.form.by_name(state.awaited) if state.form and state.awaited else None
     found = {each.name: each for each in _extracted(state, text, around)}
     corrects = is_correction(text)
     priority = _read_priority(text, state.awaited == PRIORITY or corrects)
@@ -99,20 +113,41 @@ def read_said(state: RequestState, text: str, around: Surroundings) -> list[Said
         found[PRIORITY] = Found(PRIORITY, priority[0], 0.95, priority[1])
     said = {}
     for name, each in found.items():
-        field = state.form.by_name(name)
+        field = state.form.by_name(name) if state.form else None
         if field is not None:
             said[name] = Said(field, each.raw, each.words)
     if awaited is not None and awaited.field.name not in said:
         direct = _read_awaited(awaited, text, around)
-        if direct is not None:
+        if direct is not None and not (said and _is_too_long(direct)):
             said[awaited.field.name] = direct
     _name_it(state, text, said)
-    return [said[each.field.name] for each in state.form.fields if each.field.name in said]
+    fields = state.form.fields if state.form else ()
+    return [said[each.field.name] for each in fields if each.field.name in said]
+
+
+def as_waiting(state: RequestState) -> RequestState:
+    """The state as words are read in it: a field whose widget was put away is still asked for."""
+    return replace(state, awaited=state.awaited or state.declined)
+
+
+def _is_too_long(said: Said) -> bool:
+    """Whether a whole message is more than the field that was asked for can hold."""
+    most = getattr(said.field.field, "max_length", None)
+    return most is not None and isinstance(said.raw, str) and len(said.raw) > most
 
 
 def is_correction(text: str) -> bool:
     """Whether a message says that something should be different from what was said before."""
-    return bool(_CORRECTING.search(" ".join(re.findall(r"[^\W_]+", fold(text)))))
+    return bool(_CORRECTING.search(_plain(text)))
+
+
+def is_rewriting(text: str) -> bool:
+    """Whether a message can be nothing but a correction, whatever was asked."""
+    return bool(_REWRITING.search(_plain(text)))
+
+
+def _plain(text: str) -> str:
+    return " ".join(re.findall(r"[^\W_]+", fold(text)))
 
 
 def _extracted(state: RequestState, text: str, around: Surroundings) -> list[Found]:
@@ -154,6 +189,8 @@ def _read_awaited(awaited: RequestField, text: str, around: Surroundings) -> Sai
         return _choice(awaited, text, around)
     if field.type == "address":
         return _address(awaited, text)
+    if read_answer(text) is not None:
+        return None
     if field.type == "textarea":
         return Said(awaited, text.strip(), "")
     if field.type == "text" and field.name != TITLE:
@@ -204,12 +241,27 @@ def _name_it(state: RequestState, text: str, said: dict[str, Said]) -> None:
     if title is None or TITLE in said or (known is not None and not known.is_inferred):
         return
     is_asked = state.awaited == TITLE
+    if is_asked and read_answer(text) is not None:
+        return
     is_new = PRIORITY in said and state.awaited in ("", PRIORITY) and not is_correction(text)
     if known is not None and not is_new:
         return
     named = name_of_request(text, said)
     if named and (is_asked or len(named.split()) > 1 or known is None):
         said[TITLE] = Said(title, named, squeeze(text), is_inferred=not is_asked)
+
+
+def _without_priority(line: str) -> str:
+    """A line without the words that only say how soon; as it is where folding moves letters."""
+    folded = fold(line)
+    if len(folded) != len(line):
+        return line
+    for _level, pattern in _PRIORITIES:
+        match = re.search(rf"{_ONLY_SAYS}\b(?:{pattern})\b", folded)
+        if match:
+            line = line[: match.start()] + line[match.end() :]
+            folded = folded[: match.start()] + folded[match.end() :]
+    return squeeze(line)
 
 
 def name_of_request(text: str, said: dict[str, Said]) -> str:
@@ -221,8 +273,10 @@ def name_of_request(text: str, said: dict[str, Said]) -> str:
         line = line[opening.end() :] if opening else line
     priority = said.get(PRIORITY)
     if priority and priority.words:
-        line = squeeze(re.sub(re.escape(priority.words), "", line, flags=re.IGNORECASE))
-    line = re.sub(r"\s+,|,\s*$", "", line).strip(" ,;:-.")
+        line = re.sub(_ONLY_SAYS + re.escape(priority.words), "", line, flags=re.IGNORECASE)
+        line = _without_priority(squeeze(line))
+    line = re.sub(r"\s*,(?:\s*,)*", ",", line).strip(" ,;:-.!")
+    line = _TRAILING.sub("", line)
     if _GENERIC.match(fold(line)):
         return ""
     if len(line) > LONGEST_TITLE:

@@ -1,0 +1,175 @@
+"""Somebody who puts a request together: what they say and tap, and what that comes to."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from flask import Flask
+from sqlalchemy import delete, select
+
+from app.assistant.cli import Asker, run_one
+from app.assistant.envelope import envelope
+from app.assistant.fast_paths import read_answer
+from app.db import Scope, ScopedSession, new_id
+from app.extensions import services
+from app.files.models import StoredFile
+from app.files.uploads import store_upload
+from app.skills.service_requests.catalog import load_form
+from app.skills.service_requests.definitions import RequestForm
+from app.skills.service_requests.drafting import load_state_at_head
+from app.skills.service_requests.models import RequestType
+from app.skills.service_requests.state import RequestState, next_step
+from tests.acceptance.asking import Reply
+from tests.acceptance.service_requests.conversation import Turn
+from tests.acceptance.service_requests.following import FollowingModel, Planned
+from tests.factories import Member
+from tests.files import samples
+
+
+@dataclass
+class Talk:
+    """One person in one thread; with a `model`, that is what answers them.
+
+    `uploads` are the ids of the files that were added, by name.
+    """
+
+    app: Flask
+    person: Member
+    language: str
+    model: FollowingModel | None = None
+    thread_id: UUID = field(default_factory=new_id)
+    uploads: dict[str, UUID] = field(default_factory=dict)
+    asked: str = ""
+
+    def take(self, turn: Turn) -> Reply:
+        """Say or tap what the turn says, and have the model go about it as it says."""
+        self.language = turn.language or self.language
+        step = self.step_of(turn)
+        if turn.remove:
+            self._remove(turn.remove)
+        if self.model is not None:
+            self.model.words = turn.words
+            self.model.plan = [] if step else self._plan(turn)
+        return self.send(turn.say, step)
+
+    def send(self, words: str, step: Mapping[str, Any] | None = None) -> Reply:
+        """One message, in words or as a step."""
+        with self.app.app_context():
+            asker = Asker(self._scope, self.language)
+            message = run_one(asker, words, self.language, self.thread_id, step=step)
+            body = envelope(message).model_dump(mode="json")
+        reply = Reply(words, body | {"tool_trace": message.tool_trace})
+        # What a model asks in its own words, nobody but the person knows.
+        self.asked = _last_question(reply.text)
+        return reply
+
+    @property
+    def state(self) -> RequestState:
+        """What the conversation has come to, read from nothing but its messages."""
+        found: RequestState = self._look(
+            lambda session: load_state_at_head(session, self.thread_id, "en")
+        )
+        return found
+
+    def form(self, slug: str) -> RequestForm:
+        """A type of the house."""
+        by_slug = select(RequestType.id).where(
+            RequestType.group_id == self.person.group_id, RequestType.slug == slug
+        )
+        found: RequestForm = self._look(
+            lambda session: load_form(session, session.scalars(by_slug).one())
+        )
+        return found
+
+    def step_of(self, turn: Turn) -> dict[str, Any] | None:
+        """The step that a tap posts; fields by name become fields by id."""
+        if turn.choose:
+            return {"type": "type_selection", "type_id": str(self.form(turn.choose).type_id)}
+        step = dict(turn.tap)
+        if "field" in step:
+            step["field_id"] = self._field_id(step.pop("field"))
+        if "upload" in step:
+            step["value"] = [self._upload(name) for name in step.pop("upload")]
+        return step or None
+
+    def _upload(self, name: str) -> dict[str, Any]:
+        """Add a picture as the widget does, which then says where it is."""
+
+        def store(session: ScopedSession) -> tuple[UUID, int]:
+            picture = io.BytesIO(samples.picture(size=(64, 48)))
+            stored = store_upload(session, services().files, picture, name, kinds=("image",))
+            session.flush()
+            return stored.id, stored.size
+
+        self.uploads[name], size = self._look(store)
+        return {"path": f"/files/{self.uploads[name]}", "name": name, "size": size}
+
+    def _remove(self, name: str) -> None:
+        """Take a file away that was added, as the clean-up does after a day."""
+        gone = delete(StoredFile).where(StoredFile.id == self.uploads[name])
+        self._look(lambda session: session.execute(gone))
+
+    def _plan(self, turn: Turn) -> list[Planned]:
+        state = self.state
+        if turn.calls is None:
+            return usual_plan(state, turn.say, self.asked)
+        return [(tool, self._by_id(state, arguments)) for tool, arguments in turn.calls]
+
+    def _by_id(self, state: RequestState, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """A call's arguments as a model writes them: fields and types by their ids."""
+        made = dict(arguments)
+        if "values" in made:
+            made["values"] = {self._field_id(name): raw for name, raw in made["values"].items()}
+        if "skipped" in made:
+            made["skipped"] = [self._field_id(name) for name in made["skipped"]]
+        if "field" in made:
+            made["field_id"] = self._field_id(made.pop("field"))
+        if "type" in made:
+            made["type_id"] = str(self.form(made.pop("type")).type_id)
+        if "answer" in made:
+            made["questions_answers"] = [_pair(state, self.asked, made.pop("answer"))]
+        return made
+
+    def _field_id(self, name: str) -> str:
+        form = self.state.form
+        found = form.by_name(name) if form else None
+        return str(found.field_id) if found else name
+
+    @property
+    def _scope(self) -> Scope:
+        return Scope(self.person.group_id, self.person.user_id, self.person.role)
+
+    def _look(self, look: Callable[[ScopedSession], Any]) -> Any:
+        with self.app.app_context(), services().database.transaction(self._scope) as session:
+            return look(session)
+
+
+def usual_plan(state: RequestState, said: str, asked: str) -> list[Planned]:
+    """What a model that has read its instructions does about a message that needs no thought."""
+    kind, answer = next_step(state).kind, read_answer(said)
+    if state.form is None:
+        return [("suggest_service_request_type", {"user_query": said})]
+    awaited = state.form.by_name(state.awaited)
+    if awaited is not None:
+        return [("record_answers", {"values": {str(awaited.field_id): said}})]
+    if kind == "question":
+        return [("record_answers", {"questions_answers": [_pair(state, asked, said)]})]
+    if kind == "resolution" and answer:
+        return [("record_answers", {"resolved": answer == "yes"})]
+    if kind in ("optional", "submit") and answer == "no":
+        return [("submit_service_request", {})]
+    return []
+
+
+def _pair(state: RequestState, asked: str, answer: str) -> dict[str, str]:
+    return {"question": state.asked or asked, "answer": answer}
+
+
+def _last_question(text: str) -> str:
+    questions = re.findall(r"[^\n.]*\?", text)
+    return questions[-1].strip() if questions else ""
