@@ -29,6 +29,7 @@ from app.config import Settings
 from app.db import Base, Database, Scope, new_id, utc_now
 from app.files.models import StoredFile
 from app.idempotency import KeyedAnswer
+from app.notifications.models import Notification
 from app.retrieval.models import Embedding
 from app.skills.expenses.models import Expense, ExpenseSettings
 from app.skills.forms.models import (
@@ -47,6 +48,11 @@ from app.skills.knowledge.models import (
     ManualSection,
     Product,
 )
+from app.skills.service_requests.models import (
+    RequestCounter,
+    RequestSettings,
+    RequestTypeVersion,
+)
 from tests.factories import (
     Member,
     make_product,
@@ -56,6 +62,7 @@ from tests.factories import (
     make_user,
 )
 from tests.factories.people import browser_token
+from tests.factories.service_requests import make_request, make_team, make_type, make_update
 
 TABLES = sorted(Base.metadata.tables)
 # Whom the rows of a table belong to: its group, one person, or nobody (no right at all).
@@ -71,6 +78,7 @@ PERSONAL = (
     "form_drafts",
     "form_handovers",
     "keyed_answers",
+    "notifications",
 )
 EVERY_TABLE = [pytest.param(Base.metadata.tables[name], id=name) for name in TABLES]
 READABLE_TABLES = [
@@ -100,6 +108,7 @@ def fill(owner: Database, database: Database, member: Member) -> None:
     make_turn_facts(database, member, latency_ms=1200, search_ms=30)
     make_section(owner, group_id)
     make_product(owner, group_id)
+    ask_for_something(owner, member)
     with owner.transaction() as session:
         session.add_all(
             [
@@ -151,6 +160,23 @@ def fill(owner: Database, database: Database, member: Member) -> None:
                 content_hash="x",
                 embedding=[1, 2, 3],
             )
+        )
+
+
+def ask_for_something(owner: Database, member: Member) -> None:
+    """A request with its story, its type with a past, a team, the settings and a notification."""
+    of_group: dict[str, Any] = {"group_id": member.group_id}
+    kind = make_type(owner, member.group_id)
+    make_team(owner, member.group_id, [member])
+    make_update(owner, make_request(owner, member, type_id=kind.id), member, "note")
+    with owner.transaction() as session:
+        session.add_all(
+            [
+                RequestTypeVersion(**of_group, type_id=kind.id, version=0, content={}),
+                RequestCounter(**of_group, year=2026, last=1),
+                RequestSettings(**of_group),
+                Notification(**of_group, user_id=member.user_id, text_en="", text_es="", url="/"),
+            ]
         )
 
 
