@@ -135,6 +135,9 @@ def confirm(
         Forbidden: their role may not do that (any more).
         ComandaError: the tool could not do it; the proposal stays open.
     """
+    # The conversation before its proposal, as whoever goes on in it takes them: else each could
+    # wait for the other, and what is done could be what was taken back at that moment.
+    hold_thread(session, load_proposal(session, proposal_id).thread_id)
     proposal = load_proposal(session, proposal_id, lock=True)
     state = state_at(proposal, utc_now())
     if state == "confirmed":

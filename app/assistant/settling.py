@@ -93,6 +93,8 @@ def decide_in_words(writer: ReplyWriter, registry: Registry, question: Message) 
     tool = ""
     try:
         with writer.transaction() as session:
+            # The thread before the turn, as in `offer_in`: a "yes" takes both.
+            hold_thread(session, writer.claim.thread_id)
             writer.hold(session)
             proposal = _meant(session, question)
             if proposal is None or _is_for_its_skill(registry, proposal, answer, question):

@@ -55,18 +55,12 @@ def at_work(app: Flask, owner: Database, technician: Member) -> CheckedClient:
 
 
 @pytest.fixture
-def fixer(owner: Database, member: Member) -> Member:
-    """Somebody of the staff who looks after requests."""
-    return make_user(owner, member.group_id)
-
-
-@pytest.fixture
-def wide(owner: Database, member: Member, fixer: Member) -> RequestType:
+def wide(owner: Database, member: Member, technician: Member) -> RequestType:
     """A type with a field of each kind."""
-    return make_type(owner, member.group_id, team=[fixer])
+    return make_type(owner, member.group_id, team=[technician])
 
 
 @pytest.fixture
-def short(owner: Database, member: Member, fixer: Member) -> RequestType:
+def short(owner: Database, member: Member, technician: Member) -> RequestType:
     """A type that asks for little."""
-    return make_type(owner, member.group_id, short_fields(), team=[fixer])
+    return make_type(owner, member.group_id, short_fields(), team=[technician])

@@ -31,6 +31,12 @@ HOME = {"line1": "123 Main St", "city": "LA", "state": "CA", "postal": "90001"}
 
 
 @pytest.fixture
+def browser(app: Flask, owner: Database, member: Member) -> CheckedClient:
+    """The browser of whoever asks for something."""
+    return sign_in(app, owner, member)
+
+
+@pytest.fixture
 def talk(database: Database, member: Member, wide: RequestType) -> Talk:
     """A conversation in which the type with all fields has been chosen."""
     return start_talk(database, member, wide)
@@ -147,9 +153,9 @@ def test_a_value_that_cannot_be_taken_is_told_beside_its_field(
 
 
 def test_somebody_elses_file_one_that_is_gone_and_one_of_another_kind_are_not_taken(
-    owner: Database, browser: CheckedClient, talk: Talk, member: Member, fixer: Member
+    owner: Database, browser: CheckedClient, talk: Talk, member: Member, technician: Member
 ) -> None:
-    theirs, gone = make_file(owner, fixer), make_file(owner, member)
+    theirs, gone = make_file(owner, technician), make_file(owner, member)
     odd = make_file(owner, member, kind="office")
     huge = make_file(owner, member, size=11 * 1024 * 1024)
     elsewhere = make_file(owner, member, owner_id=new_id(), owner_kind="form_draft")
@@ -465,11 +471,11 @@ def test_a_form_that_is_refused_says_so_on_the_page_and_adds_nothing(
 
 
 def test_somebody_elses_conversation_is_none(
-    app: Flask, owner: Database, talk: Talk, fixer: Member
+    app: Flask, owner: Database, talk: Talk, technician: Member
 ) -> None:
     talk.ask_for("place")
     step = value_of(talk, "place", "bar")
-    for who in (fixer, make_user(owner, fixer.group_id, "admin"), make_user(owner)):
+    for who in (technician, make_user(owner, technician.group_id, "admin"), make_user(owner)):
         refused(talk, lambda who=who: send(sign_in(app, owner, who), talk, step), 404)
 
 
