@@ -121,7 +121,7 @@ def _files(value: Sequence[Mapping[str, Any]]) -> tuple[FileLine, ...]:
 
 def draw_events(request: ServiceRequest, updates: Sequence[RequestUpdate]) -> list[Event]:
     """The story of a request, oldest first; it begins with its submission."""
-    sent = Event("sent", "send", request.submitted_at, request.requester, _("Sent"))
+    sent = Event("sent", "send", request.submitted_at, request.requester, _("Sent in"))
     return [sent, *(_draw_event(request, each) for each in updates)]
 
 
@@ -152,7 +152,7 @@ def _draw_event(request: ServiceRequest, update: RequestUpdate) -> Event:
 def draw_stages(request: ServiceRequest) -> list[Stage]:
     """How far it has come, for a line of dots."""
     stages = [
-        Stage(_("Sent"), request.submitted_at),
+        Stage(_("Sent in"), request.submitted_at),
         Stage(_("Being looked at"), request.responded_at),
         Stage(_("Resolved"), request.resolved_at),
         Stage(_("Closed"), request.closed_at),

@@ -151,10 +151,8 @@ def _acts(seen: Seen) -> Choices:
     status = seen.request.status
     targets = may_become(status, is_agent=seen.is_agent)
     is_over = status in ("resolved", "closed")
-    return [
-        (target, _(REOPEN if is_over and target == "in_progress" else STATUS_ACTS[target]))
-        for target in targets
-    ]
+    words = STATUS_ACTS | ({"in_progress": REOPEN} if is_over else {})
+    return [(target, _(words[target])) for target in targets]
 
 
 def queue_page(session: ScopedSession, filters: Filters, page: int, *, alone: bool) -> str:
@@ -196,7 +194,7 @@ def _choices(session: ScopedSession) -> dict[str, Choices]:
     people = [(str(id_), name) for id_, name in list_assignees(session) if id_ != own]
     types = [(str(each.id), each.name(language)) for each in list_types(session)]
     return {
-        "statuses": [(OPEN, _("Open")), *states, (ALL, _("All states"))],
+        "statuses": [(OPEN, _("Still open")), *states, (ALL, _("All states"))],
         "teams": [
             ("", _("All teams")),
             *((str(each.id), each.name(language)) for each in list_teams(session)),

@@ -66,7 +66,7 @@ def test_who_has_asked_for_nothing_is_shown_the_way_to_the_chat(browser: Checked
     assert "You have not asked for anything yet." in page.text
     assert page.find_all("a", href="/chat")
     assert "None of your requests is open." in browser.page("/requests?state=open").text
-    assert "None of your requests is done yet." in browser.page("/requests?state=closed").text
+    assert "None of your requests is finished yet." in browser.page("/requests?state=closed").text
     assert "There are no more." in browser.page("/requests?page=9").text
 
 
