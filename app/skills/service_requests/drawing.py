@@ -16,6 +16,7 @@ from app.fields.checking import shown_fields
 from app.fields.definitions import FILE_TYPES
 from app.fields.display import display
 from app.files.pages import size_in_words
+from app.skills.service_requests.definitions import TITLE
 from app.skills.service_requests.models import RequestUpdate, ServiceRequest
 from app.skills.service_requests.sla import Standing, ended_at, span, standing
 from app.skills.service_requests.stored import read_form
@@ -93,7 +94,8 @@ def draw_lines(request: ServiceRequest, language: str) -> list[Line]:
     lines, step = [], "main"
     for each in fields:
         field = each.field
-        if field.name not in shown or field.name not in values:
+        # What it is about is the heading of the page.
+        if field.name not in shown or field.name not in values or field.name == TITLE:
             continue
         heading = _(STEP_WORDS[each.step]) if each.step != step else ""
         step = each.step

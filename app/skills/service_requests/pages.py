@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from flask import render_template, request, url_for
 from flask_babel import gettext as _
+from flask_login import current_user
 
 from app.accounts.pages import moment_in_words
 from app.db import ScopedSession, new_id, utc_now
 from app.errors import ComandaError
+from app.fields.display import display_moment
 from app.skills.service_requests.blueprint import reader_language
 from app.skills.service_requests.drawing import (
     Stage,
@@ -71,8 +74,14 @@ def common(session: ScopedSession) -> dict[str, Any]:
         "has_queue": has_queue(session),
         "sees_all": is_editor(session),
         "moment_in_words": moment_in_words,
+        "moment": _moment,
         "language": reader_language(),
     }
+
+
+def _moment(at: datetime) -> str:
+    """A moment as the house's clock shows it."""
+    return display_moment(at.astimezone(current_user.zone), reader_language())
 
 
 def view_lines(
@@ -179,7 +188,7 @@ def _quick(filters: Filters) -> list[tuple[str, str, bool]]:
     """The views that are asked for most: their words, where they lead, and whether they are on."""
     views = [
         (_("All open"), Filters()),
-        (_("Mine"), Filters(assignee=ME)),
+        (_("Assigned to me"), Filters(assignee=ME)),
         (_("Nobody's"), Filters(assignee=NOBODY)),
         (_("Overdue"), Filters(is_overdue=True)),
     ]
