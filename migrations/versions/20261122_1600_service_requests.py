@@ -94,6 +94,11 @@ REPLY = f"""
     END
 """
 
+# All that the numbers of requests are made of, and the policy looks at.
+MEASURED = (
+    "type_id", "status", "due_at", "responded_at", "resolved_at", "closed_at", "user_id", "team_id",
+    "is_ai_resolution_attempted", "is_ai_resolution_successful",
+)  # fmt: skip
 OF_GROUP, OF_USER, BY_USER = ("groups", "CASCADE"), ("users", "CASCADE"), ("users", "SET NULL")
 OF_TYPE, OF_TEAM = ("service_request_types", "CASCADE"), ("service_teams", "SET NULL")
 
@@ -264,6 +269,9 @@ def create_requests() -> None:
         *counts("type_version"),
         *documents("form", "values", "origins"),
         *texts("title", "priority", "status", "language"),
+        sa.Column(
+            "folded", sa.Text(), sa.Computed("fold_text(title || ' ' || requester)", persisted=True)
+        ),
         *ids("team_id", "assignee_id", nullable=True),
         *counts("year", "number"),
         *flags("is_ai_resolution_attempted", "is_ai_resolution_successful"),
@@ -291,9 +299,21 @@ def create_requests() -> None:
         ("queue", ("status", "due_at")),
         ("own", ("user_id", "submitted_at")),
         ("assigned", ("assignee_id", "status")),
-        ("submitted", ("submitted_at",)),
+        ("due", ("due_at", "id")),
     ):
         op.create_index(f"ix_service_requests_{name}", table, ["group_id", *columns])
+    op.create_index(
+        "ix_service_requests_open",
+        table,
+        ["group_id", "due_at", "id"],
+        postgresql_where=sa.text("status IN ('new', 'in_progress', 'waiting')"),
+    )
+    op.create_index(
+        "ix_service_requests_submitted",
+        table,
+        ["group_id", "submitted_at"],
+        postgresql_include=[*MEASURED],
+    )
     op.create_table(
         "service_request_counters",
         *ids("group_id"),

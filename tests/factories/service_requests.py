@@ -11,12 +11,7 @@ from sqlalchemy import func, select
 
 from app.accounts.models import User
 from app.db import Database, new_id, utc_now
-from app.fields.definitions import Words
-from app.skills.service_requests.definitions import (
-    RequestForm,
-    main_fields,
-    read_request_fields,
-)
+from app.skills.service_requests.definitions import main_fields
 from app.skills.service_requests.models import (
     RequestTeam,
     RequestType,
@@ -24,7 +19,6 @@ from app.skills.service_requests.models import (
     ServiceRequest,
     TeamMember,
 )
-from app.skills.service_requests.stored import store_form
 from tests.factories.people import Member
 
 WHERE, PHOTO, WHEN = (UUID(int=number) for number in (3, 4, 5))
@@ -131,15 +125,12 @@ def make_request(
 
 def stored_form() -> dict[str, Any]:
     """What a request keeps of the type that `make_type` makes."""
-    form = RequestForm(
-        UUID(int=9),
-        1,
-        Words(en="Cooling", es="Refrigeración"),
-        (Words(en="Maintenance", es="Mantenimiento"),),
-        read_request_fields(FIELDS),
-        icon="thermometer",
-    )
-    return store_form(form)
+    return {
+        "name": {"en": "Cooling", "es": "Refrigeración"},
+        "path": [{"en": "Maintenance", "es": "Mantenimiento"}],
+        "icon": "thermometer",
+        "fields": FIELDS,
+    }
 
 
 def make_update(

@@ -8,8 +8,8 @@ from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import ColumnElement, Date, Row, case, cast, func, select, tuple_
-from sqlalchemy.dialects.postgresql import INTERVAL
+from sqlalchemy import ColumnElement, DateTime, Row, case, cast, func, select, tuple_
+from sqlalchemy.dialects.postgresql import ARRAY, INTERVAL
 
 from app.db import ScopedSession
 from app.skills.service_requests.models import OPEN_STATUSES, RequestType, ServiceRequest
@@ -55,12 +55,14 @@ def first_month(today: dt.date, months: int) -> dt.date:
 
 def measure(session: ScopedSession, first: dt.date, zone: ZoneInfo, now: dt.datetime) -> Report:
     """What became of the requests that were submitted since the day `first`. One scan."""
-    month = cast(func.date_trunc("month", func.timezone(zone.key, _R.submitted_at)), Date)
-    since = dt.datetime.combine(first, dt.time(), zone)
+    months = _months(first, now.astimezone(zone).date())
+    begins = [dt.datetime.combine(each, dt.time(), zone) for each in months]
+    # The place of its month among them: much faster than to reckon with zones for each row.
+    month = func.width_bucket(_R.submitted_at, cast(begins, ARRAY(DateTime(timezone=True))))
     # Named once, so that the sets group by one expression and not by two that look alike.
     source = (
         select(_R.type_id, month.label("month"), *_facts(now))
-        .where(of_group(session), _R.submitted_at >= since)
+        .where(of_group(session), _R.submitted_at >= begins[0])
         .subquery()
     )
     columns = source.c
@@ -70,7 +72,14 @@ def measure(session: ScopedSession, first: dt.date, zone: ZoneInfo, now: dt.date
         columns.month,
         *_numbers(columns),
     ).group_by(func.grouping_sets(tuple_(), tuple_(columns.type_id), tuple_(columns.month)))
-    return _report(session, list(session.execute(query)))
+    return _report(session, months, list(session.execute(query)))
+
+
+def _months(first: dt.date, last: dt.date) -> list[dt.date]:
+    """The first days of the months from one to the other, those without a request with them."""
+    count = (last.year - first.year) * 12 + last.month - first.month + 1
+    whole = (divmod(first.month - 1 + step, 12) for step in range(max(count, 1)))
+    return [dt.date(first.year + years, month + 1, 1) for years, month in whole]
 
 
 def _facts(now: dt.datetime) -> list[ColumnElement[Any]]:
@@ -91,7 +100,8 @@ def _facts(now: dt.datetime) -> list[ColumnElement[Any]]:
 
 
 def _seconds(moment: Any) -> ColumnElement[Any]:
-    return func.extract("epoch", cast(moment - _R.submitted_at, INTERVAL))
+    # Not `extract`, which reckons in numerics: they are slow to sort.
+    return func.date_part("epoch", cast(moment - _R.submitted_at, INTERVAL))
 
 
 def _numbers(columns: Any) -> list[ColumnElement[Any]]:
@@ -118,16 +128,16 @@ def _numbers(columns: Any) -> list[ColumnElement[Any]]:
 OF_ALL, OF_TYPE, OF_MONTH = 3, 1, 2
 
 
-def _report(session: ScopedSession, rows: list[Row[Any]]) -> Report:
+def _report(session: ScopedSession, months: list[dt.date], rows: list[Row[Any]]) -> Report:
     measured = [(*row[:3], Measured(*row[3:])) for row in map(tuple, rows)]
     total = next((found for kind, _t, _m, found in measured if kind == OF_ALL), Measured())
-    by_month = {month: found for kind, _t, month, found in measured if kind == OF_MONTH}
+    of_month = {place: found for kind, _t, place, found in measured if kind == OF_MONTH}
     by_id = {type_id: found for kind, type_id, _m, found in measured if kind == OF_TYPE}
     types = _types(session, by_id)
     by_type = [(types.get(type_id), found) for type_id, found in by_id.items()]
     return Report(
         total,
-        dict(sorted(by_month.items())),
+        {month: of_month.get(place, Measured()) for place, month in enumerate(months, 1)},
         sorted(by_type, key=lambda each: (-each[1].submitted, each[0].slug if each[0] else "")),
     )
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from flask_babel import gettext as _
+from markupsafe import Markup
 
-from app.db import utc_now
+from app.assistant.citations import CITATION
+from app.db import read_id, utc_now
 from app.errors import N_
 from app.fields.checking import shown_fields
 from app.fields.definitions import FILE_TYPES
 from app.fields.display import display
 from app.files.pages import size_in_words
+from app.markdown import render_model_text
+from app.skills.service_requests.definitions import TITLE
 from app.skills.service_requests.models import RequestUpdate, ServiceRequest
 from app.skills.service_requests.sla import Standing, ended_at, span, standing
 from app.skills.service_requests.stored import read_form
@@ -41,11 +45,12 @@ ICONS = {
 
 @dataclass(frozen=True)
 class FileLine:
-    """A file that was attached, with its size in words."""
+    """A file with its size in words; one that could not be attached has only its name."""
 
     id: str
     name: str
     size: str
+    is_there: bool
 
 
 @dataclass(frozen=True)
@@ -68,7 +73,7 @@ class Event:
     at: datetime
     who: str
     line: str = ""
-    body: str = ""
+    body: Markup | str = ""
     is_internal: bool = False
     is_theirs: bool = False
 
@@ -81,8 +86,11 @@ class Stage:
     at: datetime | None
 
 
-def draw_lines(request: ServiceRequest, language: str) -> list[Line]:
-    """What was submitted, in the reader's language; fields that were hidden or left are not."""
+def draw_lines(request: ServiceRequest, language: str, kept: Collection[UUID]) -> list[Line]:
+    """What was submitted, in the reader's language; fields that were hidden or left are not.
+
+    `kept` are the files that the request has.
+    """
     fields = read_form(request).fields
     values = {
         each.field.name: request.values[str(each.field_id)]
@@ -93,7 +101,8 @@ def draw_lines(request: ServiceRequest, language: str) -> list[Line]:
     lines, step = [], "main"
     for each in fields:
         field = each.field
-        if field.name not in shown or field.name not in values:
+        # What it is about is the heading of the page.
+        if field.name not in shown or field.name not in values or field.name == TITLE:
             continue
         heading = _(STEP_WORDS[each.step]) if each.step != step else ""
         step = each.step
@@ -105,30 +114,37 @@ def draw_lines(request: ServiceRequest, language: str) -> list[Line]:
                 field.label.text(language),
                 "" if is_files else display(field, value, language),
                 str(origin.get("words") or ""),
-                _files(value) if is_files else (),
+                _files(value, kept) if is_files else (),
                 heading,
             )
         )
     return lines
 
 
-def _files(value: Sequence[Mapping[str, Any]]) -> tuple[FileLine, ...]:
+def _files(value: Sequence[Mapping[str, Any]], kept: Collection[UUID]) -> tuple[FileLine, ...]:
     return tuple(
-        FileLine(str(each["id"]), str(each["name"]), size_in_words(int(each.get("size") or 0)))
+        FileLine(
+            str(each["id"]),
+            str(each["name"]),
+            size_in_words(int(each.get("size") or 0)),
+            read_id(str(each["id"])) in kept,
+        )
         for each in value
     )
 
 
 def draw_events(request: ServiceRequest, updates: Sequence[RequestUpdate]) -> list[Event]:
     """The story of a request, oldest first; it begins with its submission."""
-    sent = Event("sent", "send", request.submitted_at, request.requester, _("Sent"))
+    sent = Event("sent", "send", request.submitted_at, request.requester, _("Sent in"))
     return [sent, *(_draw_event(request, each) for each in updates)]
 
 
 def _draw_event(request: ServiceRequest, update: RequestUpdate) -> Event:
     line = {
         "answer": update.question,
-        "resolution": _("The assistant proposed a solution"),
+        "resolution": _("The assistant proposed a solution, and it helped")
+        if update.after == "accepted"
+        else _("The assistant proposed a solution"),
         "reply": _("Reply"),
         "note": _("Note, for the house alone"),
     }.get(update.kind, "")
@@ -136,23 +152,24 @@ def _draw_event(request: ServiceRequest, update: RequestUpdate) -> Event:
         line = change_in_words(update.kind, update.after)
     if update.kind == "priority":
         line = _("Priority: %(level)s", level=line)
-    is_theirs = update.author_id is not None and update.author_id == request.user_id
+    is_proposed = update.kind == "resolution"
+    by_requester = update.author_id is not None and update.author_id == request.user_id
     return Event(
         update.kind,
         ICONS[update.kind],
         update.created_at,
-        "Comanda" if update.kind == "resolution" else update.author or _("Former colleague"),
+        "Comanda" if is_proposed else update.author or _("Former colleague"),
         line,
-        update.body,
+        render_model_text(CITATION.sub("", update.body)) if is_proposed else update.body,
         update.is_internal,
-        is_theirs or update.kind == "answer",
+        update.kind == "answer" or (by_requester and not is_proposed),
     )
 
 
 def draw_stages(request: ServiceRequest) -> list[Stage]:
     """How far it has come, for a line of dots."""
     stages = [
-        Stage(_("Sent"), request.submitted_at),
+        Stage(_("Sent in"), request.submitted_at),
         Stage(_("Being looked at"), request.responded_at),
         Stage(_("Resolved"), request.resolved_at),
         Stage(_("Closed"), request.closed_at),

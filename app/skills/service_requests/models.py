@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint, text
+from sqlalchemy import CheckConstraint, Computed, ForeignKey, Index, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.bilingual import in_language
@@ -15,6 +15,11 @@ PRIORITIES = ("low", "normal", "high", "urgent")
 STATUSES = ("new", "in_progress", "waiting", "resolved", "closed")
 OPEN_STATUSES = ("new", "in_progress", "waiting")
 UPDATE_KINDS = ("answer", "resolution", "reply", "note", "status", "assignment", "priority")
+# What the numbers of requests are made of, and whose they are.
+MEASURED = (
+    "type_id", "status", "due_at", "responded_at", "resolved_at", "closed_at", "user_id", "team_id",
+    "is_ai_resolution_attempted", "is_ai_resolution_successful",
+)  # fmt: skip
 _PRIORITY = "priority IN ('low', 'normal', 'high', 'urgent')"
 
 
@@ -130,13 +135,30 @@ class ServiceRequest(Base):
     """
 
     __tablename__ = "service_requests"
+    # What the database computes is not sent back after each write.
+    __mapper_args__ = {"eager_defaults": False}  # noqa: RUF012 (SQLAlchemy's own name)
     __table_args__ = (
         UniqueConstraint("group_id", "year", "number"),
         UniqueConstraint("thread_id", "begun_at"),
         Index("ix_service_requests_queue", "group_id", "status", "due_at"),
         Index("ix_service_requests_own", "group_id", "user_id", "submitted_at"),
         Index("ix_service_requests_assigned", "group_id", "assignee_id", "status"),
-        Index("ix_service_requests_submitted", "group_id", "submitted_at"),
+        # Those that are due first, of all and of the open ones, in the order of the queue.
+        Index("ix_service_requests_due", "group_id", "due_at", "id"),
+        Index(
+            "ix_service_requests_open",
+            "group_id",
+            "due_at",
+            "id",
+            postgresql_where=text("status IN ('new', 'in_progress', 'waiting')"),
+        ),
+        # All that their numbers, and the policy, look at: the wide rows are not read for those.
+        Index(
+            "ix_service_requests_submitted",
+            "group_id",
+            "submitted_at",
+            postgresql_include=MEASURED,
+        ),
         CheckConstraint(_PRIORITY, name="priority"),
         CheckConstraint(
             "status IN ('new', 'in_progress', 'waiting', 'resolved', 'closed')", name="status"
@@ -159,6 +181,10 @@ class ServiceRequest(Base):
     values: Mapped[JsonObject]
     origins: Mapped[JsonObject] = mapped_column(default=dict)
     title: Mapped[str]
+    # Title and requester without case and accents, for searching only: nobody loads it.
+    folded: Mapped[str | None] = mapped_column(
+        Computed("fold_text(title || ' ' || requester)", persisted=True), deferred=True
+    )
     priority: Mapped[str]
     status: Mapped[str] = mapped_column(default="new")
     language: Mapped[str]

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from flask import render_template, request, url_for
 from flask_babel import gettext as _
+from flask_login import current_user
 
 from app.accounts.pages import moment_in_words
 from app.db import ScopedSession, new_id, utc_now
 from app.errors import ComandaError
+from app.fields.display import display_moment
 from app.skills.service_requests.blueprint import reader_language
 from app.skills.service_requests.drawing import (
     Stage,
@@ -39,6 +42,7 @@ from app.skills.service_requests.requests import (
     has_queue,
     is_editor,
     list_agents,
+    list_kept_files,
     list_own,
     list_updates,
     names_of,
@@ -71,8 +75,14 @@ def common(session: ScopedSession) -> dict[str, Any]:
         "has_queue": has_queue(session),
         "sees_all": is_editor(session),
         "moment_in_words": moment_in_words,
+        "moment": _moment,
         "language": reader_language(),
     }
+
+
+def _moment(at: datetime) -> str:
+    """A moment as the house's clock shows it."""
+    return display_moment(at.astimezone(current_user.zone), reader_language())
 
 
 def view_lines(
@@ -128,7 +138,7 @@ def request_page(session: ScopedSession, seen: Seen, error: ComandaError | None 
         type=form.name.text(language),
         path=[each.text(language) for each in form.path],
         icon_name=form.icon,
-        lines=draw_lines(found, language),
+        lines=draw_lines(found, language, list_kept_files(session, found)),
         events=draw_events(found, list_updates(session, seen)),
         assignee=assignee_name(found, names),
         has_left=found.assignee_id is not None and found.assignee_id not in names,
@@ -151,10 +161,8 @@ def _acts(seen: Seen) -> Choices:
     status = seen.request.status
     targets = may_become(status, is_agent=seen.is_agent)
     is_over = status in ("resolved", "closed")
-    return [
-        (target, _(REOPEN if is_over and target == "in_progress" else STATUS_ACTS[target]))
-        for target in targets
-    ]
+    words = STATUS_ACTS | ({"in_progress": REOPEN} if is_over else {})
+    return [(target, _(words[target])) for target in targets]
 
 
 def queue_page(session: ScopedSession, filters: Filters, page: int, *, alone: bool) -> str:
@@ -181,7 +189,7 @@ def _quick(filters: Filters) -> list[tuple[str, str, bool]]:
     """The views that are asked for most: their words, where they lead, and whether they are on."""
     views = [
         (_("All open"), Filters()),
-        (_("Mine"), Filters(assignee=ME)),
+        (_("Assigned to me"), Filters(assignee=ME)),
         (_("Nobody's"), Filters(assignee=NOBODY)),
         (_("Overdue"), Filters(is_overdue=True)),
     ]
@@ -196,7 +204,7 @@ def _choices(session: ScopedSession) -> dict[str, Choices]:
     people = [(str(id_), name) for id_, name in list_assignees(session) if id_ != own]
     types = [(str(each.id), each.name(language)) for each in list_types(session)]
     return {
-        "statuses": [(OPEN, _("Open")), *states, (ALL, _("All states"))],
+        "statuses": [(OPEN, _("Still open")), *states, (ALL, _("All states"))],
         "teams": [
             ("", _("All teams")),
             *((str(each.id), each.name(language)) for each in list_teams(session)),

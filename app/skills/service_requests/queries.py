@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, and_, func, or_, select
+from sqlalchemy import ColumnElement, and_, bindparam, func, or_, select
 
 from app.accounts.models import Membership, User
 from app.db import ScopedSession, read_id
@@ -31,6 +31,10 @@ MOST_WORDS = 6
 ME, NOBODY = "me", "nobody"
 # What a list of states can be narrowed to beside one of them; "open" unless something is said.
 OPEN, ALL = "open", "all"
+# Written out, so that the index of the open ones is known to hold all that is asked for.
+_IS_OPEN = ServiceRequest.status.in_(
+    bindparam("open", OPEN_STATUSES, expanding=True, literal_execute=True)
+)
 _REFERENCE = re.compile(r"sr(\d{4})(\d{1,9})|(\d{1,9})")
 
 
@@ -101,9 +105,9 @@ def _conditions(
 ) -> list[ColumnElement[bool]]:
     conditions: list[ColumnElement[bool]] = []
     if filters.is_overdue:
-        conditions += [ServiceRequest.due_at < now, ServiceRequest.status.in_(OPEN_STATUSES)]
+        conditions += [ServiceRequest.due_at < now, _IS_OPEN]
     if filters.status == OPEN:
-        conditions.append(ServiceRequest.status.in_(OPEN_STATUSES))
+        conditions.append(_IS_OPEN)
     elif filters.status != ALL:
         conditions.append(ServiceRequest.status == filters.status)
     if filters.team:
@@ -125,18 +129,10 @@ def _assigned(session: ScopedSession, assignee: UUID | str) -> ColumnElement[boo
 
 
 def _said(typed: str) -> list[ColumnElement[bool]]:
-    """Each word stands in the title, the requester's name or the type; or all are the number."""
+    """Each word stands in the title or the requester's name; or all are the number."""
     number = _number(typed)
-    text = func.fold_text(
-        func.concat_ws(
-            " ",
-            ServiceRequest.title,
-            ServiceRequest.requester,
-            ServiceRequest.form["name"]["en"].astext,
-            ServiceRequest.form["name"]["es"].astext,
-        )
-    )
-    said = [func.strpos(text, word) > 0 for word in folded_words(typed)[:MOST_WORDS]]
+    written = ServiceRequest.folded
+    said = [func.strpos(written, word) > 0 for word in folded_words(typed)[:MOST_WORDS]]
     if number is None:
         return said
     return [or_(number, and_(*said))]

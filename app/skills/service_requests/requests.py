@@ -139,6 +139,19 @@ def load_file_of(session: ScopedSession, request_id: UUID, file_id: UUID) -> Sto
     return found
 
 
+def list_kept_files(session: ScopedSession, request: ServiceRequest) -> set[UUID]:
+    """The files that a request has; what could not be attached to it is not among them."""
+    return set(
+        session.scalars(
+            select(StoredFile.id).where(
+                StoredFile.group_id == session.scope.group_id,
+                StoredFile.owner_kind == OWNER_KIND,
+                StoredFile.owner_id == request.id,
+            )
+        )
+    )
+
+
 def names_of(session: ScopedSession, user_ids: Sequence[UUID | None]) -> dict[UUID, str]:
     """What those of these people are called who still are in the group, by their ids."""
     wanted = {each for each in user_ids if each is not None}

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.db import JsonObject
 from app.fields.definitions import Words
-from app.skills.service_requests.definitions import (
-    RequestField,
-    RequestForm,
-    dump_request_fields,
-    read_request_fields,
-)
+from app.skills.service_requests.definitions import RequestField, read_request_fields
 from app.skills.service_requests.models import ServiceRequest
 
 
@@ -23,16 +17,6 @@ class StoredForm:
     path: tuple[Words, ...]
     icon: str
     fields: tuple[RequestField, ...]
-
-
-def store_form(form: RequestForm) -> JsonObject:
-    """What a request of this type keeps of it, as its `form`."""
-    return {
-        "name": form.name.model_dump(),
-        "path": [each.model_dump() for each in form.path],
-        "icon": form.icon,
-        "fields": dump_request_fields(form.fields),
-    }
 
 
 def read_form(request: ServiceRequest) -> StoredForm:

@@ -23,6 +23,7 @@ from tests.factories.service_requests import (
     leave_the_house,
     make_request,
     make_update,
+    read_request,
 )
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -66,7 +67,7 @@ def test_who_has_asked_for_nothing_is_shown_the_way_to_the_chat(browser: Checked
     assert "You have not asked for anything yet." in page.text
     assert page.find_all("a", href="/chat")
     assert "None of your requests is open." in browser.page("/requests?state=open").text
-    assert "None of your requests is done yet." in browser.page("/requests?state=closed").text
+    assert "None of your requests is finished yet." in browser.page("/requests?state=closed").text
     assert "There are no more." in browser.page("/requests?page=9").text
 
 
@@ -134,7 +135,8 @@ def test_the_story_has_questions_solution_replies_and_notes_for_agents_alone(
     technician: Member, full: ServiceRequest,
 ) -> None:  # fmt: skip
     make_update(owner, full, member, "answer", question="Does the fan turn?", body="No")
-    make_update(owner, full, None, "resolution", body="Switch it off and on")
+    tried = {"body": "Switch it **off and on** [1]", "after": "declined"}
+    make_update(owner, full, member, "resolution", **tried)
     make_update(owner, full, technician, "note", body="Old compressor", is_internal=True)
     make_update(owner, full, technician, "reply", body="<b>Coming</b>\nsoon")
     make_update(owner, full, technician, "status", before="new", after="in_progress")
@@ -190,6 +192,10 @@ def test_its_files_come_to_whoever_sees_the_request_and_to_nobody_else(
         assert (response.status_code, response.data) == (200, b"a receipt")
         assert response.headers["Content-Disposition"].startswith("attachment")
         assert response.headers["Content-Security-Policy"] == "default-src 'none'; sandbox"
+    lost = make_request(owner, member, values=read_request(owner, full).values)
+    page = browser.page(f"/requests/{lost.id}")
+    assert "fan.txt could not be attached" in page.text
+    assert page.find_all("a", download="") == []
     for other in (colleague, stranger):
         assert sign_in(app, owner, other).get(address).status_code == 404
     assert browser.get(f"/requests/{full.id}/files/{new_id()}").status_code == 404

@@ -1,0 +1,215 @@
+"""Requests in a real browser: the live reply, the queue, the countdown, the bell, all looks."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+from playwright.sync_api import expect
+
+from app.db import utc_now
+from app.skills.service_requests.models import ServiceRequest
+from tests.browser.axe import findings
+from tests.browser.catalog import leftovers
+from tests.browser.chat_page import Visitor
+from tests.browser.conftest import Visit
+from tests.browser.house import House
+from tests.browser.looks import BOTH_SIZES, LOOKS, STILL, TEXTS, TOO_WIDE, too_small
+from tests.factories import Member, make_thread, make_user
+from tests.factories.service_requests import (
+    make_request,
+    make_team,
+    make_type,
+    make_update,
+    read_updates,
+)
+
+
+@pytest.fixture
+def ana(house: House) -> Member:
+    """Somebody of the staff of a house of their own."""
+    return make_user(house.owner, name="Ana Asks")
+
+
+@pytest.fixture
+def boss(house: House, ana: Member) -> Member:
+    """The manager of that house."""
+    return make_user(house.owner, ana.group_id, "manager", name="Max Boss")
+
+
+@pytest.fixture
+def thread_id(house: House, ana: Member) -> UUID:
+    """The conversation that the request came from."""
+    return make_thread(house.app.extensions["comanda"].database, ana, "The walk-in is warm")
+
+
+@pytest.fixture
+def request_(house: House, ana: Member, boss: Member, thread_id: UUID) -> ServiceRequest:
+    """A request with a story."""
+    team = make_team(house.owner, ana.group_id, [boss])
+    kind = make_type(house.owner, ana.group_id)
+    made = make_request(
+        house.owner, ana, "The walk-in is warm and the door does not close any more",
+        thread_id=thread_id, team_id=team, type_id=kind.id, priority="high",
+    )  # fmt: skip
+    make_update(house.owner, made, ana, "answer", question="Does the fan turn?", body="No")
+    make_update(house.owner, made, boss, "note", body="Old compressor", is_internal=True)
+    make_update(house.owner, made, boss, "status", before="new", after="in_progress")
+    return made
+
+
+def look_over(visitor: Visitor) -> None:
+    """Axe is content, all fits the window, and on a phone a thumb hits it."""
+    expect(visitor.page.locator("#history[hx-get]")).to_have_count(0)
+    assert findings(visitor.page) == []
+    assert visitor.evaluate(TOO_WIDE) == []
+    if visitor.evaluate("innerWidth < 500"):
+        assert [each for each in too_small(visitor.page) if "visually-hidden" not in each] == []
+
+
+def places(request: ServiceRequest) -> list[str]:
+    return [
+        "/requests",
+        f"/requests/{request.id}",
+        "/requests/queue",
+        "/requests/queue?q=zebra",
+        "/requests/queue/analytics?months=12",
+        "/notifications",
+    ]
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_every_page_of_the_requests_is_for_everybody(
+    visit: Visit, house: House, boss: Member, ana: Member, request_: ServiceRequest, look: str
+) -> None:
+    make_request(house.owner, boss, "Mine", status="closed", closed_at=utc_now())
+    visitor = visit(boss, **LOOKS[look])
+    for path in places(request_):
+        look_over(visitor.open(path))
+    asking = visit(ana, **LOOKS[look])
+    for path in ("/requests", f"/requests/{request_.id}"):
+        look_over(asking.open(path))
+
+
+def test_spanish_is_spanish_on_all_of_them(visit: Visit, house: House, boss: Member) -> None:
+    reader = make_user(house.owner, boss.group_id, "manager", language="es", name="Eva")
+    visitor = visit(reader)
+    told = make_request(house.owner, boss, "Refri", status="resolved", resolved_at=utc_now())
+    make_update(house.owner, told, boss, "status", before="new", after="resolved")
+    for path in places(told):
+        visitor.open(path)
+        assert leftovers(visitor.evaluate(TEXTS)) == [], path
+
+
+def test_a_reply_shows_up_in_the_open_chat_and_is_answered_on_the_page(
+    visit: Visit, house: House, ana: Member, boss: Member, thread_id: UUID,
+    request_: ServiceRequest,
+) -> None:  # fmt: skip
+    chat = visit(ana, phone=True, media=STILL).open(f"/chat/{thread_id}")
+    expect(chat.replies).to_have_count(1)
+    second = chat.another_tab()
+    agent = visit(boss).open(f"/requests/{request_.id}")
+    agent.page.get_by_label("Your words").fill("A fan comes at 3.\nKeep the door shut.")
+    agent.page.get_by_role("button", name="Send").dblclick()
+    expect(agent.page.locator(".notice-ok")).to_have_text("Sent.")
+    for tab in (chat, second):
+        bubble = tab.page.locator("[data-role=agent]")
+        expect(bubble).to_have_count(1)
+        expect(bubble).to_contain_text("Max Boss")
+        expect(bubble).to_contain_text("Keep the door shut.")
+    expect(chat.page.locator("#announcer")).to_contain_text("A colleague has replied")
+    look_over(chat)
+    chat.page.get_by_role("link", name="Answer", exact=True).click()
+    expect(chat.page).to_have_url(re.compile(rf"/requests/{request_.id}#answer$"))
+    chat.page.get_by_label("Your words").fill("Thank you")
+    chat.page.get_by_role("button", name="Send").click()
+    expect(chat.page.locator(".event").last).to_contain_text("Thank you")
+    replies = [each.body for each in read_updates(house.owner, request_) if each.kind == "reply"]
+    assert replies == ["A fan comes at 3.\nKeep the door shut.", "Thank you"]
+
+
+def test_an_agent_works_on_a_request_from_the_queue(
+    visit: Visit, boss: Member, request_: ServiceRequest
+) -> None:
+    page = visit(boss, media=STILL).open("/requests/queue").page
+    page.locator(".submission-filters summary").click()
+    page.locator("#f-by-q").press_sequentially("zebra")
+    expect(page.locator("#queue")).to_contain_text("No request fits all of that.")
+    page.locator("#f-by-q").fill("")
+    page.locator(".queue-title a").click()
+    page.get_by_label("Looked after by").select_option(label="Max Boss (you)")
+    page.get_by_role("button", name="Assign").click()
+    expect(page.locator(".notice-ok")).to_have_text("The request is assigned.")
+    page.get_by_role("button", name="Mark as resolved").click()
+    expect(page.locator(".sheet-head .status")).to_have_text("Resolved")
+    expect(page.locator(".due")).to_have_text("done in time")
+
+
+def test_the_countdown_turns_when_the_time_is_over(
+    visit: Visit, house: House, ana: Member, boss: Member
+) -> None:
+    make_request(house.owner, ana, due_at=utc_now() + timedelta(minutes=30, seconds=30))
+    visitor = visit(boss, fresh=True)
+    visitor.page.clock.install()
+    due = visitor.open("/requests/queue").page.locator(".due")
+    expect(due).to_have_text("30 min left")
+    visitor.page.clock.fast_forward("10:00")
+    expect(due).to_have_text("20 min left")
+    visitor.page.clock.fast_forward("26:00")
+    expect(due).to_have_text("5 min overdue")
+    expect(due).to_have_class(re.compile("due-overdue"))
+
+
+def test_the_bell_rings_while_a_page_is_open_and_stops_when_it_is_read(
+    visit: Visit, ana: Member, boss: Member, request_: ServiceRequest
+) -> None:
+    asking, agent = visit(ana, fresh=True), visit(boss)
+    asking.page.clock.install()
+    asking.open("/forms/")
+    asking.page.wait_for_function("window.htmx")
+    for number in ("1", "2"):
+        agent.open(f"/requests/{request_.id}").page.get_by_label("Your words").fill("Soon")
+        agent.page.get_by_role("button", name="Send").click()
+        expect(agent.page.locator(".notice-ok")).to_be_visible()
+        asking.page.clock.fast_forward("00:25")
+        expect(asking.page.locator(".bell-count")).to_have_text(number)
+    asking.page.locator("#bell").click()
+    expect(asking.page.locator(".notification.is-unread")).to_have_count(2)
+    asking.page.locator(".notification").first.click()
+    expect(asking.page).to_have_url(re.compile(rf"/requests/{request_.id}$"))
+    expect(asking.page.locator(".bell-count")).to_have_count(0)
+
+
+@BOTH_SIZES
+def test_two_agents_are_told_of_each_other(
+    visit: Visit, house: House, boss: Member, request_: ServiceRequest, phone: bool
+) -> None:
+    other = make_user(house.owner, boss.group_id, "manager", name="Olga Other")
+    first, second = visit(boss, phone=phone, media=STILL), visit(other)
+    for visitor in (first, second):
+        visitor.open(f"/requests/{request_.id}")
+    second.page.get_by_role("button", name="Wait for an answer").click()
+    expect(second.page.locator(".sheet-head .status")).to_have_text("Waiting")
+    first.watch.expect("status of 409")
+    first.page.get_by_role("button", name="Mark as resolved").click()
+    told = first.page.locator(".notice-stop")
+    expect(told).to_contain_text("Olga Other has changed this meanwhile: Waiting.")
+    expect(told).to_be_focused()
+    look_over(first)
+    first.page.get_by_role("button", name="Mark as resolved").click()
+    expect(first.page.locator(".sheet-head .status")).to_have_text("Resolved")
+
+
+def test_without_scripts_everything_works(
+    visit: Visit, boss: Member, request_: ServiceRequest
+) -> None:
+    page = visit(boss, java_script_enabled=False).open("/requests/queue").page
+    page.locator(".submission-filters summary").click()
+    page.get_by_label("Words, number or name").fill("walk-in")
+    page.get_by_role("button", name="Show").click()
+    page.locator(".queue-title a").click()
+    page.get_by_label("Note", exact=True).fill("Seen")
+    page.get_by_role("button", name="Keep the note").click()
+    expect(page.locator(".event").last).to_contain_text("Seen")
