@@ -151,20 +151,25 @@ def fill(owner: Database, database: Database, member: Member) -> None:
                 is_active=True,
             )
         )
-        document_id = session.scalar(
-            text("SELECT id FROM search_documents WHERE group_id = :group LIMIT 1"),
-            {"group": group_id},
+        add_embedding(session, group_id)
+
+
+def add_embedding(session: Session, group_id: UUID) -> None:
+    """A vector of one of the group's documents."""
+    document_id = session.scalar(
+        text("SELECT id FROM search_documents WHERE group_id = :group LIMIT 1"),
+        {"group": group_id},
+    )
+    session.execute(
+        insert(Embedding).values(
+            document_id=document_id,
+            model="test",
+            dimensions=3,
+            group_id=group_id,
+            content_hash="x",
+            embedding=[1, 2, 3],
         )
-        session.execute(
-            insert(Embedding).values(
-                document_id=document_id,
-                model="test",
-                dimensions=3,
-                group_id=group_id,
-                content_hash="x",
-                embedding=[1, 2, 3],
-            )
-        )
+    )
 
 
 def proposal_in(session: Session, thread_id: UUID, member: Member) -> Proposal:
