@@ -135,6 +135,33 @@ def id_in(file: Mapping[str, Any]) -> UUID:
     return UUID(file["path"].rsplit("/", 1)[-1])
 
 
+def begun(kind: RequestType) -> list[Step]:
+    """A request of this type begins."""
+    chosen = {"type": "type_selection", "type_id": str(kind.id), "version": kind.version}
+    return [{"type": "type_offered", "query": "The oven is cold"}, chosen]
+
+
+def told(kind: RequestType, **values: Any) -> list[Step]:
+    """These values are taken, by the names of their fields."""
+    return [
+        {"type": "field_response", "field_id": id_of(kind, name), "value": value}
+        for name, value in values.items()
+    ]
+
+
+def finished(*answers: str) -> list[Step]:
+    """These answers are taken, and there is nothing else to ask or to propose."""
+    return [
+        *(
+            {"type": "question_answer", "question": f"Question {n}?", "answer": answer}
+            for n, answer in enumerate(answers, 1)
+        ),
+        {"type": "questions_ended"},
+        {"type": "resolution_skipped"},
+        {"type": "optional_offered"},
+    ]
+
+
 @dataclass(frozen=True)
 class Talk:
     """A conversation of one person about a request of one type."""
@@ -164,9 +191,7 @@ class Talk:
 
     def begin(self) -> UUID:
         """The type is chosen; returns the message that the request begins with."""
-        chosen = {"type": "type_selection", "type_id": str(self.kind.id)}
-        offered = {"type": "type_offered", "query": "The oven is cold"}
-        return self.add(offered, {**chosen, "version": self.kind.version})
+        return self.add(*begun(self.kind))
 
     def ask_for(self, name: str) -> UUID:
         """The assistant asks for a field; returns the message that asks."""
@@ -174,24 +199,11 @@ class Talk:
 
     def tell(self, **values: Any) -> UUID:
         """These values are taken."""
-        return self.add(
-            *(
-                {"type": "field_response", "field_id": id_of(self.kind, name), "value": value}
-                for name, value in values.items()
-            )
-        )
+        return self.add(*told(self.kind, **values))
 
     def finish(self, *answers: str) -> UUID:
         """All that is left before a request can be filed: these answers, and no solution."""
-        return self.add(
-            *(
-                {"type": "question_answer", "question": f"Question {n}?", "answer": answer}
-                for n, answer in enumerate(answers, 1)
-            ),
-            {"type": "questions_ended"},
-            {"type": "resolution_skipped"},
-            {"type": "optional_offered"},
-        )
+        return self.add(*finished(*answers))
 
     def state(self) -> RequestState:
         """What it has come to."""
@@ -231,9 +243,17 @@ def start_talk(database: Database, who: Member, kind: RequestType) -> Talk:
     return talk
 
 
-def ready_talk(database: Database, who: Member, kind: RequestType, title: str = "Oven") -> Talk:
+def ready_talk(
+    database: Database,
+    who: Member,
+    kind: RequestType,
+    title: str = "Oven",
+    answers: Sequence[str] = ("It is cold", "Since noon"),
+) -> Talk:
     """A conversation about a request that can be filed."""
-    talk = start_talk(database, who, kind)
-    talk.tell(title=title, priority="high")
-    talk.finish("It is cold", "Since noon")
+    with database.transaction(who.scope) as session:
+        thread = Thread(id=new_id(), group_id=who.group_id, user_id=who.user_id)
+        session.add(thread)
+        talk = Talk(database, who, kind, thread.id)
+    talk.add(*begun(kind), *told(kind, title=title, priority="high"), *finished(*answers))
     return talk
