@@ -10,7 +10,7 @@ from flask_babel import gettext as _
 from app.assistant.parts import Suggestion
 from app.assistant.tool import ReadTool, ToolContext, ToolFailure, ToolResult
 from app.fields.definitions import Words
-from app.skills.service_requests.arguments import SuggestArguments, TypeArguments
+from app.skills.service_requests.arguments import SuggestArguments, TypeArguments, load_examples
 from app.skills.service_requests.catalog import TypeNode, load_form, load_tree
 from app.skills.service_requests.definitions import RequestField, RequestForm
 from app.skills.service_requests.drafting import state_in, take
@@ -39,10 +39,7 @@ class SuggestType(ReadTool):
         "en": "Looking for the kind of request…",
         "es": "Buscando el tipo de solicitud…",
     }
-    examples: Mapping[str, tuple[str, ...]] = {
-        "en": ("I need a password reset", "The walk-in is not cooling", "Open a service request"),
-        "es": ("Necesito cambiar mi contraseña", "La cámara fría no enfría", "Abre una solicitud"),
-    }
+    examples = load_examples("suggest_service_request_type")
     prompt_slug = PROMPT
     is_wished = True
 
@@ -116,7 +113,7 @@ class GetForm(ReadTool):
     )
     arguments = TypeArguments
     activity: Mapping[str, str] = {"en": "Opening the request…", "es": "Abriendo la solicitud…"}
-    examples: Mapping[str, tuple[str, ...]] = {"en": (), "es": ()}
+    examples = load_examples("get_service_request_form")
     prompt_slug = PROMPT
     is_wished = True
 

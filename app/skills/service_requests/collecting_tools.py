@@ -19,6 +19,7 @@ from app.skills.service_requests.arguments import (
     EvaluateArguments,
     FieldArguments,
     RecordArguments,
+    load_examples,
 )
 from app.skills.service_requests.choosing_tools import PROMPT, describe_field
 from app.skills.service_requests.definitions import PRIORITY, RequestField
@@ -42,7 +43,6 @@ from app.skills.service_requests.wording import (
     recorded,
 )
 
-NO_EXAMPLES: Mapping[str, tuple[str, ...]] = {"en": (), "es": ()}
 # Questions that ask for nothing in particular.
 _EMPTY_QUESTIONS = (
     "anything else", "more details", "more information", "what else", "algo mas", "mas detalles",
@@ -74,7 +74,7 @@ class RequestFieldInput(ReadTool):
     )
     arguments = FieldArguments
     activity: Mapping[str, str] = {"en": "Asking…", "es": "Preguntando…"}
-    examples = NO_EXAMPLES
+    examples = load_examples("request_field_input")
     prompt_slug = PROMPT
     is_wished = True
 
@@ -120,7 +120,7 @@ class RecordAnswers(ReadTool):
     )
     arguments = RecordArguments
     activity: Mapping[str, str] = {"en": "Writing it down…", "es": "Anotando…"}
-    examples = NO_EXAMPLES
+    examples = load_examples("record_answers")
     prompt_slug = PROMPT
     is_wished = True
 
@@ -246,8 +246,8 @@ def _told(recording: Recording, cleared: Sequence[RequestField], language: str) 
     """What was taken and what was not, for the person."""
     lines = [recorded(recording.changes, cleared, language)]
     for field, problem in recording.refused.values():
-        label = field.field.label.text(language)
-        lines.append(f"{label.rstrip('?')}: {_(problem.message, **problem.params)}")
+        label, why = field.field.label.text(language), _(problem.message, **problem.params)
+        lines.append(f"{label.strip('¿?')}: {why}")
     if not recording.changes and not recording.refused and recording.held:
         lines.append(_("I have that already."))
     return "\n\n".join(filter(None, lines))
@@ -278,7 +278,7 @@ class EvaluateResolution(ReadTool):
         "en": "Looking for a solution in the manual…",
         "es": "Buscando una solución en el manual…",
     }
-    examples = NO_EXAMPLES
+    examples = load_examples("evaluate_ai_resolution")
     prompt_slug = PROMPT
     is_wished = True
 
@@ -320,7 +320,7 @@ class CancelRequest(ReadTool):
     description = "Cancel the request that is being put together: all that was collected is gone."
     arguments = CancelArguments
     activity: Mapping[str, str] = {"en": "Cancelling…", "es": "Cancelando…"}
-    examples = NO_EXAMPLES
+    examples = load_examples("cancel_service_request")
     prompt_slug = PROMPT
     is_wished = True
 

@@ -15,7 +15,7 @@ from app.assistant.tool import Draft, Receipt, ToolContext, ToolFailure, WriteTo
 from app.bilingual import in_both
 from app.db import ScopedSession
 from app.errors import ComandaError, InvalidInput
-from app.skills.service_requests.arguments import SubmitArguments
+from app.skills.service_requests.arguments import SubmitArguments, load_examples
 from app.skills.service_requests.choosing_tools import PROMPT
 from app.skills.service_requests.drafting import state_in
 from app.skills.service_requests.reading.replies import cancels
@@ -47,7 +47,7 @@ class SubmitRequest(WriteTool):
         "en": "Putting the request together…",
         "es": "Armando la solicitud…",
     }
-    examples: Mapping[str, tuple[str, ...]] = {"en": (), "es": ()}
+    examples = load_examples("submit_service_request")
     prompt_slug = PROMPT
     is_wished = True
 
