@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from uuid import UUID
 
 import pytest
 from flask import Flask
-from sqlalchemy import select
+from sqlalchemy import delete, select
 
 from app import create_app
 from app.accounts.models import Group
@@ -17,9 +18,13 @@ from app.db import Database
 from app.demo import load_demo
 from app.retrieval.models import SearchDocument
 from app.skills.knowledge.models import ManualSection, Product
+from app.skills.service_requests.models import RequestSettings
 from tests.acceptance.asking import Visitor
 from tests.acceptance.grounding import Papers
 from tests.acceptance.planned import Plan, PlannedModel
+from tests.acceptance.service_requests.conversation import Conversation
+from tests.acceptance.service_requests.following import FollowingModel
+from tests.factories import Member, make_user
 from tests.model_server import InJson, ModelServer, PlausibleAssistant
 
 
@@ -146,3 +151,66 @@ def read_papers(owner: Database, group_id: UUID) -> Papers:
     steps = [step[language] for *_, all_ in products for step in all_ for language in ("en", "es")]
     names = [name for row in (*sections, *((en, es) for en, es, _ in products)) for name in row]
     return Papers([text for _, text in documents] + steps, names)
+
+
+@dataclass(frozen=True)
+class Followed:
+    """Two apps of the same houses that ask one model: with function calling, and in JSON."""
+
+    native: Flask
+    in_json: Flask
+    model: FollowingModel
+    server: ModelServer
+
+
+@pytest.fixture(scope="session")
+def followed(demo: Flask, settings: Settings) -> Iterator[Followed]:
+    model = FollowingModel()
+    with ModelServer(InJson(model, sizes=60), default=model) as server:
+        asking = {"openai_base_url": server.base_url, "openai_api_key": "none"}
+        native = create_app(settings.model_copy(update=asking))
+        in_json = create_app(settings.model_copy(update=asking | {"ai_tool_mode": "json"}))
+        yield Followed(native, in_json, model, server)
+
+
+@pytest.fixture(scope="session")
+def elsewhere(demo: Flask, settings: Settings) -> Flask:
+    """Another process of the same house, which has seen nothing of a conversation."""
+    return create_app(settings)
+
+
+@pytest.fixture
+def person(owner: Database, houses: dict[str, UUID]) -> Callable[[str], Member]:
+    """Makes somebody new of the demo house."""
+    return lambda language: make_user(owner, houses["alamo-prime"], "staff", language=language)
+
+
+Solving = Callable[[Conversation], AbstractContextManager[None]]
+
+
+@pytest.fixture
+def solving(owner: Database, houses: dict[str, UUID]) -> Solving:
+    """Sets whether the house proposes solutions, for the time of a conversation."""
+    group_id = houses["alamo-prime"]
+
+    def forget() -> None:
+        with owner.transaction() as session:
+            session.execute(delete(RequestSettings).where(RequestSettings.group_id == group_id))
+
+    @contextmanager
+    def set_up(conversation: Conversation) -> Iterator[None]:
+        with owner.transaction() as session:
+            session.add(
+                RequestSettings(
+                    group_id=group_id,
+                    is_resolution_on=conversation.is_solving,
+                    resolution_threshold=conversation.threshold,
+                )
+            )
+        try:
+            yield
+        finally:
+            forget()
+
+    forget()
+    return set_up

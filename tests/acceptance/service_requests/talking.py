@@ -6,15 +6,19 @@ import io
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 from uuid import UUID
 
 from flask import Flask
 from sqlalchemy import delete, select
 
-from app.assistant.cli import Asker, run_one
 from app.assistant.envelope import envelope
+from app.assistant.execute import ClaimedTurn, execute_turn
 from app.assistant.fast_paths import read_answer
+from app.assistant.providers.choice import make_provider, make_standby
+from app.assistant.step_posts import accept_step
+from app.assistant.threads import accept_message, load_message
 from app.db import Scope, ScopedSession, new_id
 from app.extensions import services
 from app.files.models import StoredFile
@@ -60,13 +64,40 @@ class Talk:
     def send(self, words: str, step: Mapping[str, Any] | None = None) -> Reply:
         """One message, in words or as a step."""
         with self.app.app_context():
-            asker = Asker(self._scope, self.language)
-            message = run_one(asker, words, self.language, self.thread_id, step=step)
-            body = envelope(message).model_dump(mode="json")
+            claimed, reply_id = self._accept(words, step)
+            provider, standby = providers_of(self.app)
+            with self.app.test_request_context("/"):
+                execute_turn(services(), provider, claimed, standby=standby)
+        message = self._look(lambda session: load_message(session, self.thread_id, reply_id))
+        body = envelope(message).model_dump(mode="json")
         reply = Reply(words, body | {"tool_trace": message.tool_trace})
         # What a model asks in its own words, nobody but the person knows.
         self.asked = _last_question(reply.text)
         return reply
+
+    def _accept(self, words: str, step: Mapping[str, Any] | None) -> tuple[ClaimedTurn, UUID]:
+        """Store the message as the chat does, and claim its turn as a runner does."""
+        readers, kept_for = services().registry.steps, ("tests", 120)
+        with services().database.session(self._scope) as session:
+            if step is not None:
+                accepted = accept_step(
+                    session,
+                    readers,
+                    thread_id=self.thread_id,
+                    internal=step,
+                    message_key=None,
+                    reserve=kept_for,
+                )
+            else:
+                accepted = accept_message(
+                    session,
+                    thread_id=self.thread_id,
+                    message=words,
+                    language=self.language,
+                    request={"domain": "manual"},
+                    reserve=kept_for,
+                )
+            return ClaimedTurn(accepted.turn.id, 1, 1, self._scope), accepted.reply.id
 
     @property
     def state(self) -> RequestState:
@@ -147,6 +178,14 @@ class Talk:
     def _look(self, look: Callable[[ScopedSession], Any]) -> Any:
         with self.app.app_context(), services().database.transaction(self._scope) as session:
             return look(session)
+
+
+@cache
+def providers_of(app: Flask) -> tuple[Any, Any]:
+    """Who answers in this app, and who stands in; made once, as a runner makes them."""
+    with app.app_context():
+        on = services()
+        return make_provider(on.settings, on.embedder), make_standby(on.settings, on.embedder)
 
 
 def usual_plan(state: RequestState, said: str, asked: str) -> list[Planned]:
