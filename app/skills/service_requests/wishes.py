@@ -13,6 +13,7 @@ from typing import Any
 from flask_babel import force_locale, get_locale
 from flask_babel import gettext as _
 
+from app.assistant.providers.builtin.reading import emergency_in
 from app.assistant.registry import Moment
 from app.assistant.steps import Step
 from app.db import ScopedSession
@@ -56,7 +57,12 @@ OPEN = ("text", "textarea", "number", "email", "address", "phone", "date", "file
 
 
 def find_wish(session: ScopedSession, moment: Moment) -> Hints:
-    """The hint `wanted`, `reply` or `lead_back` for a message about a request."""
+    """The hint `wanted`, `reply` or `lead_back` for a message about a request.
+
+    Who reports an emergency is helped, and is asked for nothing.
+    """
+    if moment.step is None and emergency_in(moment.message, moment.language):
+        return {}
     around = surroundings(session, moment.language)
     state = state_of(session, moment.steps, around)
     with force_locale(moment.language):
@@ -67,7 +73,11 @@ def find_wish(session: ScopedSession, moment: Moment) -> Hints:
         tree = load_tree(session)
         if state.is_choosing and (found := _choosing(moment.message, tree)):
             return found
-        if tree and wants_request(moment.message, tree):
+        if (
+            tree
+            and not emergency_in(moment.message, moment.language)
+            and wants_request(moment.message, tree)
+        ):
             return _want("suggest_service_request_type", user_query=moment.message)
     return {}
 

@@ -86,14 +86,14 @@ def read_message(
     messages: Sequence[ChatMessage], embedder: Embedder, language: str = "en"
 ) -> Reading:
     """Read the last of `messages`, which is the user's and in `language`."""
-    if looked_up := _emergency(messages[-1].text, language):
+    if looked_up := emergency_in(messages[-1].text, language):
         return Reading(looked_up, emergency=messages[-1].text)
     text = _asked(messages[-1])
     earlier = [m for m in messages[:-1] if m.role in ("user", "assistant") and m.text][-12:]
     return _read(text, earlier, embedder, _LOOK_BACK)
 
 
-def _emergency(message: str, language: str) -> str:
+def emergency_in(message: str, language: str) -> str:
     """What to look up for an emergency that the message reports; empty where it reports none.
 
     Whoever stands before a fire writes three words, and one of them names a dish.

@@ -101,12 +101,16 @@ def read_want(state: RequestState, text: str) -> Want:
     return read_answer(text) or ""
 
 
+# A question that nobody marked: "do they take it out of my check or what".
+_OR_WHAT = re.compile(r"\b(?:or what|or not|or no|o que|o no|o como)$")
+
+
 def is_question(text: str) -> bool:
     """Whether a message asks something, rather than answer: it is a question to its end."""
     plain = _plain(text)
     if _ASKS_OUTRIGHT.match(plain) and len(plain.split()) >= _FEWEST_ASKED:
         return True
-    is_marked = text.rstrip().endswith("?") or "¿" in text
+    is_marked = text.rstrip().endswith("?") or "¿" in text or bool(_OR_WHAT.search(plain))
     return is_marked and (bool(_ASKS.match(plain)) or "¿" in text or len(plain.split()) > 3)
 
 
