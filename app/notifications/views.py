@@ -33,8 +33,11 @@ def unread_on_page() -> int | None:
     """
     if "db" not in g:
         return None
+    session = db_session()
     try:
-        return count_unread(db_session())
+        # What failed half-way is not written on the way to its error's page.
+        with session.no_autoflush:
+            return count_unread(session)
     except SQLAlchemyError:
         return None
 
