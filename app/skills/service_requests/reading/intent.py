@@ -10,22 +10,26 @@ from uuid import UUID
 
 from app.folding import fold
 from app.skills.service_requests.catalog import TypeNode, submittable
-from app.skills.service_requests.reading.replies import is_question
+from app.skills.service_requests.reading.replies import asks_besides, is_question
 
 # Something that is not as it should be.
 _TROUBLE = re.compile(
     r"\b(?:broken?|broke(?: down)?|not \w+ing|isn t \w+ing|is not \w+ing|won t \w+|will not \w+"
     r"|doesn t \w+|does not \w+|don t \w+|can t \w+|cannot \w+|stopped \w+ing|stuck|jammed|clogged"
     r"|leak(?:s|ing|ed)?|drip(?:s|ping)?|flood(?:s|ed|ing)?|overflow\w*|dead|down|out of order"
+    r"|(?:iced|frosted) over|(?:is|are|went) out|mak(?:es|ing) (?:a |an |odd |loud )*nois\w+"
     r"|frozen"
     r"|froze|tripped|cracked|torn|ripped|burnt|burned|sparks?|sparking|smokes|smoking|smells?|noisy"
     r"|warm|locked out|forgot|lost|missing|damaged|faulty|acting up|keeps? \w+ing|fell off|ran out"
     r"|running (?:out|low)|running without|out of|low on|short on|saw|seen|there are|there is|wrong"
-    r"|descompus\w+|descompuest\w+|no \w+|dej[o] de \w+|dejaron de \w+|se (?:trab|fund|congel|tap"
+    r"|descompus\w+|descompuest\w+|no \w+|dej[o] de \w+|dejaron de \w+"
+    r"|se (?:nos )?fue (?:la|el) \w+"
+    r"|se (?:me |nos |le |les )?(?:trab|fund|congel|tap"
     r"|romp|quem"
     r"|cay|apag|bloque|acab|dan|quebr|zaf|botar?|boto|inund|derram|atas?c)\w*|rot[oa]s?"
     r"|quebrad[oa]s?"
-    r"|gote\w+|fuga|tira agua|tapad[oa]s?|atascad[oa]s?|trabad[oa]s?|congelad[oa]s?|dañad[oa]s?"
+    r"|gote\w+|fuga|tira(?:ndo)? agua"
+    r"|tapad[oa]s?|atascad[oa]s?|trabad[oa]s?|congelad[oa]s?|dañad[oa]s?"
     r"|danad[oa]s?|chispas?|humo|huele|ruido|falla(?:ndo)?|fallo|fallan|calient[ea]|olvide|perdi"
     r"|se me olvido|falta(?:n)?|nos falta(?:n)?|queda(?:n)? poc[oa]s?|vi|hay|mal|apagad[oa]s?)\b"
 )
@@ -73,6 +77,9 @@ _ASKS_SOMEBODY = re.compile(
 )
 # One thing that a type is about says as much as several of its words.
 _ENOUGH = 1.0
+# What many things do says less than the name of one of them.
+_SYMPTOMS = ("no ", "not ", "will not ", "esta ", "se ")
+_VAGUE = 0.25
 
 
 @dataclass(frozen=True)
@@ -92,6 +99,8 @@ def wants_request(text: str, tree: Sequence[TypeNode]) -> bool:
         return False
     if _NAMED.search(folded):
         return True
+    if asks_besides(text) and not _NEED.search(folded):
+        return False
     likely = rank_types(text, tree)
     if not likely or likely[0].score < _ENOUGH:
         return False
@@ -134,7 +143,7 @@ def _score(folded: str, node: TypeNode) -> float:
         match = _pattern(phrase).search(folded)
         if match and not any(start < match.end() and match.start() < end for start, end in spans):
             spans.append(match.span())
-            score += 1.0 + 0.5 * phrase.count(" ")
+            score += 1.0 + 0.5 * phrase.count(" ") - _VAGUE * phrase.startswith(_SYMPTOMS)
     return score
 
 

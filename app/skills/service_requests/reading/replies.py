@@ -61,7 +61,7 @@ _GO_ON = re.compile(
     r"^(?:ok |yes |si )?(?:go on|continue|carry on|keep going|resume|go back|back to (?:it"
     r"|my request"
     r"|the request)|sigue|seguimos|sigamos|continua|continuemos|adelante|volvamos"
-    r"|retry|try again|otra vez|reintenta(?:r)?|intenta(?:r)? de nuevo|go on with (?:it|this|that)"
+    r"|retry|try again|reintenta(?:r)?|intenta(?:r)? de nuevo|go on with (?:it|this|that)"
     r"|go on with this one|sigue con esta|seguir con esta)(?: please| por favor)?$"
 )
 _NEW_ONE = re.compile(
@@ -74,7 +74,8 @@ _ASKS = re.compile(
 )
 # Nothing but a question begins like this, whether or not it ends in a question mark.
 _ASKS_OUTRIGHT = re.compile(
-    r"^(?:how (?:do|does|long|much|many|can|often|should)|what (?:is|are|s|do|does|time|temp\w*)"
+    r"^(?:and |y )?(?:how (?:do|does|long|much|many|can|often|should)"
+    r"|is (?:the|it|this)|do (?:they|i|you)|what (?:is|are|s|do|does|time|temp\w*)"
     r"|where (?:is|are|s|do|can)|who (?:is|do|does)|can i|should i|may i|do we|is there|are there"
     r"|como (?:hago|se|puedo|le)|donde (?:esta|estan|se|puedo|encuentro)|cuant[oa]s? (?:tiempo|dura"
     r"|es|cuesta|son)|a que (?:hora|temperatura)|que (?:temperatura|hago)|puedo|se puede|debo) \w+"
@@ -117,6 +118,16 @@ def is_question(text: str) -> bool:
 def is_the_new_one(text: str) -> bool:
     """Whether somebody would rather have the request that they asked for last."""
     return bool(_NEW_ONE.search(_plain(text)))
+
+
+def asks_besides(text: str) -> bool:
+    """Whether one part of a message asks something outright."""
+    if _plain(text).endswith(" or what"):
+        return True
+    return any(
+        _ASKS_OUTRIGHT.match(plain) and len(plain.split()) >= _FEWEST_ASKED
+        for plain in map(_plain, re.split(r"[,.;:!?]+", text))
+    )
 
 
 def cancels(text: str) -> bool:

@@ -47,11 +47,13 @@ _REWRITING = re.compile(
     r"^\W*(?:(?:actually|no|wait|sorry|en realidad|perdon|espera)\W+)*(?:i meant|make it|change"
     r"|set (?:it|the)|should be|mejor que|quise decir|que sea|cambia\w*|ponl[ea]|corrige)\b"
 )
+_GREETING = re.compile(
+    r"^\W*(?:(?:hi|hello|hey|good (?:morning|afternoon|evening)|hola|oye|buen[oa]s"
+    r" (?:dias|tardes|noches)|please|por favor|ok|okay|so|well|bueno|pues|also|tambien)\b\W+)*"
+)
 # What comes before what somebody wants, and is not what it is about.
 _OPENING = re.compile(
-    r"^\W*(?:(?:hi|hello|hey|hola|oye|buen[oa]s (?:dias|tardes|noches)|please|por favor|ok|okay"
-    r"|so|well|bueno|pues|also|tambien)\W+)*"
-    r"(?:(?:i|we)(?: (?:also|really|just|urgently))? (?:need|want|would like|d like|have)"
+    r"^(?:(?:i|we)(?: (?:also|really|just|urgently))? (?:need|want|would like|d like|have)"
     r"(?: to (?:report|request|ask for|get|open|file))?(?: (?:that|somebody to|someone to))?"
     r"|i am reporting|i m reporting|to report|report(?: that)?"
     r"|can (?:you|somebody|someone)(?: please)?|could (?:you|somebody|someone)(?: please)?"
@@ -267,10 +269,10 @@ def _without_priority(line: str) -> str:
 def name_of_request(text: str, said: dict[str, Said]) -> str:
     """A message as the name of what it is about; empty where it names nothing."""
     line = squeeze(re.split(r"(?<=[.!?])\s|\n", text.strip())[0])
-    folded = fold(line)
-    if len(folded) == len(line):
-        opening = _OPENING.match(folded)
-        line = line[opening.end() :] if opening else line
+    for opening in (_GREETING, _OPENING):
+        folded = fold(line)
+        match = opening.match(folded) if len(folded) == len(line) else None
+        line = line[match.end() :] if match else line
     priority = said.get(PRIORITY)
     if priority and priority.words:
         line = re.sub(_ONLY_SAYS + re.escape(priority.words), "", line, flags=re.IGNORECASE)
