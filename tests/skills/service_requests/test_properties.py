@@ -55,6 +55,7 @@ def check(state: RequestState) -> None:
         return
     shown = {each.name for each in shown_fields(state.form.form_fields, state.values)}
     assert set(state.told) <= shown and set(state.problems) <= shown
+    assert {state.awaited} - {""} <= shown
     for name, told in state.told.items():
         found = state.form.by_name(name)
         assert found is not None
