@@ -9,10 +9,11 @@ function look() {
   window.htmx.trigger(bell, "look");
 }
 
-// The count is never worth an error: what could not be asked is asked again.
-document.addEventListener("htmx:before:swap", (event) => {
+// The count is never worth an error, and what is asked by itself takes nobody to the sign-in page,
+// away from what they are typing.
+document.addEventListener("htmx:before:response", (event) => {
   const { ctx } = event.detail;
-  if (ctx.sourceElement?.id === "bell" && ctx.response?.status !== 200) event.preventDefault();
+  if (ctx.sourceElement?.id === "bell" && ctx.response.status !== 200) event.preventDefault();
 });
 
 setInterval(look, EVERY);

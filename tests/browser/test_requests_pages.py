@@ -8,7 +8,9 @@ from uuid import UUID
 
 import pytest
 from playwright.sync_api import expect
+from sqlalchemy import delete
 
+from app.accounts.models import SignIn
 from app.db import utc_now
 from app.skills.service_requests.models import ServiceRequest
 from tests.browser.axe import findings
@@ -188,6 +190,23 @@ def test_the_bell_rings_while_a_page_is_open_and_stops_when_it_is_read(
     asking.page.locator(".notification").first.click()
     expect(asking.page).to_have_url(re.compile(rf"/requests/{request_.id}$"))
     expect(asking.page.locator(".bell-count")).to_have_count(0)
+
+
+def test_the_bell_takes_nobody_away_from_what_they_type(
+    visit: Visit, house: House, boss: Member, request_: ServiceRequest
+) -> None:
+    visitor = visit(boss, fresh=True)
+    visitor.page.clock.install()
+    words = visitor.open(f"/requests/{request_.id}").page.get_by_label("Your words")
+    words.fill("Half a sent")
+    with house.owner.transaction() as session:
+        session.execute(delete(SignIn).where(SignIn.user_id == boss.user_id))
+    visitor.watch.expect("status of 401")
+    with visitor.page.expect_response(re.compile("/notifications/bell")) as told:
+        forward(visitor, "00:25")
+    assert told.value.status == 401
+    expect(visitor.page.locator(".htmx-request")).to_have_count(0)
+    expect(words).to_have_value("Half a sent")
 
 
 @BOTH_SIZES
