@@ -11,6 +11,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 import yaml
+from flask import Flask
+from flask_babel import force_locale, gettext
 
 from app.db import new_id
 from app.fields.definitions import Words
@@ -313,3 +315,17 @@ def test_what_corrects_nothing_leaves_a_value_as_it_is(text: str) -> None:
 )
 def test_a_request_is_called_by_what_it_is_about(text: str, name: str) -> None:
     assert name_of_request(text, {}) == name
+
+
+CHIPS = {
+    "Cancel it": "cancel", "Cancel the request": "cancel", "Go on with it": "go_on",
+    "Try again": "go_on", "Skip it": "skip", "No more questions": "end_questions",
+    "Yes": "yes", "No": "no",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+@pytest.mark.parametrize(("message", "want"), CHIPS.items())
+def test_what_a_chip_says_is_understood(app: Flask, message: str, want: str, language: str) -> None:
+    with app.test_request_context(), force_locale(language):
+        assert read_want(state("plumbing"), gettext(message)) == want

@@ -38,7 +38,7 @@ _SKIP = re.compile(
     r"^(?:please |por favor )?(?:skip(?: (?:it|this|that|this one|that one|the question))?|pass"
     r"|next"
     r"|leave it (?:empty|blank|out)"
-    r"|salta(?:la|lo|r|telo|tela)?(?: esta| esa)?|omite(?:lo|la)?|omitir|paso|siguiente"
+    r"|salta(?:la|lo|r|rlo|rla|telo|tela)?(?: esta| esa)?|omite(?:lo|la)?|omitir|paso|siguiente"
     r"|dejalo (?:vacio|en blanco))(?: please| por favor)?$"
 )
 # Leaves a field open, but answers a question as well as anything.
