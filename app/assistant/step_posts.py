@@ -18,6 +18,7 @@ from app.assistant.threads import (
     load_message,
     load_thread,
     queue_turn,
+    raise_if_busy,
 )
 from app.db import ScopedSession, new_id
 from app.errors import InvalidInput
@@ -74,12 +75,13 @@ def accept_step(
     try:
         accepted = queue_turn(session, thread, question, {}, reserve, is_first=False)
         session.commit()
-    except IntegrityError:
+    except IntegrityError as error:
         session.rollback()
         known = find_accepted(session, thread_id, message_key)
-        if known is None:
-            raise
-        return known
+        if known is not None:
+            return known
+        raise_if_busy(error)
+        raise
     return accepted
 
 

@@ -58,23 +58,22 @@ StepReader = Callable[[ScopedSession, Posted], ValidStep]
 def load_steps(session: ScopedSession, thread_id: UUID, end: UUID | None) -> list[Step]:
     """The steps on the branch that ends in message `end`, oldest first, with their message."""
     taken = session.execute(
-        select(Message.id, Message.internal_content)
-        .where(
+        select(Message.id, Message.internal_content).where(
             Message.thread_id == thread_id,
             Message.internal_content.is_not(None),
             Message.role != AGENT,
             *own(session, Message),
         )
-        .order_by(Message.id)
     ).all()
     if not taken or end is None:
         return []
-    path = frozenset(ids_up(session, end, LOOK_BACK))
+    # In the order of the branch: hosts whose clocks differ make ids that do not tell it.
+    by_message = {row.id: row.internal_content for row in taken}
     return [
         {**step, "message_id": str(message_id)}
-        for message_id, internal in taken
-        if message_id in path
-        for step in _steps_in(internal or {})
+        for message_id in ids_up(session, end, LOOK_BACK)
+        if message_id in by_message
+        for step in _steps_in(by_message[message_id] or {})
     ]
 
 

@@ -183,12 +183,21 @@ def accept_message(
         known = find_accepted(session, thread_id, message_key, words)
         if known:
             return known
-        if "uq_turns_running_thread" not in str(error.orig):
-            raise
+        raise_if_busy(error)
+        raise
+    return accepted
+
+
+def raise_if_busy(error: IntegrityError) -> None:
+    """Say so where a turn was claimed at once while another one of its thread runs.
+
+    Raises:
+        Conflict
+    """
+    if "uq_turns_running_thread" in str(error.orig):
         raise Conflict(
             "An answer is being written in this conversation. Ask again when it is done."
         ) from None
-    return accepted
 
 
 def check_key(message_key: str | None) -> None:

@@ -102,6 +102,7 @@ class SubmitArguments(Arguments):
     file_references: list[FileReference] | None = None
     thread_id: UUID | None = Field(None, description="Leave it to the house.")
     begun_at: UUID | None = Field(None, description="Leave it to the house.")
+    digest: str = Field("", max_length=64, description="Leave it to the house.")
 
 
 class CancelArguments(Arguments):

@@ -13,7 +13,7 @@ from app.assistant.models import Message, own
 from app.assistant.tool import ReadTool, ToolContext, ToolFailure, ToolResult
 from app.db import ScopedSession
 from app.fields.definitions import dump_fields
-from app.folding import fold
+from app.folding import fold, words
 from app.skills.service_requests.arguments import (
     CancelArguments,
     EvaluateArguments,
@@ -26,8 +26,10 @@ from app.skills.service_requests.definitions import PRIORITY, RequestField
 from app.skills.service_requests.drafting import state_in, take
 from app.skills.service_requests.going_on import ask_whether_solved, go_on, yes_or_no
 from app.skills.service_requests.parts import FieldWidgetPart
+from app.skills.service_requests.reading.replies import read_want
 from app.skills.service_requests.reading.values import read_said
 from app.skills.service_requests.recording import (
+    SAID_SHARE,
     Recording,
     cleared_between,
     read_by_id,
@@ -202,12 +204,32 @@ def _other_steps(state: RequestState, arguments: Any, heard: Sequence[str]) -> l
         steps.append({"type": "field_skipped", "field_id": str(field.field_id)})
     for each in arguments.questions_answers or ():
         _check_question(each.question)
+        _check_answer(arguments.questions_answers, heard)
         steps.append({"type": "question_answer", **each.model_dump()})
     if arguments.no_more_questions:
+        if not heard or read_want(state, heard[0]) not in ("skip", "end_questions"):
+            raise _not_said("The person has not said that.", "no_more_questions")
         steps.append({"type": "questions_ended"})
     if arguments.resolved is not None:
         steps.append(_resolution_step(state, arguments.resolved, heard))
     return steps
+
+
+def _check_answer(given: Sequence[Any], heard: Sequence[str]) -> None:
+    """One question at a time, and its answer in the person's own words."""
+    said = set(words(heard[0])) if heard else set()
+    answer = set(words(given[0].answer))
+    if len(given) > 1 or len(answer & said) < SAID_SHARE * len(answer):
+        raise _not_said("Ask one question at a time and wait.", "questions_answers")
+
+
+def _not_said(message: str, field: str) -> ToolFailure:
+    return ToolFailure(
+        message,
+        suggestion="Ask the clarifying question and record what the person answers.",
+        code="invalid_input",
+        field=field,
+    )
 
 
 def _check_question(question: str) -> None:

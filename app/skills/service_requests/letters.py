@@ -15,6 +15,7 @@ from app.skills.service_requests.models import ServiceRequest
 
 ASSIGNED, REPLIED, ANSWERED = "assigned", "replied", "answered"
 RESOLVED, CLOSED, REOPENED = "resolved", "closed", "reopened"
+WAITING = "waiting"
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ def _line(event: str, request: ServiceRequest) -> str:
     facts = {"reference": request.reference, "title": request.title}
     lines = {
         ASSIGNED: _("%(reference)s is yours now: %(title)s", **facts),
+        WAITING: _("%(reference)s waits for somebody to take it: %(title)s", **facts),
         REPLIED: _("A reply to %(reference)s: %(title)s", **facts),
         ANSWERED: _("An answer to %(reference)s: %(title)s", **facts),
         RESOLVED: _("%(reference)s is resolved: %(title)s", **facts),

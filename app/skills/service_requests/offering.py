@@ -21,7 +21,7 @@ from app.skills.service_requests.reading.replies import is_question
 
 # A thing of a type that a question names by more than one of its words, or in two ways.
 NAMED = 1.5
-MOST_THREADS = 10
+MOST_THREADS = 5
 REMEMBERED = timedelta(days=14)
 
 
@@ -50,7 +50,9 @@ def open_work(session: ScopedSession, language: str) -> Sequence[OpenWork]:
             Thread.last_message_at > utc_now() - REMEMBERED,
             Thread.id.in_(
                 select(Message.thread_id).where(
-                    *own(session, Message), Message.internal_content.is_not(None)
+                    *own(session, Message),
+                    Message.internal_content.is_not(None),
+                    Message.role == "assistant",
                 )
             ),
         )

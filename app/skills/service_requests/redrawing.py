@@ -39,12 +39,18 @@ def redraw(session: ScopedSession, messages: Sequence[Message]) -> Mapping[tuple
     state = state_of(session, steps, surroundings(session, "en"))
     found: dict[tuple[UUID, int], Part] = {}
     for message, place, part in shown:
-        after = [step for step in steps if step["message_id"] >= str(message.id)]
+        after = _since(steps, str(message.id))
         if part["type"] == "type_selector":
             found[message.id, place] = _selector(session, part, message, after, state)
         else:
             found[message.id, place] = _widget(session, part, message, after, state)
     return found
+
+
+def _since(steps: Sequence[Step], message_id: str) -> Sequence[Step]:
+    """The steps from those of a message on; none where it has taken none on this branch."""
+    first = next((n for n, step in enumerate(steps) if step["message_id"] == message_id), None)
+    return steps[first:] if first is not None else ()
 
 
 def _selector(

@@ -17,9 +17,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from app.assistant.citations import cited_numbers
 from app.assistant.providers.base import ChatMessage, ModelRequest, ProviderError, TextDelta
-from app.assistant.providers.builtin.extract import extract_answer
-from app.assistant.providers.builtin.lines import to_markdown
+from app.assistant.providers.builtin.extract import tell_whole
+from app.assistant.providers.builtin.lines import Line, to_markdown
+from app.assistant.providers.builtin.questions import tells_of_trouble
 from app.assistant.providers.builtin.ranking import Passage
+from app.assistant.providers.builtin.words import stems
 from app.assistant.providers.choice import make_provider
 from app.assistant.tool import ReadTool, ToolContext
 from app.extensions import services
@@ -31,6 +33,9 @@ from app.skills.service_requests.wording import shown
 SOURCE = "search_manual_v2"
 LONGEST_QUERY = 200
 LONGEST_ANSWER = 4_000
+LONGEST_QUOTE = 900
+# A section's title that has so many words of a wish is about it.
+TITLE_WORDS = 2
 INSTRUCTIONS = """\
 You help a restaurant's staff to solve a problem themselves before somebody is called. From the
 passages alone, say in a few numbered steps what to do, in the language "{language}", and cite each
@@ -97,12 +102,22 @@ def _told_words(state: RequestState, language: str) -> list[str]:
     ]
 
 
-def _quote(question: str, passages: Sequence[Passage], cap: int) -> Proposed:
-    """The lines of the library that answer, word by word."""
-    extract = extract_answer(f"{question}?", passages, services().embedder)
-    if not extract.lines:
+def _quote(named: str, passages: Sequence[Passage], cap: int) -> Proposed:
+    """What a section about this very trouble says, word by word; who only needs something has
+    none, and what merely has a word in common is no solution.
+    """
+    said = set(stems(named))
+    is_titled = any(len(said & set(stems(each.title))) >= TITLE_WORDS for each in passages)
+    if not (is_titled or tells_of_trouble(named)):
         return Proposed()
-    return Proposed(to_markdown(extract.lines), cap)
+    lines: list[Line] = []
+    length = 0
+    for line in tell_whole(named, named, passages):
+        length += len(line.text)
+        if lines and length > LONGEST_QUOTE:
+            break
+        lines.append(line)
+    return Proposed(to_markdown(lines), cap) if lines else Proposed()
 
 
 def _ask_model(

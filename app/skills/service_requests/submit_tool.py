@@ -20,7 +20,7 @@ from app.skills.service_requests.choosing_tools import PROMPT
 from app.skills.service_requests.drafting import state_in
 from app.skills.service_requests.reading.replies import cancels
 from app.skills.service_requests.state import RequestState, next_step
-from app.skills.service_requests.submitting import Filed, file_request
+from app.skills.service_requests.submitting import Filed, digest_of_state, file_request
 from app.skills.service_requests.wording import details_in_both
 
 READY = ("submit", "submit_solved")
@@ -79,6 +79,7 @@ class SubmitRequest(WriteTool):
                 form_data=json.loads(json.dumps(state.by_id)),
                 thread_id=context.thread_id,
                 begun_at=UUID(state.begun_at),
+                digest=digest_of_state(state),
             ),
             in_both(lambda lang: _("Submit this request: %(name)s", name=name.text(lang))),
             details_in_both(state),
@@ -89,7 +90,12 @@ class SubmitRequest(WriteTool):
     def execute(self, session: ScopedSession, arguments: Any) -> Receipt:
         language = _language_of(session, arguments)
         filed = file_request(
-            session, arguments.thread_id, arguments.begun_at, arguments.form_data or {}, language
+            session,
+            arguments.thread_id,
+            arguments.begun_at,
+            arguments.form_data or {},
+            language,
+            arguments.digest,
         )
         number = filed.request.reference
         return Receipt(
@@ -131,6 +137,10 @@ def _told(filed: Filed) -> str:
     if request.is_ai_resolution_successful:
         said = _(
             "Good to hear. I filed it as solved: %(number)s, closed.", number=request.reference
+        )
+    elif request.assignee_id is None:
+        said = _(
+            "Your request is filed: %(number)s. It waits in the queue.", number=request.reference
         )
     else:
         said = _(

@@ -40,7 +40,7 @@ class Filed:
 
 
 def digest_of_state(state: RequestState) -> str:
-    """A mark of everything that would be filed: another one is another request."""
+    """A mark of everything that is shown and filed; what has another one says something else."""
     told = [state.begun_at, state.by_id, state.answers]
     text_ = json.dumps(told, sort_keys=True, ensure_ascii=False, default=str)
     return hashlib.sha256(text_.encode()).hexdigest()
@@ -64,8 +64,11 @@ def file_request(
     begun_at: UUID,
     values: Mapping[str, Any],
     language: str,
+    digest: str = "",
 ) -> Filed:
     """File what a conversation has collected, as it was shown: `values` by field_id. Never commits.
+
+    `digest` is that of all that was shown, answers too, where the caller knows it.
 
     The same step of the same conversation is one request, however often it is filed.
 
@@ -75,11 +78,19 @@ def file_request(
     """
     known = find_filed(session, thread_id, begun_at)
     if known is not None:
+        if known.values != dict(values):
+            raise Conflict(
+                "This was filed already as %(number)s. Write to the house on the page of that"
+                " request.",
+                number=known.reference,
+            )
         return Filed(known)
     state = load_state_at_head(session, thread_id, language)
     if state.form is None or state.begun_at != str(begun_at):
         raise Conflict("This request was cancelled meanwhile, so nothing was filed.")
     _check(session, state, values, language)
+    if digest and digest != digest_of_state(state):
+        raise _changed()
     request = _write(session, state, thread_id, begun_at, language)
     attached, lost = _attach(session, request, state)
     _write_updates(session, request, state)
@@ -107,7 +118,11 @@ def _check(
                 label=label,
             )
     if dict(shown) != json.loads(json.dumps(state.by_id)):
-        raise Conflict("The request has changed since it was shown. Look at it and answer again.")
+        raise _changed()
+
+
+def _changed() -> Conflict:
+    return Conflict("The request has changed since it was shown. Look at it and answer again.")
 
 
 def _write(

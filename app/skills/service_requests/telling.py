@@ -11,7 +11,7 @@ from uuid import UUID
 
 from sqlalchemy import select, text
 
-from app.accounts.models import User
+from app.accounts.models import Membership, User
 from app.db import ScopedSession
 from app.mail import queue_mail
 from app.notifications.services import notify
@@ -22,6 +22,7 @@ from app.skills.service_requests.letters import (
     REOPENED,
     REPLIED,
     RESOLVED,
+    WAITING,
     letter_about,
     lines_about,
 )
@@ -33,8 +34,13 @@ _LANGUAGE = text("SELECT language_of_colleague(:person)")
 
 
 def tell_assigned(session: ScopedSession, request: ServiceRequest) -> None:
-    """Tell whoever was given a request, at its submission or later. Never commits."""
-    _tell(session, request, ASSIGNED, [request.assignee_id])
+    """Tell whoever was given a request, at its submission or later; of one that nobody was
+    given, those who could take it. Never commits.
+    """
+    if request.assignee_id is not None:
+        _tell(session, request, ASSIGNED, [request.assignee_id])
+    elif request.is_open:
+        _tell(session, request, WAITING, _looking_after(session, request))
 
 
 def tell_reply(session: ScopedSession, request: ServiceRequest) -> None:
@@ -63,9 +69,13 @@ def _looking_after(session: ScopedSession, request: ServiceRequest) -> list[UUID
     if request.assignee_id is not None:
         return [request.assignee_id]
     team = session.scalars(
-        select(TeamMember.user_id).where(
-            TeamMember.group_id == session.scope.group_id, TeamMember.team_id == request.team_id
+        select(TeamMember.user_id)
+        .join(
+            Membership,
+            (Membership.user_id == TeamMember.user_id)
+            & (Membership.group_id == TeamMember.group_id),
         )
+        .where(TeamMember.group_id == session.scope.group_id, TeamMember.team_id == request.team_id)
     )
     return [*team] or [user_id for user_id, _name in list_agents(session, None)]
 

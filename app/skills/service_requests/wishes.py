@@ -31,7 +31,12 @@ from app.skills.service_requests.going_on import (
     stuck_at,
     told_to_model,
 )
-from app.skills.service_requests.reading.intent import named_type, wants_another, wants_request
+from app.skills.service_requests.reading.intent import (
+    is_other_trouble,
+    named_type,
+    wants_another,
+    wants_request,
+)
 from app.skills.service_requests.reading.replies import (
     cancels,
     is_question,
@@ -63,6 +68,11 @@ def find_wish(session: ScopedSession, moment: Moment) -> Hints:
     """
     if moment.step is None and emergency_in(moment.message, moment.language):
         return {}
+    if not moment.steps and moment.step is None:
+        tree = load_tree(session)
+        is_wanted = bool(tree) and wants_request(moment.message, tree)
+        wanted = _want("suggest_service_request_type", user_query=moment.message)
+        return wanted if is_wanted else {}
     around = surroundings(session, moment.language)
     state = state_of(session, moment.steps, around)
     with force_locale(moment.language):
@@ -73,11 +83,7 @@ def find_wish(session: ScopedSession, moment: Moment) -> Hints:
         tree = load_tree(session)
         if state.is_choosing and (found := _choosing(moment.message, tree)):
             return found
-        if (
-            tree
-            and not emergency_in(moment.message, moment.language)
-            and wants_request(moment.message, tree)
-        ):
+        if tree and wants_request(moment.message, tree):
             return _want("suggest_service_request_type", user_query=moment.message)
     return {}
 
@@ -114,6 +120,9 @@ def _choosing(message: str, tree: Sequence[TypeNode]) -> Hints | None:
         return _want("cancel_service_request")
     if is_question(message):
         return {"lead_back": _("And your request: choose its type above, or name it.")}
+    if wants_request(message, tree):
+        # Another trouble than the one that the list was shown for is asked about in its place.
+        return _want("suggest_service_request_type", user_query=message)
     found = named_type(message, tree)
     return _want("get_service_request_form", type_id=str(found.id)) if found else None
 
@@ -218,7 +227,9 @@ def _without_values(
         return _about_optional(state, message, want, language)
     if want in ("skip", "unknown"):
         return _skip(state, language)
-    if wants_request(message, load_tree(session)):
+    assert state.form is not None
+    is_awaited = bool(state.awaited)
+    if is_other_trouble(message, load_tree(session), state.form.type_id, is_awaited):
         return _want("suggest_service_request_type", user_query=message)
     return {"reply": _("I could not read that.") + "\n\n" + _pending(state, language)}
 
@@ -319,6 +330,8 @@ def _is_shown(state: RequestState, field: RequestField) -> bool:
 
 def tell_standing(session: ScopedSession, moment: Moment) -> Sequence[str]:
     """The request of this conversation, as whoever answers is told of it."""
+    if not moment.steps and moment.step is None:
+        return []
     around = surroundings(session, moment.language)
     step = [] if moment.step is None else [{**moment.step, "message_id": "now"}]
     state = state_of(session, [*moment.steps, *step], around)

@@ -24,6 +24,7 @@ from app.skills.service_requests.definitions import (
     read_request_fields,
 )
 from app.skills.service_requests.reading.intent import (
+    is_other_trouble,
     named_type,
     rank_types,
     wants_another,
@@ -329,3 +330,32 @@ CHIPS = {
 def test_what_a_chip_says_is_understood(app: Flask, message: str, want: str, language: str) -> None:
     with app.test_request_context(), force_locale(language):
         assert read_want(state("plumbing"), gettext(message)) == want
+
+
+@pytest.mark.parametrize(
+    ("text", "is_awaited", "is_other"),
+    [
+        ("it does not light", True, False),
+        ("this one is broken", False, False),
+        ("the walk-in stopped cooling", False, False),
+        ("the POS is frozen since noon", True, True),
+        ("I need a password reset", True, True),
+    ],
+)
+def test_what_speaks_of_the_same_thing_is_no_other_trouble(
+    text: str, is_awaited: bool, is_other: bool
+) -> None:
+    [open_type] = (each.type for each in rank_types("ice machine", TREE)[:1])
+    assert is_other_trouble(text, TREE, open_type.id, is_awaited) is is_other
+
+
+def test_what_stands_after_a_colon_is_told_and_not_asked() -> None:
+    assert not is_question("dónde está: la de atrás, junto a la cocina")
+    assert is_question("¿dónde está?")
+
+
+def test_degrees_without_a_scale_are_to_be_looked_at_in_spanish() -> None:
+    spanish = Surroundings(NOW, ZoneInfo("America/Chicago"), language="es")
+    found = read_said(state("refrigeration"), "está a 12 grados desde anoche", spanish)
+    [degrees] = [each for each in found if each.field.field.name == "temperature"]
+    assert degrees.is_inferred

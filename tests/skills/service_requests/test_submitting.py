@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -28,7 +29,7 @@ from app.skills.service_requests.models import (
     ServiceRequest,
     TeamMember,
 )
-from app.skills.service_requests.submitting import file_request
+from app.skills.service_requests.submitting import digest_of_state, file_request
 from tests.factories import CheckedClient, Member, make_user, sign_in
 from tests.skills.service_requests.building import (
     Talk,
@@ -144,6 +145,31 @@ def test_the_same_step_of_a_conversation_is_filed_once(
             filed = file_request(session, talk.thread_id, begun_at, state.by_id, "en")
             ids.add(filed.request.id)
     assert len(ids) == 1 and len(requests_of(owner, talk.who.group_id)) == 1
+
+
+def test_what_was_filed_is_not_filed_in_other_words_as_if_it_were_the_same(
+    owner: Database, database: Database, talk: Talk
+) -> None:
+    state = talk.state()
+    begun_at = UUID(state.begun_at)
+    with database.transaction(talk.who.scope) as session:
+        shown = digest_of_state(state)
+        file_request(session, talk.thread_id, begun_at, state.by_id, "en", shown)
+    other = {**state.by_id, next(iter(state.by_id)): "Something else"}
+    with database.transaction(talk.who.scope) as session, pytest.raises(Conflict):
+        file_request(session, talk.thread_id, begun_at, other, "en")
+    assert len(requests_of(owner, talk.who.group_id)) == 1
+
+
+def test_what_says_something_else_than_was_shown_is_not_filed(
+    owner: Database, database: Database, talk: Talk
+) -> None:
+    state = talk.state()
+    shown = digest_of_state(replace(state, answers=(("Since when?", "Never"),)))
+    begun_at = UUID(state.begun_at)
+    with database.transaction(talk.who.scope) as session, pytest.raises(Conflict):
+        file_request(session, talk.thread_id, begun_at, state.by_id, "en", shown)
+    assert not requests_of(owner, talk.who.group_id)
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,8 @@ _ASKS_SOMEBODY = re.compile(
     r"^(?:please |por favor )?(?:can|could|would) (?:you|somebody|someone|we|i)\b"
     r"|^(?:por favor )?(?:me |nos )?(?:puede|pueden|podria|podrian|puedes|podrias)\b"
 )
+_LEANS = re.compile(r"(?:it|this|that|they|these|those|esto|eso|esta)\b")
+_FEW_WORDS = 3
 # One thing that a type is about says as much as several of its words.
 _ENOUGH = 1.0
 # What many things do says less than the name of one of them.
@@ -114,6 +116,22 @@ def wants_another(text: str, open_type: UUID, tree: Sequence[TypeNode]) -> bool:
         return False
     likely = rank_types(text, tree)
     return not likely or likely[0].type.id != open_type or bool(_NAMED.search(folded))
+
+
+def is_other_trouble(
+    text: str, tree: Sequence[TypeNode], open_type: UUID, is_awaited: bool
+) -> bool:
+    """Whether a message is about another trouble than the request that is open.
+
+    What speaks of "it", and a few words where an answer is awaited, are about that one.
+    """
+    if not wants_request(text, tree):
+        return False
+    folded, likely = _plain(text), rank_types(text, tree)
+    if _NAMED.search(folded) or _NEED.search(folded):
+        return True
+    leans = bool(_LEANS.match(folded)) or (is_awaited and len(folded.split()) <= _FEW_WORDS)
+    return not leans and bool(likely) and likely[0].type.id != open_type
 
 
 def rank_types(text: str, tree: Sequence[TypeNode]) -> list[Likely]:

@@ -102,12 +102,16 @@ def read_want(state: RequestState, text: str) -> Want:
     return read_answer(text) or ""
 
 
+# What stands after a colon is told, and not asked: "where: behind the bar".
+_LABELLED = re.compile(r"^[^?¿:]{2,50}:\s*\S")
 # A question that nobody marked: "do they take it out of my check or what".
 _OR_WHAT = re.compile(r"\b(?:or what|or not|or no|o que|o no|o como)$")
 
 
 def is_question(text: str) -> bool:
     """Whether a message asks something, rather than answer: it is a question to its end."""
+    if _LABELLED.match(text) and not text.rstrip().endswith("?"):
+        return False
     plain = _plain(text)
     if _ASKS_OUTRIGHT.match(plain) and len(plain.split()) >= _FEWEST_ASKED:
         return True

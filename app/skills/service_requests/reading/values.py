@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from app.assistant.fast_paths import read_answer
+from app.fields.definitions import Words
 from app.fields.extraction import Found, extract
 from app.fields.extraction.options import find_options
 from app.fields.extraction.reading import Reading, squeeze
@@ -117,7 +118,8 @@ def read_said(state: RequestState, text: str, around: Surroundings) -> list[Said
     for name, each in found.items():
         field = state.form.by_name(name) if state.form else None
         if field is not None:
-            said[name] = Said(field, each.raw, each.words)
+            doubtful = _has_no_scale(field, each.words, around.language)
+            said[name] = Said(field, each.raw, each.words, doubtful)
     if awaited is not None and awaited.field.name not in said:
         direct = _read_awaited(awaited, text, around)
         if direct is not None and not (said and _is_too_long(direct)):
@@ -150,6 +152,12 @@ def is_rewriting(text: str) -> bool:
 
 def _plain(text: str) -> str:
     return " ".join(re.findall(r"[^\W_]+", fold(text)))
+
+
+def _has_no_scale(field: RequestField, words: str, language: str) -> bool:
+    """Degrees that may have been meant in Celsius where the field counts in Fahrenheit."""
+    is_fahrenheit = getattr(field.field, "unit", Words()).en.endswith("F")
+    return language == "es" and is_fahrenheit and not re.search(r"f\b|fahrenheit", fold(words))
 
 
 def _extracted(state: RequestState, text: str, around: Surroundings) -> list[Found]:
