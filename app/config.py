@@ -49,7 +49,7 @@ def _http_url(value: str) -> str:
 
 
 def _s3_prefix(value: str) -> str:
-    return value.strip("/") + "/"
+    return value.strip("/") + "/" if value else ""
 
 
 PostgresUrl = Annotated[str, AfterValidator(_postgres_url)]
@@ -57,7 +57,7 @@ RedisUrl = Annotated[str, AfterValidator(_redis_url)]
 HttpUrl = Annotated[str, AfterValidator(_http_url)]
 # What needs no escaping in an address, and leads nowhere else.
 _STEP = "[A-Za-z0-9_-][A-Za-z0-9_.-]*"
-S3Prefix = Annotated[str, Field(pattern=f"^/*{_STEP}(/{_STEP})*/*$"), AfterValidator(_s3_prefix)]
+S3Prefix = Annotated[str, Field(pattern=f"^(/*{_STEP}(/{_STEP})*/*)?$"), AfterValidator(_s3_prefix)]
 
 
 # Addresses to listen on that nobody can type into a browser, and one that answers for them.

@@ -356,6 +356,10 @@ def test_what_stands_after_a_colon_is_told_and_not_asked() -> None:
 
 def test_degrees_without_a_scale_are_to_be_looked_at_in_spanish() -> None:
     spanish = Surroundings(NOW, ZoneInfo("America/Chicago"), language="es")
-    found = read_said(state("refrigeration"), "está a 12 grados desde anoche", spanish)
+    found = read_said(
+        state("refrigeration"),
+        "la cámara fría no enfría, está a 12 grados desde la mañana",
+        spanish,
+    )
     [degrees] = [each for each in found if each.field.field.name == "temperature"]
     assert degrees.is_inferred
