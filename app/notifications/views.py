@@ -8,6 +8,7 @@ from uuid import UUID
 from flask import Blueprint, g, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_babel import get_locale
+from flask_login import current_user
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.notifications.services import (
@@ -22,8 +23,12 @@ blueprint = Blueprint("notifications", __name__, url_prefix="/notifications")
 
 
 @blueprint.before_request
-def people_only() -> None:
+def people_only() -> ResponseReturnValue | None:
+    """What asks by itself is told that the sign-in is over, and stops; all else must sign in."""
+    if request.endpoint == "notifications.bell" and not current_user.is_authenticated:
+        return "", HTTPStatus.NO_CONTENT, {"X-Signed-Out": "1"}
     require_role()
+    return None
 
 
 def unread_on_page() -> int | None:
