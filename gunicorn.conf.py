@@ -6,6 +6,7 @@ how the app streams (docs/architecture.md).
 
 import gc
 import os
+import resource
 import sys
 from pathlib import Path
 
@@ -19,8 +20,15 @@ bind = f"{host}:{settings.port}"
 workers = settings.web_workers
 
 # A stream is a greenlet that mostly waits: 2,000 of them share one worker.
-worker_class = "gevent"
+worker_class = "app.web_worker.FairWorker"
 worker_connections = 4000
+
+# Each of them is an open file, and a stream has one more to Redis.
+files, most_files = resource.getrlimit(resource.RLIMIT_NOFILE)
+wanted_files = 2 * worker_connections + 1000
+if files < wanted_files:
+    most = wanted_files if most_files == resource.RLIM_INFINITY else min(wanted_files, most_files)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(files, most), most_files))
 
 # The app is loaded in each worker, after gevent has patched it: psycopg chooses how it
 # waits when it is imported, and chosen too early every query would block all streams.
@@ -30,7 +38,14 @@ preload_app = False
 # has this long to be finished.
 graceful_timeout = 4
 timeout = 30
+# Both how long a connection may be idle and how long a request's headers may take. Its body
+# has a limit of its own (app/request_body.py).
 keepalive = 5
+
+# Nothing that a request says about where it comes from, or which part of the site this is, is
+# believed here, whoever sends it: TRUSTED_PROXIES says whom the app believes what.
+forwarder_headers = ""
+secure_scheme_headers = {}
 
 # The workers' heartbeat files must not wait for a slow disk.
 if Path("/dev/shm").is_dir() and os.access("/dev/shm", os.W_OK):

@@ -17,12 +17,13 @@ from babel.messages.pofile import read_po
 ROOT = Path(__file__).resolve().parent.parent
 TRANSLATIONS = ROOT / "app" / "translations"
 METHODS = [("app/**.py", "python"), ("templates/**.html", "jinja2"), ("templates/**.txt", "jinja2")]
-KEYWORDS: dict[str, tuple[int, ...] | None] = {
+KEYWORDS: dict[str, tuple[int | tuple[int, str], ...] | None] = {
     "_": None,
     "_l": None,
     "gettext": None,
     "lazy_gettext": None,
     "ngettext": (1, 2),
+    "pgettext": ((1, "c"), 2),
     "N_": None,
     # Errors carry a message id, which is translated where they are shown.
     **dict.fromkeys(
@@ -44,21 +45,24 @@ KEYWORDS: dict[str, tuple[int, ...] | None] = {
 PLACEHOLDER = re.compile(r"%\((\w+)\)[sd]")
 
 MessageId = str | tuple[str, ...]
+# A message and the context that it has a meaning of its own in, if there is one.
+Source = tuple[MessageId, str | None]
 
 
-def source_messages() -> dict[MessageId, str]:
-    """Every message id in the sources, with the place where it stands first."""
-    found: dict[MessageId, str] = {}
+def source_messages() -> dict[Source, str]:
+    """Every message in the sources, with the place where it stands first."""
+    found: dict[Source, str] = {}
     messages = extract_from_dir(str(ROOT), METHODS, keywords=KEYWORDS)
-    for file, line, message, _, _ in messages:
-        found.setdefault(message, f"{file}:{line}")
+    for file, line, message, _, context in messages:
+        found.setdefault((message, context), f"{file}:{line}")
     return found
 
 
-def problems_of(catalog: Catalog, sources: dict[MessageId, str]) -> list[str]:
+def problems_of(catalog: Catalog, sources: dict[Source, str]) -> list[str]:
     problems = []
-    for message_id, place in sources.items():
-        message = catalog.get(message_id if isinstance(message_id, str) else message_id[0])
+    for (message_id, context), place in sources.items():
+        first = message_id if isinstance(message_id, str) else message_id[0]
+        message = catalog.get(first, context)
         if problem := problem_of(message):
             problems.append(f"{place}: {problem}: {message_id!r}")
     return problems

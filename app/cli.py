@@ -9,6 +9,7 @@ from flask.cli import AppGroup, with_appcontext
 from app import schema
 from app.assistant.cli import ask
 from app.assistant.prompts import refresh_prompts
+from app.assistant.evaluation import eval_understanding
 from app.backup.cli import backup, restore
 from app.cli_users import users
 from app.db import owner_database
@@ -90,6 +91,7 @@ def init_cli(app: Flask) -> None:
     """Mount every command on `flask`."""
     embeddings.add_command(embeddings_backfill, "backfill")
     evaluation.add_command(eval_retrieval, "retrieval")
+    evaluation.add_command(eval_understanding, "understanding")
     importing.add_command(import_manual, "manual")
     importing.add_command(import_menu, "menu")
     groups = (users, database, embeddings, evaluation, importing)

@@ -14,23 +14,24 @@ from zoneinfo import available_timezones
 
 import click
 from flask.cli import AppGroup
-from sqlalchemy import delete, func, select
+from sqlalchemy import func, select
 
 from app.accounts.audit import record
 from app.accounts.choices import ROLES
-from app.accounts.models import Credential, Group, Membership, SignIn, User
-from app.accounts.passwords import check_password, hash_password
+from app.accounts.models import Group, Membership, User
+from app.accounts.passwords import check_password
 from app.accounts.services import (
     API_DAYS,
     create_group,
     create_user,
     issue_api_token,
     set_membership,
+    set_password,
 )
 from app.accounts.text import fold_email
 from app.assistant.prompts import seed_prompts
 from app.config import LANGUAGES
-from app.db import Scope, ScopedSession, owner_database, utc_now
+from app.db import Scope, ScopedSession, owner_database
 from app.errors import ComandaError
 from app.extensions import services
 
@@ -111,16 +112,13 @@ def add_user(email: str, group: str, role: str, name: str | None) -> None:
 
 @users.command("password")
 @click.argument("email")
-def set_password(email: str) -> None:
-    """Set the password of EMAIL and sign them out everywhere."""
+def change_password(email: str) -> None:
+    """Set the password of EMAIL; their sign-ins, API tokens and reset links end."""
     with _as_owner() as session:
         user = _find_user(session, email)
         password = _ask_password()
         check_password(password, user.email, user.name)
-        session.merge(
-            Credential(user_id=user.id, password_hash=hash_password(password), changed_at=utc_now())
-        )
-        session.execute(delete(SignIn).where(SignIn.user_id == user.id))
+        set_password(session, user.id, password)
         _record_as_operator(session, None, "password_set_by_operator", str(user.id))
     click.echo(f"The password of {email} is set.")
 

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     EmailStr,
     Field,
@@ -52,9 +53,16 @@ def _s3_prefix(value: str) -> str:
     return value.strip("/") + "/" if value else ""
 
 
+def _host_names(value: object) -> object:
+    return [name.strip() for name in value.split(",")] if isinstance(value, str) else value
+
+
 PostgresUrl = Annotated[str, AfterValidator(_postgres_url)]
 RedisUrl = Annotated[str, AfterValidator(_redis_url)]
 HttpUrl = Annotated[str, AfterValidator(_http_url)]
+# Names without ports, as people type them, with commas between them.
+HostName = Annotated[str, Field(pattern=r"^[A-Za-z0-9.:_-]+$")]
+HostNames = Annotated[tuple[HostName, ...], BeforeValidator(_host_names)]
 # What needs no escaping in an address, and leads nowhere else.
 _STEP = "[A-Za-z0-9_-][A-Za-z0-9_.-]*"
 S3Prefix = Annotated[str, Field(pattern=f"^(/*{_STEP}(/{_STEP})*/*)?$"), AfterValidator(_s3_prefix)]
@@ -75,6 +83,9 @@ class Settings(BaseModel):
     host: str = "127.0.0.1"
     port: int = Field(8000, ge=1, le=65535)
     public_url: HttpUrl | None = None
+    # Other names that people reach the server by; those that are unknown are refused where
+    # PUBLIC_URL is set (app.hosts).
+    allowed_hosts: HostNames = ()
     web_workers: int = Field(2, ge=1, le=64)
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     # The demo's passwords are known to everybody: unset, it is loaded where only this
@@ -150,6 +161,12 @@ class Settings(BaseModel):
 
     # How often an open stream is looked after: who has gone is noticed, who is there hears.
     stream_heartbeat_seconds: float = Field(10, ge=0.2, le=60)
+
+    # How many streams, one for each open page, a web process serves to one person.
+    streams_per_person: int = Field(40, ge=1, le=4000)
+
+    # How long the body of a request may keep a web process waiting (app.request_body).
+    request_timeout_seconds: float = Field(15, ge=0.5, le=300)
 
     # Turns run in runner processes; a lease that is not renewed is lost.
     runner_concurrency: int = Field(100, ge=1, le=1000)

@@ -4,26 +4,34 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import redis
 from flask import current_app, request
 from flask_babel import Babel
-from flask_limiter import Limiter
-from flask_login import LoginManager
+from flask_limiter import Limiter, RouteLimit
+from flask_login import LoginManager, current_user
 from flask_wtf.csrf import CSRFProtect
 from htmx_flask import Htmx
 from htmx_flask.requests import HtmxAwareRequest, HtmxHeaders
+from werkzeug.datastructures import LanguageAccept
+from werkzeug.http import parse_accept_header
 from werkzeug.wrappers import Response
 
 from app.config import Settings
 from app.db import Database
+from app.request_body import BodyRequest
 
 if TYPE_CHECKING:
     # Only the names: nothing here depends on what stands on top of it.
     from app.assistant.registry import Registry
+    from app.files.examination_queue import ExaminationQueue
     from app.files.storage import Storage
     from app.retrieval.embedder import Embedder
+
+
+LONGEST_PREFERENCE = 200
 
 
 @dataclass(frozen=True)
@@ -36,6 +44,7 @@ class Services:
     embedder: Embedder
     registry: Registry
     files: Storage
+    examinations: ExaminationQueue
 
 
 def services() -> Services:
@@ -99,8 +108,8 @@ class HtmxFourHeaders(HtmxHeaders):
         return bool(self) and self._headers.get("HX-Request-Type", "partial") != "full"
 
 
-class ComandaRequest(HtmxAwareRequest):
-    """Flask's request, knowing htmx 4."""
+class ComandaRequest(BodyRequest, HtmxAwareRequest):
+    """Flask's request, knowing htmx 4, and how much may be sent."""
 
     htmx: HtmxFourHeaders
     query_string: bytes
@@ -111,9 +120,38 @@ class ComandaRequest(HtmxAwareRequest):
         # An address may hold bytes that are no text: they are read as far as they can be.
         self.query_string = self.query_string.decode(errors="replace").encode()
 
+    @cached_property
+    def accept_languages(self) -> LanguageAccept:
+        """What the browser prefers; no browser says it in more characters."""
+        said = self.headers.get("Accept-Language", "")[:LONGEST_PREFERENCE]
+        return parse_accept_header(said, LanguageAccept)
+
 
 babel = Babel()
 csrf = CSRFProtect()
 htmx = Htmx()
 limiter = Limiter(key_func=client_address, headers_enabled=True)
 login_manager = LoginManager()
+
+
+def person_asking() -> str:
+    """Whom to count requests against: the person; for whoever is not signed in, the address."""
+    user_id = getattr(current_user, "user_id", None)
+    return str(user_id) if user_id else client_address()
+
+
+def limit_person(rule: str, budget: str, **options: Any) -> RouteLimit:
+    """A decorator of views that lets each person do something so often, wherever they do it.
+
+    All views with the same `rule`, like "60 per minute", and `budget` count together.
+    `options` are those of Flask-Limiter's `shared_limit`.
+    """
+    return limiter.shared_limit(rule, scope=budget, key_func=person_asking, **options)
+
+
+# Whatever asks the assistant for an answer.
+limit_messages = limit_person("60 per minute", "messages")
+# The buttons of proposals, and the one that stops an answer.
+limit_decisions = limit_person("120 per minute", "decisions")
+# What changes a conversation as a whole: its name, whether it is there, the branch that is shown.
+limit_chat_changes = limit_person("120 per minute", "chat changes")

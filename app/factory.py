@@ -27,11 +27,16 @@ from app.db import app_database
 from app.embedded import resolve
 from app.extensions import Services, babel, cookie_name, csrf, htmx, limiter
 from app.files import init_files
-from app.files.storage import make_storage
+from app.files.examination_queue import ExaminationQueue
+from app.files.storage import make_storage, spool_folder
 from app.health import init_health
+from app.hosts import init_hosts
+from app.json_text import BoundedJSONProvider
 from app.logs import init_logs
 from app.notifications import init_notifications
+from app.request_body import LARGEST_BODY, LONGEST_FIELD, MOST_PARTS
 from app.request_log import init_request_log
+from app.request_timeout import limit_waiting
 from app.retrieval.embedder import make_embedder
 from app.scrape import init_scrape
 from app.skills import SKILLS
@@ -56,6 +61,7 @@ def build_app(settings: Settings | None = None, skills: tuple[Skill, ...] = SKIL
     _configure(app, settings)
     init_logs(settings)
     init_request_log(app)
+    init_hosts(app)
     connection = broker.connect(settings.redis_url or "")
     app.extensions["comanda"] = Services(
         settings=settings,
@@ -64,6 +70,7 @@ def build_app(settings: Settings | None = None, skills: tuple[Skill, ...] = SKIL
         embedder=make_embedder(settings, connection),
         registry=Registry(skills),
         files=make_storage(settings),
+        examinations=ExaminationQueue(connection),
     )
     _bind_extensions(app)
     init_web(app)
@@ -89,7 +96,10 @@ def _configure(app: Flask, settings: Settings) -> None:
         SESSION_COOKIE_SAMESITE="Lax",
         SESSION_COOKIE_SECURE=settings.secure_cookies,
         PERMANENT_SESSION_LIFETIME=timedelta(days=settings.session_days),
-        MAX_CONTENT_LENGTH=2 * 1024 * 1024,
+        MAX_CONTENT_LENGTH=LARGEST_BODY,
+        MAX_FORM_MEMORY_SIZE=LONGEST_FIELD,
+        MAX_FORM_PARTS=MOST_PARTS,
+        SPOOL_FOLDER=spool_folder(settings),
         # An idle kitchen phone must not meet an expired form.
         WTF_CSRF_TIME_LIMIT=None,
         WTF_CSRF_SSL_STRICT=False,
@@ -107,7 +117,10 @@ def _configure(app: Flask, settings: Settings) -> None:
         SEND_FILE_MAX_AGE_DEFAULT=None,
     )
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
-    app.json.sort_keys = False  # type: ignore[attr-defined]
+    app.json = BoundedJSONProvider(app)
+    app.wsgi_app = limit_waiting(  # type: ignore[assignment, method-assign]
+        app.wsgi_app, settings.request_timeout_seconds
+    )
     if settings.trusted_proxies:
         from werkzeug.middleware.proxy_fix import ProxyFix
 

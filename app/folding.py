@@ -28,6 +28,11 @@ def words(text: str) -> list[str]:
     return _WORD.findall(fold(text))
 
 
+def plain_words(text: str) -> str:
+    """The folded words of `text` with one blank between them: what patterns are held against."""
+    return " ".join(words(text))
+
+
 def split_marked(text: str, is_match: Callable[[str], bool]) -> list[tuple[str, bool]]:
     """`text` cut into pieces, each with whether it is a word whose folded form matches."""
     pieces: list[tuple[str, bool]] = []

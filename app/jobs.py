@@ -23,6 +23,7 @@ from procrastinate import JobContext, PsycopgConnector, RetryStrategy
 from sqlalchemy import make_url, text
 from sqlalchemy.exc import SQLAlchemyError
 
+from app.assistant.chat_exports import export_chats, forget_chat_export
 from app.assistant.facts import forget_old_facts
 from app.assistant.registry import Registry, TaskFunction
 from app.config import Settings, load_settings
@@ -121,6 +122,21 @@ async def retry_stalled(context: JobContext, timestamp: int = 0) -> None:
     stalled = await manager.get_stalled_jobs(seconds_since_heartbeat=STALLED_SECONDS)
     for job in stalled:
         await manager.retry_job(job)
+
+
+@tasks.task(name="export_chats", retry=RETRY, pass_context=True)
+async def export_all_chats(context: JobContext, /, **arguments: Any) -> None:
+    """Write all chats of a person into a file."""
+    is_last_try = context.job.attempts >= MAX_RETRIES
+    await asyncio.to_thread(
+        export_chats, _database(), _files(), is_last_try=is_last_try, **arguments
+    )
+
+
+@tasks.task(name="forget_chat_export", retry=RETRY)
+async def forget_exported_chats(**arguments: Any) -> None:
+    """Let go of that file when its day is over."""
+    await asyncio.to_thread(forget_chat_export, _database(), _files(), **arguments)
 
 
 def _in_a_thread(run: TaskFunction) -> Callable[..., Awaitable[None]]:

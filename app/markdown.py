@@ -7,17 +7,18 @@ house only where an editor of the house wrote them, never from a model.
 from __future__ import annotations
 
 import re
-from collections.abc import MutableMapping, Sequence
-from functools import cache, lru_cache
-from typing import Any
+from collections import OrderedDict
+from hashlib import blake2b
+from threading import Lock
 
 import nh3
-from markdown_it import MarkdownIt
-from markdown_it.renderer import RendererHTML
-from markdown_it.token import Token
-from markdown_it.utils import OptionsDict
 from markupsafe import Markup
 
+from app.markdown_parser import markdown_parser, parse_blocks
+
+PARAGRAPH = "\n\n"
+# In characters: some hundreds of long replies.
+LONGEST_RENDERED = 8_000_000
 TAGS = {
     "p", "br", "strong", "em", "s", "code", "pre", "blockquote", "hr", "ul", "ol", "li",
     "h1", "h2", "h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td", "a",
@@ -26,6 +27,8 @@ _MODEL_ATTRIBUTES = {"ol": {"start"}, "th": {"align"}, "td": {"align"}}
 _HOUSE_ATTRIBUTES = {**_MODEL_ATTRIBUTES, "a": {"href", "title"}, "mark": {"id"}}
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 _GOES_ON = re.compile(r"\s|[-*+|]|\d{1,9}(?:[.)]|\Z)")
+# So many characters of a line tell whether it goes on with what is above it.
+LONGEST_START = 11
 _LEADING_HASHES = re.compile(r"^(#{1,6})(?=\s)", re.MULTILINE)
 _BLANKS = re.compile(r"[ \t]+")
 _ANCHOR = re.compile(r" ?\{#[\w-]+\} ?$", re.MULTILINE)
@@ -43,36 +46,49 @@ _STRESS = re.compile(r"(?<!\\)(?:`+|~~|(?<=\S)\*+|\*+(?=\S)|(?<!\w)_+(?=\w)|(?<=
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 
-@cache
-def _parser() -> MarkdownIt:
-    # html=False: angle brackets are text. Bare addresses stay text too (linkify is off).
-    parser = MarkdownIt("commonmark", {"html": False, "linkify": False})
-    for cell in ("th_open", "td_open"):
-        parser.add_render_rule(cell, _open_cell)
-    return parser.enable(["table", "strikethrough"])
+class _RenderedTexts:
+    """The HTML of the texts that were asked for last, by their digest, within a total length.
 
+    Safe to use from several threads.
+    """
 
-def _open_cell(
-    renderer: RendererHTML,
-    tokens: Sequence[Token],
-    index: int,
-    options: OptionsDict,
-    env: MutableMapping[str, Any],
-) -> str:
-    """A table's cell, aligned by an attribute: the page's policy allows no style in place."""
-    token = tokens[index]
-    style = str(token.attrs.pop("style", ""))
-    if style:
-        token.attrSet("align", style.removeprefix("text-align:"))
-    return renderer.renderToken(tokens, index, options, env)
+    def __init__(self, longest: int) -> None:
+        self._longest = longest
+        self._length = 0
+        self._known: OrderedDict[bytes, Markup] = OrderedDict()
+        self._lock = Lock()
+
+    def find(self, digest: bytes) -> Markup | None:
+        with self._lock:
+            if digest in self._known:
+                self._known.move_to_end(digest)
+            return self._known.get(digest)
+
+    def add(self, digest: bytes, html: Markup) -> None:
+        with self._lock:
+            self._length += len(html) - len(self._known.pop(digest, ""))
+            self._known[digest] = html
+            while self._length > self._longest:
+                self._length -= len(self._known.popitem(last=False)[1])
 
 
 # A page shows thirty messages, and people come back to it.
-@lru_cache(maxsize=512)
+_rendered = _RenderedTexts(LONGEST_RENDERED)
+
+
 def render_model_text(text: str) -> Markup:
     """HTML for what a model said: no links, no images, no headings above level 3."""
+    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    known = _rendered.find(digest)
+    if known is None:
+        known = _render_model_text(text)
+        _rendered.add(digest, known)
+    return known
+
+
+def _render_model_text(text: str) -> Markup:
     lowered = _LEADING_HASHES.sub(lambda m: "#" * min(6, max(3, len(m[1]) + 1)), text)
-    html = _parser().render(lowered)
+    html = markdown_parser().render(lowered)
     clean = nh3.clean(html, tags=TAGS - {"a"}, attributes=_MODEL_ATTRIBUTES, link_rel=None)
     return Markup(clean)  # noqa: S704 - just cleaned
 
@@ -83,7 +99,7 @@ def render_house_text(text: str, marks: tuple[str, str] | None = None) -> Markup
     What stands between the two signs of `marks` is marked; the first mark has the id
     `passage`. It is drawn before the sanitiser, which mends marks across other elements.
     """
-    html = _parser().render(text)
+    html = markdown_parser().render(text)
     if marks:
         opening, closing = marks
         html = html.replace(opening, '<mark id="passage">', 1)
@@ -96,6 +112,33 @@ def render_house_text(text: str, marks: tuple[str, str] | None = None) -> Markup
         link_rel="noopener noreferrer",
     )
     return Markup(clean)  # noqa: S704 - just cleaned
+
+
+def paragraph_after(text: str, words: str) -> str:
+    """What to append to a text, so that `words` are a paragraph of their own below it.
+
+    A code fence that the text leaves open is closed first: it would take them for code. Whatever
+    else may be open, such as a list, a quote or a table, ends where they begin at the margin.
+    """
+    if not text:
+        return words
+    fence = open_fence(text)
+    return (f"\n{fence}" if fence else "") + PARAGRAPH + words
+
+
+def join_paragraphs(*texts: str) -> str:
+    """Texts of different origin, each below the one before it; empty ones are left out."""
+    joined = ""
+    for text in filter(None, texts):
+        joined += paragraph_after(joined, text)
+    return joined
+
+
+def open_fence(text: str) -> str:
+    """The code fence that takes in what is appended at the margin, such as "```"; or ""."""
+    # A word behind a blank line belongs to the last block only if that is not over.
+    blocks = parse_blocks(text + PARAGRAPH + "x")
+    return blocks[-1].markup if blocks[-1].type == "fence" else ""
 
 
 def plain_line(markdown: str) -> str:
@@ -111,25 +154,62 @@ def plain_line(markdown: str) -> str:
     return " ".join(_ESCAPED.sub(r"\1", _STRESS.sub("", text)).split())
 
 
-def split_blocks(text: str) -> tuple[list[str], str]:
-    """The finished Markdown blocks of a text that is still growing, and its unfinished end.
+class BlockSplitter:
+    """Splits a Markdown text that comes in pieces into its blocks, reading each piece once.
 
     A block is finished when a blank line follows it outside a code fence and what follows
     has begun at the margin (a list or a table may go on after a blank line). A block that
     was finished once stays so, whatever is added to the text.
     """
-    blocks: list[str] = []
-    current: list[str] = []
-    fence = ""
-    lines = text.split("\n")
-    for line, following in zip(lines, [*lines[1:], ""], strict=True):
-        fence = _fence_after(line, fence)
-        current.append(line)
-        closes = not fence and not line.strip() and _starts_block(following)
-        if closes and any(part.strip() for part in current):
-            blocks.append("\n".join(current))
-            current = []
-    return blocks, "\n".join(current)
+
+    def __init__(self) -> None:
+        self._fence = ""
+        # The whole lines of the block that is not finished, and the pieces of its last line.
+        self._lines: list[str] = []
+        self._last: list[str] = []
+        self._has_words = self._may_end = False
+
+    @property
+    def tail(self) -> str:
+        """What follows the last finished block."""
+        return "\n".join([*self._lines, "".join(self._last)])
+
+    def feed(self, text: str) -> list[str]:
+        """Take in some more of the text; the blocks that are finished by it."""
+        first, *others = text.split("\n")
+        self._last.append(first)
+        found: list[str] = []
+        for line in others:
+            self._end_line(found)
+            self._last = [line]
+        self._end_block(found)
+        return found
+
+    def _end_line(self, found: list[str]) -> None:
+        self._end_block(found)
+        line = "".join(self._last)
+        self._fence = _fence_after(line, self._fence)
+        self._lines.append(line)
+        is_blank = not line.strip()
+        self._has_words = self._has_words or not is_blank
+        self._may_end = is_blank and self._has_words and not self._fence
+
+    def _end_block(self, found: list[str]) -> None:
+        """Finish the block before the last line, where that has begun another one."""
+        if not self._may_end:
+            return
+        if len(self._last) > 1 and len(self._last[0]) < LONGEST_START:
+            self._last = [self._last[0] + self._last[1], *self._last[2:]]
+        if _starts_block(self._last[0][:LONGEST_START]):
+            found.append("\n".join(self._lines))
+            self._lines = []
+            self._has_words = self._may_end = False
+
+
+def split_blocks(text: str) -> tuple[list[str], str]:
+    """The finished Markdown blocks of a text that is still growing, and its unfinished end."""
+    splitter = BlockSplitter()
+    return splitter.feed(text), splitter.tail
 
 
 def _fence_after(line: str, fence: str) -> str:

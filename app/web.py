@@ -34,6 +34,7 @@ from app.errors import (
 )
 from app.extensions import ComandaRequest, kept_cookie, services
 from app.icons import icon, icon_sprite
+from app.request_body import LARGEST_SIGNED_OUT, MOST_FILES, drain
 
 # Pages hold personal data; static files carry a version and may be kept for ever.
 PRIVATE = "no-store"
@@ -96,12 +97,17 @@ def same_page() -> str:
     Its address as the browser has it now: that of a chat changes with its first message.
     A browser that keeps it to itself has the one that the page was made for.
     """
+    return _page_left() or next_page()
+
+
+def _page_left() -> str:
+    """The page that a browser says it comes from, if it is one of ours."""
     now = urlsplit(request.referrer or "")
     addresses = current_app.create_url_adapter(request)
     # A page that answered a form may have an address that can only be posted to.
     if now.netloc != request.host or not addresses or not addresses.test(now.path, "GET"):
-        return next_page()
-    return _one_of_ours(urlunsplit(("", "", now.path, now.query, ""))) or next_page()
+        return ""
+    return _one_of_ours(urlunsplit(("", "", now.path, now.query, "")))
 
 
 def _one_of_ours(target: str) -> str:
@@ -198,7 +204,7 @@ def _ask_to_sign_in() -> ResponseReturnValue:
     """Send a page to the sign-in page and back; tell htmx to do the same."""
     # Neither a part of a page nor the address of a form is a place to come back to.
     stays = request.method == "GET" and not is_htmx()
-    here = request.full_path.rstrip("?") if stays else same_page()
+    here = request.full_path.rstrip("?") if stays else _page_left() or HOME
     target = flask_url_for("accounts.sign_in", next=here if here != HOME else None)
     if is_htmx():
         return "", HTTPStatus.UNAUTHORIZED, {"HX-Redirect": target}
@@ -211,7 +217,8 @@ def _http_error(error: HTTPException) -> ResponseReturnValue:
         400: InvalidInput("This request could not be read. Reload the page and try again."),
         404: NotFound("This page does not exist, or it is not yours to see."),
         405: InvalidInput("This address does not work that way."),
-        413: InvalidInput("That is too large."),
+        408: InvalidInput("This took too long to arrive. Check the connection and send it again."),
+        413: InvalidInput("That is too much to be sent at once. Shorten it, or send it in parts."),
         429: ComandaError("Too many tries. Wait a minute and try again."),
     }
     status = error.code or 500
@@ -279,6 +286,37 @@ def require_role(*roles: str) -> None:
         raise Forbidden("Your role in this group does not allow that. Ask a manager.")
 
 
+def _bound_body(_endpoint: str | None, _values: dict[str, Any] | None) -> None:
+    """Take little of a body from whoever is not signed in.
+
+    Before everything else, because looking for a form's token reads the whole of it.
+
+    Raises:
+        NotSignedIn: it is a large one, and the page is for people who are signed in.
+    """
+    if not _has_body() or current_user.is_authenticated:
+        return
+    posted = cast(ComandaRequest, request)
+    posted.max_content_length = LARGEST_SIGNED_OUT
+    # Whoever was signed out meanwhile is sent to sign in, files or none.
+    posted.most_files = MOST_FILES
+    if (request.content_length or 0) > LARGEST_SIGNED_OUT and request.blueprint != "accounts":
+        raise NotSignedIn("Sign in to go on.")
+
+
+def _has_body() -> bool:
+    return request.method not in ("GET", "HEAD", "OPTIONS")
+
+
+def _drain_body(response: Response) -> Response:
+    """Read what is left of a body before it is answered, so that the answer arrives."""
+    posted = cast(ComandaRequest, request)
+    if _has_body() and not posted.is_read:
+        release_session()
+        drain(posted)
+    return response
+
+
 def _favicon() -> ResponseReturnValue:
     """Browsers ask for it by this name wherever a page has not named another yet."""
     return redirect(static_url("icons/comanda-180.png"), HTTPStatus.MOVED_PERMANENTLY)
@@ -287,7 +325,9 @@ def _favicon() -> ResponseReturnValue:
 def init_web(app: Flask) -> None:
     """Bind all of the above to `app`."""
     app.request_class = ComandaRequest
+    app.url_value_preprocessor(_bound_body)
     app.after_request(secure_headers)
+    app.after_request(_drain_body)
     app.teardown_appcontext(lambda _error: release_session())
     app.add_url_rule("/favicon.ico", "favicon", _favicon)
     app.register_error_handler(ComandaError, error_response)

@@ -44,10 +44,7 @@ def measure(arguments: Sequence[str]) -> dict[str, Any]:
     pause = str(SPEAKING_SECONDS / options.words)
     stub = ("-m", "tests.model_server", "--words", str(options.words), "--delay", pause)
     with open_house(runners=2, stub=stub, AI_TURN_TIMEOUT_SECONDS="300") as house:
-        guests = [
-            Guest(guest.cookie, guest.csrf, str(uuid4()))
-            for _, guest in house.hire(options.streams)
-        ]
+        guests = [guest for _, guest in house.hire(options.streams)]
         plan = {"port": house.port, "guests": as_plan(guests), "words": options.words}
         with load("chaos", plan) as loading:
             loading.wait_for("speaking")

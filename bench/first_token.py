@@ -43,10 +43,7 @@ def measure(arguments: Sequence[str]) -> dict[str, Any]:
     parser.add_argument("--levels", type=numbers, default=LEVELS)
     options = parser.parse_args(list(arguments))
     with open_house() as house:
-        guests = [
-            Guest(guest.cookie, guest.csrf, str(uuid4()))
-            for _, guest in house.hire(max(ALONE, *options.levels))
-        ]
+        guests = [guest for _, guest in house.hire(max(ALONE, *options.levels))]
         plan = {
             "port": house.port,
             "model_port": house.model_port,

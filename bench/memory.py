@@ -11,7 +11,6 @@ import argparse
 import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
-from uuid import uuid4
 
 from bench.first_token import Visitor
 from bench.support.house import House, as_plan, open_house
@@ -36,7 +35,7 @@ def measure(arguments: Sequence[str]) -> dict[str, Any]:
     parser.add_argument("--turns", type=int, default=10_000)
     turns = parser.parse_args(list(arguments)).turns
     with open_house(stub=QUICK) as house:
-        guests = [Guest(guest.cookie, guest.csrf, str(uuid4())) for _, guest in house.hire(PEOPLE)]
+        guests = [guest for _, guest in house.hire(PEOPLE)]
         plan = {"port": house.port, "guests": as_plan(guests), "turns": turns}
         with load("memory", plan) as loading:
             loading.wait_for("warm")

@@ -208,6 +208,93 @@ def test_no_source_has_an_open_end() -> None:
     assert [relative(f) for f in sources if marks.search(f.read_text("utf-8"))] == []
 
 
+# Programs
+
+
+def test_no_program_is_started_by_a_shell() -> None:
+    """What is started gets its arguments as a list, and by subprocess alone."""
+    shells = re.compile(r"\bshell\s*=|os\.(?:system|popen|exec|spawn)|getoutput")
+    assert [relative(file) for file in MODULES if shells.search(file.read_text("utf-8"))] == []
+
+
+# Files that people send
+
+POSTED_FILES = "app.files.posted_files"
+
+
+def attributes_of_requests(file: Path, name: str) -> list[str]:
+    """Where a module names this attribute of a request, whatever the request is called there."""
+    return [
+        f"{relative(file)}:{node.lineno}"
+        for node in ast.walk(tree_of(file))
+        if isinstance(node, ast.Attribute) and node.attr == name
+        if re.search(r"request|posted", ast.unparse(node.value))
+    ]
+
+
+def names_imported_from(file: Path, module: str) -> set[str]:
+    nodes = [node for node in ast.walk(tree_of(file)) if isinstance(node, ast.ImportFrom)]
+    return {alias.name for node in nodes if node.module == module for alias in node.names}
+
+
+def test_the_files_of_a_form_are_read_where_they_are_counted_and_nowhere_else() -> None:
+    readers = [at for file in MODULES for at in attributes_of_requests(file, "files")]
+    assert readers
+    assert {at.partition(":")[0] for at in readers} == {"app/files/posted_files.py"}
+
+
+def test_whoever_has_a_file_examined_has_counted_it_and_waited_for_their_turn() -> None:
+    stores = [
+        name_of(file)
+        for file in MODULES
+        if "store_upload" in names_imported_from(file, "app.files.uploads")
+        or "read_table" in names_imported_from(file, "app.files.tables")
+    ]
+    assert stores
+    for file in MODULES:
+        taken = names_imported_from(file, POSTED_FILES)
+        if name_of(file) in stores:
+            assert {"get_posted_files", "examination"} <= taken, relative(file)
+    examiners = [file for file in MODULES if "app.files.examining" in imports_of(file)]
+    assert list(map(name_of, examiners)) == ["app.files.tables", "app.files.uploads"]
+
+
+def test_each_route_that_takes_files_says_how_many_before_its_form_is_read() -> None:
+    """Each blueprint whose views take files lets them in, and names the endpoint that it means."""
+    packages = {
+        file.parent
+        for file in MODULES
+        if "get_posted_files" in names_imported_from(file, POSTED_FILES)
+    }
+    packages.discard(APP / "files")
+    for package in [APP / "files", *packages]:
+        allowing = [
+            file
+            for file in package.glob("*views.py")
+            if "allow_files" in names_imported_from(file, POSTED_FILES)
+        ]
+        assert allowing, relative(package)
+        for file in allowing:
+            source = file.read_text("utf-8")
+            assert ("url_value_preprocessor" in source and "is_authenticated" in source) or (
+                "EDITORS" in source
+            ), relative(file)
+
+
+def test_only_long_forms_and_files_are_larger_than_a_page() -> None:
+    """What is set beside these two lets text into memory, or files past their count."""
+    wrong = []
+    for file in MODULES:
+        source = file.read_text("utf-8")
+        sets = re.findall(r"^.*max_content_length\b.* = .*$", source, re.MULTILINE)
+        for line in sets:
+            is_long_form = "max_form_memory_size = LARGEST_FORM" in line
+            is_shorter = line.endswith("= LARGEST_SIGNED_OUT")
+            if not (is_long_form or is_shorter) and name_of(file) != POSTED_FILES:
+                wrong.append(f"{relative(file)}: {line.strip()}")
+    assert wrong == []
+
+
 # Parts, tools and skills
 
 
@@ -231,6 +318,32 @@ def test_each_tool_says_in_both_languages_what_it_does_and_when(registry: Regist
         assert tool.description.endswith("."), tool.name
         assert re.fullmatch(r"[a-z][a-z0-9_]{2,63}", tool.name)
         assert tool.spec().parameters["additionalProperties"] is False
+
+
+def unbounded(schema: Any, path: str) -> Iterator[str]:
+    """Where in the schema of a tool's arguments a list or a mapping may have any length."""
+    if isinstance(schema, list):
+        for number, each in enumerate(schema):
+            yield from unbounded(each, f"{path}.{number}")
+    if not isinstance(schema, dict):
+        return
+    if schema.get("type") == "array" and "maxItems" not in schema:
+        yield path
+    is_mapping = schema.get("type") == "object" and "properties" not in schema
+    # One without any fields at all allows no others.
+    if is_mapping and "maxProperties" not in schema and schema.get("additionalProperties", True):
+        yield path
+    for name, each in schema.items():
+        yield from unbounded(each, f"{path}.{name}")
+
+
+def test_each_list_that_a_tool_takes_has_a_longest(registry: Registry) -> None:
+    found = [
+        path
+        for tool in registry.tools.values()
+        for path in unbounded(tool.spec().parameters, tool.name)
+    ]
+    assert found == []
 
 
 class Card(Part):
@@ -432,18 +545,19 @@ def test_errors_say_only_what_can_be_translated() -> None:
 def test_every_text_a_person_reads_has_its_spanish() -> None:
     tool = _catalog_tool()
     used = {
-        message if isinstance(message, str) else message[0]
-        for _file, _line, message, *_ in extract_from_dir(
+        (message if isinstance(message, str) else message[0], context or "")
+        for _file, _line, message, _comments, context in extract_from_dir(
             str(ROOT), tool.METHODS, keywords=tool.KEYWORDS
         )
     }
+    used |= {(text, "") for text in error_messages()}
     file = APP / "translations" / "es" / "LC_MESSAGES" / "messages.po"
     assert file.exists(), "there is no Spanish catalog"
     catalog = read_po(file.open("rb"), locale="es")
     missing = [
         text
-        for text in sorted(used | error_messages())
-        if (found := catalog.get(text)) is None or not found.string or found.fuzzy
+        for text, context in sorted(used)
+        if (found := catalog.get(text, context or None)) is None or not found.string or found.fuzzy
     ]
     assert missing == []
 
@@ -480,3 +594,49 @@ def test_migrations_are_one_chain() -> None:
     # Two people who each add one from the same place find out here, and not by a start that fails.
     heads = ScriptDirectory(str(ROOT / "migrations")).get_heads()
     assert len(heads) == 1, heads
+
+
+# Passwords
+
+
+def test_no_module_writes_a_passwords_hash() -> None:
+    """The database's `write_password` does, which ends what the password before had opened."""
+    by_hand = re.compile(
+        r"\bCredential\(|(?:insert|update|delete)\(\s*Credential\b|\.password_hash\s*=[^=]"
+        r"|(?:INSERT\s+INTO|UPDATE|DELETE\s+FROM|MERGE\s+INTO)\s+credentials\b"
+    )
+    allowed = {"app/accounts/models.py: Credential("}
+    wrong = {
+        f"{relative(file)}: {match[0]}"
+        for file in MODULES
+        for match in by_hand.finditer(_read(file))
+    }
+    assert wrong == allowed
+    callers = [file for file in MODULES if "write_password(" in _read(file)]
+    assert [relative(file) for file in callers] == ["app/accounts/services.py"]
+
+
+# Addresses and limits
+
+
+def test_no_link_takes_its_host_from_a_request() -> None:
+    asked = re.compile(
+        r"request\.(?:url_root|host_url|base_url|root_url|script_root)\b|_external|SCRIPT_NAME"
+    )
+    wrong = [
+        f"{relative(file)}: {match[0]}"
+        for file in [*MODULES, *TEMPLATES]
+        for match in asked.finditer(_read(file))
+    ]
+    assert wrong == []
+
+
+def test_every_limit_of_a_person_has_one_budget_for_all_its_views() -> None:
+    """A plain `limiter.limit` counts each view for itself, and nobody who is not signed in."""
+    wrong = [relative(file) for file in MODULES if re.search(r"limiter\.limit\(", _read(file))]
+    assert wrong == []
+    budgets: dict[str, str] = {}
+    for file in MODULES:
+        for rule, budget in re.findall(r'limit_person\(\s*([\w" ]+),\s*"([^"]+)"', _read(file)):
+            assert budgets.setdefault(budget, relative(file)) == relative(file), (rule, budget)
+    assert len(budgets) > 10

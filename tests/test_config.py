@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 
 from app.config import Settings, load_settings
+from app.embedded.supervisor import environment_of
 from app.errors import ConfigurationError
 
 OWNER = "postgresql://owner:geheim@db/comanda"
@@ -186,3 +188,75 @@ def test_settings_cannot_be_changed_once_read() -> None:
 def test_a_misspelt_field_is_refused() -> None:
     with pytest.raises(ValidationError):
         Settings(prot=8000)  # type: ignore[call-arg]
+
+
+# Every field, set to something other than its default.
+OTHERS: dict[str, object] = {
+    "comanda_data": Path("/srv/comanda"),
+    "host": "192.0.2.7",
+    "port": 9001,
+    "public_url": "https://comanda.example",
+    "allowed_hosts": ("comanda.example", "10.0.0.7", "fe80::1"),
+    "web_workers": 3,
+    "log_level": "debug",
+    "demo": False,
+    "database_url": "postgresql+psycopg://app:geheim@db/comanda",
+    "migration_database_url": "postgresql+psycopg://owner:geheim@db/comanda",
+    "redis_url": "redis://redis/1",
+    "database_pool_size": 7,
+    "s3_bucket": "uploads",
+    "s3_endpoint_url": "https://s3.example",
+    "s3_access_key_id": "AKIA",
+    "s3_secret_access_key": "hush, hush",
+    "s3_region": "mx-central-1",
+    "s3_prefix": "comanda/files/",
+    "secret_key": "s" * 40,
+    "secure_cookies": True,
+    "trusted_proxies": 2,
+    "session_days": 7,
+    "metrics_token": "m" * 20,
+    "smtp_host": "mail.example",
+    "smtp_port": 25,
+    "smtp_user": "comanda",
+    "smtp_password": "hush",
+    "smtp_tls": False,
+    "mail_from": "comanda@mail.example",
+    "ai_provider": "openai",
+    "openai_api_key": "sk-hush",
+    "openai_base_url": "https://model.example/v1",
+    "ai_chat_model": "one",
+    "ai_vision_model": "two",
+    "ai_resolution_model": "three",
+    "ai_tool_mode": "json",
+    "ai_fallback": False,
+    "ai_connect_timeout_seconds": 6.5,
+    "ai_first_token_timeout_seconds": 21.5,
+    "ai_turn_timeout_seconds": 91.5,
+    "daily_message_limit": 0,
+    "monthly_message_limit": 0,
+    "ai_price_input": Decimal("0.25"),
+    "ai_price_output": Decimal("2.00"),
+    "prompt_budget_tokens": 1600,
+    "expenses_confirm": "vague",
+    "embedding_model": "other",
+    "embedding_dimensions": 512,
+    "stream_heartbeat_seconds": 11.5,
+    "streams_per_person": 41,
+    "request_timeout_seconds": 16.5,
+    "runner_concurrency": 101,
+    "turn_lease_seconds": 4.5,
+    "runner_drain_seconds": 0,
+}
+
+
+def test_programs_are_started_with_the_defaults_where_nothing_is_set() -> None:
+    settings = Settings(comanda_data=Path("/srv/comanda"))
+    assert load_settings(environment_of(settings)) == settings
+
+
+def test_programs_are_started_with_every_setting_as_it_is_set() -> None:
+    defaults = Settings()
+    assert set(OTHERS) == set(Settings.model_fields)
+    assert all(getattr(defaults, field) != value for field, value in OTHERS.items())
+    settings = Settings.model_validate(OTHERS)
+    assert load_settings(environment_of(settings)) == settings

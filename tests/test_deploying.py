@@ -130,6 +130,45 @@ def test_the_proxy_takes_files_as_large_as_the_app_does(place: str, largest: int
     assert int(found[1]) * 1024 * 1024 >= largest
 
 
+def directives(text: str) -> list[str]:
+    """Each statement of a configuration, on one line."""
+    plain = re.sub(r"#.*", "", text)
+    return [" ".join(each.split()) for each in re.split(r"[;{}]", plain) if each.strip()]
+
+
+def test_the_proxys_blocks_are_closed_and_its_statements_end() -> None:
+    """For machines without an nginx that would say so."""
+    depth = 0
+    for line in re.sub(r"#.*", "", NGINX).splitlines():
+        words = line.strip()
+        assert not words or words[-1] in ";{}", line
+        depth += words.endswith("{") - words.startswith("}")
+        assert depth >= 0
+    assert depth == 0
+
+
+def test_the_proxy_gives_up_half_requests_and_limits_connections() -> None:
+    said = directives(NGINX)
+    seconds = {
+        name: [int(each.split()[1].rstrip("s")) for each in said if each.startswith(f"{name} ")]
+        for name in ("client_header_timeout", "client_body_timeout", "send_timeout")
+    }
+    assert max(seconds["client_header_timeout"]) <= 15
+    assert max(seconds["client_body_timeout"]) <= 60
+    assert max(seconds["send_timeout"]) <= 60
+    # The app is asked once the whole request is here.
+    assert "proxy_request_buffering off" not in said
+    [zone] = [each for each in said if each.startswith("limit_conn_zone ")]
+    [limit] = [each for each in said if each.startswith("limit_conn ")]
+    name = re.search(r"zone=(\w+):", zone)
+    assert name
+    assert limit.split()[1] == name[1]
+    # One restaurant's devices share an address, and a page has two or three connections.
+    assert 200 <= int(limit.split()[2]) <= 1000
+    # The app's own name is passed on as it was typed: it is checked there.
+    assert said.count("proxy_set_header Host $http_host") == 1
+
+
 @pytest.mark.skipif(not shutil.which("nginx"), reason="there is no nginx here")
 def test_nginx_understands_its_configuration(tmp_path: Path) -> None:
     (tmp_path / "site.conf").write_text(NGINX.replace("server web:", "server 127.0.0.1:"))

@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 from markupsafe import Markup
 
 from app.assistant.render import cite_html
-from app.markdown import plain_line, render_house_text, render_model_text, split_blocks
+from app.markdown import (
+    join_paragraphs,
+    paragraph_after,
+    plain_line,
+    render_house_text,
+    render_model_text,
+    split_blocks,
+)
 from tests.html_checks import Element, parse_html
 from tests.script_payloads import PAYLOADS
 
@@ -239,3 +246,44 @@ def test_a_line_of_an_excerpt_has_no_signs_of_markdown(markdown: str, plain: str
 @settings(max_examples=200, deadline=None)
 def test_a_line_is_one_line_whatever_it_was(text: str) -> None:
     assert plain_line(text) == " ".join(plain_line(text).split())
+
+
+# What a model may leave open, and what begins or ends it.
+OPENINGS = st.lists(
+    st.sampled_from(
+        [
+            *("```", "~~~", "````", "~~~~~", "``` py", "~~~ `x", "```\u00a0", "``", "`", "~~"),
+            *(" ", "   ", "    ", "\t", "\n", "\n\n", "> ", "- ", "+ ", "1. ", "10) ", "# "),
+            *("| a | b |", "|---|---|", "[a]: ", "/x", "'", '"', "(", "[", "]: <", "![", "]("),
+            *("<!--", "&lt;!--", "<details>", "&lt;details>", "<pre>", "<script>", "<![CDATA["),
+            *("\\", "**", "_", "---", "===", "word", "\u00a0", "\u2028", "\0", "\r", "\f"),
+        ]
+    ),
+    max_size=25,
+).map("".join)
+ASKED = "Shall I do this?"
+
+
+@given(OPENINGS)
+@example("```\nx")
+@example("~~~~ sh\n~~~")
+@example("```\n```\u00a0")
+@example("   ````\n```\n")
+@example("- a\n\n  ~~~\n  b\n\n```")
+@example("> ```\n```")
+@settings(max_examples=1_000, deadline=None)
+def test_what_is_asked_below_a_text_is_a_paragraph_of_its_own(text: str) -> None:
+    last = parse_html(render_model_text(text + paragraph_after(text, ASKED))).children[-1]
+    assert (last.tag, last.text.strip()) == ("p", ASKED)
+
+
+@given(st.lists(OPENINGS, min_size=1, max_size=4))
+@settings(max_examples=300, deadline=None)
+def test_what_is_joined_ends_in_a_paragraph_of_its_own(texts: list[str]) -> None:
+    last = parse_html(render_model_text(join_paragraphs(*texts, ASKED))).children[-1]
+    assert (last.tag, last.text.strip()) == ("p", ASKED)
+
+
+def test_a_text_that_leaves_nothing_open_is_not_changed() -> None:
+    assert join_paragraphs("", "- a\n\n~~~\nb\n~~~", "", "c") == "- a\n\n~~~\nb\n~~~\n\nc"
+    assert join_paragraphs("", "") == ""

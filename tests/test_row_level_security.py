@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 import app.mail  # noqa: F401 (its table is one of them)
 from app.accounts.models import AuditEntry, Invitation, PasswordReset
 from app.assistant.models import (
+    ChatExport,
     FeedbackHandling,
     Message,
     MessageFeedback,
@@ -83,6 +84,7 @@ PERSONAL = (
     "form_handovers",
     "keyed_answers",
     "notifications",
+    "chat_exports",
 )
 EVERY_TABLE = [pytest.param(Base.metadata.tables[name], id=name) for name in TABLES]
 READABLE_TABLES = [
@@ -227,6 +229,7 @@ def ledger_rows_of(member: Member) -> list[Base]:
         ),
         ExpenseSettings(group_id=member.group_id, currencies=["USD"], categories=[]),
         KeyedAnswer(**whose, key="k", digest="d"),
+        ChatExport(**whose, key="k", letterhead={}),
     ]
 
 

@@ -55,9 +55,9 @@ def password_changed(language: str, name: str) -> Letter:
             _("Your Comanda password was changed"),
             _(
                 "Hello %(name)s,\n\n"
-                "Your password was changed just now, and every other device was signed out."
-                " If it was not you, ask for a new password on the sign-in page and tell a"
-                " manager.\n",
+                "Your password was changed just now. Every other device was signed out, and your"
+                " API tokens work no more. If it was not you, ask for a new password on the sign-in"
+                " page and tell a manager.\n",
                 name=name,
             ),
         )

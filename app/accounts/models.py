@@ -46,8 +46,9 @@ class User(Base):
 
 
 class Credential(Base):
-    """A password's hash. The app's role has no right at all here: it asks the doors
-    `find_credentials` and `set_password` (docs/security.md).
+    """A password's hash. The app's role has no right at all here: it asks doors such as
+    `find_credentials` and `set_password` (docs/security.md). The database's function
+    `write_password` alone sets a password, and ends what the one before had opened.
     """
 
     __tablename__ = "credentials"

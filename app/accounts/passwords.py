@@ -4,26 +4,18 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
-from functools import cache
-from typing import TYPE_CHECKING, TypeVar
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
-from gevent import monkey
 
 from app.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from gevent.threadpool import ThreadPool
-
-Answer = TypeVar("Answer")
+from app.real_threads import RealThreads
 
 SHORTEST = 12
 # Long enough for any sentence, short enough that nobody can keep a core busy with one.
 LONGEST = 256
 # Two threads of 19 MiB a process: sign-ins queue here instead of slowing everybody's stream.
-HASHING_THREADS = 2
+_hashing = RealThreads(2)
 
 # The first choice of the OWASP password storage cheat sheet for argon2id.
 _hasher = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
@@ -50,7 +42,7 @@ COMMON = frozenset(_COMMON_TEXT.split())
 
 def hash_password(password: str) -> str:
     """The argon2id hash of a password, in its usual `$argon2id$…` form."""
-    return _off_the_hub(lambda: _hasher.hash(_bytes(password)))
+    return _hashing.run(lambda: _hasher.hash(_bytes(password)))
 
 
 def verify_password(stored: str | None, password: str) -> bool:
@@ -58,7 +50,7 @@ def verify_password(stored: str | None, password: str) -> bool:
     if stored is None:
         hash_password(password)
         return False
-    return _off_the_hub(lambda: _matches(stored, password))
+    return _hashing.run(lambda: _matches(stored, password))
 
 
 def needs_rehash(stored: str) -> bool:
@@ -111,19 +103,3 @@ def _matches(stored: str, password: str) -> bool:
         return _hasher.verify(stored, _bytes(password))
     except (VerificationError, InvalidHashError):
         return False
-
-
-def _off_the_hub(work: Callable[[], Answer]) -> Answer:
-    """Run slow work in a real thread where gevent runs, so that no stream waits for it."""
-    if not monkey.is_module_patched("threading"):
-        return work()
-    answer: Answer = _pool().apply(work)
-    return answer
-
-
-@cache
-def _pool() -> ThreadPool:
-    # Made at the first sign-in, in the process that serves it: threads do not survive a fork.
-    from gevent.threadpool import ThreadPool
-
-    return ThreadPool(HASHING_THREADS)

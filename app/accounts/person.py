@@ -94,6 +94,12 @@ def bearer_token() -> str | None:
     return token.strip() if kind.lower() == "bearer" else None
 
 
+def presented_token() -> str:
+    """The token that the request brings, which nobody has looked up; empty when it brings none."""
+    bearer = bearer_token()
+    return str(session.get("_user_id", "")) if bearer is None else bearer
+
+
 def load_from_cookie(token: str) -> Person | None:
     """The person of the session cookie, unless the request speaks for itself."""
     if bearer_token() is not None:

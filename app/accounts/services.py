@@ -60,21 +60,37 @@ def sign_in(
     found = _find_credentials(session, email)
     if not verify_password(found.password_hash if found else None, password) or found is None:
         log.info("sign-in refused", known=found is not None)
-        raise InvalidInput("This e-mail and password do not go together.", field="password")
+        raise _wrong_password()
     if found.group_id is None:
         raise InvalidInput(
             "You are not in any group now. Ask a manager for a new invitation.", field="email"
         )
     fresh_hash = hash_password(password) if needs_rehash(found.password_hash) else None
-    if replaces:
-        _end_sign_in(session, replaces)
+    before = session.scope
     enter_group(session, found.user_id, found.group_id)
-    if fresh_hash:
-        _store_hash(session, fresh_hash)
+    if not _confirm_credentials(session, found.password_hash, fresh_hash):
+        raise _wrong_password()
+    if replaces:
+        _end_replaced(session, replaces, before)
     token = start_sign_in(session, device)
     record(session, "sign_in")
     session.commit()
     return token
+
+
+def _wrong_password() -> InvalidInput:
+    return InvalidInput("This e-mail and password do not go together.", field="password")
+
+
+def _confirm_credentials(session: ScopedSession, known: str, fresh: str | None = None) -> bool:
+    """Whether `known` is still the hash of the person's password; it stays so until the commit.
+
+    Checking a password takes a while, in which another one may be set: whoever signs in with
+    the one before must not come in after everybody was signed out. `fresh` is a newer hash of
+    the same password to keep instead.
+    """
+    statement = text("SELECT confirm_credentials(:known, :fresh)")
+    return bool(session.scalar(statement, {"known": known, "fresh": fresh}))
 
 
 def _find_credentials(session: ScopedSession, email: str) -> Row[Any] | None:
@@ -134,6 +150,18 @@ def _end_sign_in(session: ScopedSession, sign_in_id: UUID) -> None:
     )
 
 
+def _end_replaced(session: ScopedSession, sign_in_id: UUID, before: Scope) -> None:
+    """End the sign-in that the browser had, be it of the same person or of another one.
+
+    After the credentials are locked, never before: a password that is being set locks them,
+    and then ends the same sign-in.
+    """
+    now = session.scope
+    session.rescope(before)
+    _end_sign_in(session, sign_in_id)
+    session.rescope(now)
+
+
 def _end_all_sign_ins(session: ScopedSession, except_for: UUID | None) -> None:
     mine = delete(SignIn).where(SignIn.user_id == session.scope.user_id)
     session.execute(mine.where(SignIn.id != except_for) if except_for else mine)
@@ -178,26 +206,47 @@ def switch_group(session: ScopedSession, sign_in_id: UUID, group_id: UUID) -> No
     session.commit()
 
 
-def change_password(session: ScopedSession, current: str, new: str, *, sign_in_id: UUID) -> None:
-    """Replace the person's password and sign out every other device.
+def change_password(
+    session: ScopedSession, current: str, new: str, device: Device | None
+) -> str | None:
+    """Replace the person's password; every sign-in, API token and reset link of theirs ends.
+
+    Returns the token of a new sign-in on `device`, from where the password was changed; None
+    without a device.
 
     Raises:
         InvalidInput: the current password is wrong, or the new one will not do.
     """
     user = session.get_one(User, session.scope.user_id)
     known = _find_credentials(session, user.email)
-    if not verify_password(known.password_hash if known else None, current):
-        raise InvalidInput("That is not your password now.", field="current_password")
+    if known is None or not verify_password(known.password_hash, current):
+        raise _not_yours()
     check_password(new, user.email, user.name, field="new_password")
-    _store_hash(session, hash_password(new))
-    _end_all_sign_ins(session, sign_in_id)
+    password_hash = hash_password(new)
+    if not _confirm_credentials(session, known.password_hash):
+        raise _not_yours()
+    # Sign-ins, API tokens and reset links end with it, in the database.
+    session.execute(text("SELECT set_password(:hash)"), {"hash": password_hash})
+    token = start_sign_in(session, device) if device else None
     tell_password_changed(session, user)
     record(session, "password_changed")
     session.commit()
+    return token
 
 
-def _store_hash(session: ScopedSession, password_hash: str) -> None:
-    session.execute(text("SELECT set_password(:hash)"), {"hash": password_hash})
+def _not_yours() -> InvalidInput:
+    return InvalidInput("That is not your password now.", field="current_password")
+
+
+def set_password(session: ScopedSession, user_id: UUID, password: str) -> None:
+    """Set anybody's password, with the owner's session; the caller checks it and commits.
+
+    Their sign-ins, API tokens and open reset links end with it.
+    """
+    session.execute(
+        text("SELECT write_password(:user_id, :hash)"),
+        {"user_id": user_id, "hash": hash_password(password)},
+    )
 
 
 def tell_password_changed(session: ScopedSession, user: User) -> None:
@@ -253,7 +302,7 @@ def create_user(
     user = User(email=address, name=clean_name(name))
     session.add(user)
     session.flush()
-    session.add(Credential(user_id=user.id, password_hash=hash_password(password)))
+    set_password(session, user.id, password)
     for group_id, role in memberships.items():
         set_membership(session, user.id, group_id, role)
     if profile:
@@ -275,8 +324,11 @@ def issue_api_token(
 ) -> str:
     """A token for API clients to act as this person, with the owner's session.
 
-    The caller commits; the token cannot be shown again.
+    The caller commits; the token cannot be shown again. Until then the person's credentials
+    are locked: a password that is set meanwhile waits, and ends this token with the others.
     """
+    locked = select(Credential.user_id).where(Credential.user_id == user_id).with_for_update()
+    session.execute(locked)
     token = new_token(API_PREFIX)
     session.add(
         SignIn(

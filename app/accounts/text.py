@@ -7,13 +7,15 @@ import unicodedata
 from email_validator import EmailNotValidError, validate_email
 
 from app.errors import InvalidInput
+from app.plain_text import clean_line
 
 LONGEST_NAME = 80
 
 
 def fold_email(raw: str) -> str:
     """The form in which addresses are kept and looked up; of anything, valid or not."""
-    return "".join(unicodedata.normalize("NFC", _printable(raw)).split()).lower()
+    printable = (sign for sign in raw if unicodedata.category(sign)[0] != "C")
+    return "".join(unicodedata.normalize("NFC", "".join(printable)).split()).lower()
 
 
 def clean_email(raw: str, *, field: str = "email") -> str:
@@ -30,23 +32,14 @@ def clean_email(raw: str, *, field: str = "email") -> str:
 
 
 def clean_name(raw: str, *, field: str = "name") -> str:
-    """Somebody's name on one line, without control characters.
+    """Somebody's name on one line, without what cannot be seen.
 
     Raises:
         InvalidInput: nothing is left of it, or it is longer than 80 characters.
     """
-    name = " ".join(_printable(unicodedata.normalize("NFC", raw)).split())
+    name = clean_line(unicodedata.normalize("NFC", raw))
     if not name:
         raise InvalidInput("Write a name.", field=field)
     if len(name) > LONGEST_NAME:
         raise InvalidInput("Use at most %(longest)s characters.", field=field, longest=LONGEST_NAME)
     return name
-
-
-def _printable(raw: str) -> str:
-    """Without control, format and private characters; spaces of any kind stay."""
-    return "".join(
-        character
-        for character in raw
-        if character.isspace() or unicodedata.category(character)[0] != "C"
-    )

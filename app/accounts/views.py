@@ -136,19 +136,26 @@ def _profile_page(error: ComandaError | None = None, **typed: Any) -> ResponseRe
 
 @blueprint.post("/profile/password")
 def change_password() -> ResponseReturnValue:
-    """Replace one's password; every other device is signed out."""
+    """Replace one's password; all but this browser, which gets a new sign-in, are signed out."""
     require_role()
     try:
         throttle.count_try(throttle.REAUTHENTICATION, "reauthentication", str(current_user.user_id))
-        accounts.change_password(
+        token = accounts.change_password(
             db_session(),
             request.form.get("current_password", ""),
             request.form.get("new_password", ""),
-            sign_in_id=current_user.sign_in_id,
+            seen_on() if current_user.kind == "browser" else None,
         )
     except (InvalidInput, TooMany) as error:
         return _profile_page(error)
-    flash(_("Your password is changed. Every other device was signed out."))
+    if token:
+        start_browser_session(token)
+    flash(
+        _(
+            "Your password is changed. You are signed out everywhere else, and your API tokens"
+            " work no more."
+        )
+    )
     return redirect(url_for("accounts.profile"), HTTPStatus.SEE_OTHER)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from flask import Blueprint, jsonify, request
 from flask.typing import ResponseReturnValue
@@ -15,24 +15,26 @@ from app.assistant.events import EventLog
 from app.assistant.language import detect_language
 from app.assistant.limits import read_standing
 from app.assistant.threads import accept_message
-from app.db import new_id
 from app.errors import InvalidInput
-from app.extensions import limiter, services
+from app.extensions import limit_messages, services
+from app.issued_ids import id_of_key, is_issued, issue_id
 from app.web import db_session, release_session, require_role
 
 blueprint = Blueprint("api", __name__, url_prefix="/api")
 
 
 @blueprint.post("/ask")
-@limiter.limit("60 per minute", key_func=lambda: str(getattr(current_user, "user_id", "")))
+@limit_messages
 def ask() -> ResponseReturnValue:
     """Run one turn and return its envelope."""
     require_role()
     body = _read_body()
     session, on = db_session(), services()
+    thread_id = body.sessionId or _thread_of_key(body.message_key)
     accepted = accept_message(
         session,
-        thread_id=body.sessionId or new_id(),
+        thread_id=thread_id,
+        may_begin=is_issued(thread_id),
         message=body.words,
         message_key=body.message_key or uuid4().hex,
         language=body.language or detect_language(body.words, current_user.language),
@@ -47,12 +49,14 @@ def ask() -> ResponseReturnValue:
     return jsonify(envelope(reply, usage).model_dump(mode="json"))
 
 
+def _thread_of_key(message_key: str | None) -> UUID:
+    """A new conversation; that of the same key is the same, for a request that comes twice."""
+    return id_of_key(message_key) if message_key else issue_id()
+
+
 def _read_body() -> AskRequest:
     """The body, or InvalidInput that names the first field that is wrong."""
-    try:
-        data = request.get_json(silent=True)
-    except RecursionError:
-        data = None
+    data = request.get_json(silent=True)
     if not isinstance(data, dict):
         raise InvalidInput("The body must be a JSON object.")
     try:

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 CITATION = re.compile(
     r"[\[【]\^?(\d{1,3}(?:[ \u00a0]?,[ \u00a0]{0,2}\^?\d{1,3}){0,19})(?:†[^\]】\n]{0,40})?[\]】]"
 )
-# Blanks belong to the citation after them; looked for from their first one, so that a
-# long run of blanks is read once.
-_BLANKS = r"(?<![ \u00a0])[ \u00a0]*"
+# Blanks belong to the citation after them; so many of them, that a long run of blanks is
+# neither held back nor read again and again while it grows.
+_BLANKS = r"[ \u00a0]{0,16}"
 _WITH_BLANKS = re.compile(f"({_BLANKS})" + CITATION.pattern)
 # Whatever a citation may begin with, at the end of the text.
 _BEGINNING = re.compile(

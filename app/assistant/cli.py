@@ -8,8 +8,10 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import click
@@ -28,10 +30,11 @@ from app.assistant.models import Message
 from app.assistant.providers.choice import make_provider, make_standby
 from app.assistant.step_posts import accept_step
 from app.assistant.steps import Step
-from app.assistant.threads import accept_message, load_message
+from app.assistant.threads import accept_message, load_message, load_thread
 from app.db import Scope, new_id, owner_database
 from app.errors import ComandaError
 from app.extensions import services
+from app.plain_text import clean_text, clean_value
 
 # The command line keeps its turn for as long as one may take, and some.
 LEASE_MARGIN_SECONDS = 30
@@ -82,11 +85,14 @@ def ask(
         sys.exit(_run_batch(batch, email, language))
     thread_id = None if thread == "new" else _uuid(thread)
     try:
-        reply = run_one(find_asker(email), text or "", language, thread_id, domain, action)
+        asker = find_asker(email)
+        if thread_id is not None:
+            _check_thread(asker, thread_id)
+        reply = run_one(asker, text or "", language, thread_id, domain, action)
     except ComandaError as error:
         raise click.ClickException(_words(error)) from None
     body = envelope(reply, _usage(reply)).model_dump(mode="json")
-    click.echo(json.dumps(body, ensure_ascii=False) if as_json else _plain(reply))
+    click.echo(_as_line(body) if as_json else _plain(reply))
     sys.exit(0 if reply.status in ("complete", "stopped") else 1)
 
 
@@ -117,6 +123,7 @@ def run_one(
             accepted = accept_message(
                 session,
                 thread_id=thread_id or new_id(),
+                may_begin=True,
                 message=text,
                 language=language or detect_language(text, asker.language),
                 request=turn_request(session, on.registry, domain, action),
@@ -171,7 +178,7 @@ def _run_batch(path: Path, email: str | None, language: str | None) -> int:
                 line.action,
             )
         except (ComandaError, click.ClickException) as error:
-            click.echo(json.dumps({"error": True, "line": number, "message": _words(error)}))
+            click.echo(_as_line({"error": True, "line": number, "message": _words(error)}))
             failed += 1
             continue
         body = envelope(reply, _usage(reply)).model_dump(mode="json")
@@ -180,7 +187,7 @@ def _run_batch(path: Path, email: str | None, language: str | None) -> int:
             problems = (line.expect or Expectation()).problems(reply)
             body |= {"passed": not problems, "problems": problems}
             passed, failed = passed + (not problems), failed + bool(problems)
-        click.echo(json.dumps(body, ensure_ascii=False))
+        click.echo(_as_line(body))
     if passed or failed:
         click.echo(f"{passed} passed, {failed} failed", err=True)
     return 1 if failed else 0
@@ -198,7 +205,8 @@ def _read(path: Path) -> list[tuple[int, BatchLine]]:
 
 def _words(error: ComandaError | click.ClickException) -> str:
     """What an error says, in English as everything here."""
-    return error.message % error.told("en") if isinstance(error, ComandaError) else error.message
+    said = error.message % error.told("en") if isinstance(error, ComandaError) else error.message
+    return clean_text(said)
 
 
 def _usage(reply: Message) -> Usage:
@@ -208,10 +216,28 @@ def _usage(reply: Message) -> Usage:
 
 
 def _plain(reply: Message) -> str:
-    """The words, and under them the sources."""
+    """The words, and under them the sources, without what a terminal would obey.
+
+    What is stored may be from before texts were cleaned as they came.
+    """
     words = envelope(reply).message
     sources = [f"[{c['number']}] {' › '.join([*c['path'], c['title']])}" for c in reply.citations]
-    return "\n".join([words, "", *sources]) if sources else words
+    return clean_text("\n".join([words, "", *sources]) if sources else words)
+
+
+def _as_line(body: Mapping[str, Any]) -> str:
+    """A value as one line of JSON, its texts without what a terminal would obey."""
+    return json.dumps(clean_value(body), ensure_ascii=False)
+
+
+def _check_thread(asker: Asker, thread_id: UUID) -> None:
+    """Only a conversation that is there is gone on with.
+
+    Raises:
+        NotFound: there is none, or it is not this person's.
+    """
+    with services().database.transaction(asker.scope) as session:
+        load_thread(session, thread_id)
 
 
 def _uuid(text: str) -> UUID:

@@ -6,7 +6,7 @@ A piece that cannot be had is left out and noted; it never stops the answer.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import date
@@ -26,7 +26,7 @@ from app.assistant.prompts import load_prompts
 from app.assistant.proposals import latest_proposal, state_at
 from app.assistant.providers.base import ChatMessage
 from app.assistant.registry import Moment, Opening, Registry
-from app.assistant.steps import Step, as_told, load_steps
+from app.assistant.steps import Step, StepLoader, as_told
 from app.assistant.tool import Profile
 from app.db import ScopedSession, utc_now
 
@@ -81,20 +81,23 @@ def build_context(
     registry: Registry,
     turn: Turn,
     message: Message,
+    load_before: StepLoader,
     *,
     hints: bool,
 ) -> TurnContext:
     """Fetch each piece for `turn`, whose question is `message`.
 
+    `load_before` loads the steps of the conversation up to the message, without its own.
     The skills' hints cost a search; they are fetched only for a provider that uses them.
     """
     try:
         # Usually nothing fails, and savepoints would cost as much as what they are around.
         with transaction() as session:
-            return _fetch_pieces(session, registry, turn, message, hints, nullcontext)
+            return _fetch_pieces(session, registry, turn, message, load_before, hints, nullcontext)
     except PIECE_ERRORS:
         with transaction() as session:
-            return _fetch_pieces(session, registry, turn, message, hints, session.begin_nested)
+            apart = session.begin_nested
+            return _fetch_pieces(session, registry, turn, message, load_before, hints, apart)
 
 
 def _fetch_pieces(
@@ -102,6 +105,7 @@ def _fetch_pieces(
     registry: Registry,
     turn: Turn,
     message: Message,
+    load_before: StepLoader,
     hints: bool,
     apart: Callable[[], AbstractContextManager[Any]],
 ) -> TurnContext:
@@ -122,10 +126,9 @@ def _fetch_pieces(
     language = message.language
     profile = fetch("profile", lambda: _profile(session, turn.user_id), NO_PROFILE)
     no_history: list[ChatMessage] = []
-    no_prompts: list[Prompt] = []
     no_date: tuple[str, list[str]] = ("", [])
     history = fetch("history", lambda: _history(session, turn, message, hints), no_history)
-    prompts = fetch("prompts", lambda: load_prompts(session), no_prompts)
+    prompts = fetch("prompts", lambda: load_prompts(session), list[Prompt]())
     today, generated = fetch("today", lambda: _today(session, language), no_date)
     generated += _about(profile, language)
     unknown: tuple[bool, Mapping[str, Any], list[str]] = (True, {}, [])
@@ -138,7 +141,7 @@ def _fetch_pieces(
         generated += opening.lines
     # What a conversation of another kind is about, its opening has said.
     if not kind:
-        moment = _moment(session, message, history, today, known, fetch)
+        moment = _moment(session, message, load_before, history, today, known, fetch)
         for name, tell in registry.standing.items():
             generated += fetch(name, partial(tell, session, moment), [])
         if hints:
@@ -162,14 +165,14 @@ def _fetch_pieces(
 def _moment(
     session: ScopedSession,
     message: Message,
+    load_before: StepLoader,
     history: list[ChatMessage],
     today: str,
     known: Mapping[str, Any],
     fetch: Fetch,
 ) -> Moment:
     """The message in its conversation, as skills look at it."""
-    taken = partial(load_steps, session, message.thread_id, message.parent_id)
-    no_steps: list[Step] = []
+    no_steps: Sequence[Step] = ()
     return Moment(
         message.content,
         message.language,
@@ -177,7 +180,7 @@ def _moment(
         history,
         known.get("proposal"),
         message.thread_id,
-        fetch("steps", taken, no_steps),
+        fetch("steps", partial(load_before, session), no_steps),
         message.internal_content,
     )
 

@@ -33,6 +33,17 @@ def settle(
     writer.finish(status, code, **facts)
 
 
+def cut_notice() -> NoticePart:
+    """What stands below a reply that has reached the greatest length, in the current language."""
+    return NoticePart(
+        kind="limit",
+        text=_(
+            "This answer has reached the greatest length and ends here. Ask for the part that"
+            " you need more of."
+        ),
+    )
+
+
 def broken_off(writer: ReplyWriter) -> str:
     """With words on the page the reply is interrupted; without any it failed."""
     return "interrupted" if writer.text else "failed"

@@ -17,8 +17,10 @@ from redis import RedisError
 from sqlalchemy import bindparam, func, null, select, update
 
 from app import metrics
-from app.assistant.context import build_context
-from app.assistant.endings import broken_off, settle
+from app.assistant.pending_question import ask_again, asked_by_hints
+from app.assistant.consent import hearing_of
+from app.assistant.context import TurnContext, build_context
+from app.assistant.endings import broken_off, cut_notice, settle
 from app.assistant.events import RESET, EventLog
 from app.assistant.facts import steps_of
 from app.assistant.model_request import denied_tools, model_request, offered_tools
@@ -37,9 +39,10 @@ from app.assistant.settling import (
     take_steps,
     tell_what_was_done,
 )
+from app.assistant.steps import TurnSteps
 from app.assistant.tool import CitationLedger, ToolContext
 from app.assistant.toolbox import Toolbox
-from app.assistant.turn import Finished, run_turn
+from app.assistant.turn import Finished, PartReady, run_turn
 from app.assistant.writer import Claim, LeaseLost, ReplyWriter
 from app.db import Scope
 from app.extensions import Services
@@ -181,6 +184,7 @@ def _answer(
         facts |= {"tokens_in": finished.tokens_in, "tokens_out": finished.tokens_out}
         facts["model_calls"] = finished.model_calls
         facts["suggestions"] = [s.model_dump(mode="json") for s in finished.suggestions]
+        facts["asked"] = finished.asked or None
         facts["actions"] = [action.model_dump(mode="json") for action in finished.actions]
     except TurnTimedOut:
         status, code = broken_off(writer), "timeout"
@@ -287,36 +291,28 @@ def _converse(
     writer: ReplyWriter,
 ) -> Finished:
     transaction = partial(services.database.transaction, claimed.scope)
+    steps = TurnSteps(question, turn.reply_message_id)
     context = build_context(
-        transaction, services.registry, turn, question, hints=provider.uses_hints
+        transaction, services.registry, turn, question, steps.before, hints=provider.uses_hints
     )
     toolbox = Toolbox(
         offered_tools(services.registry, context, claimed.scope.role),
-        ToolContext(
-            claimed.scope,
-            context.language,
-            transaction,
-            writer.ledger,
-            context.profile,
-            {"embedder": services.embedder},
-            partial(offer_in, writer, services.registry),
-            turn.thread_id,
-            question.id,
-            turn.reply_message_id,
-            partial(take_steps, writer),
-        ),
+        _tool_context(services, claimed, question, writer, context, steps),
         services.registry.blocks,
         denied_tools(services.registry, context, claimed.scope.role),
     )
     finished: Finished | None = None
     request = model_request(services.registry, context, turn.request, claimed.scope.role)
-    with closing(run_turn(request, provider, toolbox)) as events:
+    rest = writer.rest or (lambda _seconds: None)
+    with closing(run_turn(request, provider, toolbox, rest=rest)) as events:
         for event in events:
             if isinstance(event, Finished):
                 finished = event
             else:
                 relay(event, writer, services.registry, context.language)
     assert finished is not None
+    if finished.is_cut:
+        relay(PartReady(cut_notice()), writer, services.registry, context.language)
     if not writer.text.strip() and not writer.parts:
         # A model that wants nothing but tools to its last call still owes the person words.
         writer.add_text(_("I could not put an answer together. Ask again in other words."))
@@ -330,7 +326,36 @@ def _converse(
         offered=toolbox.tools,
         used={entry["tool"] for entry in writer.trace},
     )
-    return replace(finished, suggestions=(*finished.suggestions, *chips))
+    asked = finished.asked
+    if not asked and not finished.is_cut:
+        hinted = asked_by_hints(context.hints, writer.text) if provider.uses_hints else None
+        asked = ask_again(services.registry, toolbox.context, question, hinted, writer)
+    return replace(finished, suggestions=(*finished.suggestions, *chips), asked=asked)
+
+
+def _tool_context(
+    services: Services,
+    claimed: ClaimedTurn,
+    question: Message,
+    writer: ReplyWriter,
+    context: TurnContext,
+    steps: TurnSteps,
+) -> ToolContext:
+    hear = hearing_of(question, steps.before)
+    return ToolContext(
+        claimed.scope,
+        context.language,
+        partial(services.database.transaction, claimed.scope),
+        writer.ledger,
+        context.profile,
+        {"embedder": services.embedder},
+        partial(offer_in, writer, services.registry, hear),
+        question.thread_id,
+        question.id,
+        writer.claim.reply_id,
+        partial(take_steps, writer, services.registry, hear),
+        steps.now,
+    )
 
 
 def claim_turns(services: Services, runner_id: str, most: int) -> list[ClaimedTurn]:

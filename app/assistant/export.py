@@ -17,8 +17,7 @@ from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from flask_babel import format_datetime
-from flask_babel import gettext as _
+from babel.dates import format_datetime
 from sqlalchemy import select
 from sqlalchemy.orm import aliased
 
@@ -26,9 +25,11 @@ from app.assistant.feedback import feedback_on
 from app.assistant.models import AGENT, Message, MessageFeedback, Thread, own
 from app.assistant.proposals import part_as_of_now, proposals_of
 from app.assistant.threads import load_thread, own_threads
+from app.catalog import translated
 from app.db import ScopedSession, utc_now
-from app.errors import NotFound
+from app.errors import N_, NotFound
 from app.folding import words
+from app.markdown import open_fence
 
 CHUNK = 50
 NAME_LENGTH = 60
@@ -39,11 +40,21 @@ Transaction = Callable[[], AbstractContextManager[ScopedSession]]
 
 @dataclass(frozen=True)
 class Letterhead:
-    """Where an export comes from: the house, its time zone, and its address without a slash."""
+    """Where an export comes from, its address without a slash, and whose language it speaks.
+
+    Nothing is looked up in a request: an export may also be written where there is none.
+    """
 
     house: str
     zone: ZoneInfo
     site: str
+    language: str = "en"
+
+    def text(self, text: str, **values: str) -> str:
+        return translated(text, self.language, **values)
+
+    def moment(self, moment: datetime) -> str:
+        return format_datetime(moment, "medium", tzinfo=self.zone, locale=self.language)
 
 
 @dataclass(frozen=True)
@@ -136,13 +147,13 @@ def file_name(thread: Thread, zone: ZoneInfo, extension: str) -> str:
 
 
 def as_markdown(conversation: Conversation, letterhead: Letterhead) -> Iterator[str]:
-    """The shown branch, for people; in the language and zone of this request."""
+    """The shown branch, for people; in the language and zone of the letterhead."""
     thread = conversation.thread
-    title = thread.title or _("New chat")
+    title = thread.title or letterhead.text(N_("New chat"))
     yield f"# {_line(title)}\n\n"
-    when, zone = _moment(utc_now()), letterhead.zone.key
+    when, zone = letterhead.moment(utc_now()), letterhead.zone.key
     # Texts are looked up outside of f-strings: the catalog's tool does not see into those.
-    exported = _("Exported %(when)s (%(zone)s)", when=when, zone=zone)
+    exported = letterhead.text(N_("Exported %(when)s (%(zone)s)"), when=when, zone=zone)
     yield f"{_line(letterhead.house)} · {exported}\n"
     for said in conversation.messages():
         if said.is_shown:
@@ -151,27 +162,30 @@ def as_markdown(conversation: Conversation, letterhead: Letterhead) -> Iterator[
 
 def _markdown_message(said: Said, letterhead: Letterhead) -> Iterator[str]:
     message = said.message
-    yield f"\n## {_line(_author(message))} · {_moment(message.created_at)}\n\n"
+    author = _line(_author(message, letterhead))
+    yield f"\n## {author} · {letterhead.moment(message.created_at)}\n\n"
     if message.role in ("user", AGENT):
         # Quoted, so that what somebody typed is no heading or list of this document.
         yield _quoted(message.content)
         return
-    yield message.content.strip() + "\n" if message.content.strip() else ""
+    if content := message.content.strip():
+        # What it leaves open would take in what stands below.
+        yield "\n".join(filter(None, (content, open_fence(content)))) + "\n"
     for part in said.parts:
         if told := _told(part, message.language):
             yield f"\n_{_line(told)}_\n"
     if message.citations:
-        sources = _("Sources")
+        sources = letterhead.text(N_("Sources"))
         yield f"\n**{sources}**\n"
     for citation in message.citations:
         yield _markdown_source(citation, letterhead.site)
 
 
-def _author(message: Message) -> str:
+def _author(message: Message, letterhead: Letterhead) -> str:
     if message.role == AGENT:
         written = message.internal_content or {}
         return f"{written.get('author', '')} · {written.get('reference', '')}"
-    return _("You") if message.role == "user" else "Comanda"
+    return letterhead.text(N_("You")) if message.role == "user" else "Comanda"
 
 
 def _told(part: dict[str, Any], language: str) -> str:
@@ -197,10 +211,6 @@ def _line(text: str) -> str:
 
 def _quoted(text: str) -> str:
     return "".join(f"> {line}".rstrip() + "\n" for line in text.strip().splitlines())
-
-
-def _moment(moment: datetime) -> str:
-    return str(format_datetime(moment, "medium"))
 
 
 # JSON: all that there is, branches too.
@@ -285,8 +295,15 @@ class _Sink:
         return taken
 
 
-def as_zip(transaction: Transaction, letterhead: Letterhead) -> Iterator[bytes]:
-    """Each conversation as Markdown and as JSON, in a zip that is written while it is sent."""
+def as_zip(
+    transaction: Transaction,
+    letterhead: Letterhead,
+    on_chat: Callable[[], None] = lambda: None,
+) -> Iterator[bytes]:
+    """Each conversation as Markdown and as JSON, in a zip that is written while it is sent.
+
+    `on_chat` is called when another one is written, and may raise to stop it.
+    """
     sink = _Sink()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
         for thread_id in _thread_ids(transaction):
@@ -302,6 +319,7 @@ def as_zip(transaction: Transaction, letterhead: Letterhead) -> Iterator[bytes]:
                         file.write(piece.encode())
                         if ready := sink.take():
                             yield ready
+            on_chat()
     yield sink.take()
 
 

@@ -14,8 +14,10 @@ from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
+import structlog
 from sqlalchemy import BigInteger, ForeignKey, Index, Integer, text
 from sqlalchemy.dialects.postgresql import ARRAY, insert
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.assistant.models import Turn
@@ -28,6 +30,7 @@ BUCKETS_PER_E = 10
 # A model may ask for a tool by any words; those that are no tool's name are not kept.
 UNKNOWN_TOOL = "unknown"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+log = structlog.get_logger()
 
 
 class TurnFacts(Base):
@@ -124,6 +127,8 @@ def record(
 ) -> None:
     """Keep the facts of a turn that ends in this transaction; twice is once.
 
+    Where the database does not take them they are not kept, and the reply is.
+
     `told` is what its runner knows of its end, its times counted from the last claim;
     `steps` are its tools, as `tool_step` makes them.
     """
@@ -149,7 +154,12 @@ def record(
         ],
         **{name: told[name] for name in _TOLD if name in told},
     }
-    session.execute(insert(TurnFacts).values(**values).on_conflict_do_nothing())
+    try:
+        with session.begin_nested():
+            session.execute(insert(TurnFacts).values(**values).on_conflict_do_nothing())
+    except SQLAlchemyError as error:
+        # Of a connection that is lost the reply's own transaction will tell.
+        log.error("facts not kept", turn=str(values["turn_id"]), error=type(error).__name__)
 
 
 def tool_step(finished: ToolFinished, tools: Container[str], began: float) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import Literal
 
 from app.folding import fold
@@ -36,6 +37,11 @@ _NO = (
 )
 _FILLER = "please|thanks|thank you|then|por favor|porfa|porfavor|gracias|pues|entonces|just|so|oh"
 _WORD = re.compile(r"[^\W_]+|[👍👎👌✅✔❌✖]️?")
+# Questions in any script, struck-out words, and pictures that may take back what is said.
+_UNSURE = re.compile(
+    "[?\uff1f\u061f\u037e\u2047-\u2049\u0300-\u036f\u20d0-\u20ff\u2753\u2754]"
+    "|(?![👍👎👌✅✔❌✖🙏🙌👏🎉😀😃😄😁😊🙂😉])[\u2600-\u27bf\U0001f000-\U0001f3fa\U0001f400-\U0001faff]"
+)
 _LONGEST = 60  # characters; a longer message says more than yes or no
 
 
@@ -56,7 +62,7 @@ def read_answer(message: str) -> Answer | None:
 
     "Yes please", "sí, dale" and "ok 👍" are; "yes but 250", "no problem" and "no, yes" are not.
     """
-    if len(message) > _LONGEST or "?" in message:
+    if len(message) > _LONGEST or _UNSURE.search(unicodedata.normalize("NFC", message)):
         return None
     words = _WORD.findall(fold(message))
     said: set[Answer] = set()

@@ -17,6 +17,7 @@ from app.assistant.models import Message, MessageFeedback
 from app.assistant.threads import load_message, load_thread
 from app.db import ScopedSession, new_id, utc_now
 from app.errors import InvalidInput, NotFound
+from app.plain_text import clean_line
 
 RATINGS = ("up", "down")
 REASONS = ("wrong", "not_asked", "outdated", "unclear", "other")
@@ -81,7 +82,7 @@ def rate_reply(
     Raises:
         InvalidInput: an unknown rating or reason, or a comment of more than 500 characters.
     """
-    said = " ".join(comment.replace("\0", "").split())
+    said = clean_line(comment)
     if rating not in RATINGS or reason not in ("", *REASONS):
         raise InvalidInput("Choose one of what is offered.", field="reason")
     if len(said) > COMMENT_LIMIT:

@@ -8,12 +8,11 @@ from uuid import UUID
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
-from flask_login import current_user
 
 from app.assistant.feedback import feedback_on, load_reply, rate_reply, withdraw_feedback
 from app.assistant.models import Message
 from app.errors import InvalidInput
-from app.extensions import limiter
+from app.extensions import limit_person
 from app.web import db_session, is_htmx, require_role
 
 blueprint = Blueprint(
@@ -37,7 +36,7 @@ def ask(thread_id: UUID, message_id: UUID) -> ResponseReturnValue:
 
 
 @blueprint.post("")
-@limiter.limit("60 per minute", key_func=lambda: str(current_user.user_id))
+@limit_person("60 per minute", "feedback")
 def give(thread_id: UUID, message_id: UUID) -> ResponseReturnValue:
     """Keep, change or take back what the person thinks of a reply."""
     session, form = db_session(), request.form

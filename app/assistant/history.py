@@ -29,6 +29,7 @@ from app.errors import InvalidInput, NotFound, TooMany
 from app.folding import fold, split_marked
 from app.folding import words as folded_words
 from app.markdown import plain_line
+from app.plain_text import clean_line
 
 Pieces = list[tuple[str, bool]]
 
@@ -217,7 +218,7 @@ def rename_thread(session: ScopedSession, thread_id: UUID, title: str) -> Thread
         NotFound: it is not theirs. InvalidInput: no name, or one that is too long.
     """
     thread = load_thread(session, thread_id)
-    name = " ".join(title.replace("\0", "").split())
+    name = clean_line(title)
     if not name:
         raise InvalidInput("Give the conversation a name.", field="title")
     if len(name) > LONGEST_TITLE:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
+from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -14,6 +15,7 @@ from flask import (
     redirect,
     render_template,
     request,
+    send_file,
     stream_with_context,
     url_for,
 )
@@ -21,6 +23,16 @@ from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 from flask_login import current_user
 
+from app.assistant.chat_exports import (
+    FEW_CHATS,
+    PAGE,
+    begin_export,
+    cancel_export,
+    count_chats,
+    find_export,
+    load_ready_export,
+    state_of,
+)
 from app.assistant.export import (
     FORMATS,
     Letterhead,
@@ -32,8 +44,10 @@ from app.assistant.export import (
 from app.assistant.history import PAGE_THREADS, delete_thread, find_threads, rename_thread
 from app.db import utc_now
 from app.errors import InvalidInput
-from app.extensions import limiter, services
-from app.web import db_session, is_htmx, release_session, require_role
+from app.extensions import limit_chat_changes, limit_person, services
+from app.files.access import open_bytes
+from app.notifications.services import read_about
+from app.web import choose_language, db_session, is_htmx, release_session, require_role
 
 blueprint = Blueprint("history", __name__, url_prefix="/chats")
 
@@ -44,9 +58,9 @@ def signed_in_only() -> None:
 
 
 @blueprint.get("")
-@limiter.limit(
+@limit_person(
     "90 per minute",
-    key_func=lambda: str(current_user.user_id),
+    "chat searches",
     exempt_when=lambda: not request.args.get("q"),
 )
 def index() -> ResponseReturnValue:
@@ -55,12 +69,24 @@ def index() -> ResponseReturnValue:
     found = find_threads(db_session(), words, before)
     older = found[-1].thread.last_message_at.isoformat() if len(found) == PAGE_THREADS else None
     more = f"{url_for('history.index')}?{urlencode({'q': words, 'before': older})}"
-    # Typing asks for the list alone.
-    template = "chat/_found_chats.html" if is_htmx() else "chat/chats.html"
-    return render_template(template, found=found, words=words, more=more if older else "")
+    facts = {"found": found, "words": words, "more": more if older else ""}
+    if is_htmx():
+        # Typing asks for the list alone.
+        return render_template("chat/_found_chats.html", **facts)
+    if read_about(db_session(), PAGE):
+        db_session().commit()
+    return render_template("chat/chats.html", **facts, **_export_facts())
+
+
+def _export_facts() -> dict[str, Any]:
+    session = db_session()
+    export = find_export(session)
+    state = state_of(export) if export else ""
+    return {"export": export, "state": state, "many": count_chats(session) > FEW_CHATS}
 
 
 @blueprint.post("/<uuid:thread_id>/rename")
+@limit_chat_changes
 def rename(thread_id: UUID) -> ResponseReturnValue:
     """Give a conversation another name."""
     try:
@@ -72,6 +98,7 @@ def rename(thread_id: UUID) -> ResponseReturnValue:
 
 
 @blueprint.post("/<uuid:thread_id>/delete")
+@limit_chat_changes
 def delete(thread_id: UUID) -> ResponseReturnValue:
     """Take a conversation off the list."""
     delete_thread(db_session(), thread_id)
@@ -90,11 +117,57 @@ def export(thread_id: UUID, extension: str) -> ResponseReturnValue:
 
 
 @blueprint.get("/export.zip")
-@limiter.limit("10 per minute", key_func=lambda: str(current_user.user_id))
+@limit_person("10 per minute", "chat exports")
 def export_all() -> ResponseReturnValue:
-    """All conversations, each as two files."""
-    name = f"chats-{utc_now().astimezone(current_user.zone).date().isoformat()}.zip"
-    return _attachment(as_zip(_reading(), _letterhead()), name, "application/zip")
+    """All conversations, each as two files; more than a few are made ready in the background."""
+    if count_chats(db_session()) > FEW_CHATS:
+        flash(_("These are many chats. Choose “Export all”, and the file is made for you."), "info")
+        return redirect(url_for("history.index"), 303)
+    return _attachment(as_zip(_reading(), _letterhead()), _zip_name(), "application/zip")
+
+
+@blueprint.post("/export")
+@limit_person("10 per minute", "chat exports")
+def begin() -> ResponseReturnValue:
+    """Have all conversations exported in the background."""
+    begin_export(db_session(), _letterhead())
+    return _export_shown()
+
+
+@blueprint.get("/export")
+def status() -> ResponseReturnValue:
+    """How far that is."""
+    return _export_shown()
+
+
+@blueprint.post("/export/cancel")
+def cancel() -> ResponseReturnValue:
+    """Stop it, or let go of the file."""
+    key = cancel_export(db_session())
+    if key is not None:
+        services().files.remove(key)
+    return _export_shown()
+
+
+@blueprint.get("/export/<uuid:export_id>.zip")
+def download(export_id: UUID) -> ResponseReturnValue:
+    """The file that was made, for its person alone."""
+    found = load_ready_export(db_session(), export_id)
+    release_session()
+    content = open_bytes(services().files, found.key)
+    response = send_file(content, "application/zip", as_attachment=True, download_name=_zip_name())
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def _export_shown() -> ResponseReturnValue:
+    if not is_htmx():
+        return redirect(url_for("history.index"), 303)
+    return render_template("chat/_export.html", **_export_facts())
+
+
+def _zip_name() -> str:
+    return f"chats-{utc_now().astimezone(current_user.zone).date().isoformat()}.zip"
 
 
 def _reading() -> Transaction:
@@ -104,8 +177,9 @@ def _reading() -> Transaction:
 
 
 def _letterhead() -> Letterhead:
-    site = request.url_root.rstrip("/")
-    return Letterhead(current_user.group_name, current_user.zone, site)
+    # Never the host that a request claims to be for: a file is kept, and handed on.
+    site = services().settings.base_url
+    return Letterhead(current_user.group_name, current_user.zone, site, choose_language())
 
 
 def _attachment(

@@ -1,7 +1,10 @@
 """The admins' inbox: what people said of replies, what was done about it, and what came of it.
 
-An admin reads what was said and of which turn, not by whom; of the conversation only the one
-question and answer that its person has shared. Nothing here changes what people said.
+An admin reads what was said and of which turn; of the conversation only the one question and
+answer that its person has shared. Names are not listed, but this is not anonymous: the turn is
+its person's, and its page says so to admins. Whoever gives feedback is told that before they
+send it. Without the link the moments alone would tell in a small team, so nothing here may be
+promised to be secret. Nothing here changes what people said.
 """
 
 from __future__ import annotations
@@ -32,7 +35,7 @@ LONGEST_WORDS = 200
 
 @dataclass(frozen=True)
 class ReceivedFeedback:
-    """What an admin is told: not by whom, and of what was talked about only what was shared.
+    """What an admin is told; of what was talked about only what was shared.
 
     `handled_at` is None for what is open, which is also what was changed after somebody had
     dealt with it. `sentences` are the ids of the test sentences that were made of it.

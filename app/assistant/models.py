@@ -6,6 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy import (
+    BigInteger,
     CheckConstraint,
     ColumnElement,
     Computed,
@@ -87,6 +88,8 @@ class Message(Base):
     parts: Mapped[JsonList] = mapped_column(default=list)
     citations: Mapped[JsonList] = mapped_column(default=list)
     suggestions: Mapped[JsonList] = mapped_column(default=list)
+    # What a finished reply asked in the product's own words, as its last words (consent.py).
+    asked: Mapped[str | None]
     actions: Mapped[JsonList] = mapped_column(default=list)
     tool_trace: Mapped[JsonList] = mapped_column(default=list)
     degraded: Mapped[bool] = mapped_column(default=False)
@@ -145,7 +148,7 @@ class Turn(Base):
 
 
 def own(
-    session: ScopedSession, model: type[Thread | Message | Turn | Proposal]
+    session: ScopedSession, model: type[Thread | Message | Turn | Proposal | ChatExport]
 ) -> tuple[ColumnElement[bool], ...]:
     """What every query of somebody's conversations asks for: their rows, in their group."""
     return (model.group_id == session.scope.group_id, model.user_id == session.scope.user_id)
@@ -314,3 +317,24 @@ class SavedSentence(Base):
     )
     author_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
+
+
+class ChatExport(Base):
+    """One person's export of a group's chats: how far it is, and where its bytes lie."""
+
+    __tablename__ = "chat_exports"
+    __table_args__ = (
+        UniqueConstraint("group_id", "user_id"),
+        CheckConstraint("status IN ('waiting', 'working', 'ready', 'failed')", name="status"),
+    )
+
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=new_id)
+    group_id: Mapped[UUID] = mapped_column(ForeignKey("groups.id", ondelete="CASCADE"))
+    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    status: Mapped[str] = mapped_column(default="waiting")
+    done: Mapped[int] = mapped_column(default=0)
+    total: Mapped[int] = mapped_column(default=0)
+    key: Mapped[str]
+    size: Mapped[int] = mapped_column(BigInteger, default=0)
+    letterhead: Mapped[JsonObject]  # of `Letterhead`: what its files say of where they come from
+    updated_at: Mapped[datetime] = mapped_column(default=utc_now)

@@ -22,6 +22,7 @@ from app.assistant.prompts import seeds_of
 from app.assistant.registry import Registry
 from app.db import ScopedSession, utc_now
 from app.errors import Conflict, InvalidInput, NotFound
+from app.plain_text import clean_lines
 
 CATEGORIES = ("system", "domain", "skill", "action")
 TEXT_LIMIT = 20_000
@@ -30,7 +31,6 @@ LETTERS_A_TOKEN = 4
 # Between one row and the next that is added after it.
 STEP = 1
 _SLUG = re.compile(r"[a-z][a-z0-9_-]{2,63}")
-_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]")
 
 
 class Texts(NamedTuple):
@@ -81,10 +81,9 @@ def texts_of(row: Prompt | PromptRevision) -> Texts:
     return Texts(row.prompt_en, row.prompt_es)
 
 
-def clean_text(raw: str) -> str:
+def _clean(raw: str) -> str:
     """A text as it is stored: NFC, plain line ends, nothing that cannot be seen."""
-    unified = unicodedata.normalize("NFC", raw.replace("\r\n", "\n").replace("\t", "    "))
-    return _CONTROL.sub("", unified).strip()
+    return clean_lines(unicodedata.normalize("NFC", raw)).replace("\t", "    ").strip()
 
 
 def clean_texts(texts: Texts) -> Texts:
@@ -101,7 +100,7 @@ def clean_texts(texts: Texts) -> Texts:
                 length=f"{len(text):,}",
                 limit=f"{TEXT_LIMIT:,}",
             )
-    cleaned = Texts(*map(clean_text, texts))
+    cleaned = Texts(*map(_clean, texts))
     if not any(cleaned):
         raise InvalidInput(
             "Write the text in one language at least. To do without this row, switch it off.",

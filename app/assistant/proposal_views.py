@@ -26,7 +26,7 @@ from app.assistant.render import view_part
 from app.assistant.settling import CHANGED
 from app.db import ScopedSession
 from app.errors import ComandaError
-from app.extensions import services
+from app.extensions import limit_decisions, services
 from app.web import db_session, is_htmx, require_role, wants_json
 
 blueprint = Blueprint("proposals", __name__, url_prefix="/proposals")
@@ -58,6 +58,7 @@ def show(proposal_id: UUID) -> ResponseReturnValue:
 
 @api.post(f"/<uuid:proposal_id>/<{ACTION}:action>")
 @blueprint.post(f"/<uuid:proposal_id>/<{ACTION}:action>")
+@limit_decisions
 def act(proposal_id: UUID, action: str) -> ResponseReturnValue:
     """Confirm, decline, take back or open again; answers with the card that is left of it."""
     session = db_session()

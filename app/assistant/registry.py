@@ -15,11 +15,12 @@ from uuid import UUID
 
 from flask import Blueprint
 
+from app.assistant.consent import Question, StepConsent
 from app.assistant.models import Message
 from app.assistant.parts import NoticePart, Part, ProposalPart, ReceiptPart, Suggestion
 from app.assistant.providers.base import ChatMessage
 from app.assistant.steps import Step, StepReader
-from app.assistant.tool import Tool
+from app.assistant.tool import Tool, ToolContext
 from app.assistant.toolbox import BlockReader
 from app.db import ScopedSession
 
@@ -32,6 +33,10 @@ WishSource = Callable[[ScopedSession, "Moment"], Mapping[str, Any]]
 
 # What stands open in the conversation, told to whoever answers: lines for the system prompt.
 StandingSource = Callable[[ScopedSession, "Moment"], Sequence[str]]
+
+# What a conversation still waits for its person's yes or no to, at the end of a reply to anything
+# else: it looks, as a tool does.
+QuestionSource = Callable[[ScopedSession, ToolContext], Question | None]
 
 # What has become of parts that were shown, by message and place: of those that have changed.
 RedrawSource = Callable[[ScopedSession, Sequence[Message]], Mapping[tuple[UUID, int], Part]]
@@ -120,7 +125,9 @@ class Skill:
     `offers` are chips that stand beside answers, by the tool that they lead to; `blocks` read
     what a model writes into its words as JSON, by the key of the object; `wishes` read what
     a message asks for where no model does. `steps` validate what widgets post, by its type;
-    `standing` says what is open in a conversation, `redraws` what has become of its parts.
+    `consents` say of each step that its tools may take what its person must have said for it;
+    `standing` says what is open in a conversation, `questions` what is asked again after a language
+    model's reply to something else, `redraws` what has become of its parts.
     """
 
     name: str
@@ -137,7 +144,9 @@ class Skill:
     blocks: Mapping[str, BlockReader] = field(default_factory=dict)
     wishes: Mapping[str, WishSource] = field(default_factory=dict)
     steps: Mapping[str, StepReader] = field(default_factory=dict)
+    consents: Mapping[str, StepConsent | None] = field(default_factory=dict)
     standing: Mapping[str, StandingSource] = field(default_factory=dict)
+    questions: Mapping[str, QuestionSource] = field(default_factory=dict)
     redraws: Mapping[str, RedrawSource] = field(default_factory=dict)  # by the type of part
 
 
@@ -157,7 +166,9 @@ class Registry:
         self.blocks: dict[str, BlockReader] = {}
         self.wishes: dict[str, WishSource] = {}
         self.steps: dict[str, StepReader] = {}
+        self.consents: dict[str, StepConsent | None] = {}
         self.standing: dict[str, StandingSource] = {}
+        self.questions: dict[str, QuestionSource] = {}
         self.redraws: dict[str, RedrawSource] = {}
         for core in (NoticePart, ProposalPart, ReceiptPart):
             _add(self.parts, core.model_fields["type"].default, core, "part")
@@ -176,7 +187,9 @@ class Registry:
             _add_all(self.blocks, skill.blocks, "block")
             _add_all(self.wishes, skill.wishes, "wish source")
             _add_all(self.steps, skill.steps, "step")
+            _add_all(self.consents, skill.consents, "step of a tool")
             _add_all(self.standing, skill.standing, "standing source")
+            _add_all(self.questions, skill.questions, "question source")
             _add_all(self.redraws, skill.redraws, "redraw source")
 
 

@@ -19,12 +19,15 @@ from flask_babel import force_locale
 from sqlalchemy import text
 
 from app.assistant.context import build_context
+from app.assistant.endings import cut_notice
 from app.assistant.expectations import Expectation
 from app.assistant.model_request import denied_tools, model_request, offered_tools
 from app.assistant.models import Message, Prompt, Turn
 from app.assistant.parts import ProposalPart
 from app.assistant.prompt_editing import estimate_tokens
 from app.assistant.providers.base import Provider, ProviderError
+from app.assistant.settling import ask_whether_to_do_it
+from app.assistant.steps import TurnSteps
 from app.assistant.tool import CitationLedger, Draft, Offered, ToolContext, WriteTool
 from app.assistant.toolbox import Toolbox
 from app.assistant.turn import Finished, PartReady, Text, ToolFinished, run_turn, trace_entry
@@ -81,6 +84,8 @@ class Rehearsal:
             self.parts.append(event.part.model_dump(mode="json"))
         elif isinstance(event, Finished):
             self.tokens_in, self.tokens_out = event.tokens_in, event.tokens_out
+            if event.is_cut:
+                self.parts.append(cut_notice().model_dump(mode="json"))
 
     def judge(self, expect: Expectation | None) -> None:
         """Compare with what was expected, if anything was."""
@@ -140,7 +145,14 @@ def _converse(
     deadline = began + services.settings.ai_turn_timeout_seconds
     transaction = partial(_looking_only, services.database, scope)
     turn, question = _unstored(scope, sentence)
-    found = build_context(transaction, services.registry, turn, question, hints=provider.uses_hints)
+    found = build_context(
+        transaction,
+        services.registry,
+        turn,
+        question,
+        TurnSteps(question).before,
+        hints=provider.uses_hints,
+    )
     context = replace(found, prompts=tuple(rows))
     request = model_request(services.registry, context, sentence.request, scope.role)
     result.prompt_tokens = estimate_tokens(request.messages[0].text)
@@ -204,4 +216,4 @@ def _show(tool: WriteTool, draft: Draft) -> Offered:
         reason="",
         expires_at=utc_now(),
     )
-    return Offered(card, draft)
+    return Offered(card, draft, draft.asks or ask_whether_to_do_it())

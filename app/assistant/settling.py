@@ -13,6 +13,7 @@ from flask_babel import gettext as _
 from sqlalchemy import ColumnElement, Select, select
 
 from app.assistant.branches import IN_SIGHT, leads_to
+from app.assistant.consent import Hear, about_proposal, check_steps, had_ended, load_asked
 from app.assistant.fast_paths import Answer, read_answer
 from app.assistant.models import Message, Proposal, own
 from app.assistant.parts import Part
@@ -31,10 +32,11 @@ from app.assistant.proposals import (
     state_at,
 )
 from app.assistant.registry import Registry
-from app.assistant.steps import keep_steps
-from app.assistant.tool import Draft, Offered, WriteTool
+from app.assistant.steps import keep_steps, load_taken
+from app.assistant.tool import Draft, Offered, Texts, WriteTool
 from app.assistant.turn import Finished
 from app.assistant.writer import ReplyWriter
+from app.bilingual import in_both
 from app.db import ScopedSession, utc_now
 from app.errors import ComandaError, Conflict
 
@@ -44,7 +46,9 @@ NO_MODEL = Finished((), 0, 0, 0)
 log = structlog.get_logger()
 
 
-def offer_in(writer: ReplyWriter, registry: Registry, tool: WriteTool, draft: Draft) -> Offered:
+def offer_in(
+    writer: ReplyWriter, registry: Registry, hear: Hear, tool: WriteTool, draft: Draft
+) -> Offered:
     """Store a draft as the proposal of the reply that is being written, or do it at once.
 
     What the reply had proposed before with the same tool becomes part of it, where the tool
@@ -60,23 +64,45 @@ def offer_in(writer: ReplyWriter, registry: Registry, tool: WriteTool, draft: Dr
         if before is not None and before.tool == tool.name:
             arguments = tool.arguments.model_validate(before.arguments)
             draft = tool.join(session, arguments, draft) or draft
-        if draft.at_once and _is_done_beside(session, claim.reply_id):
-            # Asked again, a question that was answered by a write does not write twice unseen.
+        if draft.at_once and not _may_be_done_at_once(session, claim.reply_id, hear, tool, draft):
             draft = replace(draft, at_once=False)
         proposal = offer(session, tool, draft, thread_id=claim.thread_id, message_id=claim.reply_id)
         card: Part = proposal_part(proposal)
         if draft.at_once:
             card = receipt_part(confirm(session, registry, proposal.id))
     writer.publish(CHANGED, {})
-    return Offered(card, draft)
+    return Offered(card, draft, draft.asks or ask_whether_to_do_it())
 
 
-def take_steps(writer: ReplyWriter, steps: Sequence[Mapping[str, Any]]) -> None:
-    """Keep steps with the reply that is being written; pages look at their cards again."""
+def ask_whether_to_do_it() -> Texts:
+    """The question of a proposal that has none of its own."""
+    return in_both(lambda _language: _("Shall I do this?"))
+
+
+def _may_be_done_at_once(
+    session: ScopedSession, reply_id: UUID, hear: Hear, tool: WriteTool, draft: Draft
+) -> bool:
+    """Whether the message itself was the word for this write, and has let nothing be done yet."""
+    if not tool.is_consented(session, draft.arguments, hear(session)):
+        return False
+    # Neither a second call nor the same question asked again writes twice unseen.
+    return not _is_done_for(session, reply_id)
+
+
+def take_steps(
+    writer: ReplyWriter, registry: Registry, hear: Hear, steps: Sequence[Mapping[str, Any]]
+) -> None:
+    """Keep steps with the reply that is being written; pages look at their cards again.
+
+    Raises:
+        ToolFailure, Conflict: their person has not consented to one of them; none is kept.
+    """
     claim = writer.claim
     with writer.transaction() as session:
         hold_thread(session, claim.thread_id)
         writer.hold(session)
+        taken = load_taken(session, claim.reply_id)
+        check_steps(session, registry.consents, hear(session), taken, steps)
         keep_steps(session, claim.reply_id, steps)
     writer.publish(CHANGED, {})
 
@@ -88,7 +114,8 @@ def decide_in_words(writer: ReplyWriter, registry: Registry, question: Message) 
     question has decided, and tells it again without doing it again.
     """
     answer = read_answer(question.content)
-    if answer is None:
+    # What somebody posts with a widget answers that widget and nothing else.
+    if answer is None or question.internal_content is not None:
         return None
     tool = ""
     try:
@@ -100,9 +127,10 @@ def decide_in_words(writer: ReplyWriter, registry: Registry, question: Message) 
             if proposal is None or _is_for_its_skill(registry, proposal, answer, question):
                 return None
             tool = proposal.tool
-            if proposal.created_at > question.created_at:
-                # Nobody says yes to what they have not seen.
-                raise Conflict("What I proposed has changed since. Look at it and answer again.")
+            asked = load_asked(session, question)
+            if asked and asked != about_proposal(proposal.id):
+                return None
+            _require_shown(session, proposal, question, asked)
             decided = _decide(session, registry, proposal.id, answer, question.id)
     except ComandaError as error:
         log.info("proposal not decided", code=error.code)
@@ -115,6 +143,22 @@ def decide_in_words(writer: ReplyWriter, registry: Registry, question: Message) 
     else:
         _tell(writer, _("All right. Nothing was done. What should be different?"))
     return NO_MODEL
+
+
+def _require_shown(
+    session: ScopedSession, proposal: Proposal, question: Message, asked: str
+) -> None:
+    """Nobody says yes to what they had not seen, or to what they were not asked just now.
+
+    Raises:
+        Conflict
+    """
+    if proposal.created_at > question.created_at:
+        raise Conflict("What I proposed has changed since. Look at it and answer again.")
+    if not had_ended(session, proposal.message_id, question.created_at):
+        raise Conflict("You wrote this before my answer was complete. Look at it and answer again.")
+    if not asked:
+        raise Conflict("Answer with the buttons of the card, so that I know what you mean.")
 
 
 def _is_for_its_skill(
@@ -199,15 +243,14 @@ def tell_what_was_done(writer: ReplyWriter, language: str) -> bool:
     return bool(done)
 
 
-def _is_done_beside(session: ScopedSession, reply_id: UUID) -> bool:
-    """Whether another reply to the same question has done something that still stands."""
+def _is_done_for(session: ScopedSession, reply_id: UUID) -> bool:
+    """Whether this reply, or another one to the same question, has done something before."""
     question = select(Message.parent_id).where(Message.id == reply_id, *own(session, Message))
     replies = select(Message.id).where(
         Message.parent_id == question.scalar_subquery(),
-        Message.id != reply_id,
         *own(session, Message),
     )
-    done = _done_by(session, Proposal.message_id.in_(replies), Proposal.undone_at.is_(None))
+    done = _done_by(session, Proposal.message_id.in_(replies))
     return session.scalar(done.limit(1)) is not None
 
 

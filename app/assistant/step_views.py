@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from http import HTTPStatus
 from typing import Any
 from uuid import UUID
@@ -19,6 +18,7 @@ from app.assistant.talk import exchange
 from app.assistant.threads import Accepted
 from app.errors import Conflict, InvalidInput
 from app.extensions import services
+from app.json_text import parse_json
 from app.web import choose_language, db_session, is_htmx
 
 
@@ -66,8 +66,8 @@ def _accept(thread_id: UUID) -> Accepted:
 
 def _read(text: str) -> Any:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return parse_json(text)
+    except ValueError:
         return None
 
 

@@ -15,25 +15,24 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 
 from app.assistant.branches import newest_below, path_to_head, path_up
+from app.assistant.fast_paths import read_answer
 from app.assistant.limits import count_message
 from app.assistant.models import Message, Thread, Turn, own
 from app.assistant.proposals import set_aside
 from app.assistant.stopping import NOTIFY_CHANNEL, stop_turns, unfinished
 from app.db import ScopedSession, new_id, utc_now
 from app.errors import Conflict, InvalidInput, NotFound
+from app.plain_text import clean_line, clean_lines
 
 MESSAGE_LIMIT = 4000
 PAGE_MESSAGES = 30
 HISTORY_THREADS = 60
 TITLE_LENGTH = 60
+# Of more blanks in a row, or of one sign more often in a row, nobody means anything else; what
+# reads messages looks at each of them.
+_RUN = re.compile(r"(\s{16})\s+|((?:([!-/:-@\[-`{-~])\3{15}))\3+")
 # Threads of another kind belong to what they are about, and are no chats.
 CHAT = "manual"
-
-# Control characters, but not the line feed and the tab that people type; signs that turn
-# the direction of text; and halves of characters, which no database keeps.
-_CONTROL = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
-)
 
 
 @dataclass(frozen=True)
@@ -54,9 +53,10 @@ def clean_message(raw: str) -> str:
     Raises:
         InvalidInput: nothing is left of it, or it is longer than 4,000 characters.
     """
-    unified = unicodedata.normalize("NFC", raw.replace("\r\n", "\n").replace("\r", "\n"))
-    message = _CONTROL.sub("", unified).strip()
-    if not message:
+    message = _RUN.sub(
+        lambda run: run[1] or run[2], clean_lines(unicodedata.normalize("NFC", raw)).strip()
+    )
+    if not clean_line(message):
         raise InvalidInput("Write a message first.", field="message")
     if len(message) > MESSAGE_LIMIT:
         raise InvalidInput(
@@ -133,37 +133,40 @@ def accept_message(
     session: ScopedSession,
     *,
     thread_id: UUID,
+    may_begin: bool,
     message: str,
     message_key: str | None = None,
     language: str,
     request: dict[str, Any] | None = None,
     reserve: tuple[str, float] | None = None,
     instead_of: UUID | None = None,
+    seen: UUID | None = None,
     kind: str = CHAT,
 ) -> Accepted:
     """Store what somebody wrote and queue the turn that answers it, in one transaction.
 
-    With `reserve` (runner id, seconds) the turn is not queued but claimed for that runner,
-    which answers it itself: the command line does. A thread that begins with this message is of
-    that `kind` (its `context_type`). `instead_of` is an earlier question of the person's own: this
-    one takes its place, on a branch of its own, and what is still being answered is stopped.
-
-    The same `message_key` with the same words is the same message (a double click, a
-    resend after a lost answer); with other words it is refused.
+    With `reserve` (runner id, seconds) the turn is claimed for that runner, which answers it
+    itself: the command line does. A thread that begins here is of that `kind` (`context_type`),
+    and only under an id that `may_begin` one. In place of `instead_of`, an earlier question of
+    the person's own, it is on a branch of its own, and what is still being answered is stopped.
+    `seen` is the last message on the page that it was written on. The same `message_key` with
+    the same words is the same message; with other words it is refused.
 
     Raises:
         InvalidInput: the message or the key cannot be taken.
-        NotFound: the thread is somebody else's.
-        Conflict: `reserve` was asked for while another message is being answered.
+        NotFound: the thread is somebody else's, or there is none and none may begin.
+        Conflict: another message is being answered (`reserve`), or this is a plain yes or no and
+            more was said than was on its page.
         LimitReached: the person's day or the group's month is used up.
     """
     words = clean_message(message)
     check_key(message_key)
     try:
-        thread, is_first = _own_thread(session, thread_id, words, kind)
-        after = thread.head_id
-        if instead_of is not None:
-            after = _branch_off(session, thread, instead_of)
+        thread, is_first = _own_thread(session, thread_id, words, kind, may_begin=may_begin)
+        is_stale = instead_of is None and seen not in (None, thread.head_id)
+        if is_stale and (known := _look_again(session, thread, words, message_key)):
+            return known
+        after = thread.head_id if instead_of is None else _branch_off(session, thread, instead_of)
         question = Message(
             id=new_id(),
             group_id=thread.group_id,
@@ -186,6 +189,23 @@ def accept_message(
         raise_if_busy(error)
         raise
     return accepted
+
+
+def _look_again(
+    session: ScopedSession, thread: Thread, words: str, message_key: str | None
+) -> Accepted | None:
+    """What becomes of words that were written before all that was said had been seen.
+
+    Sent once more they are what they were; others are taken as they are.
+
+    Raises:
+        Conflict: they are a plain yes or no, and would answer what nobody has looked at.
+    """
+    if read_answer(words) is None:
+        return None
+    if known := find_accepted(session, thread.id, message_key, words):
+        return known
+    raise Conflict("More was said in this chat since. Look at it, then answer again.")
 
 
 def raise_if_busy(error: IntegrityError) -> None:
@@ -333,11 +353,15 @@ def queue_turn(
 
 
 def _own_thread(
-    session: ScopedSession, thread_id: UUID, words: str, kind: str
+    session: ScopedSession, thread_id: UUID, words: str, kind: str, *, may_begin: bool
 ) -> tuple[Thread, bool]:
     """The person's thread, held, and whether it was made just now; it begins with these words."""
-    with suppress(NotFound):
+    try:
         return load_thread(session, thread_id, lock=True), False
+    except NotFound:
+        # Here, whether it is somebody else's or nobody's: what follows would tell them apart.
+        if not may_begin:
+            raise
     owner = {"group_id": session.scope.group_id, "user_id": session.scope.user_id}
     new = insert(Thread).values(id=thread_id, title=_title(words), context_type=kind, **owner)
     # Two first messages at once make one thread; an id of somebody else's makes none.
@@ -348,7 +372,7 @@ def _own_thread(
 
 def _title(words: str) -> str:
     """A thread is called by its first words until somebody renames it."""
-    line = " ".join(words.split())
+    line = clean_line(words)
     if len(line) <= TITLE_LENGTH:
         return line
     return line[:TITLE_LENGTH].rsplit(" ", 1)[0] + "…"

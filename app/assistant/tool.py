@@ -17,8 +17,10 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
 
+from app.assistant.consent import Heard, Question
 from app.assistant.parts import Action, Citation, Part, Suggestion
 from app.assistant.providers.base import ToolSpec
+from app.assistant.steps import StepLoader
 from app.db import Scope, ScopedSession
 from app.errors import ComandaError
 
@@ -79,6 +81,9 @@ class ToolContext:
     reply_id: UUID | None = None
     # Keeps steps of a structured task with the reply; absent where nothing is kept.
     take_steps: Callable[[Sequence[Mapping[str, Any]]], None] | None = None
+    # The steps of the conversation as they are now, with those that the reply has taken; absent
+    # where nothing is kept.
+    load_steps: StepLoader | None = None
 
 
 @dataclass(frozen=True)
@@ -88,7 +93,8 @@ class ToolResult:
     With `final_text` the turn ends in these words, without another model call. A payload may
     `say` in a sentence what there is to say: the built-in assistant repeats it.
     `by_words_alone` says of a search that its model was away, `odds` how likely the best that
-    it found is an answer, as the logarithm of odds.
+    it found is an answer, as the logarithm of odds. A `question` is asked as the last words of the
+    reply, whatever else is said in it.
     """
 
     payload: Mapping[str, Any]
@@ -98,6 +104,7 @@ class ToolResult:
     by_words_alone: bool = False
     actions: Sequence[Action] = ()
     odds: float | None = None
+    question: Question | None = None
 
 
 # By language: "en" and "es".
@@ -113,7 +120,8 @@ class Draft:
     `arguments` is an instance of the tool's argument model and may say more than the call
     did (a resolved person, a date instead of "yesterday"). `asks` is the question that the
     reply ends in; without it the model says in its own words what is proposed. What is
-    `at_once` is done without waiting for a word, unless the model wants one.
+    `at_once` is done without waiting for a word, where the tool's `is_consented` says that the
+    message was the word for it and the model does not want another one.
     """
 
     arguments: Arguments
@@ -125,11 +133,12 @@ class Draft:
 
 @dataclass(frozen=True)
 class Offered:
-    """What became of a draft: its card (a receipt where it was done at once), and the draft
-    with what the same reply had proposed before."""
+    """What became of a draft: its card (a receipt where it was done at once), the draft with what
+    the same reply had proposed before, and the question whether it shall be done."""
 
     card: Part
     draft: Draft
+    asks: Texts
 
 
 @dataclass(frozen=True)
@@ -150,8 +159,9 @@ class Receipt:
 class ToolFailure(Exception):
     """A tool could not do it; the model is told why and what might help.
 
-    `say` is for the person, in the language of the turn, with chips to choose from; `code` and
-    `field` are for programs: forbidden, not_found or invalid_input, and which argument it is.
+    `say` is for the person, in the language of the turn, with chips to choose from; a `question`
+    ends the turn, as its last words. `code` and `field` are for programs: forbidden, not_found or
+    invalid_input, and which argument it is.
     """
 
     def __init__(
@@ -164,6 +174,7 @@ class ToolFailure(Exception):
         code: str = "",
         field: str = "",
         chips: Sequence[Suggestion] = (),
+        question: Question | None = None,
     ) -> None:
         super().__init__(message)
         self.recoverable = recoverable
@@ -172,6 +183,7 @@ class ToolFailure(Exception):
         self.code = code
         self.field = field
         self.chips = chips
+        self.question = question
 
 
 class Tool(ABC):
@@ -247,6 +259,10 @@ class WriteTool(Tool):
         `before` are the arguments of what the reply has proposed already.
         """
         return None
+
+    def is_consented(self, session: ScopedSession, arguments: Any, heard: Heard) -> bool:
+        """Whether exactly this was consented to by what its person wrote, and saw before that."""
+        return False
 
     def reads_itself(self, message: str) -> bool:
         """Whether its skill reads this no: it says more than that nothing is to be done."""

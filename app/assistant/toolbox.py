@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import isfinite
 from typing import Any
 
 import structlog
 from pydantic import ValidationError
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.assistant.parts import Action, Part, ReceiptPart, Suggestion
-from app.assistant.providers.base import ToolCall, ToolSpec
+from app.assistant.consent import Question, about_proposal
+from app.assistant.parts import Action, Part, ProposalPart, ReceiptPart, Suggestion
+from app.assistant.providers.base import LONGEST_ARGUMENTS, ToolCall, ToolSpec
 from app.assistant.refusals import as_failure, denied
 from app.assistant.tool import (
     CitationLedger,
@@ -25,10 +25,14 @@ from app.assistant.tool import (
     WriteTool,
 )
 from app.errors import ComandaError
+from app.json_text import TooMuch, parse_json
+from app.plain_text import clean_value
 
 # What a model is given of one result; a tool that brings more is cut, and says so.
 RESULT_LIMIT = 24_000
 MAX_REPEATED_ERRORS = 2
+# Each value that is wrong costs an error; a form of a hundred fields has fewer than these.
+MOST_VALUES = 1_000
 WAITING = (
     "Nothing is written yet: the person sees this proposal and has to confirm it. Say in one"
     " short sentence what you propose; never say that it is done."
@@ -54,6 +58,7 @@ class ToolOutcome:
     actions: Sequence[Action] = ()
     code: str = ""
     field: str = ""
+    question: Question | None = None
 
     @property
     def model_text(self) -> str:
@@ -117,7 +122,7 @@ class Toolbox:
             return self._failed(f"There is no tool named {call.name[:64]!r}.", f"Use: {known}")
         try:
             arguments = tool.arguments.model_validate(_parse(call.arguments))
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             failed = self._failed(_explain(error), "Correct the arguments and call it again.")
             return replace(failed, code="invalid_input", field=_first_field(error))
         shown = arguments.model_dump(mode="json", exclude_none=True)
@@ -150,6 +155,7 @@ class Toolbox:
             result.final_text,
             result.by_words_alone,
             result.actions,
+            question=result.question,
         )
 
     def _use(self, tool: Tool, arguments: Any, call: ToolCall) -> ToolResult:
@@ -165,6 +171,7 @@ class Toolbox:
         if isinstance(offered.card, ReceiptPart):
             done = offered.card.summary[language]
             return ToolResult({"done": done}, parts=[offered.card], final_text=done)
+        assert isinstance(offered.card, ProposalPart)
         payload = {
             "proposal": {
                 "summary": offered.draft.summary[language],
@@ -172,9 +179,14 @@ class Toolbox:
             },
             "note": WAITING,
         }
-        asks = offered.draft.asks
-        asked = call.confirmation_message or (asks[language] if asks else None)
-        return ToolResult(payload, parts=[offered.card], final_text=asked)
+        # What a model says of it comes before the question, and never in its place.
+        said = call.confirmation_message or ("" if offered.draft.asks else None)
+        return ToolResult(
+            payload,
+            parts=[offered.card],
+            final_text=said,
+            question=Question(offered.asks[language], about_proposal(offered.card.proposal_id)),
+        )
 
     def read_block(self, name: str, value: Any) -> ToolResult:
         """What a block of JSON in the model's words comes to; nothing where it cannot be had."""
@@ -201,6 +213,8 @@ class Toolbox:
             outcome,
             payload=payload,
             suggestions=failure.chips,
+            final_text="" if failure.question else None,
+            question=failure.question,
             code=failure.code,
             field=failure.field,
         )
@@ -221,32 +235,28 @@ class Toolbox:
 
 
 def _parse(arguments: str) -> Any:
-    """Arguments as models send them; an empty text means no arguments.
+    """Arguments as models send them, their texts cleaned; an empty text means no arguments.
 
-    NUL is left out: neither a query nor the trace could keep it. What is no number in JSON is
-    refused, for the trace could not keep that either.
+    What is no number in JSON is refused, for neither a query nor the trace could keep it.
+
+    Raises:
+        ValueError: they are no JSON; TooMuch, where they are too long, too many, or nested too
+            deeply.
     """
-    if not arguments.strip():
-        return {}
-    text = arguments.replace("\\u0000", "")
-    return json.loads(text, parse_float=_finite, parse_constant=_finite)
+    if len(arguments) > LONGEST_ARGUMENTS:
+        raise TooMuch(f"longer than {LONGEST_ARGUMENTS} characters")
+    return clean_value(parse_json(arguments, most_values=MOST_VALUES)) if arguments.strip() else {}
 
 
-def _finite(text: str) -> float:
-    """A number as JSON has it; NaN, Infinity and 1e999 are none."""
-    number = float(text)
-    if not isfinite(number):
-        raise ValueError(f"{text} is no number")
-    return number
-
-
-def _first_field(error: ValueError | RecursionError) -> str:
+def _first_field(error: ValueError) -> str:
     if not isinstance(error, ValidationError):
         return ""
     return ".".join(str(step) for step in error.errors(include_url=False)[0]["loc"])
 
 
-def _explain(error: ValueError | RecursionError) -> str:
+def _explain(error: ValueError) -> str:
+    if isinstance(error, TooMuch):
+        return f"The arguments are not valid JSON that can be read: {error}."
     if not isinstance(error, ValidationError):
         return "The arguments are not valid JSON."
     problems = (

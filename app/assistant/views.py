@@ -51,9 +51,9 @@ from app.assistant.threads import (
     request_stop,
     show_branch,
 )
-from app.db import new_id
 from app.errors import ComandaError, InvalidInput, LimitReached, NotFound
-from app.extensions import limiter, services
+from app.extensions import limit_chat_changes, limit_decisions, limit_messages, services
+from app.issued_ids import is_issued, issue_id
 from app.web import choose_language, db_session, is_htmx, require_role
 
 blueprint = Blueprint("chat", __name__)
@@ -76,7 +76,7 @@ def home() -> ResponseReturnValue:
 @blueprint.get("/chat")
 def new() -> ResponseReturnValue:
     """An empty conversation; it is stored with its first message."""
-    thread = ThreadView(str(new_id()), _("New chat"), is_new=True)
+    thread = ThreadView(str(issue_id()), _("New chat"), is_new=True)
     return render_template("chat/page.html", **_page(thread, [], ""))
 
 
@@ -126,7 +126,7 @@ def _before() -> UUID | None:
 
 
 @blueprint.post("/chat/<uuid:thread_id>/messages")
-@limiter.limit("60 per minute", key_func=lambda: str(current_user.user_id))
+@limit_messages
 def post_message(thread_id: UUID) -> ResponseReturnValue:
     """Take a message; answer with its bubble and an empty one that fills by events."""
     if request.is_json or "internal_content" in request.form:
@@ -147,13 +147,14 @@ def post_message(thread_id: UUID) -> ResponseReturnValue:
 
 
 @blueprint.post("/chat/<uuid:thread_id>/messages/<uuid:message_id>/again")
-@limiter.limit("60 per minute", key_func=lambda: str(current_user.user_id))
+@limit_messages
 def again(thread_id: UUID, message_id: UUID) -> ResponseReturnValue:
     """Have a reply made again; the one there is stays reachable."""
     return another_branch(ask_again(db_session(), thread_id, message_id).thread)
 
 
 @blueprint.post("/chat/<uuid:thread_id>/branch")
+@limit_chat_changes
 def branch(thread_id: UUID) -> ResponseReturnValue:
     """Show another branch of the conversation."""
     chosen = request.form.get("message_id", type=UUID)
@@ -163,6 +164,7 @@ def branch(thread_id: UUID) -> ResponseReturnValue:
 
 
 @blueprint.post("/chat/<uuid:thread_id>/stop")
+@limit_decisions
 def stop(thread_id: UUID) -> ResponseReturnValue:
     """End the answer that is running; what it said so far stays."""
     for reply_id in request_stop(db_session(), thread_id):
@@ -223,11 +225,13 @@ def _accept(thread_id: UUID, edits: UUID | None) -> Accepted:
     return accept_message(
         session,
         thread_id=thread_id,
+        may_begin=is_issued(thread_id),
         message=words,
         message_key=form.get("message_key") or None,
         language=detect_language(words, current_user.language),
         request=asked,
         instead_of=edits,
+        seen=form.get("seen", type=UUID),
     )
 
 

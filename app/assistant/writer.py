@@ -20,6 +20,7 @@ from uuid import UUID
 from weakref import WeakSet
 
 import structlog
+from markupsafe import Markup
 from redis import RedisError
 from sqlalchemy import Table, bindparam, func, select, update
 from sqlalchemy.exc import SQLAlchemyError
@@ -30,7 +31,7 @@ from app.assistant.models import Message, Turn, own
 from app.assistant.render import cite_html
 from app.assistant.tool import CitationLedger
 from app.db import ScopedSession
-from app.markdown import split_blocks
+from app.markdown import BlockSplitter
 
 log = structlog.get_logger(__name__)
 
@@ -68,6 +69,10 @@ _HOLD_TURN = (
     )
     .with_for_update()
 )
+# A block with more signs than these that mean something in Markdown takes too long to be drawn
+# while others wait: it is shown as plain words until the reply is done.
+MOST_SIGNS = 1_500
+_SIGNS = "\n[]!*_`~<&\\|"
 # Without these a reader would have another text than the one that is stored.
 MUST_ARRIVE = ("token", "block", RESET)
 
@@ -107,7 +112,6 @@ class ReplyWriter:
     events: EventLog
     ledger: CitationLedger
     clock: Callable[[], float] = time.monotonic
-    text: str = ""
     parts: list[dict[str, Any]] = field(default_factory=list)
     trace: list[dict[str, Any]] = field(default_factory=list)
     # The same tools without what was asked of them, and when each began (facts.tool_step).
@@ -119,13 +123,26 @@ class ReplyWriter:
     later: Callable[[float, Callable[[], None]], object] | None = None
     # Lets others go on for some seconds.
     rest: Callable[[float], object] | None = None
-    _unsent: str = ""
+    # The text and what of it is unsent, in the pieces that it came in.
+    _pieces: list[str] = field(default_factory=list)
+    _unsent: list[str] = field(default_factory=list)
     _is_due: bool = False
     # What is on its way goes out in order, though a timer sends some of it.
     _lock: Any = field(default_factory=threading.RLock)
-    _blocks_sent: int = 0
+    _splitter: BlockSplitter = field(default_factory=BlockSplitter)
+    # Blocks that are finished and not yet sent as such.
+    _finished: list[str] = field(default_factory=list)
     _flushed_at: float = 0.0
     _saved_at: float = 0.0
+
+    @property
+    def text(self) -> str:
+        """All that was said so far."""
+        return "".join(self._pieces)
+
+    @text.setter
+    def text(self, text: str) -> None:
+        self._pieces = [text]
 
     def publish(self, type_: str, payload: dict[str, Any]) -> None:
         """Send an event about this reply; while Redis is away, most go unheard.
@@ -151,9 +168,9 @@ class ReplyWriter:
     def clear(self) -> None:
         """Forget everything, what is still on its way to be sent too."""
         with self._lock:
-            self.text = self._unsent = ""
+            self._pieces, self._unsent, self._finished = [], [], []
             self.parts, self.trace, self.steps = [], [], []
-            self._blocks_sent = 0
+            self._splitter = BlockSplitter()
         self.ledger.citations.clear()
 
     def add_text(self, text: str) -> None:
@@ -164,8 +181,8 @@ class ReplyWriter:
             if len(_speaking) > SPEAKERS_AT_FULL_PACE:
                 # Who reloads before the first snapshot gets all of it from the log.
                 self._saved_at = self.first_token_at - SNAPSHOT_SECONDS + FIRST_SNAPSHOT_SECONDS
-        self.text += text
-        self._unsent += text
+        self._pieces.append(text)
+        self._unsent.append(text)
         wait = flush_seconds(len(_speaking)) - (self.clock() - self._flushed_at)
         if wait <= 0:
             self.flush()
@@ -206,22 +223,30 @@ class ReplyWriter:
     @property
     def _told(self) -> str:
         """The text that readers have been sent, which is what `cursor` reaches up to."""
-        return self.text[: len(self.text) - len(self._unsent)]
+        text = self.text
+        return text[: len(text) - sum(map(len, self._unsent))]
 
     def _send_words(self) -> None:
-        words = self._unsent
+        count = len(self._unsent)
+        words = "".join(self._unsent)
         self.publish("token", {"text": words})
         # More may have come while these were on their way.
-        self._unsent = self._unsent[len(words) :]
+        del self._unsent[:count]
+        self._finished += self._splitter.feed(words)
 
     def _send_finished_blocks(self) -> None:
         # Words that came meanwhile are told by the next token: here they would come twice.
-        blocks, tail = split_blocks(self._told)
+        while self._finished:
+            html = self._draw(self._finished[0])
+            tail = self._splitter.tail if len(self._finished) == 1 else ""
+            self.publish("block", {"html": html, "tail": tail})
+            del self._finished[0]
+
+    def _draw(self, block: str) -> str:
+        if sum(map(block.count, _SIGNS)) > MOST_SIGNS:
+            return str(Markup("<p>{}</p>").format(Markup("<br>").join(block.split("\n"))))
         citations = [citation.model_dump(mode="json") for citation in self.ledger.citations]
-        for block in blocks[self._blocks_sent :]:
-            html = str(cite_html(block, citations, self.claim.reply_id))
-            self.publish("block", {"html": html, "tail": tail if block is blocks[-1] else ""})
-            self._blocks_sent += 1
+        return str(cite_html(block, citations, self.claim.reply_id))
 
     def _save_if_possible(self) -> None:
         """Save now, or else with a later flush: the words go on, and the end is written anyway."""

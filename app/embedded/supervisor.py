@@ -272,6 +272,8 @@ def environment_of(settings: Settings) -> dict[str, str]:
             environment.pop(name, None)
         elif field == "comanda_data":
             environment[name] = str(settings.comanda_data.expanduser().absolute())
+        elif isinstance(value, tuple):
+            environment[name] = ",".join(map(str, value))
         else:
             environment[name] = str(value)
     return environment

@@ -14,7 +14,6 @@ that a stored value can be read again.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
@@ -49,15 +48,13 @@ from app.fields.definitions import (
 )
 from app.fields.numbers import parse_number, plain_number
 from app.folding import words
+from app.plain_text import clean_line, clean_lines
 
 Value = Any
 Values = Mapping[str, Value]
 
 ADDRESS_PARTS = ("line1", "line2", "city", "state", "postal", "country")
 LONGEST_ADDRESS_PART, LONGEST_NAME = 120, 120
-_CONTROL = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
-)
 
 
 class Attachment(NamedTuple):
@@ -142,17 +139,16 @@ def read_value(field_: FormField, raw: Any, around: Surroundings) -> Value | Non
     reader = _READERS.get(field_.type)
     if reader is None or is_empty(raw):
         return None
-    return reader(field_, raw, around)
+    value = reader(field_, raw, around)
+    # Of what cannot be seen nothing is left.
+    return None if is_empty(value) else value
 
 
 def clean(text: Any, *, lines: bool = False) -> str:
-    """Text without control characters and outer blanks, on one line unless `lines`."""
+    """Text without what cannot be seen and outer blanks, on one line unless `lines`."""
     if not isinstance(text, str):
         raise Problem("This is not text.")
-    bare = _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
-    if lines:
-        return bare.strip()
-    return " ".join(bare.split())
+    return clean_lines(text).strip() if lines else clean_line(text)
 
 
 def is_empty(raw: Any) -> bool:

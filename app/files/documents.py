@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 import zlib
+from functools import partial
 from io import BytesIO
+from typing import IO
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
-from app.files.kinds import ENDINGS, MIB, Unfit
+from app.files.kinds import ENDINGS, LARGEST_BYTES, MIB, Unfit
+from app.files.office_parts import CheckWorkbook, check_names, check_parts
 
 MOST_PAGES = 500
 MOST_UNPACKED = 200 * MIB
@@ -17,12 +20,9 @@ RATIO, SMALL = 200, 10 * MIB
 _ENCRYPTED = 0x1
 _MAIN_PARTS = ("word/document.xml", "xl/workbook.xml", "ppt/presentation.xml")
 _OFFICE = dict(zip(_MAIN_PARTS, (each for each in ENDINGS if "openxml" in each), strict=True))
-_DECLARATIONS = tuple(
-    mark.encode(encoding)
-    for mark in ("<!DOCTYPE", "<!ENTITY")
-    for encoding in ("ascii", "utf-16-le", "utf-16-be")
-)
-_PROGRAMS = ("vbaproject.bin", "vbadata.xml")
+_TABLE = _OFFICE["xl/workbook.xml"]
+# What reading an archive that is damaged raises.
+_BROKEN = (BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, OSError)
 # What no text has: control characters but for tab, line ends and the form feed.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
 _WITH_MARK = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
@@ -69,48 +69,64 @@ def check_office(content: bytes) -> str:
     """The media type of a document, a table or slides.
 
     Raises:
-        Unfit: it is another archive, broken, locked, has programs, or unpacks to too much.
+        Unfit: it is another archive, broken, locked, or unpacks to too much; it has programs or
+            other files in it, or loads something when it is opened.
     """
+    unpacked = _Unpacked(len(content))
     try:
-        with ZipFile(BytesIO(content)) as archive:
-            members = archive.infolist()
-            _check_members(content, members)
-            names = {member.filename for member in members}
-            main = next((part for part in _MAIN_PARTS if part in names), "")
-            if not main or "[Content_Types].xml" not in names:
-                raise Unfit("archive")
-            if archive.comment:
-                raise Unfit("two_kinds")
-            _check_parts(archive, members)
-    except (BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, OSError):
+        return _check_package(content, unpacked, partial(_check_workbook, unpacked))
+    except _BROKEN:
         raise Unfit("broken") from None
+
+
+def _check_package(
+    content: bytes, unpacked: _Unpacked, check_workbook: CheckWorkbook | None
+) -> str:
+    with ZipFile(BytesIO(content)) as archive:
+        members = archive.infolist()
+        unpacked.add(members)
+        if any(member.flag_bits & _ENCRYPTED for member in members):
+            raise Unfit("locked")
+        check_names(members, takes_workbooks=check_workbook is not None)
+        names = {member.filename for member in members}
+        main = next((part for part in _MAIN_PARTS if part in names), "")
+        if not main or "[Content_Types].xml" not in names:
+            raise Unfit("archive")
+        if archive.comment:
+            raise Unfit("two_kinds")
+        check_parts(archive, members, check_workbook)
     return _OFFICE[main]
 
 
-def _check_members(content: bytes, members: list[ZipInfo]) -> None:
-    """Judge by the list alone; nothing is unpacked yet."""
-    unpacked = sum(member.file_size for member in members)
-    is_too_much = unpacked > SMALL and unpacked > RATIO * len(content)
-    if is_too_much or unpacked > MOST_UNPACKED or len(members) > MOST_MEMBERS:
-        raise Unfit("bomb")
-    if any(member.flag_bits & _ENCRYPTED for member in members):
-        raise Unfit("locked")
-    if any(member.filename.lower().endswith(_PROGRAMS) for member in members):
-        raise Unfit("programs")
+def _check_workbook(unpacked: _Unpacked, part: IO[bytes]) -> None:
+    """The table behind a chart: like any other, but with no further ones in it."""
+    content = part.read(LARGEST_BYTES + 1)
+    try:
+        kind = _check_package(content, unpacked, None) if len(content) <= LARGEST_BYTES else ""
+    except _BROKEN:
+        kind = ""
+    if kind != _TABLE:
+        raise Unfit("embedded")
 
 
-def _check_parts(archive: ZipFile, members: list[ZipInfo]) -> None:
-    """Each part is whole, and its XML declares nothing that a reader would follow."""
-    for member in members:
-        with archive.open(member) as part:
-            head = part.read(MIB)
-            while part.read(MIB):
-                continue
-        if member.filename == "[Content_Types].xml" and b"macroenabled" in head.lower():
-            raise Unfit("programs")
-        is_xml = member.filename.lower().endswith((".xml", ".rels"))
-        if is_xml and any(mark in head for mark in _DECLARATIONS):
-            raise Unfit("two_kinds")
+class _Unpacked:
+    """What a file and those in it unpack to, together, by their lists alone."""
+
+    def __init__(self, packed: int) -> None:
+        self._packed = packed
+        self._length = self._members = 0
+
+    def add(self, members: list[ZipInfo]) -> None:
+        """Count these in.
+
+        Raises:
+            Unfit: it is too much.
+        """
+        self._members += len(members)
+        self._length += sum(member.file_size for member in members)
+        is_too_much = self._length > SMALL and self._length > RATIO * self._packed
+        if is_too_much or self._length > MOST_UNPACKED or self._members > MOST_MEMBERS:
+            raise Unfit("bomb")
 
 
 def is_archive(content: bytes) -> bool:

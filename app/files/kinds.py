@@ -32,8 +32,11 @@ CHOOSABLE = {
 
 
 class Unfit(Exception):
-    """A file that is not taken; `code` says why (see `app.files.uploads`)."""
+    """A file that is not taken; `code` says why (see `app.files.uploads` and `app.files.tables`).
 
-    def __init__(self, code: str) -> None:
+    `number` is the line that it is about, or how many of something there are.
+    """
+
+    def __init__(self, code: str, number: int = 0) -> None:
         super().__init__(code)
-        self.code = code
+        self.code, self.number = code, number

@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator
 from datetime import datetime
 from http import HTTPStatus
-from io import BytesIO
 from typing import IO, NamedTuple
 from urllib.parse import quote, unquote
 from xml.etree.ElementTree import Element, ParseError
@@ -21,8 +20,9 @@ from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
 from app.config import Settings
-from app.files.signing import Keys, Signature
-from app.files.storage import StorageAway, name_at, place_of
+from app.files.signing import CONTENT_DIGEST, Keys, Signature
+from app.files.spool import PIECE_BYTES, SpooledFile, digest_of, size_of
+from app.files.storage import StorageAway, as_file, name_at, place_of, spool_folder
 
 CONNECT_SECONDS, READ_SECONDS = 5, 30
 # How long is waited before it is asked again, each time; and for how long it is asked at all.
@@ -40,6 +40,7 @@ class S3Storage:
     def __init__(self, settings: Settings) -> None:
         self._address = bucket_address(settings)
         self._prefix = settings.s3_prefix
+        self.spool = spool_folder(settings)
         keys = Keys(
             settings.s3_access_key_id or "",
             settings.s3_secret_access_key or "",
@@ -52,15 +53,18 @@ class S3Storage:
             headers={"accept-encoding": "identity"},
         )
 
-    def put(self, name: str, content: bytes) -> None:
-        self._ask("PUT", f"/{self._prefix}{place_of(name)}", content)
+    def put(self, name: str, content: bytes | IO[bytes]) -> None:
+        self._ask("PUT", f"/{self._prefix}{place_of(name)}", as_file(content))
 
     def open(self, name: str) -> IO[bytes]:
         # All of it before any of it is passed on: half a download would look like a whole one.
-        answer = self._ask("GET", f"/{self._prefix}{place_of(name)}")
+        found = SpooledFile(self.spool)
+        answer = self._ask("GET", f"/{self._prefix}{place_of(name)}", into=found)
         if answer.status_code == HTTPStatus.NOT_FOUND:
+            found.close()
             raise FileNotFoundError(name)
-        return BytesIO(answer.content)
+        found.seek(0)
+        return found
 
     def remove(self, name: str) -> None:
         self._ask("DELETE", f"/{self._prefix}{place_of(name)}")
@@ -85,8 +89,16 @@ class S3Storage:
         except (ParseError, DefusedXmlException, ValueError):
             raise _away("what it lists cannot be read; is S3_ENDPOINT_URL a storage?") from None
 
-    def _ask(self, method: str, what: str, content: bytes = b"") -> httpx2.Response:
+    def _ask(
+        self,
+        method: str,
+        what: str,
+        content: IO[bytes] | None = None,
+        into: IO[bytes] | None = None,
+    ) -> httpx2.Response:
         """Ask, more than once where it may help: each of the four can be asked again.
+
+        What `content` holds is sent; what comes is written to `into` where one is given.
 
         Returns:
             The answer when it is done, or 404 when there is no such object.
@@ -95,19 +107,25 @@ class S3Storage:
             StorageAway: it was not done.
         """
         give_up_at = time.monotonic() + ASK_SECONDS
-        tried = self._try(method, what, content)
+        tried = self._try(method, what, content, into)
         for pause in PAUSES:
             if not tried.may_pass or time.monotonic() + pause > give_up_at:
                 break
             time.sleep(pause)
-            tried = self._try(method, what, content)
+            tried = self._try(method, what, content, into)
         if tried.answer is None:
             raise _away(tried.problem)
         return tried.answer
 
-    def _try(self, method: str, what: str, content: bytes) -> _Tried:
+    def _try(
+        self, method: str, what: str, content: IO[bytes] | None, into: IO[bytes] | None
+    ) -> _Tried:
+        headers = _describe(content) if content else {}
         try:
-            answer = self._client.request(method, self._address + what, content=content)
+            with self._client.stream(
+                method, self._address + what, content=content, headers=headers
+            ) as answer:
+                _receive(answer, into)
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             # Whoever waits for a page has waited for long enough after one silence.
             is_silence = isinstance(error, httpx2.ReadTimeout | httpx2.WriteTimeout)
@@ -115,6 +133,22 @@ class S3Storage:
         if _is_done(method, answer):
             return _Tried(answer, "", False)
         return _Tried(None, _complaint(answer), answer.status_code in _PASSING)
+
+
+def _describe(content: IO[bytes]) -> dict[str, str]:
+    """How long content is and its digest, found without ever having all of it in memory."""
+    return {"content-length": str(size_of(content)), CONTENT_DIGEST: digest_of(content)}
+
+
+def _receive(answer: httpx2.Response, into: IO[bytes] | None) -> None:
+    """Write what came into the file for it; what is only told stays with the answer."""
+    if into is None or not answer.is_success:
+        answer.read()
+        return
+    into.seek(0)
+    into.truncate()
+    for piece in answer.iter_bytes(PIECE_BYTES):
+        into.write(piece)
 
 
 class _Tried(NamedTuple):

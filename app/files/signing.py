@@ -16,9 +16,10 @@ import httpx2
 
 from app.db import utc_now
 
+CONTENT_DIGEST = "x-amz-content-sha256"
 ALGORITHM = "AWS4-HMAC-SHA256"
 # What of a request is signed besides its method, address and content, in this order.
-SIGNED = ("host", "x-amz-content-sha256", "x-amz-date")
+SIGNED = ("host", CONTENT_DIGEST, "x-amz-date")
 
 
 @dataclass(frozen=True)
@@ -31,9 +32,10 @@ class Keys:
 
 
 class Signature(httpx2.Auth):
-    """Signs each request that is sent: the day and the content are part of it."""
+    """Signs each request that is sent: the day and the content are part of it.
 
-    requires_request_body = True
+    What is sent from a file names the digest of its content itself, in CONTENT_DIGEST.
+    """
 
     def __init__(self, keys: Keys) -> None:
         self._keys = keys
@@ -46,8 +48,9 @@ class Signature(httpx2.Auth):
 
 
 def sign(request: httpx2.Request, keys: Keys, moment: datetime) -> None:
-    """Give a request that has its content the headers that prove who sent it."""
-    request.headers["x-amz-content-sha256"] = hashlib.sha256(request.content).hexdigest()
+    """Give a request that has its content, or its digest, the headers that prove who sent it."""
+    if CONTENT_DIGEST not in request.headers:
+        request.headers[CONTENT_DIGEST] = hashlib.sha256(request.content).hexdigest()
     request.headers["x-amz-date"] = f"{moment:%Y%m%dT%H%M%SZ}"
     scope = f"{moment:%Y%m%d}/{keys.region}/s3/aws4_request"
     asked = hashlib.sha256(_canonical(request).encode()).hexdigest()
@@ -66,5 +69,5 @@ def _canonical(request: httpx2.Request) -> str:
     path, _, query = request.url.raw_path.decode("ascii").partition("?")
     ordered = "&".join(sorted(query.split("&")))
     headers = [f"{name}:{request.headers[name].strip()}" for name in SIGNED]
-    content = request.headers["x-amz-content-sha256"]
+    content = request.headers[CONTENT_DIGEST]
     return "\n".join((request.method, path, ordered, *headers, "", ";".join(SIGNED), content))

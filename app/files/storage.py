@@ -9,16 +9,21 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
+from io import BytesIO
 from pathlib import Path
 from typing import IO, Protocol
 
 from app.config import Settings
 from app.errors import N_, Unavailable
+from app.files.spool import PIECE_BYTES
+from app.real_threads import RealThreads
 
 AWAY = N_("Comanda cannot reach its files just now. Try again in a moment.")
+_writing = RealThreads(2)
 _NAME = re.compile(r"[0-9a-f]{32}(?:\.[a-z0-9-]{1,32})?")
 
 
@@ -65,11 +70,14 @@ class StorageAway(Unavailable):
 class Storage(Protocol):
     """A place for bytes; how they are named and whose they are is known by `StoredFile`.
 
-    What is kept elsewhere may be out of reach: then each of these raises StorageAway.
+    What is kept elsewhere may be out of reach: then each of these raises StorageAway. `spool` is
+    the folder on this host for what is on its way there.
     """
 
-    def put(self, name: str, content: bytes) -> None:
-        """Keep `content`: when this returns it is there to stay."""
+    spool: Path
+
+    def put(self, name: str, content: bytes | IO[bytes]) -> None:
+        """Keep `content`, or all of a file: when this returns it is there to stay."""
 
     def open(self, name: str) -> IO[bytes]:
         """The bytes of that name; FileNotFoundError where there are none."""
@@ -86,6 +94,11 @@ def files_folder(settings: Settings) -> Path:
     return settings.comanda_data.expanduser().absolute() / "files"
 
 
+def spool_folder(settings: Settings) -> Path:
+    """Where files are on their way, on this host."""
+    return settings.comanda_data.expanduser().absolute() / "spool"
+
+
 def make_storage(settings: Settings) -> Storage:
     """The storage of this house: its bucket where it has one, else its folder."""
     if settings.s3_bucket:
@@ -93,26 +106,18 @@ def make_storage(settings: Settings) -> Storage:
         from app.files.s3 import S3Storage
 
         return S3Storage(settings)
-    return DiskStorage(files_folder(settings))
+    return DiskStorage(files_folder(settings), spool_folder(settings))
 
 
 class DiskStorage:
     """Files in a folder, spread over folders of their first letters."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, spool: Path | None = None) -> None:
+        self.folder, self.spool = folder, spool or folder.with_name("spool")
 
-    def put(self, name: str, content: bytes) -> None:
-        path = self._path(name)
-        for folder in (self.folder, path.parent.parent, path.parent):
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        draft = path.with_name(f"{base_of(name)}.new-{secrets.token_hex(4)}")
-        try:
-            _write(draft, content)
-            draft.replace(path)
-        finally:
-            draft.unlink(missing_ok=True)
-        _sync_folder(path.parent)
+    def put(self, name: str, content: bytes | IO[bytes]) -> None:
+        # A disk takes its time until it has written a file for good.
+        _writing.run(lambda: self._write(name, as_file(content)))
 
     def open(self, name: str) -> IO[bytes]:
         return self._path(name).open("rb")
@@ -128,14 +133,34 @@ class DiskStorage:
                 if written < before and _NAME.fullmatch(path.name):
                     yield path.name
 
+    def _write(self, name: str, content: IO[bytes]) -> None:
+        path = self._path(name)
+        for folder in (self.folder, path.parent.parent, path.parent):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        draft = path.with_name(f"{base_of(name)}.new-{secrets.token_hex(4)}")
+        try:
+            _write(draft, content)
+            draft.replace(path)
+        finally:
+            draft.unlink(missing_ok=True)
+        _sync_folder(path.parent)
+
     def _path(self, name: str) -> Path:
         return self.folder / place_of(name)
 
 
-def _write(path: Path, content: bytes) -> None:
+def as_file(content: bytes | IO[bytes]) -> IO[bytes]:
+    """Content to be read piece by piece, from its beginning."""
+    if isinstance(content, bytes):
+        return BytesIO(content)
+    content.seek(0)
+    return content
+
+
+def _write(path: Path, content: IO[bytes]) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
+        shutil.copyfileobj(content, file, PIECE_BYTES)
         file.flush()
         os.fsync(file.fileno())
 

@@ -6,7 +6,6 @@ A file is temporary until `keep_files`. What nobody holds is removed after a day
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from typing import IO
@@ -16,18 +15,18 @@ from sqlalchemy import func, select, update
 from sqlalchemy.exc import IntegrityError
 
 from app.db import ScopedSession
-from app.errors import N_, ComandaError, InvalidInput, TooMany
+from app.errors import N_, InvalidInput, TooMany
 from app.files.examining import examine
-from app.files.kinds import KIB, LARGEST_BYTES, MIB, Unfit
+from app.files.kinds import LARGEST_BYTES, MIB, Unfit
 from app.files.models import StoredFile
 from app.files.names import tidy_name
-from app.files.result import Examined
+from app.files.result import ExaminedFile
+from app.files.spool import digest_of, size_of
 from app.files.storage import Storage, StorageAway, new_key, preview_of
 
 LONGEST_UPLOAD_KEY = 64
 # What one person may have waiting for a form to be sent.
 MOST_WAITING_BYTES = 500 * MIB
-_PIECE = 64 * KIB
 
 
 def store_upload(
@@ -42,6 +41,8 @@ def store_upload(
 ) -> StoredFile:
     """Take in a file of one of `kinds`; what has the same key is the same upload once more.
 
+    Called within `app.files.posted_files.examination`, and before the session's transaction
+    has begun: looking at a file takes its time, and no connection is kept from others meanwhile.
     Never commits; bytes whose row is never committed are removed by the clean-up.
 
     Raises:
@@ -49,30 +50,38 @@ def store_upload(
         TooMany: this person has too much waiting.
         StorageAway: it cannot be kept just now.
     """
-    examined = _examine(_read(stream, min(largest_bytes, LARGEST_BYTES)), kinds)
-    key = new_key()
-    # Before the database is asked for anything: a storage may take its time, and no connection
-    # is kept from others meanwhile.
-    storage.put(key, examined.content)
-    if examined.preview:
-        storage.put(preview_of(key), examined.preview)
-    try:
-        file = _write_row(session, key, examined, name, upload_key[:LONGEST_UPLOAD_KEY])
-    except ComandaError:
-        _let_go(storage, key)
-        raise
-    if file.key != key:
-        _let_go(storage, key)
-    return file
+    if session.in_transaction():
+        raise RuntimeError("a file is examined before a transaction begins")
+    if "\0" in upload_key:
+        raise InvalidInput("This request could not be read. Reload the page and try again.")
+    most = min(largest_bytes, LARGEST_BYTES)
+    if size_of(stream) > most:
+        raise too_large(most)
+    examined = _examine(stream, kinds, storage)
+    with examined.file:
+        key = new_key()
+        storage.put(key, examined.file)
+        if examined.preview:
+            storage.put(preview_of(key), examined.preview)
+        try:
+            file = _write_row(session, key, examined, name, upload_key[:LONGEST_UPLOAD_KEY])
+        except Exception:
+            _let_go(storage, key)
+            raise
+        if file.key != key:
+            _let_go(storage, key)
+        return file
 
 
 def _write_row(
-    session: ScopedSession, key: str, examined: Examined, name: str, upload_key: str
+    session: ScopedSession, key: str, examined: ExaminedFile, name: str, upload_key: str
 ) -> StoredFile:
     """The row of these bytes, or that of the same upload which has come in before."""
+    size = size_of(examined.file)
+    digest = digest_of(examined.file)
     if upload_key and (earlier := _find_upload(session, upload_key)):
         return earlier
-    _check_room(session, len(examined.content))
+    _check_room(session, size)
     file = StoredFile(
         group_id=session.scope.group_id,
         user_id=session.scope.user_id,
@@ -81,8 +90,8 @@ def _write_row(
         name=tidy_name(name, examined.media_type),
         kind=examined.kind,
         media_type=examined.media_type,
-        size=len(examined.content),
-        sha256=hashlib.sha256(examined.content).hexdigest(),
+        size=size,
+        sha256=digest,
     )
     try:
         with session.begin_nested():
@@ -130,18 +139,6 @@ def list_own_files(session: ScopedSession, file_ids: Sequence[UUID]) -> list[Sto
     return [by_id[file_id] for file_id in file_ids if file_id in by_id]
 
 
-def _read(stream: IO[bytes], largest_bytes: int) -> bytes:
-    """All of it, and never much more than is taken."""
-    pieces: list[bytes] = []
-    size = 0
-    while piece := stream.read(_PIECE):
-        size += len(piece)
-        if size > largest_bytes:
-            raise too_large(largest_bytes)
-        pieces.append(piece)
-    return b"".join(pieces)
-
-
 def too_large(largest_bytes: int) -> InvalidInput:
     """What is said of a file that is larger than that."""
     error = InvalidInput(
@@ -153,15 +150,19 @@ def too_large(largest_bytes: int) -> InvalidInput:
     return error
 
 
-def _examine(content: bytes, kinds: Collection[str]) -> Examined:
+def _examine(file: IO[bytes], kinds: Collection[str], storage: Storage) -> ExaminedFile:
+    only_pictures = InvalidInput("Only pictures can be added here: JPEG, PNG, WebP or GIF.")
     try:
-        examined = examine(content)
+        examined = examine(file, storage.spool)
     except Unfit as unfit:
+        # What else might be sent is no help where nothing else is taken.
+        if set(kinds) == {"image"} and unfit.code in OF_NO_KIND:
+            raise only_pictures from None
         raise InvalidInput(UNFIT.get(unfit.code, UNFIT["broken"])) from None
     if examined.kind in kinds:
         return examined
     if set(kinds) == {"image"}:
-        raise InvalidInput("Only pictures can be added here: JPEG, PNG, WebP or GIF.")
+        raise only_pictures
     raise InvalidInput("Files of this kind cannot be added here. Look below the field what can.")
 
 
@@ -191,6 +192,10 @@ def _check_room(session: ScopedSession, size: int) -> None:
         )
 
 
+# Files that are none of the kinds that are taken anywhere.
+OF_NO_KIND = (
+    "unknown", "markup", "archive", "old_office", "programs", "embedded", "loads", "unsafe",
+)  # fmt: skip
 # What is wrong with a file, by the code of `Unfit`.
 UNFIT = {
     "empty": N_("The file is empty. Choose another one."),
@@ -216,6 +221,17 @@ UNFIT = {
     ),
     "programs": N_(
         "The file has macros, which are programs. Save it as .docx or .xlsx and choose that."
+    ),
+    "embedded": N_(
+        "The file has other files in it, such as an object of another program. Save it as a PDF"
+        " and add that."
+    ),
+    "loads": N_(
+        "The file loads something or starts another program when it is opened: a linked picture, a"
+        " template, or data of another program. Save it as a PDF and add that."
+    ),
+    "unsafe": N_(
+        "The file refers to other files in a way that is not safe. Save it again and choose that."
     ),
     "bomb": N_("The file unpacks to far more than it should. Save it again without attachments."),
     "archive": N_("Packed folders (.zip) are not taken. Add the files in it one by one."),

@@ -12,23 +12,19 @@ from flask_login import current_user
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from app.errors import InvalidInput, NotFound
-from app.extensions import limiter, services
+from app.extensions import services
 from app.files.access import load_file, open_bytes
 from app.files.kinds import FORM_BYTES, LARGEST_BYTES
 from app.files.pages import file_view
+from app.files.posted_files import allow_files, examination, get_posted_files
 from app.files.rules import read_rules
 from app.files.storage import preview_of
 from app.files.uploads import store_upload, too_large
 from app.web import db_session, error_response, release_session, require_role
 
 blueprint = Blueprint("files", __name__, url_prefix="/files")
-UPLOADS = "60 per minute; 600 per hour"
 # Whatever it is, it is not a page: nothing in it is run, and nothing is fetched for it.
 CLOSED = "default-src 'none'; sandbox"
-
-
-def _person() -> str:
-    return str(getattr(current_user, "user_id", ""))
 
 
 @blueprint.url_value_preprocessor
@@ -38,7 +34,7 @@ def let_files_in(endpoint: str | None, _values: dict[str, Any] | None) -> None:
     Before everything else, because looking for a form's token reads the whole of it.
     """
     if endpoint == "files.upload" and current_user.is_authenticated:
-        request.max_content_length = LARGEST_BYTES + FORM_BYTES
+        allow_files(LARGEST_BYTES + FORM_BYTES, most=1)
 
 
 @blueprint.before_request
@@ -52,24 +48,25 @@ def _too_large(_error: RequestEntityTooLarge) -> ResponseReturnValue:
 
 
 @blueprint.post("")
-@limiter.limit(UPLOADS, key_func=_person)
 def upload() -> ResponseReturnValue:
     """Take in one file and show it as its field does."""
     rules = read_rules(request.form.get("rules", ""))
-    sent = request.files.get("file")
-    if sent is None or not sent.filename:
+    posted = get_posted_files({"file": 1})
+    if not posted:
         raise InvalidInput("Choose a file.")
+    [sent] = posted["file"]
     session = db_session()
-    file = store_upload(
-        session,
-        services().files,
-        sent.stream,
-        sent.filename,
-        kinds=rules.kinds,
-        largest_bytes=rules.largest_bytes,
-        upload_key=request.form.get("key", ""),
-    )
-    session.commit()
+    with examination():
+        file = store_upload(
+            session,
+            services().files,
+            sent.stream,
+            sent.filename or "",
+            kinds=rules.kinds,
+            largest_bytes=rules.largest_bytes,
+            upload_key=request.form.get("key", ""),
+        )
+        session.commit()
     return render_template("files/_file.html", file=file_view(file), field_name=rules.name)
 
 

@@ -17,6 +17,7 @@ from markdown_it.token import Token
 
 from app.folding import words
 from app.retrieval.sentences import Sentence, split_sentences
+from app.slugs import UsedSlugs
 
 # In words. A chunk is filled evenly, below the longest that embeds well, and repeats the
 # end of the one before it so that no thought is cut in two.
@@ -126,13 +127,14 @@ def headings(body: str) -> list[Heading]:
     """The headings of `body` in order, each with an anchor that is unique in it."""
     offsets = _line_offsets(body)
     found: list[Heading] = []
-    taken: set[str] = set()
+    taken = UsedSlugs()
     tokens = _parser().parse(body)
     for position, token in enumerate(tokens):
         if token.type == "heading_open" and token.level == 0 and token.map:
             text = _inline_text(tokens[position + 1])
             first, last = (offsets[min(line, len(offsets) - 1)] for line in token.map)
-            anchor = _free_anchor(slug(text), taken)
+            anchor = taken.free(slug(text))
+            taken.add(anchor)
             found.append(Heading(int(token.tag[1:]), text, anchor, first, last))
     return found
 
@@ -170,15 +172,6 @@ def _line_offsets(body: str) -> list[int]:
     """Where each line begins, by the parser's idea of a line, and where the body ends."""
     starts = [0, *(match.end() for match in re.finditer(r"\r\n?|\n", body))]
     return [*starts, len(body)] if starts[-1] != len(body) else starts
-
-
-def _free_anchor(wanted: str, taken: set[str]) -> str:
-    anchor, number = wanted, 1
-    while anchor in taken:
-        number += 1
-        anchor = f"{wanted}-{number}"
-    taken.add(anchor)
-    return anchor
 
 
 def _passages(body: str, start: int, end: int) -> list[tuple[int, int]]:

@@ -16,6 +16,10 @@ from app.folding import fold
 _ENDING = re.compile(r"[.!?…]+[\"'”’»)\]*_]*(?=\s)|\n[ \t]*\n")
 # Lines that stand alone in Markdown: items, quotes and table rows begin, headings end one.
 _LINE = re.compile(r"\n(?=[ \t]*(?:[-*+•>|#]|\d{1,3}[.)][ \t]))|(?<=\n)#[^\n]*\n|\A#[^\n]*\n")
+_SAID = re.compile(r"\S")
+# The number that begins a line, and how far in it may stand.
+_NUMBER_OF_ITEM = re.compile(r"\n[ \t]*\d{1,3}\Z")
+DEEPEST_ITEM = 80
 # Folded, without the stop: after these a sentence goes on, after those before a number.
 _TITLES = frozenset(
     "mr mrs ms dr dra drs prof st sr sra srta sres jr vs e.g i.e p.ej ud uds".split()
@@ -67,7 +71,8 @@ def _boundaries(text: str) -> list[int]:
 def _ends_sentence(text: str, match: re.Match[str]) -> bool:
     if not match.group().strip():
         return True
-    following = text[match.end() :].lstrip()[:1]
+    said = _SAID.search(text, match.end())
+    following = said[0] if said else ""
     if match.group() != ".":
         return not following.islower()
     before = text[max(0, match.start() - 12) : match.start()]
@@ -77,8 +82,8 @@ def _ends_sentence(text: str, match: re.Match[str]) -> bool:
     if following.isdigit() and fold(last_word) in _COUNTED:
         return False
     # "1. Wash" is an item of a list; "at 41. Then" ends a sentence.
-    line_start = text.rfind("\n", 0, match.start()) + 1
-    if re.fullmatch(r"[ \t]*\d{1,3}", text[line_start : match.start()]):
+    line = text[max(0, match.start() - DEEPEST_ITEM) : match.start()]
+    if _NUMBER_OF_ITEM.search(line if len(line) == DEEPEST_ITEM else f"\n{line}"):
         return False
     return not following.islower()
 

@@ -6,7 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -18,11 +18,13 @@ from app import create_app
 from app.config import Settings, load_settings
 from app.db import Database, owner_database
 from app.embedded import release, resolve
+from app.issued_ids import make_issued_id
 from app.schema import upgrade
 from bench.support.wire import Guest
 from tests.assistant.processes import Processes, Program, wait_until
 from tests.factories import Member, make_group, make_user
 from tests.factories.people import browser_token
+from tests.leftovers import end_waiting_turns
 
 STUB = ("-m", "tests.model_server", "--benchmark")
 # What the house runs with; the tests' own short lease is not what is measured.
@@ -69,6 +71,7 @@ class House:
     web: Program
     port: int
     runners: list[Program]
+    environment: dict[str, str] = field(default_factory=dict)
 
     def hire(self, count: int) -> list[tuple[Member, Guest]]:
         """So many people who have signed in."""
@@ -86,7 +89,33 @@ class House:
             "csrf_token": raw,
         }
         signer = URLSafeTimedSerializer(self.app.secret_key or "", salt="wtf-csrf-token")
-        return Guest(cookie.dumps(session), str(signer.dumps(raw)))
+        return Guest(cookie.dumps(session), str(signer.dumps(raw)), self.issue_id(member))
+
+    def issue_id(self, member: Member) -> str:
+        """An id that this person may begin a conversation or a form under."""
+        key = str(self.app.secret_key).encode()
+        return str(make_issued_id(member.user_id, key))
+
+    def restart(self, *, web: bool = False, runners: bool = False, **environment: str) -> None:
+        """Kill these with all that they are at, and start as many, with these settings too.
+
+        Turns that the runners were at, or that waited for one, have ended then.
+        """
+        self.environment |= environment
+        if runners:
+            for program in self.runners:
+                program.kill()
+            end_waiting_turns(self.owner)
+            self.runners = [self.processes.start_runner(**self.environment) for _ in self.runners]
+        if web:
+            workers = len(self.web.children())
+            self.web.kill()
+            self.web, _port = self.processes.start_web(workers, self.port, **self.environment)
+        _wait_for_runners(self.runners)
+
+    @property
+    def model_pid(self) -> int:
+        return self.processes.programs[0].pid
 
     @property
     def web_pids(self) -> list[int]:
@@ -130,8 +159,7 @@ def _start(
     started = [processes.start_runner(**given) for _ in range(runners)]
     web, port = processes.start_web(web_workers, **given)
     app, owner = create_app(settings), owner_database(settings)
-    for program in started:
-        program.wait_for(lambda program=program: "runner ready" in program.output)
+    _wait_for_runners(started)
     return House(
         settings,
         processes,
@@ -142,7 +170,13 @@ def _start(
         web,
         port,
         started,
+        given,
     )
+
+
+def _wait_for_runners(runners: list[Program]) -> None:
+    for program in runners:
+        program.wait_for(lambda program=program: "runner ready" in program.output)
 
 
 def as_plan(guests: list[Guest]) -> list[dict[str, Any]]:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
+from uuid import uuid4
 
 # The server closes a connection that is idle for longer; a browser would open another.
 KEPT_SECONDS = 2.0
@@ -62,7 +63,7 @@ class Line:
         head = f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{headers}{length}\r\n"
         writer.write(head.encode() + body)
         try:
-            answer, keeps = await _read_answer(reader)
+            answer, keeps = await read_answer(reader)
         except (OSError, EOFError, asyncio.IncompleteReadError):
             self.close()
             raise
@@ -77,7 +78,27 @@ class Line:
             self._streams = None
 
 
-async def _read_answer(reader: asyncio.StreamReader) -> tuple[Answer, bool]:
+def multipart(
+    fields: Mapping[str, str], files: Sequence[tuple[str, str, bytes]]
+) -> tuple[str, bytes]:
+    """A form with files (field, name, content) as browsers send it: its header and its body."""
+    mark = f"----{uuid4().hex}"
+    parts = [
+        f'--{mark}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'.encode()
+        for name, value in fields.items()
+    ]
+    for field, name, content in files:
+        head = (
+            f'--{mark}\r\nContent-Disposition: form-data; name="{field}"; filename="{name}"\r\n'
+            "Content-Type: application/octet-stream\r\n\r\n"
+        )
+        parts += [head.encode(), content, b"\r\n"]
+    parts.append(f"--{mark}--\r\n".encode())
+    return f"Content-Type: multipart/form-data; boundary={mark}\r\n", b"".join(parts)
+
+
+async def read_answer(reader: asyncio.StreamReader) -> tuple[Answer, bool]:
+    """An answer, and whether the server keeps the connection."""
     head = await reader.readuntil(b"\r\n\r\n")
     lines = head.decode("latin-1").split("\r\n")
     headers = dict(_header(line) for line in lines[1:] if line)

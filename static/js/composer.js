@@ -137,6 +137,9 @@ on("htmx:config:request", ({ request }, source, event) => {
   if (words !== tried.words || edits !== tried.edits) tried = { words, edits, key: newKey() };
   tried.source = source;
   request.body.set("message_key", tried.key);
+  // A yes is for what is on this page; what came in elsewhere meanwhile has to be looked at.
+  const last = [...document.querySelectorAll("#messages [data-message]")].at(-1);
+  request.body.set("seen", last?.dataset.message ?? "");
 });
 on("htmx:before:request", () => {
   form.setAttribute("aria-busy", "true");

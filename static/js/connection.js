@@ -1,6 +1,7 @@
 // Keeps the stream open. htmx reconnects a stream that broke; a first connect that failed it
 // never tries again, an answer of 401 does not stop it, and a connection that died in silence
-// it cannot know of: those three are cared for here.
+// it cannot know of: those three are cared for here. So is a refusal because too many pages are
+// open: it is said at once, and asked again only now and then.
 import { refreshBubble, unfinished } from "./bubbles.js";
 import { icon, text } from "./texts.js";
 
@@ -9,9 +10,12 @@ const QUIET = 3000;
 const FIRST_DELAY = 500;
 const LONGEST_DELAY = 15_000;
 const SILENCE = 25_000;
+const CROWDED_DELAY = 30_000;
 const GONE = new Set([401, 403, 404]);
+const CROWDED = 429;
 
 let attempt = 0;
+let crowded = false;
 let connection = null;
 let ended = false;
 let retry = 0;
@@ -23,16 +27,26 @@ function stream() {
 }
 
 function troubled() {
-  if (ended || notice) return;
+  if (ended || notice || crowded) return;
   notice = setTimeout(() => {
     line.replaceChildren(icon("cloud-off"), text("connecting"));
     line.hidden = false;
   }, QUIET);
 }
 
+/** Too many pages are open: say so now, instead of that it connects again. */
+function crowd() {
+  if (ended) return;
+  clearTimeout(notice);
+  crowded = true;
+  line.replaceChildren(icon("cloud-off"), text("crowded"));
+  line.hidden = false;
+}
+
 function heal() {
   clearTimeout(notice);
   notice = 0;
+  crowded = false;
   attempt = 0;
   lastHeard = Date.now();
   if (!ended) line.hidden = true;
@@ -60,7 +74,8 @@ function connect() {
 function tryLater() {
   troubled();
   clearTimeout(retry);
-  const delay = Math.min(FIRST_DELAY * 2 ** attempt, LONGEST_DELAY) * (0.7 + 0.6 * Math.random());
+  const usual = Math.min(FIRST_DELAY * 2 ** attempt, LONGEST_DELAY);
+  const delay = (crowded ? CROWDED_DELAY : usual) * (0.7 + 0.6 * Math.random());
   attempt += 1;
   retry = setTimeout(connect, delay);
 }
@@ -85,6 +100,9 @@ on("htmx:before:response", ({ ctx }, event) => {
   if (GONE.has(ctx.response.status)) {
     event.preventDefault();
     endConnection();
+  } else if (ctx.response.status === CROWDED) {
+    event.preventDefault();
+    crowd();
   }
 });
 on("htmx:finally:request", ({ ctx }) => {
@@ -100,6 +118,7 @@ on("htmx:sse:after:connection", heal);
 on("htmx:sse:before:message", () => (lastHeard = Date.now()));
 on("htmx:sse:error", ({ status }) => {
   if (GONE.has(status)) endConnection();
+  else if (status === CROWDED) crowd();
   else troubled();
 });
 on("htmx:sse:close", ({ reason }) => {

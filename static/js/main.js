@@ -19,6 +19,14 @@ document.addEventListener("htmx:config:request", ({ detail }) => {
 // A form that came back with errors puts the first one under the reader's eyes.
 document.querySelector("[data-first-error]")?.focus();
 
+// On a slow line people type before the page listens to them: it hears of that now.
+document.addEventListener("DOMContentLoaded", () => {
+  for (const field of document.querySelectorAll("[type=search], [hx-trigger^='input changed']")) {
+    if (field.value === field.defaultValue) continue;
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+});
+
 document.addEventListener("submit", ({ target }) => {
   if (target.matches("[data-signs-out]")) forgetDrafts();
 });

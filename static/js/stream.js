@@ -106,8 +106,15 @@ async function showPart(bubble, index) {
   place.dataset.part = index;
   place.tabIndex = -1;
   parts.append(place);
-  if (await load(`${bubble.dataset.url}/parts/${index}`, place, "innerHTML")) sayCard(place);
-  else place.remove();
+  const isLoaded = await load(`${bubble.dataset.url}/parts/${index}`, place, "innerHTML");
+  if (place.isConnected) {
+    if (isLoaded) sayCard(place);
+    else place.remove();
+    return;
+  }
+  // The whole bubble has come from the server meanwhile, and the card with it.
+  const drawn = findBubble(bubble.dataset.message)?.querySelector(`[data-part="${index}"]`);
+  if (drawn) sayCard(drawn);
 }
 
 // What makes an answer grow, by the name of its event.

@@ -164,11 +164,12 @@ def test_a_maybe_is_no_yes_whatever_it_says(
     with solving(SURE):
         begin(talk, "the walk-in is not cooling")
         do(talk, "no more questions", "record_answers", no_more_questions=True)
-        do(talk, "maybe", "record_answers", resolved=True)
+        reply = do(talk, "maybe", "record_answers", resolved=True)
     resolution = talk.state.resolution
     assert resolution is not None
     assert resolution.is_accepted is None
-    assert told(followed)[0]["error"] is True
+    assert [entry["ok"] for entry in reply.body["tool_trace"]] == [False]
+    assert reply.text.endswith("Did this resolve your issue?")
     assert filed(owner, talk) == 0
 
 

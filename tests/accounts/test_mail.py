@@ -46,9 +46,11 @@ def address(database: Database) -> str:
     return to
 
 
-def put_in_outbox(database: Database, to: str) -> None:
+def put_in_outbox(
+    database: Database, to: str, body: str = "Abre este enlace:\n\nhttp://x/y?ñ=1\n"
+) -> None:
     with database.transaction() as session:
-        queue_mail(session, to, "¿Qué tal?", "Abre este enlace:\n\nhttp://x/y?ñ=1\n")
+        queue_mail(session, to, "¿Qué tal?", body)
 
 
 def outbox(owner: Database, to: str) -> OutgoingMail:
@@ -65,14 +67,31 @@ def make_due(owner: Database, to: str) -> None:
         )
 
 
-def test_without_a_server_the_whole_message_is_in_the_log(
+def test_without_a_server_the_address_and_the_link_are_in_the_log_and_no_words(
+    database: Database, settings: Settings
+) -> None:
+    to, link = f"{secrets.token_hex(6)}@example.com", f"{settings.base_url}/invitations/abc"
+    body = (
+        f"REQ-7 es tuya: la freidora {settings.base_url}/secreta huele\n\n"
+        f"Ábrela:\n\n{link}\n\nGracias, Eva"
+    )
+    put_in_outbox(database, to, body)
+    with structlog.testing.capture_logs() as lines:
+        assert send_waiting_mail(database, settings) == 1
+    (line,) = [line for line in lines if line.get("to") == to]
+    assert line["link"] == link
+    words = ("Qué", "freidora", "secreta", "Gracias", "REQ-7")
+    assert [word for word in words if word in str(line)] == []
+
+
+def test_a_letter_without_a_link_of_ours_has_none_in_the_log(
     database: Database, settings: Settings, address: str
 ) -> None:
     with structlog.testing.capture_logs() as lines:
         assert send_waiting_mail(database, settings) == 1
     (line,) = [line for line in lines if line.get("to") == address]
-    assert "http://x/y?ñ=1" in line["body"]
-    assert line["subject"] == "¿Qué tal?"
+    assert line["link"] == ""
+    assert "http://x" not in str(line)
 
 
 def test_a_message_is_sent_once_and_its_text_forgotten(

@@ -54,6 +54,15 @@ def test_a_browser_that_prefers_spanish_gets_it(browser: Browser) -> None:
     assert "Contraseña" in page
 
 
+def test_what_ends_with_a_password_is_told_in_spanish(signed_in: SignedIn, house: House) -> None:
+    browser = signed_in(house.staff)
+    browser.post("/language", {"language": "es"})
+    form = {"current_password": house.staff.password, "new_password": "nueve cebollas moradas"}
+    assert browser.post("/profile/password", form).status_code == 303
+    told = "Se cerró tu sesión en todos los demás lugares y tus tokens de API ya no sirven."
+    assert told in browser.get("/profile").text
+
+
 def test_errors_are_in_the_pages_language(browser: Browser, house: House) -> None:
     browser.post("/language", {"language": "es"})
     assert "no corresponden" in browser.sign_in(house.staff, "wrong").text

@@ -25,7 +25,14 @@ from app.assistant.models import FeedbackHandling, Message, MessageFeedback, Sav
 from app.assistant.sentences import MOST_SENTENCES
 from app.assistant.threads import latest_messages
 from app.db import Database, new_id, utc_now
-from tests.factories import CheckedClient, Member, make_thread, make_user, sign_in
+from tests.factories import (
+    CheckedClient,
+    Member,
+    make_thread,
+    make_turn_facts,
+    make_user,
+    sign_in,
+)
 
 QUESTION, ANSWER = "How long may the saffron stay out?", "One hour."
 INBOX = "/admin/feedback"
@@ -171,6 +178,38 @@ def test_an_admin_reads_what_was_shared_and_of_the_rest_only_what_was_said(
     card = browser.page(INBOX).find("li", id=f"f-{said}")
     assert QUESTION in card.text
     assert ANSWER in card.text
+
+
+@pytest.mark.parametrize(
+    ("language", "promise", "told", "helped"),
+    [
+        (
+            "en",
+            "find out who wrote it",
+            "shows whose answer it was",
+            "that it is from you",
+        ),
+        ("es", "saber quién lo escribió", "muestra de quién era la respuesta", "que es tuyo"),
+    ],
+)
+def test_nobody_is_promised_that_feedback_is_anonymous(
+    app: Flask, owner: Database, database: Database, boss: Member, cook: Member, reply: Message,
+    language: str, promise: str, told: str, helped: str,
+) -> None:  # fmt: skip
+    """The turn that feedback leads to has its person's name: whoever writes it is told before."""
+    rate(database, cook, reply)
+    make_turn_facts(database, cook, turn_id=reply.turn_id, thread_id=reply.thread_id)
+    colleague = make_user(owner, cook.group_id, language=language)
+    person, own = sign_in(app, owner, colleague), reply_of(database, colleague)
+    form = person.fragment(f"/chat/{own.thread_id}/messages/{own.id}/feedback")
+    assert promise in form.text
+    assert helped in person.page("/help").text
+    admin = sign_in(app, owner, make_user(owner, cook.group_id, "admin", language=language))
+    inbox = admin.page(INBOX)
+    assert cook.name not in inbox.text
+    [link] = inbox.find_all("a", href=f"/admin/turns/{reply.turn_id}")
+    assert f"“{link.text.strip()}” {told}" in inbox.text
+    assert cook.name in admin.page(f"/admin/turns/{reply.turn_id}").text
 
 
 def test_filters_counts_and_pages(

@@ -118,6 +118,8 @@ class Processes:
             "OPENAI_API_KEY": "a key for the scripted model",
             "LOG_LEVEL": "info",
             "TURN_LEASE_SECONDS": "1",
+            # Tests of many streams are about streams, and make one person.
+            "STREAMS_PER_PERSON": "2000",
             "PYTHONUNBUFFERED": "1",
         }
         return {**base, **given, **more}

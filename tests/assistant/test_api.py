@@ -212,12 +212,11 @@ def test_a_prompt_row_makes_an_action_known(
 def test_the_same_key_is_one_turn_and_one_answer(
     database: Database, member: Member, client: FlaskClient, token: str, answering: Answering
 ) -> None:
-    thread_id = str(new_id())
-    body = {"message": "Once", "sessionId": thread_id, "message_key": "key-of-a-client"}
+    body = {"message": "Once", "message_key": "key-of-a-client"}
     first, again = (post(client, token, **body).get_json() for _ in range(2))
     assert first == again
     with database.transaction(member.scope) as session:
-        query = select(func.count()).where(Message.thread_id == UUID(thread_id))
+        query = select(func.count()).where(Message.thread_id == UUID(first["sessionId"]))
         assert session.execute(query).scalar_one() == 2
 
 
@@ -225,7 +224,7 @@ def test_the_same_key_is_one_turn_and_one_answer(
 def test_the_same_key_with_another_body_is_422(
     client: FlaskClient, token: str, answering: Answering
 ) -> None:
-    place = {"sessionId": str(new_id()), "message_key": "key-of-a-client"}
+    place = {"message_key": "key-of-a-client"}
     assert post(client, token, message="Once", **place).status_code == 200
     response = post(client, token, message="Twice", **place)
     assert (response.status_code, response.get_json()["field"]) == (422, "message_key")

@@ -295,3 +295,21 @@ def test_without_a_model_the_built_in_assistant_answers(
     assert "two hours" in body["message"].lower()
     assert body["citations"]
     assert body["degraded"] is False
+
+
+@pytest.mark.parametrize("flags", [(), ("--json",)])
+def test_nothing_that_a_terminal_obeys_is_printed(
+    owner: Database, member: Member, flask_ask: Any, model: ModelServer, flags: tuple[str, ...]
+) -> None:
+    """Neither of what a model says, nor of what was stored before texts were cleaned."""
+    signs = "\x1b]0;owned\x07\x9b2J\x7f\u202e"
+    make_section(owner, member.group_id, f"raw-{len(flags)}", f"Raw {signs}chicken")
+    embed_library(owner, member.group_id)
+    search = Call("search_manual_v2", {"query": "raw chicken"})
+    model.script(scenario(search, Say(f"Two {signs}hours [1].", sizes=1), when="obeyed"))
+    result = flask_ask("How long may raw chicken stay out, obeyed?", *flags)
+    assert result.exit_code == 0
+    assert "Two ]0;owned2Jhours [1]." in result.stdout
+    assert "Raw ]0;owned2Jchicken" in result.stdout
+    assert not any(sign in result.stdout for sign in ("\x1b", "\x07", "\x9b", "\x7f", "\u202e"))
+    assert not any(sign in result.stdout for sign in ("\\u001b", "\\u0007"))

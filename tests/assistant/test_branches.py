@@ -153,7 +153,11 @@ def test_changing_a_question_stops_the_answer_that_is_being_written(
 ) -> None:
     running = ask(database, member, "Running")
     with database.session(member.scope) as session:
-        facts: dict[str, Any] = {"thread_id": running.thread.id, "language": "en"}
+        facts: dict[str, Any] = {
+            "thread_id": running.thread.id,
+            "may_begin": False,
+            "language": "en",
+        }
         queued = accept_message(session, message="Queued behind it", **facts)
         changed = accept_message(
             session, message="Running, changed", instead_of=running.message.id, **facts
@@ -616,7 +620,7 @@ def test_no_turn_is_left_that_nobody_can_claim(
 ) -> None:
     on: Services = app.extensions["comanda"]
     with database.session(member.scope) as session:
-        facts: dict[str, Any] = {"thread_id": new_id(), "language": "en"}
+        facts: dict[str, Any] = {"thread_id": new_id(), "may_begin": True, "language": "en"}
         first = accept_message(session, message="Waiting", **facts)
         changed = accept_message(session, message="Changed", instead_of=first.message.id, **facts)
         session.commit()

@@ -18,7 +18,7 @@ from app import create_app
 from app.accounts.models import Membership, SignIn
 from app.assistant.events import EventLog
 from app.assistant.models import Message, Thread, Turn
-from app.assistant.threads import latest_messages, request_stop
+from app.assistant.threads import clean_message, latest_messages, request_stop
 from app.config import Settings
 from app.db import Database, new_id, utc_now
 from tests.factories import (
@@ -308,7 +308,7 @@ def test_the_address_may_choose_the_language(browser: CheckedClient, thread_id: 
 def test_sending_answers_with_the_two_bubbles_and_opens_the_stream(
     browser: CheckedClient,
 ) -> None:
-    thread_id = new_id()
+    thread_id = browser.new_id()
     page = browser.post_fragment(f"/chat/{thread_id}/messages", message="Hola, ¿cuánto tiempo?")
     assert page.response.headers["HX-Push-Url"] == f"/chat/{thread_id}"
     question, reply = page.find_all("article")
@@ -329,7 +329,7 @@ def test_a_later_message_brings_its_bubbles_alone(browser: CheckedClient, thread
 def test_a_message_is_announced_to_the_persons_other_devices(
     app: Flask, browser: CheckedClient
 ) -> None:
-    thread_id, key = new_id(), uuid4().hex
+    thread_id, key = browser.new_id(), uuid4().hex
     browser.post_fragment(f"/chat/{thread_id}/messages", message="Hello", message_key=key)
     events = EventLog(app.extensions["comanda"].redis).after(thread_id, "") or []
     assert [(e.type, e.payload["role"]) for e in events] == [
@@ -340,7 +340,7 @@ def test_a_message_is_announced_to_the_persons_other_devices(
 
 
 def test_without_javascript_a_post_leads_back_to_the_thread(browser: CheckedClient) -> None:
-    thread_id = new_id()
+    thread_id = browser.new_id()
     response = browser.post(f"/chat/{thread_id}/messages", message="Plain form")
     assert (response.status_code, response.location) == (303, f"/chat/{thread_id}")
     page = browser.page(f"/chat/{thread_id}")
@@ -350,7 +350,7 @@ def test_without_javascript_a_post_leads_back_to_the_thread(browser: CheckedClie
 
 
 def test_a_repeated_post_shows_the_thread_as_it_is(browser: CheckedClient) -> None:
-    thread_id, key = new_id(), uuid4().hex
+    thread_id, key = browser.new_id(), uuid4().hex
     path = f"/chat/{thread_id}/messages"
     browser.post_fragment(path, message="Once", message_key=key)
     again = browser.post(path, htmx=True, message="Once", message_key=key)
@@ -360,9 +360,41 @@ def test_a_repeated_post_shows_the_thread_as_it_is(browser: CheckedClient) -> No
     assert len(browser.page(f"/chat/{thread_id}").find_all("article")) == 2
 
 
+def test_a_yes_from_a_page_that_has_not_seen_all_is_refused_and_other_words_are_not(
+    browser: CheckedClient, owner: Database
+) -> None:
+    path, key = f"/chat/{browser.new_id()}/messages", uuid4().hex
+    browser.post_fragment(path, message="Add limes $3", seen="")
+    with owner.transaction() as session:
+        thread_id = UUID(path.split("/")[2])
+        order = select(Message.id).where(Message.thread_id == thread_id).order_by(Message.id)
+        question, reply = session.scalars(order).all()
+    refused = browser.post_fragment(path, 409, message="yes", seen=str(question))
+    assert "More was said in this chat since" in refused.text
+    sent = browser.post(path, htmx=True, message="yes", seen=str(reply), message_key=key)
+    assert sent.status_code == 200
+    # The same once more, after its answer was lost.
+    again = browser.post(path, htmx=True, message="yes", seen=str(reply), message_key=key)
+    assert again.status_code in (200, 204)
+    more = browser.post(path, htmx=True, message="What is the tip policy?", seen=str(question))
+    assert more.status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("typed", "kept"),
+    [
+        ("change the" + " " * 3_900 + "x", "change the" + " " * 16 + "x"),
+        ("eggs" + "," * 3_900 + "x", "eggs" + "," * 16 + "x"),
+        ("a\n\n  b --- c ...", "a\n\n  b --- c ..."),
+    ],
+)
+def test_runs_that_mean_nothing_are_shortened(typed: str, kept: str) -> None:
+    assert clean_message(typed) == kept
+
+
 @pytest.mark.fault(16)
 def test_the_same_key_with_other_words_is_422(browser: CheckedClient) -> None:
-    path, key = f"/chat/{new_id()}/messages", uuid4().hex
+    path, key = f"/chat/{browser.new_id()}/messages", uuid4().hex
     browser.post_fragment(path, message="Once", message_key=key)
     page = browser.post_fragment(path, 422, message="Twice", message_key=key)
     assert "other words" in page.text
@@ -383,7 +415,7 @@ def test_the_same_key_with_other_words_is_422(browser: CheckedClient) -> None:
 def test_what_cannot_be_taken_is_told_in_words_and_stores_nothing(
     browser: CheckedClient, form: dict[str, Any], said: str
 ) -> None:
-    thread_id = new_id()
+    thread_id = browser.new_id()
     fragment = browser.post_fragment(f"/chat/{thread_id}/messages", 422, **form)
     assert said in fragment.text
     whole = browser.post(f"/chat/{thread_id}/messages", **form)
@@ -392,7 +424,7 @@ def test_what_cannot_be_taken_is_told_in_words_and_stores_nothing(
 
 
 def test_four_thousand_characters_and_emoji_are_taken(browser: CheckedClient) -> None:
-    thread_id = new_id()
+    thread_id = browser.new_id()
     words = "🌮" * 4000
     browser.post_fragment(f"/chat/{thread_id}/messages", message=words)
     assert words in browser.get(f"/chat/{thread_id}").text
@@ -401,7 +433,7 @@ def test_four_thousand_characters_and_emoji_are_taken(browser: CheckedClient) ->
 def test_a_chips_domain_and_action_travel_with_its_turn(
     database: Database, member: Member, browser: CheckedClient
 ) -> None:
-    thread_id = new_id()
+    thread_id = browser.new_id()
     browser.post_fragment(
         f"/chat/{thread_id}/messages", message="Pairing?", domain="dishes", action="pairing"
     )
@@ -423,7 +455,7 @@ def test_a_chips_domain_and_action_travel_with_its_turn(
 def test_a_message_is_answered_in_its_own_language(
     database: Database, member: Member, browser: CheckedClient, message: str, language: str
 ) -> None:
-    thread_id = new_id()
+    thread_id = browser.new_id()
     browser.post_fragment(f"/chat/{thread_id}/messages", message=message)
     assert reply_of(database, member, thread_id).language == language
 
@@ -434,7 +466,7 @@ def test_a_message_is_answered_in_its_own_language(
 def test_stopping_a_message_that_still_waits_tells_every_device(
     app: Flask, database: Database, member: Member, browser: CheckedClient
 ) -> None:
-    thread_id = new_id()
+    thread_id = browser.new_id()
     browser.post_fragment(f"/chat/{thread_id}/messages", message="Hello")
     assert browser.post(f"/chat/{thread_id}/stop", htmx=True).status_code == 204
     assert reply_of(database, member, thread_id).status == "stopped"
@@ -453,7 +485,7 @@ def test_stop_without_javascript_leads_back_to_the_thread(
 def test_stopping_twice_tells_only_once(
     app: Flask, database: Database, member: Member, browser: CheckedClient
 ) -> None:
-    thread_id = new_id()
+    thread_id = browser.new_id()
     browser.post_fragment(f"/chat/{thread_id}/messages", message="Hello")
     for _ in range(2):
         browser.post(f"/chat/{thread_id}/stop", htmx=True)

@@ -454,7 +454,11 @@ def test_what_a_database_cannot_keep_does_not_stop_the_reply(
 def queue(database: Database, member: Member, thread_id: UUID | None = None) -> Turn:
     with database.session(member.scope) as session:
         return accept_message(
-            session, thread_id=thread_id or new_id(), message="Hi", language="en"
+            session,
+            thread_id=thread_id or new_id(),
+            may_begin=True,
+            message="Hi",
+            language="en",
         ).turn
 
 

@@ -20,6 +20,7 @@ from sqlalchemy import insert, update
 from app.assistant.export import CHUNK, Letterhead, as_zip, file_name, open_conversation
 from app.assistant.models import Message, Thread
 from app.assistant.threads import latest_messages
+from app.config import Settings
 from app.db import Database, new_id
 from tests.factories import (
     CheckedClient,
@@ -83,7 +84,9 @@ def export(browser: CheckedClient, thread_id: UUID, extension: str) -> Any:
     return answer
 
 
-def test_markdown_reads_like_the_conversation(browser: CheckedClient, thread_id: UUID) -> None:
+def test_markdown_reads_like_the_conversation(
+    browser: CheckedClient, thread_id: UUID, settings: Settings
+) -> None:
     text = export(browser, thread_id, "md").text
     assert r"Casa \*Prueba\* · Exported " in text
     assert "(America/Chicago)" in text
@@ -94,7 +97,7 @@ def test_markdown_reads_like_the_conversation(browser: CheckedClient, thread_id:
     assert "_That was all._" in text
     assert "**Sources**" in text
     assert r"[1] Raw \*chicken\* (Food safety › Poultry)" in text
-    assert "<http://localhost/library/manual/raw-chicken>" in text
+    assert f"<{settings.base_url}/library/manual/raw-chicken>" in text
     assert "    > At most two hours.\n    >\n    > One above 90°F.\n" in text
 
 
@@ -105,6 +108,18 @@ def test_what_somebody_typed_is_no_heading_of_the_document(
     headings = [tokens[n + 1].content for n, t in enumerate(tokens) if t.type == "heading_open"]
     outer = [text for text in headings if "How long" not in text or "\\#" in text]
     assert [text.split(" · ")[0] for text in outer[1:]] == ["You", "Comanda"]
+
+
+@pytest.mark.parametrize("fence", ["```", "  ~~~~ sh"])
+def test_a_reply_that_leaves_code_open_takes_nothing_in(
+    database: Database, member: Member, browser: CheckedClient, fence: str
+) -> None:
+    thread_id = make_thread(database, member, "Hello", reply=f"Look:\n\n{fence}\nrm -r")
+    with database.transaction(member.scope) as session:
+        latest_messages(session, thread_id)[-1].citations = [CITATION]
+    tokens = MarkdownIt().parse(export(browser, thread_id, "md").text)
+    assert [token.content for token in tokens if token.type == "fence"] == ["rm -r\n"]
+    assert "**Sources**" in [token.content for token in tokens]
 
 
 def test_it_is_in_the_persons_language(app: Flask, owner: Database, database: Database) -> None:
@@ -121,7 +136,7 @@ def test_it_is_in_the_persons_language(app: Flask, owner: Database, database: Da
 
 
 def test_json_has_all_of_it(
-    browser: CheckedClient, database: Database, member: Member, thread_id: UUID
+    browser: CheckedClient, database: Database, member: Member, thread_id: UUID, settings: Settings
 ) -> None:
     with database.transaction(member.scope) as session:
         question, reply = latest_messages(session, thread_id)
@@ -141,7 +156,7 @@ def test_json_has_all_of_it(
     assert answered["parent_id"] == asked["id"] == str(question.id)
     [citation] = answered["citations"]
     assert citation["quote"] == CITATION["quote"]
-    assert citation["url"] == "http://localhost/library/manual/raw-chicken"
+    assert citation["url"] == f"{settings.base_url}/library/manual/raw-chicken"
     assert answered["feedback"] == {"rating": "down", "reason": "wrong", "comment": "No"}
     assert asked["feedback"] is None
     assert "internal_content" not in answered

@@ -108,7 +108,9 @@ def test_a_turn_that_was_stopped_before_it_was_claimed_leaves_its_facts(
     database: Database, member: Member
 ) -> None:
     with database.session(member.scope) as session:
-        asked = accept_message(session, thread_id=new_id(), message="Hi", language="es")
+        asked = accept_message(
+            session, thread_id=new_id(), may_begin=True, message="Hi", language="es"
+        )
         request_stop(session, asked.thread.id)
         request_stop(session, asked.thread.id)
     kept = facts(database, member, asked.turn.id)
@@ -145,7 +147,9 @@ def test_waiting_for_a_runner_is_measured(
     app: Flask, on: Services, database: Database, member: Member, nobody_waits: None
 ) -> None:
     with database.session(member.scope) as session:
-        asked = accept_message(session, thread_id=new_id(), message="Hi", language="en")
+        asked = accept_message(
+            session, thread_id=new_id(), may_begin=True, message="Hi", language="en"
+        )
         session.execute(
             update(Turn)
             .where(Turn.id == asked.turn.id)

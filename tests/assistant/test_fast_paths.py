@@ -12,7 +12,7 @@ YES = (
     "yes", "Yes!", "yep", "Yeah, do it", "sure", "Sure thing, thanks", "ok", "OK 👍", "okay then",
     "yes please", "go ahead", "that's right", "looks good, confirm", "sí", "¡Sí!", "sí, dale",
     "dale", "claro", "claro que sí", "sí por favor", "está bien, gracias", "de acuerdo", "hazlo",
-    "confírmalo", "vale", "órale", "adelante", "👍🏽", "✅",
+    "dale 🙌", "confírmalo", "vale", "órale", "adelante", "👍🏽", "✅",
 )  # fmt: skip
 NO = (
     "no", "No.", "nope", "nah", "no thanks", "don't", "no, cancel it", "never mind", "forget it",
@@ -26,6 +26,7 @@ NEITHER = (
     "si quieres", "si el cliente pide", "no sé", "no se puede guardar pollo crudo", "ok google",
     "y", "n", "ya", "stop the fryer", "cancel the order of table 4", "🍕", "sure is hot in here",
     "no hay problema", "bueno, mejor 250", "x" * 4000,
+    "yes\uff1f", "ok\u061f", "yes 🚫", "yes ❎", "y\u0336e\u0336s\u0336", "sí ⁉",
 )  # fmt: skip
 
 

@@ -11,7 +11,8 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.db import Database, new_id
+from app.db import Database
+from app.plain_text import clean_text
 from tests.assistant.chatting import (
     WHOLE,
     WORDS,
@@ -51,7 +52,7 @@ def test_an_answer_is_streamed_in_small_deltas_and_stored(
     person: WebClient, runners: None, shared_model: ModelServer, owner: Database
 ) -> None:
     shared_model.script(slow(1.5, when="smoothly"))
-    thread_id = new_id()
+    thread_id = person.new_id()
     with listening(person, thread_id, "smoothly please") as reader:
         reader.wait_for("done")
         check_ids(reader)
@@ -73,7 +74,7 @@ def test_a_page_opened_in_the_middle_goes_on_where_its_snapshot_ends(
     person: WebClient, runners: None, shared_model: ModelServer, owner: Database
 ) -> None:
     shared_model.script(slow(4, when="reload"))
-    thread_id = new_id()
+    thread_id = person.new_id()
     person.send(thread_id, "reload", message_key=uuid4().hex)
     wait_until(lambda: "word5" in replies(owner, thread_id)[0].content)
     page = parse_html(person.get(f"/chat/{thread_id}").text.removeprefix("<!doctype html>"))
@@ -97,7 +98,7 @@ def test_a_second_device_follows_live(
 ) -> None:
     shared_model.script(slow(1, when="devices"))
     other = WebClient(app, owner, member, person.port)
-    thread_id = new_id()
+    thread_id = person.new_id()
     with listening(person, thread_id, "devices") as first, StreamReader(other, thread_id) as second:
         first.wait_for("done")
         second.wait_for("done")
@@ -115,7 +116,7 @@ def test_script_payloads_from_a_model_arrive_as_harmless_html(
     # A cited number is invented here, and would be left out.
     said = "\n\n".join(each for each in PAYLOADS if "[1" not in each) + "\n\nThe end."
     shared_model.script(scenario(Say(said, sizes=7, delay=0.002), when="attack"))
-    thread_id = new_id()
+    thread_id = person.new_id()
     with listening(person, thread_id, "attack me") as reader:
         reader.wait_for("done")
         blocks = reader.of("block")
@@ -123,8 +124,8 @@ def test_script_payloads_from_a_model_arrive_as_harmless_html(
         for block in blocks:
             check_model_html(block.payload["html"])
     reply = finished_reply(owner, thread_id)
-    # A database cannot keep NUL; everything else is kept as it was said.
-    assert reply.content == said.replace("\0", "")
+    # Control characters go; everything else is kept as it was said.
+    assert reply.content == clean_text(said)
     page = person.get(f"/chat/{thread_id}")
     root = parse_html(page.text.removeprefix("<!doctype html>"))
     check_elements(root, page.headers["Content-Security-Policy"].split("'nonce-")[1].split("'")[0])
@@ -142,7 +143,7 @@ def test_a_killed_web_worker_loses_and_doubles_nothing(
 ) -> None:
     shared_model.script(slow(3, when="killing"))
     program, port = web
-    thread_id = new_id()
+    thread_id = person.new_id()
     with listening(person, thread_id, "killing") as reader:
         for _ in range(2):
             reader.wait_for_more(5)
@@ -161,7 +162,7 @@ def test_a_lost_connection_is_resumed_without_a_gap(
     person: WebClient, runners: None, shared_model: ModelServer, owner: Database
 ) -> None:
     shared_model.script(slow(2, when="tunnel"))
-    thread_id = new_id()
+    thread_id = person.new_id()
     with listening(person, thread_id, "tunnel") as reader:
         for _ in range(3):
             reader.wait_for_more(5)
@@ -185,7 +186,7 @@ def test_a_killed_runners_turn_is_finished_by_another_one(
     owner: Database,
 ) -> None:
     shared_model.script(slow(1.5, when="runner dies"))
-    thread_id = new_id()
+    thread_id = person.new_id()
     with listening(person, thread_id, "runner dies") as reader:
         reader.wait_for("token", 5)
         turn = running_turn(owner, thread_id)
@@ -212,7 +213,7 @@ def test_a_frozen_runner_is_fenced_when_it_wakes_up(
     owner: Database,
 ) -> None:
     shared_model.script(slow(1.5, when="runner freezes"))
-    thread_id = new_id()
+    thread_id = person.new_id()
     with listening(person, thread_id, "runner freezes") as reader:
         reader.wait_for("token", 5)
         with frozen(processes.runner(pid_of(running_turn(owner, thread_id)))):
@@ -238,7 +239,7 @@ def test_a_runner_that_is_told_to_end_finishes_what_it_has_begun(
     owner: Database,
 ) -> None:
     shared_model.script(slow(2, when="deploy"))
-    thread_id = new_id()
+    thread_id = person.new_id()
     person.send(thread_id, "deploy", message_key=uuid4().hex)
     turn = running_turn(owner, thread_id)
     ending = processes.runner(pid_of(turn))
@@ -257,7 +258,7 @@ def test_stop_closes_the_call_to_the_model_at_once_and_keeps_the_text(
     person: WebClient, runners: None, shared_model: ModelServer, owner: Database
 ) -> None:
     shared_model.script(slow(20, when="halt"))
-    thread_id = new_id()
+    thread_id = person.new_id()
     with listening(person, thread_id, "halt") as reader:
         reader.wait_for("token", 3)
         call = wait_until(lambda: shared_model.last_call_about("halt"))
@@ -280,7 +281,7 @@ def test_after_a_stop_the_next_message_is_answered_with_what_was_said(
     shared_model.script(
         slow(20, when="first part"), scenario(Say("As I was saying."), when="and then")
     )
-    thread_id = new_id()
+    thread_id = person.new_id()
     with listening(person, thread_id, "first part") as reader:
         reader.wait_for("token", 3)
         person.post(f"/chat/{thread_id}/stop")
@@ -298,7 +299,7 @@ def test_stop_while_a_tool_or_a_silent_model_is_waited_for(
     person: WebClient, runners: None, shared_model: ModelServer, owner: Database
 ) -> None:
     shared_model.script(scenario(Say("late", after=20), when="silence"))
-    thread_id = new_id()
+    thread_id = person.new_id()
     with listening(person, thread_id, "silence") as reader:
         call = wait_until(lambda: shared_model.last_call_about("silence"))
         person.post(f"/chat/{thread_id}/stop")
@@ -316,7 +317,7 @@ def test_a_double_click_is_one_turn(
     person: WebClient, runners: None, shared_model: ModelServer, owner: Database
 ) -> None:
     shared_model.script(scenario(Say("Once."), when="double"))
-    thread_id, key = new_id(), uuid4().hex
+    thread_id, key = person.new_id(), uuid4().hex
     assert person.csrf_token, "known before all of them want it"
     answers = at_once(
         *[lambda: person.send(thread_id, "double", message_key=key) for _ in range(6)]
@@ -332,7 +333,7 @@ def test_two_first_messages_at_once_are_both_answered(
     person: WebClient, runners: None, shared_model: ModelServer, owner: Database
 ) -> None:
     shared_model.script(scenario(Say("Yes."), when="together"))
-    thread_id = new_id()
+    thread_id = person.new_id()
     assert person.csrf_token, "known before all of them want it"
     answers = at_once(
         *[
@@ -353,7 +354,7 @@ def test_a_second_message_waits_its_turn_and_is_answered_in_order(
         scenario(Say("First answer.", delay=0.5), when="one"),
         scenario(Say("Second answer."), when="two"),
     )
-    thread_id = new_id()
+    thread_id = person.new_id()
     with listening(person, thread_id, "one") as reader:
         reader.wait_for("token")
         second = person.send(thread_id, "two", message_key=uuid4().hex)
@@ -381,7 +382,7 @@ def test_a_removed_member_gets_no_answer_and_keeps_their_question(
     owner: Database,
     member: Member,
 ) -> None:
-    thread_id = new_id()
+    thread_id = person.new_id()
     with processes.frozen_runners():
         person.send(thread_id, "may I still ask", message_key=uuid4().hex)
         with owner.transaction() as session:
@@ -403,7 +404,7 @@ def test_a_model_that_is_down_is_stood_in_for_and_nothing_is_lost(
 ) -> None:
     question = "are you a bot?"
     shared_model.script(scenario(HttpError(status), when="are you a bot"))
-    thread_id = new_id()
+    thread_id = person.new_id()
     with listening(person, thread_id, question) as reader:
         reader.wait_for("done")
     reply = finished_reply(owner, thread_id)
@@ -419,7 +420,7 @@ def test_a_model_that_breaks_off_leaves_its_words_and_says_so(
     person: WebClient, runners: None, shared_model: ModelServer, owner: Database
 ) -> None:
     shared_model.script(scenario([CutAfter(20), Say(WORDS, delay=0.01)], when="cut"))
-    thread_id = new_id()
+    thread_id = person.new_id()
     with listening(person, thread_id, "cut") as reader:
         reader.wait_for("error")
     reply = finished_reply(owner, thread_id)

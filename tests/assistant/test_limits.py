@@ -24,10 +24,11 @@ from app.assistant.limits import (
     set_own_limits,
 )
 from app.assistant.models import Message, Thread, Turn
-from app.db import Database, new_id
+from app.db import Database
 from app.errors import InvalidInput, LimitReached
 from tests.assistant.answering import Answering
 from tests.factories import CheckedClient, Member, api_token, ask, make_group, make_user, sign_in
+from tests.factories.browser import issued_id
 
 KEY = "a-key-of-a-page"
 
@@ -61,7 +62,9 @@ def clients(app: Flask, owner: Database, *members: Member) -> Iterator[list[Chec
 
 
 def post(browser: CheckedClient, **form: Any) -> int:
-    return browser.post(f"/chat/{new_id()}/messages", htmx=True, message="Hi", **form).status_code
+    return browser.post(
+        f"/chat/{browser.new_id()}/messages", htmx=True, message="Hi", **form
+    ).status_code
 
 
 def test_forty_parallel_posts_against_a_limit_of_twenty_leave_twenty(
@@ -93,7 +96,7 @@ def test_a_repeated_message_is_counted_once(
     app: Flask, owner: Database, database: Database, member: Member
 ) -> None:
     limit(owner, member, daily=1)
-    address = f"/chat/{new_id()}/messages"
+    address = f"/chat/{issued_id(app, member)}/messages"
     with clients(app, owner, *[member] * 4) as browsers, ThreadPoolExecutor(4) as pool:
         sent = pool.map(
             lambda browser: browser.post(address, htmx=True, message="Hi", message_key=KEY),
@@ -217,7 +220,7 @@ def test_the_page_brings_a_calm_ticket_in_the_persons_language(
     limit(owner, member, daily=1)
     ask(database, member)
     browser = sign_in(app, owner, member)
-    refused = browser.post_fragment(f"/chat/{new_id()}/messages", 429, message="Otra cosa")
+    refused = browser.post_fragment(f"/chat/{browser.new_id()}/messages", 429, message="Otra cosa")
     ticket = refused.root.find("div", role="alert")
     assert ticket.attributes["data-code"] == "limit"
     assert "Ya usaste tus mensajes de hoy (1 de 1)" in refused.text
@@ -230,7 +233,7 @@ def test_without_scripts_the_page_keeps_what_was_typed(
     limit(owner, member, daily=1)
     ask(database, member)
     browser = sign_in(app, owner, member)
-    response = browser.post(f"/chat/{new_id()}/messages", message="My long question")
+    response = browser.post(f"/chat/{browser.new_id()}/messages", message="My long question")
     assert response.status_code == 429
     assert "My long question</textarea>" in response.text
     assert "You can write again on" in response.text

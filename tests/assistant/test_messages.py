@@ -104,7 +104,12 @@ def test_a_first_message_makes_the_thread_its_reply_and_its_turn(
     thread_id = new_id()
     with database.session(member.scope) as session:
         accepted = accept_message(
-            session, thread_id=thread_id, message="How long?", language="en", message_key=KEY
+            session,
+            thread_id=thread_id,
+            may_begin=True,
+            message="How long?",
+            language="en",
+            message_key=KEY,
         )
     assert accepted.is_first
     assert not accepted.repeated
@@ -172,7 +177,11 @@ def test_a_message_to_a_running_answer_waits_and_a_reserved_one_is_refused(
     first = ask(database, member, "First")
     with database.session(member.scope) as session:
         waiting = accept_message(
-            session, thread_id=first.thread.id, message="Second", language="en"
+            session,
+            thread_id=first.thread.id,
+            may_begin=False,
+            message="Second",
+            language="en",
         )
     assert waiting.turn.status == "queued"
     with pytest.raises(Conflict):
@@ -280,7 +289,9 @@ def test_threads_are_listed_by_their_last_use(database: Database, member: Member
 
 def queue(database: Database, member: Member, thread_id: UUID, message: str) -> Accepted:
     with database.session(member.scope) as session:
-        return accept_message(session, thread_id=thread_id, message=message, language="en")
+        return accept_message(
+            session, thread_id=thread_id, may_begin=True, message=message, language="en"
+        )
 
 
 def states(database: Database, member: Member, thread_id: UUID) -> list[tuple[str, bool, str]]:
@@ -354,7 +365,11 @@ def test_of_messages_sent_at_once_each_is_followed_by_its_own_reply(
         start.wait()
         with database.session(member.scope) as session:
             accept_message(
-                session, thread_id=thread_id, message=f"Question {number}", language="en"
+                session,
+                thread_id=thread_id,
+                may_begin=True,
+                message=f"Question {number}",
+                language="en",
             )
 
     with ThreadPoolExecutor(6) as people:

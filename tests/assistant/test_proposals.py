@@ -144,8 +144,9 @@ def test_a_model_that_speaks_json_cannot_wave_the_confirmation_through(
     reply = answer(app, member, asked, JsonModeProvider(script))
     assert stored(owner, proposal_id(reply)).state == "pending"
     assert logged(owner, member.user_id) == []
-    # Its own words may be the question; the card shows what is stored, whatever they say.
-    assert reply.content == ("Shall I?" if suggested is None else "Just doing it.")
+    # Its own words come before the question; the card shows what is stored, whatever they say.
+    said = "Shall I?" if suggested is None else "Just doing it."
+    assert reply.content == f"{said}\n\nShall I do this?"
     assert "Just doing it" not in json.dumps(reply.parts)
 
 
@@ -241,7 +242,8 @@ def test_a_reply_whose_proposal_was_confirmed_is_not_made_again(
     assert provider.requests == []
     with database.transaction(member.scope) as session:
         reply = session.get_one(Message, accepted.reply.id)
-    assert (reply.content, len(reply.parts), reply.status) == ("Shall I?", 1, "complete")
+    said = "Shall I?\n\nShall I do this?"
+    assert (reply.content, len(reply.parts), reply.status) == (said, 1, "complete")
 
 
 def reopen_turn(owner: Database, turn_id: UUID) -> None:

@@ -73,7 +73,7 @@ class Board:
 def port(processes: Processes, settings: Settings, owner: Database) -> Iterator[int]:
     """A web server with two workers whose house keeps a fridge log."""
     make_table(owner, settings.database_url or "")
-    program, port = processes.start_web(app="tests.fridge_log.wsgi:app")
+    program, port = processes.start_web(app="tests.fridge_log.unhurried:app")
     yield port
     program.kill()
 

@@ -15,7 +15,7 @@ from sqlalchemy import select
 
 from app.assistant.models import Message, Turn
 from app.config import Settings
-from app.db import Database, new_id
+from app.db import Database
 from app.presence import Presence
 from tests.assistant.chatting import WHOLE, pid_of, slow, turn_of
 from tests.assistant.processes import Processes, running, wait_until
@@ -51,7 +51,7 @@ def test_new_workers_in_the_middle_of_an_answer_change_no_word_of_it(
     shared_model.script(slow(5, when="deploying"))
     program, port = processes.start_web()
     person = WebClient(app, owner, member, port)
-    thread_id = new_id()
+    thread_id = person.new_id()
     assert person.send(thread_id, "deploying", message_key=uuid4().hex).status == 200
     with StreamReader(person, thread_id) as reader:
         reader.wait_for("token", 3)
@@ -91,7 +91,7 @@ def test_a_runner_that_ends_hands_its_turn_over_at_once(
     patient.ensure_runners(2, **given)
     shared_model.script(slow(6, when="handing over"))
     person = WebClient(app, owner, member, patient.start_web(workers=1)[1])
-    thread_id = new_id()
+    thread_id = person.new_id()
     person.send(thread_id, "handing over", message_key=uuid4().hex)
     with StreamReader(person, thread_id) as reader:
         turn = speaking_turn(owner, thread_id)

@@ -25,7 +25,9 @@ def runner(app: Flask) -> Runner:
 
 def queue(database: Database, member: Member) -> Accepted:
     with database.session(member.scope) as session:
-        return accept_message(session, thread_id=new_id(), message="Hi", language="en")
+        return accept_message(
+            session, thread_id=new_id(), may_begin=True, message="Hi", language="en"
+        )
 
 
 def claim_one(runner: Runner, turn_id: UUID) -> ClaimedTurn:

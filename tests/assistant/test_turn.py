@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator
+from typing import Any
 
 import pytest
 
-from app.assistant.providers.base import ModelEvent, ModelRequest, ProviderError, TextDelta
+from app.assistant.consent import Question
+from app.assistant.providers.base import (
+    ChatMessage,
+    ModelEvent,
+    ModelRequest,
+    ProviderError,
+    TextDelta,
+)
+from app.assistant.tool import ToolContext, ToolResult
 from app.assistant.toolbox import RESULT_LIMIT, ToolOutcome
 from app.assistant.turn import (
     MAX_MODEL_CALLS,
@@ -16,8 +25,10 @@ from app.assistant.turn import (
     ToolFinished,
     ToolStarted,
     TurnEvent,
+    run_turn,
     trace_entry,
 )
+from app.markdown import render_model_text
 from tests.assistant.scripted import (
     Broken,
     Count,
@@ -136,6 +147,35 @@ def test_final_text_after_other_words_is_a_paragraph_of_its_own() -> None:
     assert words(events) == "A moment.\n\nThese are the words."
 
 
+class Ask(Count):
+    """Ends the turn in words and in a question of the product."""
+
+    name = "ask"
+
+    def __init__(self, said: str | None, before: str = "") -> None:
+        super().__init__()
+        self.said, self.before = said, before
+
+    def run(self, arguments: Any, context: ToolContext) -> ToolResult:
+        question = Question("Shall I do this?", "it", self.before)
+        return ToolResult({}, final_text=self.said, question=question)
+
+
+@pytest.mark.parametrize("fence", ["```", "~~~~", "- a\n\n```py", "   ~~~ x"])
+def test_a_model_that_leaves_code_open_hides_no_question(fence: str) -> None:
+    asked = "<p>Shall I do this?</p>"
+    opened = f"Look:\n\n{fence}\nrm"
+    # In its own words, in what it says of a card, and in what a tool had from another model.
+    for first, tool in (
+        ([*say(opened), call("ask")], Ask("")),
+        ([call("ask")], Ask(opened)),
+        ([call("ask")], Ask("", opened)),
+        ([*say(opened), call("ask")], Ask(opened, f"{opened}\n2")),
+    ):
+        said = words(converse(ScriptedProvider(first, say("")), toolbox(tool)))
+        assert render_model_text(said).rstrip().endswith(asked)
+
+
 def test_an_unknown_tool_is_explained_to_the_model() -> None:
     provider = ScriptedProvider([call("delete_everything")], say("I cannot."))
     events = converse(provider, toolbox(LookUp()))
@@ -171,6 +211,29 @@ def test_wrong_arguments_are_explained_to_the_model(arguments: str, explained: s
     assert explained in str(error["message"])
     assert search.seen == []
     assert words(events) == "Sorry."
+
+
+def test_arguments_of_too_many_values_are_read_no_further() -> None:
+    many = json.dumps({"query": "x"} | {f"a{number}": 1 for number in range(5_000)})
+    provider = ScriptedProvider([call("look_up", many)], say("Sorry."))
+    converse(provider, toolbox(LookUp()))
+    [error] = results(provider)
+    assert "more than 1000 values" in str(error["message"])
+
+
+def test_others_go_on_between_two_tools() -> None:
+    calls = [call("look_up", id_=f"c{number}") for number in range(12)]
+    rests: list[tuple[float, int]] = []
+    search = LookUp()
+    request = ModelRequest((ChatMessage("user", "What about tips?"),), (), "en")
+    events = run_turn(
+        request,
+        ScriptedProvider(list(calls), say("So.")),
+        toolbox(search),
+        rest=lambda seconds: rests.append((seconds, len(search.seen))),
+    )
+    assert len([event for event in events if isinstance(event, ToolFinished)]) == 12
+    assert rests == [(0, min(number, 8)) for number in range(1, 12)]
 
 
 def test_a_failing_tool_is_a_result_that_the_model_reads() -> None:

@@ -16,7 +16,7 @@ from flask import Flask
 
 from app import create_app
 from app.config import Settings
-from app.db import Database, new_id
+from app.db import Database
 from app.metric_files import process_name, sweep
 from tests.assistant.processes import (
     START_SECONDS,
@@ -48,7 +48,7 @@ class Watched:
 
     def ask(self, words: str) -> str:
         """Send a message and wait for its end; what was said."""
-        thread_id = new_id()
+        thread_id = self.person.new_id()
         assert self.person.send(thread_id, words, message_key=uuid4().hex).status == 200
         with StreamReader(self.person, thread_id) as reader:
             reader.wait(lambda: reader.of("done") or reader.of("error"))
@@ -105,7 +105,7 @@ def test_the_numbers_of_all_processes_stand_on_one_page(watched: Watched) -> Non
 
 
 def test_open_streams_are_counted_while_they_are_open(watched: Watched) -> None:
-    thread_id = new_id()
+    thread_id = watched.person.new_id()
     watched.person.send(thread_id, "walk-in again", message_key=uuid4().hex)
     streams = 'comanda_open_streams{kind="thread"}'
     with StreamReader(watched.person, thread_id):
@@ -128,8 +128,8 @@ def test_a_failing_model_shows_in_the_numbers(watched: Watched) -> None:
 
 def test_a_message_can_be_followed_from_the_web_to_the_runner(watched: Watched) -> None:
     connection_headers = {"X_Request_ID": REQUEST_ID}
-    thread_id = new_id()
     person = watched.person
+    thread_id = person.new_id()
     body = f"csrf_token={person.csrf_token}&message=walk-in&message_key={uuid4().hex}"
     kind = {"Content_Type": "application/x-www-form-urlencoded"}
     answer = person.request(

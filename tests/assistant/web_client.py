@@ -17,7 +17,7 @@ from uuid import UUID
 from flask import Flask
 
 from app.db import Database
-from tests.factories.browser import HTMX
+from tests.factories.browser import HTMX, issued_id
 from tests.factories.people import Member, browser_token
 
 TIMEOUT = 30.0
@@ -35,8 +35,13 @@ class WebClient:
 
     def __init__(self, app: Flask, owner: Database, member: Member, port: int) -> None:
         self.port = port
+        self._app, self._member = app, member
         self.cookies = {"comanda": _session_cookie(app, browser_token(owner, member))}
         self._csrf_token = ""
+
+    def new_id(self) -> UUID:
+        """An id as this person's pages are issued them, to begin a conversation under."""
+        return issued_id(self._app, self._member)
 
     @property
     def csrf_token(self) -> str:
@@ -128,12 +133,12 @@ class StreamReader:
             with suppress(OSError):
                 connection.sock.shutdown(2)
 
-    def wait(self, until: Callable[[], Any], seconds: float = 20.0) -> None:
+    def wait(self, until: Callable[[], Any], seconds: float = 60.0) -> None:
         with self.changed:
             heard = [(event.id, event.type) for event in self.received[-5:]]
             assert self.changed.wait_for(until, seconds), f"heard {heard}"
 
-    def wait_for(self, type_: str, count: int = 1, seconds: float = 20.0) -> None:
+    def wait_for(self, type_: str, count: int = 1, seconds: float = 60.0) -> None:
         self.wait(lambda: len(self.of(type_)) >= count, seconds)
 
     def wait_for_more(self, count: int) -> None:

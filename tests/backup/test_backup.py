@@ -23,6 +23,7 @@ from app.assistant.models import Message
 from app.backup.archive import MANIFEST, new_archive
 from app.backup.files import add_folder
 from app.db import Database, app_database, owner_database
+from app.embedded.supervisor import environment_of
 from app.schema import downgrade, pending, upgrade
 from tests.accounts.conftest import Browser
 from tests.assistant.scripted import ScriptedProvider, say
@@ -257,8 +258,6 @@ def test_an_older_backup_is_brought_up_to_date_afterwards(
 
 def test_a_full_disk_leaves_nothing_behind(lived: Lived, tmp_path: Path) -> None:
     """A limit on the size of files stands for the disk: writing fails just so."""
-    names = {name.upper(): value for name, value in lived.house.settings.model_dump().items()}
-    given = {name: str(value) for name, value in names.items() if value is not None}
     folder = tmp_path / "full"
     folder.mkdir()
 
@@ -269,7 +268,7 @@ def test_a_full_disk_leaves_nothing_behind(lived: Lived, tmp_path: Path) -> None
         [sys.executable, "-m", "flask", "backup", str(folder / "house.backup")],
         cwd=ROOT,
         # Python would leave half a file of bytecode behind, for everybody after it.
-        env={**os.environ, **given, "PYTHONDONTWRITEBYTECODE": "1"},
+        env={**environment_of(lived.house.settings), "PYTHONDONTWRITEBYTECODE": "1"},
         preexec_fn=small_disk,
         capture_output=True,
         text=True,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.browser.chat_page import SECONDS, Visitor
 from tests.browser.conftest import Visit
@@ -180,3 +180,39 @@ def test_signing_out_in_one_tab_ends_the_other_without_a_storm_of_reconnects(
 def sign_out(visitor: Visitor) -> None:
     visitor.page.get_by_role("button", name="Sign out").click()
     expect(visitor.page.locator("#f-email")).to_be_visible()
+
+
+def test_a_page_that_is_one_too_many_says_so_and_asks_again_only_now_and_then(
+    visit: Visit, house: House
+) -> None:
+    house.model.script(told("Too many pages", "Here."))
+    visitor = visit(house.hire(), fresh=True)
+    visitor.open()
+    visitor.ask("Too many pages")
+    visitor.wait_for_answer()
+    other = visitor.another_tab()
+    expect(other.reply).to_contain_text("Here.")
+    other.watch.expect("status of 429")
+    asked = []
+
+    def refuse(route: Route) -> None:
+        asked.append(route.request.url)
+        route.fulfill(status=429, headers={"Retry-After": "30"}, body="")
+
+    other.page.route("**/events*", refuse)
+    other.page.context.clock.install()
+    other.page.reload()
+    expect(other.page.locator("#connection")).to_contain_text("Close some of its pages.")
+    other.composer.fill("half a thought")
+    # In small steps, so that each refusal arrives before its request is given up.
+    for _ in range(60):
+        other.page.clock.run_for(10_000)
+        other.page.wait_for_timeout(50)
+    assert 1 < len(asked) <= 10 * 60 / 21 + 2
+    expect(other.page.locator("#connection")).to_contain_text("Close some of its pages.")
+    other.page.unroute("**/events*")
+    for _ in range(6):
+        other.page.clock.run_for(10_000)
+        other.page.wait_for_timeout(50)
+    expect(other.page.locator("#connection")).to_be_hidden()
+    expect(other.composer).to_have_value("half a thought")

@@ -6,14 +6,16 @@ import json
 import zipfile
 from pathlib import Path
 
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Page, expect
 
+from app.assistant.chat_exports import FEW_CHATS
 from tests.browser.axe import findings
 from tests.browser.chat_page import Visitor
 from tests.browser.conftest import Visit
 from tests.browser.house import House
 from tests.browser.looks import EACH_ONCE, LOOKS, TOO_WIDE, too_small
 from tests.browser.pages import QUESTION, read_an_answer
+from tests.factories import make_thread
 
 
 def saved(visitor: Visitor, link: Locator) -> Path:
@@ -43,3 +45,42 @@ def test_a_chat_and_all_of_them_are_saved(
     with zipfile.ZipFile(saved(visitor, page.locator("a[href$='.zip']"))) as archive:
         assert archive.testzip() is None
         assert sorted(name[-3:] for name in archive.namelist()) == [".md", "son"]
+
+
+@EACH_ONCE
+def test_many_chats_are_made_ready_while_one_waits_or_leaves(
+    visit: Visit, house: House, look: str, language: str
+) -> None:
+    person = house.hire(language=language)
+    database = house.app.extensions["comanda"].database
+    for number in range(FEW_CHATS + 1):
+        make_thread(database, person, f"{QUESTION[language]} {number}")
+    names = {
+        "en": ("Export all", "Cancel", "Download", "Delete the file"),
+        "es": ("Exportar todo", "Cancelar", "Descargar", "Borrar el archivo"),
+    }
+    begin, cancel, download, delete = names[language]
+    page = visit(person, **LOOKS[look]).open("/chats").page
+    part = page.locator("#chat-export")
+    part.get_by_role("button", name=begin).click()
+    expect(part.get_by_role("progressbar")).to_be_visible()
+    part.get_by_role("button", name=cancel).click()
+    part.get_by_role("button", name=begin).click()
+    expect(part.get_by_role("progressbar")).to_be_visible()
+    check_looks(page)
+    with house.doing_its_jobs():
+        expect(part.get_by_role("link", name=download)).to_be_visible()
+    check_looks(page)
+    with page.expect_download() as saving:
+        part.get_by_role("link", name=download).click()
+    with zipfile.ZipFile(Path(saving.value.path())) as archive:
+        assert archive.testzip() is None
+        assert len(archive.namelist()) == 2 * (FEW_CHATS + 1)
+    part.get_by_role("button", name=delete).click()
+    expect(part.get_by_role("button", name=begin)).to_be_visible()
+
+
+def check_looks(page: Page) -> None:
+    assert findings(page) == []
+    assert [each for each in too_small(page) if "visually-hidden" not in each] == []
+    assert page.evaluate(TOO_WIDE) == []

@@ -113,6 +113,26 @@ def test_chats_are_found_while_one_types_and_open_where_it_was_said(
     expect(rows).to_have_count(1)
 
 
+# Types as soon as the field is there, which is before the page's scripts are.
+EARLY = """
+new MutationObserver((_changes, observer) => {
+  const field = document.getElementById("chats-q");
+  if (!field) return;
+  field.value = "something else";
+  observer.disconnect();
+}).observe(document, { childList: true, subtree: true });
+"""
+
+
+def test_what_is_typed_before_the_page_listens_is_searched_for(visit: Visit, house: House) -> None:
+    visitor = visit(house.hire(), phone=True, media=STILL).open()
+    visitor.ask("Hello")
+    visitor.wait_for_answer()
+    visitor.page.add_init_script(EARLY)
+    visitor.open("/chats")
+    expect(visitor.page.get_by_text("No chat has these words.")).to_be_visible()
+
+
 @SIZES
 def test_the_admins_pages_are_spanish_in_spanish(visit: Visit, house: House, phone: bool) -> None:
     visitor = visit(house.hire("admin", language="es"), phone=phone, media=STILL)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, Response, expect
 
+from app.skills.knowledge.imports import receive_file
 from tests.browser.conftest import Visit
 from tests.browser.house import House
+from tests.browser.looks import too_small
+from tests.factories import make_user
 
 PAPER = {"light": "rgb(251, 248, 242)", "dark": "rgb(23, 21, 18)"}
 FIRST_LOAD_BYTES = 150_000
@@ -67,3 +70,12 @@ def test_nothing_moves_for_those_who_ask_for_stillness(visit: Visit, house: Hous
     visitor.page.locator("#drawer-handle").click()
     running = "document.getAnimations().filter((one) => one.playState === 'running').length"
     assert visitor.evaluate(running) == 0
+
+
+def test_an_import_that_is_being_read_has_targets_for_a_thumb(visit: Visit, house: House) -> None:
+    manager = make_user(house.owner, role="manager")
+    with house.owner.session(manager.scope) as session:
+        item, _is_new = receive_file(session, b"# Pay\nOn Fridays.\n", "pay.md", "sop", "en")
+    page = visit(manager, phone=True).open(f"/library/imports/{item.id}").page
+    expect(page.get_by_role("link", name="Look again")).to_be_visible()
+    assert too_small(page) == []

@@ -132,7 +132,7 @@ def test_a_file_that_is_not_taken_says_why_and_is_never_left_out_in_silence(
     drawing.write_bytes(b"<svg xmlns='http://www.w3.org/2000/svg'><script>1</script></svg>")
     chooser(visitor, "proof").set_input_files([drawing, photo(tmp_path, "good.jpg")])
     refused = field(visitor, "proof").locator(".upload-waiting", has_text="logo.png")
-    expect(refused).to_contain_text("Web pages and drawings made of code")
+    expect(refused).to_contain_text("Only pictures can be added here")
     expect(refused.get_by_role("button", name="Try again")).to_be_hidden()
     expect(there(visitor, "proof")).to_have_text(["good.jpg"])
     # What was refused takes up no room.

@@ -30,7 +30,9 @@ def test_a_house_that_is_stopped_in_the_middle_of_an_answer_ends_promptly_and_fi
         owner, database = owner_database(settings), app_database(settings)
         member = make_user(owner)
         with database.session(member.scope) as session:
-            accept_message(session, thread_id=new_id(), message="long", language="en")
+            accept_message(
+                session, thread_id=new_id(), may_begin=True, message="long", language="en"
+            )
 
         def reply() -> Message:
             with database.session(member.scope) as session:

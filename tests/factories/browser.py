@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
+from uuid import UUID
 
 from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from app.db import Database
+from app.issued_ids import make_issued_id
 from tests.factories.people import Member, browser_token
 from tests.html_checks import Element, parse_html
 
@@ -46,9 +48,15 @@ class Page:
 class CheckedClient:
     """A browser of one person; every page and fragment it fetches is checked."""
 
-    def __init__(self, client: FlaskClient) -> None:
+    def __init__(self, client: FlaskClient, member: Member | None = None) -> None:
         self.client = client
+        self._member = member
         self._csrf_token: str | None = None
+
+    def new_id(self) -> UUID:
+        """An id as this person's pages are issued them, to begin something under."""
+        assert self._member
+        return issued_id(self.client.application, self._member)
 
     def get(self, path: str, **options: Any) -> TestResponse:
         """A response as it is."""
@@ -99,7 +107,14 @@ def sign_in(app: Flask, owner: Database, member: Member) -> CheckedClient:
     with client.session_transaction() as session:
         session["_user_id"] = browser_token(owner, member)
         session.permanent = True
-    return CheckedClient(client)
+    return CheckedClient(client, member)
+
+
+def issued_id(app: Flask, member: Member) -> UUID:
+    """An id that this person may begin a conversation or a form under."""
+    secret = app.secret_key
+    assert isinstance(secret, str)
+    return make_issued_id(member.user_id, secret.encode())
 
 
 def _parsed(response: TestResponse, status: int) -> Element:

@@ -32,6 +32,7 @@ def ask(
         return accept_message(
             session,
             thread_id=thread_id or new_id(),
+            may_begin=more.pop("may_begin", True),
             message=text,
             language=more.pop("language", member.language),
             reserve=TEST_RUNNER,

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import hashlib
+import select
+import socket
 import time
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from uuid import UUID, uuid4
 
 import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.db import Base, Database, new_id
+from app.db import Base, Database
 from app.retrieval.metrics import percentile
 from tests.assistant.chatting import finished_reply, replies
-from tests.assistant.processes import wait_until
+from tests.assistant.processes import Processes, wait_until
 from tests.assistant.web_client import WebClient
-from tests.factories import Member, make_section, make_user
+from tests.factories import Member, make_section, make_thread, make_user
 from tests.leftovers import end_waiting_turns
 from tests.model_server import Call, ModelServer, Say, scenario
 
@@ -78,7 +82,7 @@ def test_a_model_that_obeys_a_document_changes_nothing(
         )
     )
     before = everything_else(owner)
-    thread_id = new_id()
+    thread_id = person.new_id()
     assert person.send(thread_id, "How long may raw chicken stay out?").status == 200
     reply = finished_reply(owner, thread_id)
     assert reply.status == "complete"
@@ -98,7 +102,10 @@ def send_fifty_at_once(person: WebClient, pool: ThreadPoolExecutor) -> dict[UUID
     def send(thread_id: UUID) -> int:
         return person.send(thread_id, "flood", message_key=uuid4().hex).status
 
-    return {thread_id: pool.submit(send, thread_id) for thread_id in [new_id() for _ in range(50)]}
+    return {
+        thread_id: pool.submit(send, thread_id)
+        for thread_id in [person.new_id() for _ in range(50)]
+    }
 
 
 @pytest.fixture
@@ -114,7 +121,7 @@ def test_fifty_turns_at_once_are_answered_or_refused_and_others_go_on(
     app: Flask, person: WebClient, runners: None, flood: None, owner: Database
 ) -> None:
     other = WebClient(app, owner, make_user(owner), person.port)
-    thread_id = new_id()
+    thread_id = other.new_id()
     with ThreadPoolExecutor(50) as pool:
         sending = send_fifty_at_once(person, pool)
         wait_until(lambda: other.send(thread_id, "somebody else").status == 200, 30)
@@ -132,7 +139,7 @@ def test_a_flood_of_messages_is_429_with_the_time_to_wait(
     person: WebClient, runners: None, shared_model: ModelServer, owner: Database
 ) -> None:
     shared_model.script(scenario(Say("Yes."), when="again and again"))
-    thread_id = new_id()
+    thread_id = person.new_id()
     answers = [person.send(thread_id, "again and again") for _ in range(70)]
     statuses = [answer.status for answer in answers]
     assert 55 <= statuses.count(200) <= 62
@@ -141,6 +148,53 @@ def test_a_flood_of_messages_is_429_with_the_time_to_wait(
     assert "Too many" in refused.text
     # Else those that still wait would be answered before the next test's.
     end_waiting_turns(owner)
+
+
+def ask_for_stream(person: WebClient, thread_id: UUID) -> socket.socket:
+    """A connection on which a stream was asked for, and nothing is read yet."""
+    asking = socket.create_connection(("127.0.0.1", person.port), timeout=30)
+    cookie = person.cookie_header()["Cookie"]
+    lines = f"GET /chat/{thread_id}/events HTTP/1.0\r\nHost: localhost\r\nCookie: {cookie}\r\n\r\n"
+    asking.sendall(lines.encode())
+    return asking
+
+
+def answered_first(connections: list[socket.socket], count: int) -> list[socket.socket]:
+    """So many of them, those that are answered first."""
+    answered: list[socket.socket] = []
+
+    def enough() -> bool:
+        left = [each for each in connections if each not in answered]
+        answered.extend(select.select(left, [], [], 1)[0])
+        return len(answered) >= count
+
+    wait_until(enough, 30)
+    return answered
+
+
+def status_on(asking: socket.socket) -> int:
+    return int(asking.recv(13).split()[1])
+
+
+@pytest.mark.fault(30)
+def test_hundreds_of_streams_at_once_are_refused_while_the_database_does_not_answer(
+    app: Flask, owner: Database, database: Database, member: Member, processes: Processes
+) -> None:
+    """All but those that there is a place for are answered without it."""
+    most, burst = 4, 300
+    person = WebClient(app, owner, member, processes.start_web(1, STREAMS_PER_PERSON=str(most))[1])
+    thread_id = make_thread(database, member)
+    with ExitStack() as open_ones:
+        with owner.transaction() as session:
+            session.execute(text("LOCK TABLE sign_ins IN ACCESS EXCLUSIVE MODE"))
+            asked = [
+                open_ones.enter_context(ask_for_stream(person, thread_id)) for _ in range(burst)
+            ]
+            refused = answered_first(asked, burst - most)
+            assert Counter(map(status_on, refused)) == {429: burst - most}
+        waiting = [asking for asking in asked if asking not in refused]
+        assert {status_on(asking) for asking in waiting} == {200}
+        assert person.get("/chat").status == 200
 
 
 @pytest.fixture

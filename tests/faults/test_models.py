@@ -10,7 +10,7 @@ import pytest
 from flask import Flask
 
 from app.assistant.models import Message
-from app.db import Database, new_id
+from app.db import Database
 from tests.assistant.chatting import finished_reply, listening
 from tests.assistant.processes import Processes
 from tests.assistant.web_client import WebClient
@@ -75,7 +75,7 @@ def test_before_its_first_word_a_model_is_asked_again_a_little_and_then_stood_in
         for name, (steps, most) in BEFORE_THE_FIRST_WORD.items():
             question = f"are you a bot? {name}"
             shared_model.script(scenario(list(steps), when=f"bot. {name}$"))
-            thread_id = new_id()
+            thread_id = person.new_id()
             with listening(person, thread_id, question) as reader:
                 reader.wait_for("done")
             reply = finished_reply(owner, thread_id)
@@ -108,6 +108,6 @@ def answered(
 ) -> Message:
     """The reply to a question, to which the model does this."""
     model.script(scenario(list(steps), when=re.escape(question)))
-    thread_id = new_id()
+    thread_id = person.new_id()
     assert person.send(thread_id, question).status == 200
     return finished_reply(owner, thread_id)

@@ -40,8 +40,8 @@ def house(shared_model: ModelServer) -> Iterator[House]:
 @pytest.mark.fault(4)
 def test_a_redis_that_was_restarted_empty_resets_readers_and_loses_no_word(house: House) -> None:
     house.model.script(slow(4, when="restart"))
-    thread_id = new_id()
     person = house.person()
+    thread_id = person.new_id()
     with listening(person, thread_id, "restart") as reader:
         reader.wait_for("token", 3)
         killed = house.pid("redis")
@@ -61,8 +61,9 @@ def test_a_redis_that_was_restarted_empty_resets_readers_and_loses_no_word(house
 @pytest.mark.fault(5)
 def test_a_redis_frozen_for_five_seconds_costs_no_event(house: House) -> None:
     house.model.script(slow(6.5, when="freeze"))
-    thread_id = new_id()
-    with listening(house.person(), thread_id, "freeze") as reader:
+    person = house.person()
+    thread_id = person.new_id()
+    with listening(person, thread_id, "freeze") as reader:
         reader.wait_for("token", 3)
         connects = reader.connects
         with house.frozen("redis"):
@@ -79,7 +80,8 @@ def test_a_redis_frozen_for_five_seconds_costs_no_event(house: House) -> None:
 @pytest.mark.fault(5)
 def test_messages_are_taken_and_pages_open_while_redis_is_frozen(house: House) -> None:
     house.model.script(scenario(Say("In the end."), when="while frozen"))
-    person, thread_id = house.person(), new_id()
+    person = house.person()
+    thread_id = person.new_id()
     assert person.post(f"/chat/{new_id()}/stop").status == 404
     with house.frozen("redis"):
         began = time.monotonic()
@@ -96,7 +98,8 @@ def test_a_postgres_that_is_killed_in_mid_turn_is_a_clean_error_and_then_forgott
     house: House,
 ) -> None:
     house.model.script(slow(4, when="killed"))
-    person, thread_id = house.person(), new_id()
+    person = house.person()
+    thread_id = person.new_id()
     with listening(person, thread_id, "killed") as reader:
         reader.wait_for("token", 3)
         killed = house.pid("postgres")
@@ -121,7 +124,7 @@ def test_a_full_pool_is_503_in_two_seconds_and_streams_hold_none_of_it(house: Ho
     person, other = house.person(), house.person()
     person.port = other.port = port
     house.model.script(scenario(Say("Here."), when="begin"))
-    thread_id = new_id()
+    thread_id = person.new_id()
     person.send(thread_id, "begin", message_key=uuid4().hex)
     finished_reply(house.owner, thread_id)
     with ExitStack() as open_streams, ThreadPoolExecutor(1) as background:
@@ -151,7 +154,7 @@ def test_a_full_disk_refuses_honestly_and_leaves_nothing_half_written(house: Hou
         pytest.skip("a small disk can only be made by root, where mounting is allowed")
     house.model.script(scenario(Say("There is room again."), when="."))
     person, key = house.person(), ""
-    thread_id = new_id()
+    thread_id = person.new_id()
     person.send(thread_id, "before it was full", message_key=uuid4().hex)
     finished_reply(house.owner, thread_id)
     with house.full_disk():
@@ -185,7 +188,8 @@ def test_a_disk_that_fills_up_in_mid_answer_loses_no_answer(house: House) -> Non
         pytest.skip("a small disk can only be made by root, where mounting is allowed")
     words = [f"{secrets.token_hex(400)} " for _ in range(60)]
     house.model.script(scenario(Say(words, delay=0.05), when="long answer"))
-    person, thread_id = house.person(), new_id()
+    person = house.person()
+    thread_id = person.new_id()
     person.send(thread_id, "long answer", message_key=uuid4().hex)
     running_turn(house.owner, thread_id)
     with house.full_disk():

@@ -13,7 +13,7 @@ import redis
 from flask import Flask
 
 from app.assistant.events import EventLog
-from app.db import Database, new_id
+from app.db import Database
 from bench.support.memory import resident
 from tests.assistant.chatting import (
     WHOLE,
@@ -179,7 +179,8 @@ def test_a_deploy_in_mid_turn_changes_no_word(
     """Web server and runner are told to end, and others take their places."""
     shared_model.script(slow(3, when="deploying"))
     program, port = processes.start_web(1)
-    person, thread_id = WebClient(app, owner, member, port), new_id()
+    person = WebClient(app, owner, member, port)
+    thread_id = person.new_id()
     with listening(person, thread_id, "deploying") as reader:
         reader.wait_for("token", 3)
         old = processes.runner(pid_of(running_turn(owner, thread_id)))

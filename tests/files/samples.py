@@ -92,3 +92,25 @@ def encrypted_archive() -> bytes:
         content[place + 8] |= 1
         place = content.find(b"PK\x01\x02", place + 4)
     return bytes(content)
+
+
+def jpeg_of_scans(count: int, size: tuple[int, int] = (640, 480)) -> bytes:
+    """A progressive picture whose last scan comes again until it has so many."""
+    content = picture("JPEG", size, progressive=True)
+    scans = content.count(b"\xff\xda")
+    last = content[content.rfind(b"\xff\xda") : -2]
+    return content[:-2] + last * (count - scans) + content[-2:]
+
+
+def slow_png(chunks: int = 200_000) -> bytes:
+    """A small picture in a large file, in which each of many empty pieces has to be looked at."""
+    content = picture("PNG", (64, 64))
+    head = content[:33]
+    empty = struct.pack(">I", 0) + b"abCd" + struct.pack(">I", zlib.crc32(b"abCd"))
+    return head + empty * chunks + content[33:]
+
+
+def csv_of(size: int) -> bytes:
+    """A text of about so many bytes."""
+    line = b"Walk-in;38;F;ok\n"
+    return line * (size // len(line))

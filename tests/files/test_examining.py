@@ -9,34 +9,43 @@ import pytest
 from app.files import examining
 from app.files.examining import examine
 from app.files.kinds import Unfit
+from app.files.spool import SpooledFile
 from tests.files import samples
 
 
+def spooled(content: bytes) -> SpooledFile:
+    """A file as it comes with a form."""
+    file = SpooledFile()
+    file.write(content)
+    return file
+
+
 def test_the_child_says_what_the_parent_would_find() -> None:
-    found = examine(samples.photo_with_place())
+    found = examine(spooled(samples.photo_with_place()))
     assert (found.kind, found.media_type) == ("image", "image/jpeg")
-    assert found.content.startswith(b"\xff\xd8\xff")
-    assert found.preview.startswith(b"\xff\xd8\xff")
-    assert examine(samples.TEXT).content == samples.TEXT
+    assert found.file.read(3) == found.preview[:3] == b"\xff\xd8\xff"
+    sent = spooled(samples.TEXT)
+    assert examine(sent).file is sent
+    assert sent.read() == samples.TEXT
 
 
 def test_why_a_file_is_not_taken_comes_back() -> None:
     with pytest.raises(Unfit) as refused:
-        examine(b"<svg></svg>")
+        examine(spooled(b"<svg></svg>"))
     assert refused.value.code == "markup"
 
 
 def test_the_largest_pictures_fit_into_the_childs_memory() -> None:
-    assert examine(samples.picture("JPEG", (8600, 5800))).kind == "image"
-    assert examine(samples.picture("PNG", (5000, 4900), "RGBA")).kind == "image"
-    assert examine(samples.picture("JPEG", (5000, 4900), progressive=True)).kind == "image"
+    assert examine(spooled(samples.picture("JPEG", (8600, 5800)))).kind == "image"
+    assert examine(spooled(samples.picture("PNG", (5000, 4900), "RGBA"))).kind == "image"
+    assert examine(spooled(samples.picture("JPEG", (5000, 4900), progressive=True))).kind == "image"
 
 
 def test_a_child_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(examining, "WALL_SECONDS", 0.01)
     began = time.monotonic()
     with pytest.raises(Unfit) as refused:
-        examine(samples.picture("PNG", (4000, 4000)))
+        examine(spooled(samples.picture("PNG", (4000, 4000))))
     assert refused.value.code == "too_much"
     assert time.monotonic() - began < 5
 
@@ -44,5 +53,5 @@ def test_a_child_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -
 def test_a_child_that_dies_is_a_file_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(examining.sys, "executable", "/bin/false")
     with pytest.raises(Unfit) as refused:
-        examine(samples.TEXT)
+        examine(spooled(samples.TEXT))
     assert refused.value.code == "broken"

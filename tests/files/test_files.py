@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -12,7 +13,7 @@ from flask import Flask
 from sqlalchemy import func, select, update
 from werkzeug.test import TestResponse
 
-from app.db import Database
+from app.db import Database, utc_now
 from app.files.kinds import LARGEST_BYTES, MIB
 from app.files.models import StoredFile
 from app.files.rules import upload_rules
@@ -214,6 +215,18 @@ def test_an_upload_that_is_repeated_makes_one_file(
     other = sign_in(app, owner, make_user(owner, member.group_id))
     assert sent_id(send(other, app, samples.picture(), key="k-1")) != first
     assert rows(owner, member) == 2
+
+
+def test_an_upload_whose_key_no_database_keeps_stores_nothing(
+    browser: CheckedClient, app: Flask, owner: Database, member: Member
+) -> None:
+    storage, later = app.extensions["comanda"].files, utc_now() + timedelta(days=1)
+    before = set(storage.old_names(later))
+    response = send(browser, app, samples.picture(), key="k\0")
+    assert response.status_code == 422
+    assert "could not be read" in response.text
+    assert rows(owner, member) == 0
+    assert set(storage.old_names(later)) == before
 
 
 def test_an_upload_that_comes_in_twice_at_once_makes_one_file(

@@ -100,7 +100,7 @@ def test_an_office_document_is_told_by_its_main_part(main: str, word: str) -> No
         ),
         pytest.param(
             samples.office(word__styles_xml=b'<!DOCTYPE a [<!ENTITY b SYSTEM "file:///x">]>'),
-            "two_kinds",
+            "unsafe",
             id="entities",
         ),
         pytest.param(b"\x7fELF\x02\x01\x01\0" + b"\0" * 50, "unknown", id="program"),

@@ -12,6 +12,7 @@ import pytest
 from app.config import Settings
 from app.db import utc_now
 from app.files.s3 import S3Storage
+from app.files.spool import SpooledFile
 from app.files.storage import DiskStorage, Storage, make_storage, new_key, place_of, preview_of
 from tests.bucket.fixtures import Bucket
 
@@ -76,6 +77,18 @@ def test_any_bytes_come_back_as_they_were(storage: Storage, content: bytes) -> N
     key = new_key()
     storage.put(key, content)
     assert read(storage, key) == content
+
+
+def test_a_file_is_kept_whole_wherever_it_was_read_to_and_as_often_as_asked(
+    storage: Storage,
+) -> None:
+    with SpooledFile() as file:
+        file.write(bytes(range(256)) * 40_000)
+        for _ in range(2):
+            key = new_key()
+            storage.put(key, file)
+            file.seek(0)
+            assert read(storage, key) == file.read()
 
 
 def test_what_was_never_there_is_not_found_and_can_be_removed(storage: Storage) -> None:

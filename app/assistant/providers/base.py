@@ -10,6 +10,14 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+# Of the arguments of all calls in one reply so many characters are read, and of calls so many;
+# whoever sends more has lost its way.
+LONGEST_ARGUMENTS = 64_000
+MOST_CALLS = 32
+# What a model says that one call took is at most this: ten of them still fit the columns they
+# are kept in.
+MOST_TOKENS = 100_000_000
+
 Role = Literal["system", "user", "assistant", "tool"]
 
 
@@ -84,10 +92,26 @@ class TextDelta:
 
 @dataclass(frozen=True)
 class Usage:
-    """Tokens of one call, as the provider counted them; sent last, if at all."""
+    """Tokens of one call, as the provider counted them; sent last, if at all.
+
+    Whatever a server puts there (nothing, a text, a fraction, a number below zero or beyond all
+    reason), they are whole numbers from 0 to `MOST_TOKENS`: no answer hangs on its accounting.
+    """
 
     tokens_in: int
     tokens_out: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tokens_in", _tokens(self.tokens_in))
+        object.__setattr__(self, "tokens_out", _tokens(self.tokens_out))
+
+
+def _tokens(reported: object) -> int:
+    if isinstance(reported, bool) or not isinstance(reported, int | float):
+        return 0
+    # Only a number is neither below zero nor above the most: NaN is left.
+    bounded = min(max(reported, 0), MOST_TOKENS)
+    return int(bounded) if bounded == bounded else 0
 
 
 ModelEvent = TextDelta | ToolCall | Usage

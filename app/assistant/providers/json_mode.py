@@ -32,8 +32,12 @@ from app.assistant.providers.json_reading import (
     WordsReader,
     read_reply,
 )
+from app.json_text import parse_json
+from app.plain_text import clean_text, clean_value
 
 TRIES = 2
+# Of one reply so many characters are read, thoughts included; a whole answer in escapes fits.
+LONGEST_PAYLOAD = 200_000
 # Of a reply that could not be read, this much is shown to the model that wrote it.
 LONGEST_REMINDER = 2_000
 INSTRUCTIONS = """\
@@ -61,8 +65,8 @@ class JsonModeProvider:
         Usage is yielded as it comes, that of a reply which could not be read too.
 
         Raises:
-            ProviderError: the model's own; `malformed` after two replies that are none;
-                `interrupted` where the words that were given out have no end.
+            ProviderError: the model's own; `malformed` after two replies that are none, or one
+                without an end; `interrupted` where the words that were given out have none.
         """
         asked = _as_json(request)
         for _ in range(TRIES):
@@ -72,6 +76,8 @@ class JsonModeProvider:
                 return
             if reader.has_begun:
                 raise ProviderError("interrupted", "the words have no end")
+            if reader.length > LONGEST_PAYLOAD:
+                raise ProviderError("malformed", "longer than any reply")
             try:
                 reply = read_reply(reader.text)
             except Unreadable as problem:
@@ -84,13 +90,18 @@ class JsonModeProvider:
     def _ask(
         self, asked: ModelRequest, reader: WordsReader
     ) -> Generator[TextDelta | Usage, None, None]:
-        """One call, read to its end so that its usage is counted; gives out words as they come."""
+        """One call, read to its end so that its usage is counted; gives out words as they come.
+
+        One that goes on beyond the longest reply is closed.
+        """
         with closing(self._provider.stream(asked)) as events:
             for event in events:
                 if isinstance(event, Usage):
                     yield event
                 elif isinstance(event, TextDelta) and (words := reader.feed(event.text)):
                     yield TextDelta(words)
+                if reader.length > LONGEST_PAYLOAD:
+                    break
         if words := reader.close():
             yield TextDelta(words)
 
@@ -135,8 +146,8 @@ def _said(message: ChatMessage) -> dict[str, Any]:
 def _value(text: str) -> Any:
     """JSON as it is rather than as a text in a text; what is none stays a text."""
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return parse_json(text)
+    except ValueError:
         return text
 
 
@@ -150,17 +161,12 @@ def _with_complaint(asked: ModelRequest, text: str, problem: Unreadable) -> Mode
 def _event(reply: Reply, request: ModelRequest) -> ModelEvent:
     if isinstance(reply, Call):
         number = sum(len(message.tool_calls) for message in request.messages) + 1
-        arguments = json.dumps(reply.args, ensure_ascii=False)
+        arguments = json.dumps(clean_value(reply.args), ensure_ascii=False)
         return ToolCall(
             f"call_{number}",
-            _storable(reply.tool),
-            _storable(arguments),
+            clean_text(reply.tool),
+            arguments,
             reply.confirmationSuggested,
-            _storable(reply.confirmationMessage).strip(),
+            clean_text(reply.confirmationMessage).strip(),
         )
     return TextDelta(reply.question if isinstance(reply, Clarify) else reply.content)
-
-
-def _storable(text: str) -> str:
-    """Without NUL and halves of characters, which can neither be kept nor sent again."""
-    return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")

@@ -11,7 +11,7 @@ import math
 import socket
 import threading
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -29,6 +29,14 @@ NO_KEY = "none"
 # How long to wait, after a reply has ended, for the end of the HTTP response: once that
 # was read, the next call can use the same connection.
 DRAIN_SECONDS = 0.25
+# A reply that comes faster than it is read is worked on for so long in one go, and others have
+# three times as much before it goes on.
+STRETCH_SECONDS, REST_SECONDS = 0.01, 0.03
+# What was waited for longer than that had not come yet.
+WAITED_SECONDS = 0.001
+# Of one response, as it comes over the wire; the longest thoughts of a model are far from it.
+LONGEST_RESPONSE_BYTES = 32 * 1024 * 1024
+LONGEST_ERROR_BYTES = 1024 * 1024
 
 
 class OpenAIProvider:
@@ -36,13 +44,15 @@ class OpenAIProvider:
 
     It tries once: retries, the breaker and the fallback belong to whoever calls it.
     No read waits longer than the first-token timeout, and no call takes longer than the
-    timeout of a whole turn.
+    timeout of a whole turn. What has come in already is read without waiting: `rest` lets
+    others go on meanwhile (under gevent, `time.sleep` is gevent's).
     """
 
     name = "openai"
     uses_hints = False
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, *, rest: Callable[[float], object] = time.sleep) -> None:
+        self._rest = rest
         self.model = settings.ai_chat_model
         self._turn_seconds = settings.ai_turn_timeout_seconds
         self._first_token_seconds = min(settings.ai_first_token_timeout_seconds, self._turn_seconds)
@@ -53,8 +63,12 @@ class OpenAIProvider:
             timeout=openai.Timeout(
                 self._first_token_seconds, connect=settings.ai_connect_timeout_seconds
             ),
+            # What is packed grows without bounds when it is unpacked.
+            default_headers={"Accept-Encoding": "identity"},
             # A conversation goes to the address that was set, and nowhere it points to.
-            http_client=openai.DefaultHttpxClient(follow_redirects=False),
+            http_client=openai.DefaultHttpxClient(
+                follow_redirects=False, event_hooks={"response": [_bound]}
+            ),
         )
 
     def stream(self, request: ModelRequest) -> Generator[ModelEvent, None, None]:
@@ -94,16 +108,22 @@ class OpenAIProvider:
         started = time.monotonic()
         with self._open(request) as response, _Watchdog(response) as watchdog:
             watchdog.allow_until(started + self._first_token_seconds)
-            events = _events(response)
+            pace = _Pace(self._rest)
+            events = _events(response, pace)
             for data in events:
                 waiting = not reply.alive
                 deltas = reply.read(data)
                 if waiting and reply.alive:
                     watchdog.allow_until(started + self._turn_seconds)
-                yield from deltas
+                for delta in deltas:
+                    yield delta
+                    pace.keep()
                 if reply.closed:
                     break
             yield from reply.finish()
+            if reply.overflows:
+                # Leaving it unread closes the connection, and so the call.
+                return
             watchdog.allow_until(time.monotonic() + DRAIN_SECONDS)
             _drain(events)
 
@@ -122,14 +142,96 @@ class OpenAIProvider:
             yield stream.response
 
 
-def _events(response: httpx2.Response) -> Iterator[str]:
+class _Pace:
+    """Lets others go on when one reply has kept this process busy for a while.
+
+    Whoever waits for a reply's next words keeps nobody busy: a model that writes at any usual
+    speed is never made to wait.
+    """
+
+    def __init__(self, rest: Callable[[float], object]) -> None:
+        self._rest = rest
+        self._since = time.monotonic()
+
+    def keep(self) -> None:
+        """Rest if it is time to; called between any two pieces of work."""
+        if time.monotonic() - self._since >= STRETCH_SECONDS:
+            self._rest(REST_SECONDS)
+            self._since = time.monotonic()
+
+    def wait(self, come: Callable[[], bytes | None]) -> bytes | None:
+        """What comes next; what it was waited for is no work."""
+        began = time.monotonic()
+        found = come()
+        ended = time.monotonic()
+        if ended - began >= WAITED_SECONDS:
+            self._since = ended
+        return found
+
+
+def _bound(response: httpx2.Response) -> None:
+    """Bound what is read of any response, that of an error too, which the client reads itself.
+
+    Raises:
+        ProviderError: it is packed, though that was not asked for.
+    """
+    if response.headers.get("content-encoding", "identity").lower() != "identity":
+        response.close()
+        raise ProviderError("malformed", "a response is packed")
+    if isinstance(response.stream, httpx2.SyncByteStream):
+        most = LONGEST_ERROR_BYTES if response.is_error else LONGEST_RESPONSE_BYTES
+        response.stream = _BoundedStream(response.stream, most)
+
+
+class _BoundedStream(httpx2.SyncByteStream):
+    """The bytes of a response, and no more of them than are read.
+
+    Comments and half events are never seen further up, and may come without end.
+    """
+
+    def __init__(self, stream: httpx2.SyncByteStream, most: int) -> None:
+        self._stream, self._most = stream, most
+
+    def __iter__(self) -> Iterator[bytes]:
+        length = 0
+        for chunk in self._stream:
+            length += len(chunk)
+            if length > self._most:
+                raise ProviderError("malformed", "longer than any response")
+            yield chunk
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+class _PacedStream(httpx2.SyncByteStream):
+    """The bytes of a response with rests between them."""
+
+    def __init__(self, stream: httpx2.SyncByteStream, pace: _Pace) -> None:
+        self._stream = stream
+        self._pace = pace
+
+    def __iter__(self) -> Iterator[bytes]:
+        chunks = iter(self._stream)
+        while (chunk := self._pace.wait(lambda: next(chunks, None))) is not None:
+            yield chunk
+            self._pace.keep()
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+def _events(response: httpx2.Response, pace: _Pace) -> Iterator[str]:
     """The data of each event; a server that does not stream sends one thing, whole."""
+    if isinstance(response.stream, httpx2.SyncByteStream):
+        response.stream = _PacedStream(response.stream, pace)
     if "json" in response.headers.get("content-type", ""):
         response.read()
         yield response.text
     else:
         for event in httpx2.EventSource(response):
             yield event.data
+            pace.keep()
 
 
 def _drain(events: Iterator[str]) -> None:

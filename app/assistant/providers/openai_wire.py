@@ -12,6 +12,8 @@ from typing import Any
 from uuid import uuid4
 
 from app.assistant.providers.base import (
+    LONGEST_ARGUMENTS,
+    MOST_CALLS,
     ChatMessage,
     ModelEvent,
     ModelRequest,
@@ -21,7 +23,11 @@ from app.assistant.providers.base import (
     ToolSpec,
     Usage,
 )
+from app.json_text import ObjectScanner, parse_json
 
+# Text is given out in pieces of at most so many characters, so that whoever takes them can let
+# others go on between two of them.
+LONGEST_DELTA = 2_000
 SURROGATE = re.compile("[\ud800-\udfff]")
 NOT_IN_A_TOOL_NAME = re.compile(r"[^A-Za-z0-9_-]")
 ERROR_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
@@ -81,11 +87,12 @@ class Reply:
     """A reply while it is being read.
 
     `begun`: some text was given out. `alive`: the model has shown a sign of life, be it
-    only its thoughts. `complete`: the model said all it had to. `closed`: nothing follows.
+    only its thoughts. `complete`: the model said all it had to. `closed`: nothing follows, or
+    nothing that is read, for the calls are more or longer than is taken (`overflows`).
     """
 
     def __init__(self) -> None:
-        self.begun = self.alive = self.complete = self.closed = False
+        self.begun = self.alive = self.complete = self.closed = self.overflows = False
         self._filtered = False
         self._half_character = ""
         self._calls = _ToolCalls()
@@ -106,17 +113,23 @@ class Reply:
         if chunk.get("error") or chunk.get("object") == "error":
             raise _told_failure(_object(chunk.get("error")) or chunk)
         if usage := _object(chunk.get("usage")):
-            self._usage = Usage(
-                _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
-            )
+            # Usage makes numbers of whatever stands there.
+            self._usage = Usage(usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0))
         texts = [self._read_choice(choice) for choice in _objects(chunk.get("choices"))]
-        return [TextDelta(text) for text in texts if text]
+        return [
+            TextDelta(text[at : at + LONGEST_DELTA])
+            for text in texts
+            for at in range(0, len(text), LONGEST_DELTA)
+        ]
 
     def _read_choice(self, choice: Json) -> str:
         delta = _object(choice.get("delta")) or _object(choice.get("message"))
         self.alive |= any(value for name, value in delta.items() if name != "role")
         for fragment in _objects(delta.get("tool_calls")):
             self._calls.add(fragment)
+        if self._calls.overflow:
+            # What there is stands; a call that was cut short is the tool's to refuse.
+            self.complete = self.closed = self.overflows = True
         if reason := choice.get("finish_reason"):
             self.complete = True
             self._filtered = reason == "content_filter"
@@ -150,13 +163,29 @@ class Reply:
 
 
 class _OpenCall:
-    """A tool call of which parts may still be missing."""
+    """A tool call of which parts may still be missing; each part is looked at once."""
 
     def __init__(self, index: int | None, call_id: str, name: str) -> None:
         self.index = index
         self.id = call_id
         self.name = name
-        self.arguments = ""
+        self._pieces: list[str] = []
+        self._scanner = ObjectScanner()
+        self._has_ended = self._is_whole = False
+
+    @property
+    def arguments(self) -> str:
+        return "".join(self._pieces)
+
+    def add(self, piece: str) -> None:
+        """Some more of the arguments."""
+        self._pieces.append(piece)
+        if self._has_ended:
+            # What has more behind its end, or has ended and is none, never becomes one.
+            self._is_whole = self._is_whole and not piece.strip()
+        elif self._scanner.feed(piece) is not None:
+            self._has_ended = True
+            self._is_whole = _is_json_object(self.arguments)
 
     def goes_on_with(self, call_id: str, name: str) -> bool:
         """Whether a fragment with this id and name belongs to this call.
@@ -168,26 +197,40 @@ class _OpenCall:
             return True
         if name != self.name or (call_id and self.id and call_id != self.id):
             return False
-        return bool(call_id and self.id) or not _is_json_object(self.arguments)
+        return bool(call_id and self.id) or not self._is_whole
 
 
 class _ToolCalls:
-    """Puts tool calls together from the fragments that a stream carries."""
+    """Puts tool calls together from the fragments that a stream carries.
+
+    `overflow`: there were more of them, or more in them, than is read.
+    """
 
     def __init__(self) -> None:
+        self.overflow = False
         self._calls: list[_OpenCall] = []
+        self._length = 0
 
     def add(self, fragment: Json) -> None:
+        if self.overflow:
+            return
         function = _object(fragment.get("function"))
         index = fragment.get("index")
         call_id, name = _mended(_text(fragment.get("id"))), _mended(_text(function.get("name")))
         call = self._find(index, call_id)
         if call is None or not call.goes_on_with(call_id, name):
+            if len(self._calls) >= MOST_CALLS:
+                self.overflow = True
+                return
             call = _OpenCall(index, call_id, name)
             self._calls.append(call)
         arguments = function.get("arguments")
         # A few servers send the object itself where its JSON text is expected.
-        call.arguments += json.dumps(arguments) if isinstance(arguments, dict) else _text(arguments)
+        piece = json.dumps(arguments) if isinstance(arguments, dict) else _text(arguments)
+        # One character beyond the longest, by which the toolbox knows.
+        call.add(piece[: LONGEST_ARGUMENTS + 1 - self._length])
+        self._length += len(piece)
+        self.overflow = self._length > LONGEST_ARGUMENTS
 
     def _find(self, index: int | None, call_id: str) -> _OpenCall | None:
         """The call opened last at this index; without an index, the one of this id or the last."""
@@ -211,7 +254,7 @@ class _ToolCalls:
 
 def _parsed(data: str) -> Json:
     try:
-        return _object(json.loads(data))
+        return _object(parse_json(data, any_number=True))
     except ValueError:
         raise ProviderError("server_error", "malformed JSON") from None
 
@@ -231,13 +274,9 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _count(value: object) -> int:
-    return value if isinstance(value, int) else 0
-
-
 def _is_json_object(text: str) -> bool:
     try:
-        return isinstance(json.loads(text), dict)
+        return isinstance(parse_json(text), dict)
     except ValueError:
         return False
 

@@ -122,7 +122,7 @@ class _RowReader:
         if not self.row.options:
             self.problems["options"] = Problem("Add at least one choice.")
         return [
-            {"value": value, "label": {"en": english, "es": spanish}}
+            {"value": value, "label": {"en": clean(english), "es": clean(spanish)}}
             for value, english, spanish in self.row.options
         ]
 

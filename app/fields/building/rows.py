@@ -21,6 +21,7 @@ from app.fields.definitions import (
     read_fields,
 )
 from app.folding import words
+from app.plain_text import clean_line
 
 LONGEST_NAME = 40
 LONGEST_TYPED = 6_000
@@ -177,7 +178,9 @@ def _condition_values(form: Form) -> list[str]:
     """Values that were ticked, or typed with commas between them."""
     typed = form.get("x-if_typed", "").split(",")
     given = [*form.getlist("x-if_values"), *typed]
-    return list(dict.fromkeys(each.strip()[:200] for each in given if each.strip()))[:MOST_OPTIONS]
+    return list(dict.fromkeys(filter(None, (clean_line(each)[:200] for each in given))))[
+        :MOST_OPTIONS
+    ]
 
 
 def _read_options(form: Form) -> tuple[OptionTexts, ...]:
@@ -185,7 +188,7 @@ def _read_options(form: Form) -> tuple[OptionTexts, ...]:
     columns = (form.getlist("o-value"), form.getlist("o-en"), form.getlist("o-es"))
     found: list[OptionTexts] = []
     for held, *labels in list(zip(*columns, strict=False))[:MOST_OPTIONS]:
-        english, spanish = (" ".join(label.split())[:500] for label in labels)
+        english, spanish = (clean_line(label)[:500] for label in labels)
         if english or spanish:
             taken = {value for value, *_labels in found}
             is_new = not held or held in taken

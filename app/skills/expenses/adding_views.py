@@ -13,9 +13,11 @@ from flask_login import current_user
 
 from app.db import read_id
 from app.errors import InvalidInput
-from app.extensions import limiter, services
+from app.extensions import limit_person, services
 from app.files.models import StoredFile
-from app.skills.expenses.blueprint import blueprint, person_asking, reader_language
+from app.files.posted_files import allow_files
+from app.issued_ids import own_id
+from app.skills.expenses.blueprint import blueprint, reader_language
 from app.skills.expenses.pages import ExpenseForm, new_form
 from app.skills.expenses.receipt_reading import fill_empty, propose_from
 from app.skills.expenses.receipts import LARGEST_FORM, load_fresh_picture, take_receipt
@@ -31,7 +33,7 @@ TAKES_FILES = ("expenses.add", "expenses.save")
 def let_files_in(endpoint: str | None, _values: dict[str, Any] | None) -> None:
     """Without scripts the receipt comes with the form; reading its token reads all of it."""
     if endpoint in TAKES_FILES and current_user.is_authenticated:
-        request.max_content_length = LARGEST_FORM
+        allow_files(LARGEST_FORM, most=1)
 
 
 @blueprint.get("/new")
@@ -41,47 +43,48 @@ def new() -> ResponseReturnValue:
 
 
 @blueprint.post("/new")
-@limiter.limit("60 per minute", key_func=person_asking)
+@limit_person("60 per minute", "expenses")
 def add() -> ResponseReturnValue:
     """Write the expense once, or show what was typed with what is wrong."""
     session, typed = db_session(), read_typed(request.form)
+    # First of all: no connection is kept from others while a file is examined.
+    file, errors, status = _take_receipt()
     ledger, key = load_ledger(session), read_id(request.form.get("key", ""))
-    file, errors = _take_receipt()
     row, wrong = read_row(ledger, typed, reader_language(), file.id if file else None)
     if wrong or errors or key is None:
-        return _show_again(ledger, typed, {**wrong, **errors}, file)
-    expense = add_once(session, row, file, key)
+        return _show_again(ledger, typed, {**wrong, **errors}, file), status
+    expense = add_once(session, row, file, own_id(key))
     return redirect(url_for(".index", added=expense.id), HTTPStatus.SEE_OTHER)
 
 
-def _take_receipt() -> tuple[StoredFile | None, Errors]:
-    """The receipt that came; it waits as a temporary file whatever becomes of the form."""
-    session = db_session()
+def _take_receipt() -> tuple[StoredFile | None, Errors, int]:
+    """The receipt that came; it waits as a temporary file whatever becomes of the form.
+
+    Returns:
+        It, why it was not taken, and the status of a form that is shown again.
+    """
+    status = int(HTTPStatus.UNPROCESSABLE_ENTITY)
     try:
-        file = take_receipt(session, services().files, request.form, request.files, "receipt")
+        file = take_receipt(db_session(), services().files, request.form, "receipt")
     except InvalidInput as error:
-        session.rollback()
-        return None, {"receipt": _(error.message, **error.params)}
-    session.commit()
-    return file, {}
+        return None, {"receipt": _(error.message, **error.params)}, error.status
+    return file, {}, status
 
 
-def _show_again(
-    ledger: Ledger, typed: Typed, errors: Errors, file: StoredFile | None
-) -> ResponseReturnValue:
+def _show_again(ledger: Ledger, typed: Typed, errors: Errors, file: StoredFile | None) -> str:
     """The form once more; a photo that came with it fills in what was left empty."""
     read: frozenset[str] = frozenset()
-    is_new_photo = any(each.filename for each in request.files.values())
-    if file is not None and file.kind == "image" and is_new_photo:
+    had = set(map(read_id, request.form.getlist("v-receipt")))
+    if file is not None and file.kind == "image" and file.id not in had:
         typed, read = fill_empty(typed, propose_from(file, ledger), ledger)
     errors = {name: said for name, said in errors.items() if name not in read}
     key = request.form.get("key", "") if read_id(request.form.get("key", "")) else ""
     form: ExpenseForm = new_form(ledger, key, typed=typed, errors=errors, file=file, read=read)
-    return render_template("expenses/new.html", form=form), HTTPStatus.UNPROCESSABLE_ENTITY
+    return render_template("expenses/new.html", form=form)
 
 
 @blueprint.post("/receipt-readings")
-@limiter.limit("20 per minute", key_func=person_asking)
+@limit_person("20 per minute", "receipts")
 def read_receipt() -> ResponseReturnValue:
     """What a photo of a receipt says, for the fields that are empty: {fields} and {told}."""
     file_id = read_id(request.form.get("file", "")) or UUID(int=0)

@@ -9,7 +9,6 @@ from functools import lru_cache
 from babel.dates import format_date
 from flask import Blueprint
 from flask_babel import get_locale
-from flask_login import current_user
 
 from app.amounts import format_amount
 from app.web import require_role
@@ -44,8 +43,3 @@ def day_in_words(date: dt.date) -> str:
 def in_words(date: dt.date, pattern: str, language: str) -> str:
     """A day or a month after a pattern."""
     return str(format_date(date, pattern, locale=language))
-
-
-def person_asking() -> str:
-    """Whose requests are counted together."""
-    return str(current_user.user_id)

@@ -19,7 +19,8 @@ from app.assistant.proposals import confirm
 from app.assistant.threads import accept_message
 from app.db import new_id
 from app.errors import InvalidInput
-from app.extensions import limiter, services
+from app.extensions import limit_messages, services
+from app.issued_ids import is_issued
 from app.skills.expenses.chat_answers import (
     MODEL_FAILED,
     answer_of_confirmation,
@@ -34,7 +35,7 @@ Answer = tuple[dict[str, Any], int]
 
 
 @blueprint.post("/chat")
-@limiter.limit("60 per minute", key_func=lambda: str(getattr(current_user, "user_id", "")))
+@limit_messages
 def chat() -> ResponseReturnValue:
     """Ask in words, or confirm what was proposed; see docs/expenses.md for the contract."""
     require_role()
@@ -54,10 +55,7 @@ def chat() -> ResponseReturnValue:
 
 def _read_body() -> tuple[Any, ChatBody]:
     """What was sent, and the same read; InvalidInput names the first field that is wrong."""
-    try:
-        sent = request.get_json(silent=True)
-    except RecursionError:
-        sent = None
+    sent = request.get_json(silent=True)
     if not isinstance(sent, dict):
         raise InvalidInput("The body must be a JSON object.")
     try:
@@ -88,9 +86,11 @@ def _converse(body: ChatBody, keyed: idempotency.KeyedAnswer | None) -> Answer:
     facts = turn_request(session, on.registry, None, None)
     if body.history is not None:
         facts["history"] = body.before
+    thread_id = body.sessionId or (keyed.id if keyed else new_id())
     accepted = accept_message(
         session,
-        thread_id=body.sessionId or (keyed.id if keyed else new_id()),
+        thread_id=thread_id,
+        may_begin=body.sessionId is None or is_issued(thread_id),
         message=words,
         message_key=keyed.id.hex if keyed else uuid4().hex,
         language=detect_language(words, current_user.language),

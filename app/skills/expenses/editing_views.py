@@ -86,9 +86,9 @@ def save(expense_id: UUID) -> ResponseReturnValue:
     """Write what was typed; where it is wrong or overtaken, show it again with what is there."""
     require_role(*EDITORS)
     session = db_session()
-    form, found = _read_form(load_expense(session, expense_id))
+    form, found, status = _read_form(load_expense(session, expense_id))
     if form.errors:
-        return _form(form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+        return _form(form, status=status)
     try:
         expense = save_row(session, form.ledger, expense_id, found, form.file, _version())
     except Conflict as error:
@@ -97,20 +97,24 @@ def save(expense_id: UUID) -> ResponseReturnValue:
     return _after(expense, "changed", _row(expense, focus="edit"))
 
 
-def _read_form(expense: Expense) -> tuple[ExpenseForm, Row]:
-    """The form as it came, and its row; a receipt that came with it waits as a temporary file."""
+def _read_form(expense: Expense) -> tuple[ExpenseForm, Row, int]:
+    """The form as it came, its row, and its status where it is wrong.
+
+    A receipt that came with it waits as a temporary file.
+    """
     session, typed = db_session(), read_typed(request.form)
-    ledger, file, errors = load_ledger(session), None, {}
+    file, errors, status = None, {}, int(HTTPStatus.UNPROCESSABLE_ENTITY)
     name = f"receipt-{expense.id.hex}"
     try:
-        file = take_receipt(session, services().files, request.form, request.files, name, expense)
-        session.commit()
+        file = take_receipt(session, services().files, request.form, name, expense)
     except InvalidInput as problem:
-        session.rollback()
         errors["receipt"] = _(problem.message, **problem.params)
+        status = problem.status
+    ledger = load_ledger(session)
     known = ledger.keeping(expense.currency, expense.category)
     row, wrong = read_row(known, typed, reader_language(), file.id if file else None)
-    return ExpenseForm(expense.id.hex, typed, ledger, {**wrong, **errors}, expense, file), row
+    form = ExpenseForm(expense.id.hex, typed, ledger, {**wrong, **errors}, expense, file)
+    return form, row, status
 
 
 def _version() -> int:

@@ -18,6 +18,7 @@ from app.accounts.audit import record
 from app.db import ScopedSession, new_id, utc_now
 from app.errors import Conflict, Forbidden, InvalidInput, NotFound
 from app.folding import words
+from app.plain_text import clean_line, clean_lines
 from app.skills.expenses.models import LARGEST_AMOUNT, LONGEST_ITEM, LONGEST_NOTE, Expense
 from app.skills.expenses.settings import EDITORS, OTHER, Ledger
 
@@ -77,14 +78,14 @@ def check_row(ledger: Ledger, row: Row) -> Row:
     Raises:
         InvalidInput: the first thing that is wrong.
     """
-    item = " ".join(row.item.split())
+    item, note = clean_line(row.item), clean_lines(row.note).strip()
     if not item:
         raise InvalidInput("Say what the expense was for.", field="item")
     if len(item) > LONGEST_ITEM:
         raise InvalidInput(
             "What it was for has at most %(limit)d letters.", field="item", limit=LONGEST_ITEM
         )
-    if len(row.note) > LONGEST_NOTE:
+    if len(note) > LONGEST_NOTE:
         raise InvalidInput(
             "A note has at most %(limit)d letters.", field="note", limit=LONGEST_NOTE
         )
@@ -101,7 +102,7 @@ def check_row(ledger: Ledger, row: Row) -> Row:
         raise InvalidInput(
             "This category does not exist. Choose one of the list.", field="category"
         )
-    return replace(row, item=item, amount=amount, note=row.note.strip())
+    return replace(row, item=item, amount=amount, note=note)
 
 
 def check_amount(amount: Decimal) -> Decimal:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import datetime as dt
-import json
 import re
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -28,6 +27,8 @@ from app.extensions import services
 from app.files.access import open_bytes
 from app.files.models import StoredFile
 from app.files.storage import StorageAway
+from app.json_text import parse_json_at
+from app.plain_text import clean_line, clean_value
 from app.skills.expenses.ledger import check_amount, check_date
 from app.skills.expenses.models import LONGEST_ITEM
 from app.skills.expenses.settings import Ledger
@@ -122,7 +123,7 @@ def _parse(text: str) -> _Read:
     opening = _OBJECT.search(text)
     if opening is None:
         raise ValueError("there is no JSON object in the answer")
-    found, _end = json.JSONDecoder(strict=False).raw_decode(text, opening.start())
+    found = clean_value(parse_json_at(text, opening.start())[0])
     kept: dict[str, Any] = {}
     for name in _Read.model_fields:
         try:
@@ -135,7 +136,7 @@ def _parse(text: str) -> _Read:
 def believable(read: _Read, ledger: Ledger) -> dict[str, str]:
     """What of it the ledger would take, as it is typed into a form."""
     proposed: dict[str, str] = {}
-    if item := " ".join((read.item or "").split())[:LONGEST_ITEM]:
+    if item := clean_line(read.item or "")[:LONGEST_ITEM]:
         proposed["item"] = item
     currency = (read.currency or "").strip().upper()
     # An amount in money that is not used here would be another amount.

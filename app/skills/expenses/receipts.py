@@ -9,9 +9,10 @@ from sqlalchemy import select, update
 from werkzeug.datastructures import FileStorage, MultiDict
 
 from app.db import ScopedSession, read_id
-from app.errors import ComandaError, InvalidInput, NotFound
+from app.errors import ComandaError, InvalidInput, NotFound, TooMany
 from app.files.kinds import FORM_BYTES, LARGEST_BYTES
 from app.files.models import StoredFile
+from app.files.posted_files import examination, get_posted_files
 from app.files.storage import Storage
 from app.files.uploads import list_own_files, store_upload
 from app.skills.expenses.models import Expense
@@ -25,21 +26,21 @@ def take_receipt(
     session: ScopedSession,
     storage: Storage,
     form: MultiDict[str, str],
-    files: MultiDict[str, FileStorage],
     name: str,
     expense: Expense | None = None,
 ) -> StoredFile | None:
     """The receipt of a form's field: what comes with the form, else the first that it names.
 
     It is the one that the expense has already, or one's own that nothing needs yet; whatever
-    else is named is left out. Never commits.
+    else is named is left out. What comes with the form is committed; nothing else may be under
+    way, because what the session has done so far is forgotten.
 
     Raises:
-        InvalidInput: the file is not taken; its field is `receipt`.
+        InvalidInput: the file is not taken; its field is `receipt`, its status says why.
     """
-    for sent in files.getlist(f"u-{name}"):
-        if sent.filename:
-            return _store(session, storage, sent)
+    session.rollback()
+    if sent := _take_sent(session, storage, f"u-{name}"):
+        return sent
     named = [file_id for text in form.getlist(f"v-{name}") if (file_id := read_id(text))]
     if expense is not None and expense.file_id in named and len(named) == 1:
         return find_receipts(session, [expense]).get(expense.id)
@@ -47,12 +48,24 @@ def take_receipt(
     return next((file for file in reversed(own) if _is_free(file)), None)
 
 
-def _store(session: ScopedSession, storage: Storage, sent: FileStorage) -> StoredFile:
+def _take_sent(session: ScopedSession, storage: Storage, field: str) -> StoredFile | None:
+    """The file that came in a field, once it is stored; None where none came."""
     try:
-        return store_upload(session, storage, sent.stream, sent.filename or "", kinds=KINDS)
+        posted = get_posted_files({field: 1})
+        return _store(session, storage, posted[field][0]) if posted else None
     except ComandaError as error:
+        session.rollback()
         # Told at its field, whatever the files say.
-        raise InvalidInput(error.message, field="receipt", **error.params) from None
+        refused = InvalidInput(error.message, field="receipt", **error.params)
+        refused.status = error.status if isinstance(error, TooMany) else refused.status
+        raise refused from None
+
+
+def _store(session: ScopedSession, storage: Storage, sent: FileStorage) -> StoredFile:
+    with examination():
+        file = store_upload(session, storage, sent.stream, sent.filename or "", kinds=KINDS)
+        session.commit()
+    return file
 
 
 def _is_of(expense: Expense | None, file_id: UUID) -> bool:

@@ -19,6 +19,7 @@ from app.bilingual import in_language
 from app.currencies import CODES
 from app.db import ScopedSession, utc_now
 from app.errors import Conflict, Forbidden, InvalidInput
+from app.plain_text import clean_line
 from app.skills.expenses.models import ExpenseSettings
 from app.skills.expenses.reading import Category, make_category
 
@@ -97,7 +98,7 @@ def default_categories() -> tuple[dict[str, Any], ...]:
 
 def split_words(text: str) -> list[str]:
     """The words and phrases between the commas of a text, each once, in their order."""
-    return list(dict.fromkeys(filter(None, (" ".join(each.split()) for each in text.split(",")))))
+    return list(dict.fromkeys(filter(None, map(clean_line, text.split(",")))))
 
 
 def load_ledger(session: ScopedSession) -> Ledger:
@@ -175,8 +176,8 @@ def _begin(session: ScopedSession) -> ExpenseSettings:
 
 def _check(category: dict[str, Any], number: int) -> dict[str, Any]:
     field = f"categories.{number}"
-    english = str(category.get("name_en", "")).strip()
-    spanish = str(category.get("name_es", "")).strip()
+    english = clean_line(str(category.get("name_en", "")))
+    spanish = clean_line(str(category.get("name_es", "")))
     if not (english or spanish):
         raise InvalidInput("Give the category a name.", field=field)
     if max(len(english), len(spanish)) > LONGEST_NAME:

@@ -12,6 +12,7 @@ import yaml
 from flask import url_for
 from flask_babel import gettext as _
 
+from app.assistant.consent import Heard
 from app.assistant.parts import Suggestion
 from app.assistant.tool import (
     Draft,
@@ -53,13 +54,15 @@ from app.skills.expenses.ledger import (
 )
 from app.skills.expenses.models import Expense
 from app.skills.expenses.people import name_of
-from app.skills.expenses.reading import guess_category
+from app.skills.expenses.reading import guess_category, read_wish
+from app.skills.expenses.reading.lexicon import compiled
 from app.skills.expenses.references import find_meant
 from app.skills.expenses.settings import EDITORS, Ledger, load_ledger
 
 EXAMPLES = Path(__file__).with_name("examples.yaml")
 PROMPT = "expense-rules"
 A_DAY = 24 * 60
+_NEGATED = compiled("negated")
 
 
 @cache
@@ -110,6 +113,19 @@ class AddExpense(WriteTool):
         rows = [_row(ledger, each, context.language) for each in arguments.rows]
         is_whole = all(each.date is not None for each in arguments.rows)
         return _draft_of(rows, ledger, at_once=is_whole and not _always_asks())
+
+    def is_consented(self, session: ScopedSession, arguments: Any, heard: Heard) -> bool:
+        """Where a message says itself what is added, all of it and nothing else."""
+        if _NEGATED.search(fold(heard.words)):
+            return False
+        ledger = load_ledger(session)
+        said = (heard.language, ledger.today, ledger.for_reading(), ledger.currency)
+        wish = read_wish(heard.words, *said)
+        if wish is None or wish.tool != self.name or wish.missing:
+            return False
+        read = AddArguments.model_validate(wish.arguments).rows
+        rows = [_row(ledger, each, heard.language) for each in read]
+        return _facts(rows) == _facts([_row(ledger, each, "en") for each in arguments.rows])
 
     def join(self, session: ScopedSession, before: Any, draft: Draft) -> Draft | None:
         """Two calls of one reply are one proposal with the rows of both."""
@@ -270,6 +286,13 @@ class ListExpenses(LedgerQuestion):
 
 
 TOOLS = (AddExpense(), GetBalance(), ListExpenses(), UpdateExpense(), DeleteExpense())
+
+
+def _facts(rows: Sequence[Row]) -> list[tuple[Any, ...]]:
+    """What of rows must be as the product reads it in the person's words: all of it."""
+    return [
+        (fold(row.item), row.amount, row.currency, row.date, row.category, row.note) for row in rows
+    ]
 
 
 def _always_asks() -> bool:

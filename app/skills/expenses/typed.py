@@ -61,10 +61,9 @@ def read_row(
     A row with errors is not to be written. What has no category is given the likely one.
     """
     errors: Errors = {}
-    item = "".join(letter for letter in typed.item if letter.isprintable() or letter.isspace())
-    category = typed.category or guess_category(item, ledger.for_reading(), language)
+    category = typed.category or guess_category(typed.item, ledger.for_reading(), language)
     row = Row(
-        item,
+        typed.item,
         _amount(typed, errors),
         _currency(ledger, typed, language, errors),
         _date(ledger, typed, errors),

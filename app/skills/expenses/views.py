@@ -10,11 +10,11 @@ from flask.typing import ResponseReturnValue
 from flask_login import current_user
 
 from app.errors import InvalidInput, NotFound
-from app.extensions import limiter, services
+from app.extensions import limit_person, services
 from app.files.access import open_bytes
 from app.files.models import StoredFile
 from app.files.storage import preview_of
-from app.skills.expenses.blueprint import blueprint, person_asking, reader_language
+from app.skills.expenses.blueprint import blueprint, reader_language
 from app.skills.expenses.exporting import MOST_ROWS, Table, write_csv, write_workbook
 from app.skills.expenses.ledger import count_expenses, load_expense
 from app.skills.expenses.narrowing import Narrowed, read_narrowed
@@ -54,7 +54,7 @@ def index() -> ResponseReturnValue:
 
 
 @blueprint.get("/export.csv")
-@limiter.limit("20 per minute", key_func=person_asking)
+@limit_person("20 per minute", "expense tables")
 def export_csv() -> ResponseReturnValue:
     """The rows that the list is narrowed to, as text for any spreadsheet; for managers."""
     table = _table()
@@ -68,7 +68,7 @@ def export_csv() -> ResponseReturnValue:
 
 
 @blueprint.get("/export.xlsx")
-@limiter.limit("6 per minute", key_func=person_asking)
+@limit_person("6 per minute", "expense workbooks")
 def export_xlsx() -> ResponseReturnValue:
     """The same as a workbook, with numbers that are numbers and a total by currency."""
     table = _table()

@@ -109,7 +109,10 @@ def details_of(rows: Sequence[Row], ledger: Ledger, who: str = "") -> Details:
 
 def _details(rows: Sequence[Row], ledger: Ledger, who: str, language: str) -> list[tuple[str, str]]:
     if len(rows) > 1:
-        return [(row.item, " · ".join(_values(row, ledger, language))) for row in rows]
+        return [
+            (row.item, " · ".join(filter(None, (*_values(row, ledger, language), row.note))))
+            for row in rows
+        ]
     labels = (_("Amount"), _("Date"), _("Category"))
     pairs = [
         (_("Item"), rows[0].item),

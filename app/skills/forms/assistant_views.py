@@ -13,7 +13,8 @@ from app.assistant.events import EventLog
 from app.assistant.language import detect_language
 from app.assistant.talk import another_branch, exchange
 from app.assistant.threads import Accepted
-from app.extensions import limiter, services
+from app.extensions import limit_messages, services
+from app.issued_ids import is_issued
 from app.skills.forms.blueprint import blueprint
 from app.skills.forms.conversation import tell_assistant
 from app.skills.forms.saving import hold_draft
@@ -21,7 +22,7 @@ from app.web import db_session, is_htmx
 
 
 @blueprint.post("/drafts/<uuid:draft_id>/ask")
-@limiter.limit("60 per minute", key_func=lambda: str(current_user.user_id))
+@limit_messages
 def ask(draft_id: UUID) -> ResponseReturnValue:
     """Take a message for the form's assistant; the first one may begin the draft, too."""
     accepted = _accept(draft_id)
@@ -36,7 +37,7 @@ def ask(draft_id: UUID) -> ResponseReturnValue:
 def _accept(draft_id: UUID) -> Accepted:
     """Store the message and queue its turn; the draft is stored with it."""
     session, form = db_session(), request.form
-    draft, _is_new = hold_draft(session, draft_id, form)
+    draft, _is_new = hold_draft(session, draft_id, form, may_begin=is_issued(draft_id))
     words = form.get("message", "")
     return tell_assistant(
         session,

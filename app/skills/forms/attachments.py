@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 from uuid import UUID
 
 from sqlalchemy import update
 from werkzeug.datastructures import FileStorage, MultiDict
 
 from app.db import ScopedSession, read_id
-from app.errors import ComandaError
+from app.errors import ComandaError, TooMany
 from app.extensions import services
 from app.fields.definitions import (
     FILE_TYPES,
@@ -17,13 +18,14 @@ from app.fields.definitions import (
     MIB,
     FileField,
     FormField,
+    PhotoField,
 )
 from app.fields.typed import shape_of
 from app.fields.values import Problem, Values
 from app.files.models import StoredFile
+from app.files.posted_files import PostedFiles, examination, get_posted_files, list_chosen
 from app.files.storage import Storage
 from app.files.uploads import hold_files, store_upload
-from app.skills.forms.drafts import read_fields_of
 from app.skills.forms.models import FormDraft
 
 OWNER_KIND = "form_draft"
@@ -32,31 +34,73 @@ SUBMITTED_KIND = "form_submission"
 LARGEST_FORM = 64 * MIB
 
 
+class Received(NamedTuple):
+    """A form with the ids of the files that came with it, and why others were not taken.
+
+    `is_too_many` says that none was, because this person has added too many already.
+    """
+
+    form: MultiDict[str, str]
+    refused: dict[str, Problem]
+    is_too_many: bool = False
+
+
 def receive_files(
-    session: ScopedSession,
-    draft: FormDraft,
-    form: MultiDict[str, str],
-    files: MultiDict[str, FileStorage],
-) -> tuple[MultiDict[str, str], dict[str, Problem]]:
+    session: ScopedSession, fields: Sequence[FormField], form: MultiDict[str, str]
+) -> Received:
     """Take in the files that came with a form, as browsers without scripts send them.
 
-    Returns:
-        The form with the files' ids among its values, and why others were not taken.
+    Called before the draft is held: nothing of it is locked, and no connection is kept, while
+    files are examined. Commits what is stored, as temporary files. Where a field has more than
+    it takes, or this person has added too many, none of the form's files is.
     """
+    by_input = {f"u-{field.name}": field for field in fields if field.type in FILE_TYPES}
+    room = {name: _room(field, form) for name, field in by_input.items()}
+    try:
+        posted = get_posted_files(room)
+        if not posted:
+            return Received(form, {})
+        with examination():
+            return _store_all(session, by_input, posted, form)
+    except ComandaError as error:
+        session.rollback()
+        chosen = [by_input[name].name for name in list_chosen(by_input)]
+        refused = {name: Problem(error.message, **error.params) for name in chosen}
+        if error.field:
+            culprit = by_input[error.field].name
+            others = Problem(
+                "These files were not added either, because another field had too many."
+                " Choose them again."
+            )
+            refused = dict.fromkeys(chosen, others) | {culprit: refused[culprit]}
+        return Received(form, refused, isinstance(error, TooMany))
+
+
+def _store_all(
+    session: ScopedSession,
+    by_input: Mapping[str, FormField],
+    posted: PostedFiles,
+    form: MultiDict[str, str],
+) -> Received:
     taken, refused = MultiDict(form), dict[str, Problem]()
-    for field in read_fields_of(session, draft):
-        if field.type not in FILE_TYPES:
-            continue
-        for file in files.getlist(f"u-{field.name}"):
-            if not file.filename:
-                continue
+    for name, files in posted.items():
+        field = by_input[name]
+        for file in files:
             try:
                 stored = _store(session, services().files, field, file)
             except ComandaError as error:
+                session.rollback()
                 refused[field.name] = Problem(error.message, **error.params)
             else:
                 taken.add(f"v-{field.name}", str(stored.id))
-    return taken, refused
+                session.commit()
+    return Received(taken, refused)
+
+
+def _room(field: FormField, form: MultiDict[str, str]) -> int:
+    """How many files fit into a field, besides those that it keeps."""
+    most = field.most if isinstance(field, FileField | PhotoField) else 1
+    return max(0, most - len(set(filter(None, map(read_id, form.getlist(f"v-{field.name}"))))))
 
 
 def _store(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +11,7 @@ from sqlalchemy import select
 from app.accounts.audit import record
 from app.db import ScopedSession
 from app.errors import InvalidInput
+from app.files.table_cells import Cells
 from app.folding import words
 from app.skills.forms.contact_editing import (
     ContactTexts,
@@ -22,15 +21,12 @@ from app.skills.forms.contact_editing import (
 )
 from app.skills.forms.models import Contact
 
-LARGEST_FILE = 1024 * 1024
-MOST_ROWS = 2_000
 COLUMNS = {
     "name": ("name", "full name", "employee", "nombre", "nombre completo", "empleado"),
     "job": ("job", "job title", "position", "role", "puesto", "cargo", "rol", "posicion"),
     "phone": ("phone", "phone number", "mobile", "cell", "telefono", "celular", "movil", "tel"),
     "email": ("email", "e mail", "mail", "correo", "correo electronico"),
 }
-_SEPARATORS = ",;\t|"
 
 
 @dataclass(frozen=True)
@@ -53,17 +49,17 @@ class Imported:
     problems: list[RowProblem] = field(default_factory=list)
 
 
-def import_contacts(session: ScopedSession, content: bytes) -> Imported:
+def import_contacts(session: ScopedSession, table: Cells) -> Imported:
     """Write the rows that can be used; the others are told. The same table again does nothing.
 
     Who has the name of a contact is that contact, and is put back on the list. Commits.
 
     Raises:
-        InvalidInput: there is no table with names in it, or it is too long.
+        InvalidInput: none of its columns has names.
     """
     done, seen = Imported(), dict[str, int]()
     known = _by_name(session)
-    for line, given in _rows(content):
+    for line, given in _rows(table):
         try:
             texts = read_contact(given)
             key = _key(texts.name)
@@ -118,23 +114,13 @@ def _write(
     done.changed.append(texts.name)
 
 
-def _rows(content: bytes) -> Iterator[tuple[int, ContactTexts]]:
+def _rows(table: Cells) -> Iterator[tuple[int, ContactTexts]]:
     """Each row with the line on which it begins."""
-    table = list(_cells(_decode(content)))
-    if not table:
-        raise InvalidInput("The file is empty. Choose another one.", field="file")
     columns = [_column(cell) for cell in table[0][1]]
     if "name" not in columns:
         raise InvalidInput(
             "The first line must name the columns, and one of them must be called Name or Nombre.",
             field="file",
-        )
-    if len(table) - 1 > MOST_ROWS:
-        raise InvalidInput(
-            "The table has %(count)s rows; %(limit)s can be taken at once. Make several of it.",
-            field="file",
-            count=f"{len(table) - 1:,}",
-            limit=f"{MOST_ROWS:,}",
         )
     for line, cells in table[1:]:
         said: dict[str, str] = {}
@@ -148,36 +134,3 @@ def _rows(content: bytes) -> Iterator[tuple[int, ContactTexts]]:
 def _column(cell: str) -> str:
     called = " ".join(words(cell))
     return next((name for name, known in COLUMNS.items() if called in known), "")
-
-
-def _cells(text: str) -> Iterator[tuple[int, Sequence[str]]]:
-    first = next(filter(str.strip, text.splitlines()), "")
-    reader = csv.reader(
-        io.StringIO(text, newline=""), delimiter=max(_SEPARATORS, key=first.count), strict=True
-    )
-    begins = 1
-    try:
-        for cells in reader:
-            if any(cell.strip() for cell in cells):
-                yield begins, cells
-            begins = reader.line_num + 1
-    except csv.Error:
-        raise InvalidInput(
-            "Line %(line)s cannot be read as a table. Save it as CSV again.",
-            field="file",
-            line=begins,
-        ) from None
-
-
-def _decode(content: bytes) -> str:
-    """Text as Excel and others write it: UTF-8, UTF-16 with its mark, or that of Windows."""
-    if len(content) > LARGEST_FILE:
-        raise InvalidInput("The file is larger than %(limit)s MB.", field="file", limit=1)
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return content.decode("utf-16", "replace")
-    if b"\0" in content:
-        raise InvalidInput("This is no table in text. Save it as CSV.", field="file")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return content.decode("cp1252", "replace")

@@ -87,6 +87,7 @@ def tell_assistant(
     return accept_message(
         session,
         thread_id=draft.thread_id,
+        may_begin=True,
         message=words,
         message_key=message_key,
         language=language,

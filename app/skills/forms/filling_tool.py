@@ -12,7 +12,7 @@ from app.assistant.parts import Suggestion
 from app.assistant.tool import Arguments, ReadTool, ToolContext, ToolFailure, ToolResult
 from app.db import ScopedSession
 from app.errors import ComandaError
-from app.fields.definitions import FormField
+from app.fields.definitions import MOST_FIELDS, FormField
 from app.fields.display import display
 from app.fields.extraction import extract
 from app.skills.forms.conversation import KIND, PROMPT
@@ -29,11 +29,14 @@ class FormUpdates(Arguments):
     words: str = Field("", max_length=4000, description="What the person said, word by word.")
     fieldUpdates: dict[str, Any] | None = Field(  # noqa: N815 - the contract spells it so
         None,
+        max_length=MOST_FIELDS,
         description="Values by field name, in the form that the field asks for. Only what was"
         " said; never guess, never fill what was not named.",
     )
     confidence: dict[str, float] | None = Field(
-        None, description="How sure each value is, from 0 to 1, by field name."
+        None,
+        max_length=MOST_FIELDS,
+        description="How sure each value is, from 0 to 1, by field name.",
     )
 
 

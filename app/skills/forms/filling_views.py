@@ -14,10 +14,12 @@ from flask_login import current_user
 
 from app.db import ScopedSession
 from app.errors import Conflict
-from app.extensions import limiter
+from app.extensions import limit_person
 from app.fields.typed import TypedForm
 from app.fields.values import Problem
-from app.skills.forms.attachments import LARGEST_FORM, receive_files
+from app.files.posted_files import allow_files
+from app.issued_ids import is_issued
+from app.skills.forms.attachments import LARGEST_FORM, Received, receive_files
 from app.skills.forms.blueprint import blueprint
 from app.skills.forms.catalog import load_template
 from app.skills.forms.drafts import load_draft, read_filling
@@ -34,6 +36,7 @@ from app.skills.forms.saving import (
     Saved,
     discard_draft,
     hold_draft,
+    read_posted_fields,
     restore_draft,
     save_typed,
     undo_on_page,
@@ -49,7 +52,7 @@ MOST_SAVES = "240 per minute"
 def let_files_in(endpoint: str | None, _values: dict[str, Any] | None) -> None:
     """Without scripts the files come with the form; reading its token reads the whole of it."""
     if endpoint == "forms.save" and current_user.is_authenticated:
-        request.max_content_length = LARGEST_FORM
+        allow_files(LARGEST_FORM)
 
 
 @blueprint.get("/drafts/<uuid:draft_id>")
@@ -67,29 +70,36 @@ def fill(draft_id: UUID) -> ResponseReturnValue:
 
 
 @blueprint.post("/drafts/<uuid:draft_id>")
-@limiter.limit(MOST_SAVES, key_func=lambda: str(current_user.user_id))
+@limit_person(MOST_SAVES, "form drafts")
 def save(draft_id: UUID) -> ResponseReturnValue:
     """Save what was typed; hand the form in where that is asked for."""
     session = db_session()
     if request.htmx:  # type: ignore[attr-defined]
         return _autosave(session, draft_id)
+    received = _receive_files(session, draft_id)
     try:
-        draft, is_new = hold_draft(session, draft_id, request.form)
+        draft, is_new = hold_draft(session, draft_id, request.form, may_begin=is_issued(draft_id))
     except Conflict as error:
         page = _unsaved_page(session, draft_id, error=_(error.message))
         return page, error.status
     if draft.status != "open":
         return _where_it_went(session, draft)
-    form, refused = receive_files(session, draft, request.form, request.files)
-    saved = save_typed(session, draft, form, reader_language())
-    if request.form.get("action") == "submit" or refused:
-        return _submit(session, saved, refused, is_new)
+    saved = save_typed(session, draft, received.form, reader_language())
+    if request.form.get("action") == "submit" or received.refused:
+        return _submit(session, saved, received, is_new)
     return _after_save(session, saved, is_new)
+
+
+def _receive_files(session: ScopedSession, draft_id: UUID) -> Received:
+    """The files that came with the form, taken in before anything of the draft is held."""
+    fields = read_posted_fields(session, draft_id, request.form)
+    session.rollback()
+    return receive_files(session, fields, request.form)
 
 
 def _autosave(session: ScopedSession, draft_id: UUID) -> ResponseReturnValue:
     """Save from the page that stays open; it is told what it does not know."""
-    draft, is_new = hold_draft(session, draft_id, request.form)
+    draft, is_new = hold_draft(session, draft_id, request.form, may_begin=is_issued(draft_id))
     saved = save_typed(session, draft, request.form, reader_language())
     if is_new and not saved.changed:
         session.rollback()
@@ -124,15 +134,15 @@ def _labels(saved: Saved, names: Collection[str]) -> str:
 
 
 def _submit(
-    session: ScopedSession, saved: Saved, refused: dict[str, Problem], is_new: bool
+    session: ScopedSession, saved: Saved, received: Received, is_new: bool
 ) -> ResponseReturnValue:
     """Hand it in; whatever keeps it from that, all that was typed is saved and shown again."""
-    behind = _labels(saved, saved.behind)
+    behind, refused = _labels(saved, saved.behind), received.refused
     if behind:
         session.commit()
         told = _("Changed on another page and shown here now: %(fields)s.", fields=behind)
         return fill_page(saved.filling, problems=refused, error=told), HTTPStatus.CONFLICT
-    problems = refused
+    problems: Mapping[str, Problem] = refused
     if not refused:
         try:
             submission = submit_draft(session, saved.filling, reader_language())
@@ -148,7 +158,8 @@ def _submit(
     else:
         session.commit()
         page = fill_page(saved.filling, problems=problems)
-    return page, HTTPStatus.UNPROCESSABLE_ENTITY
+    too_many = HTTPStatus.TOO_MANY_REQUESTS
+    return page, too_many if received.is_too_many else HTTPStatus.UNPROCESSABLE_ENTITY
 
 
 def _after_save(session: ScopedSession, saved: Saved, is_new: bool) -> ResponseReturnValue:

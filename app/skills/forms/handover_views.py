@@ -7,10 +7,9 @@ from uuid import UUID
 from flask import Blueprint, flash, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
-from flask_login import current_user
 
 from app.errors import InvalidInput
-from app.extensions import limiter
+from app.extensions import limit_person
 from app.skills.forms.handover import hand_over, take_over
 from app.web import choose_language, db_session, require_role
 
@@ -18,7 +17,7 @@ blueprint = Blueprint("form_handover", __name__, url_prefix="/forms")
 
 
 @blueprint.post("/<slug>/open")
-@limiter.limit("60 per minute", key_func=lambda: str(getattr(current_user, "user_id", "")))
+@limit_person("60 per minute", "form handovers")
 def open_form(slug: str) -> ResponseReturnValue:
     """Hand what was said in a message over to a form."""
     require_role()

@@ -56,21 +56,25 @@ class Saved:
     on_page: frozenset[str]
 
 
-def hold_draft(session: ScopedSession, draft_id: UUID, form: TypedForm) -> tuple[FormDraft, bool]:
+def hold_draft(
+    session: ScopedSession, draft_id: UUID, form: TypedForm, *, may_begin: bool
+) -> tuple[FormDraft, bool]:
     """The draft that a page writes to, locked; begun now where the page has just begun it.
+
+    One begins only where the id `may_begin` one, because it was issued to this person.
 
     Returns:
         It, and whether it is new.
 
     Raises:
-        NotFound: there is none, and the page names no form to begin.
+        NotFound: there is none, and the page names no form to begin or may begin none.
         Conflict: the form has been archived before anything was saved.
     """
     template_id = read_id(form.get("begin") or "")
     try:
         draft = load_draft(session, draft_id, lock=True)
     except NotFound:
-        if template_id is None:
+        if template_id is None or not may_begin:
             raise
     else:
         if draft.status == "discarded":
@@ -87,6 +91,21 @@ def hold_draft(session: ScopedSession, draft_id: UUID, form: TypedForm) -> tuple
         raise NotFound("There is no such form here. It may have been archived.")
     version = _version_seen(session, template, form.get("version") or "")
     return open_draft(session, template, draft_id=draft_id, version=version), True
+
+
+def read_posted_fields(
+    session: ScopedSession, draft_id: UUID, form: TypedForm
+) -> tuple[FormField, ...]:
+    """The fields of the page that a form was posted from; none where nothing can be written."""
+    try:
+        draft = load_draft(session, draft_id)
+    except NotFound:
+        template = load_template(session, read_id(form.get("begin") or "") or UUID(int=0))
+        if template.status != "published":
+            return ()
+        version = _version_seen(session, template, form.get("version") or "")
+        return fields_at(session, template, version)
+    return () if draft.status == "submitted" else read_fields_of(session, draft)
 
 
 def _version_seen(session: ScopedSession, template: FormTemplate, seen: str) -> int:

@@ -13,7 +13,7 @@ from flask_login import current_user
 from app.accounts.pages import moment_in_words
 from app.db import utc_now
 from app.errors import NotFound
-from app.extensions import limiter, services
+from app.extensions import limit_person, services
 from app.files.access import load_file, open_bytes
 from app.skills.forms.blueprint import blueprint
 from app.skills.forms.exporting import write_csv
@@ -90,7 +90,7 @@ def _sheet(found: FormSubmission) -> Sheet:
 
 
 @blueprint.get("/submissions/<uuid:submission_id>.pdf")
-@limiter.limit("30 per minute", key_func=lambda: str(current_user.user_id))
+@limit_person("30 per minute", "form sheets")
 def submission_pdf(submission_id: UUID) -> ResponseReturnValue:
     """The same as a PDF."""
     found = load_submission(db_session(), submission_id)
@@ -112,7 +112,7 @@ def _read_file(file_id: str) -> bytes | None:
 
 
 @blueprint.get("/submissions.csv")
-@limiter.limit("10 per minute", key_func=lambda: str(current_user.user_id))
+@limit_person("10 per minute", "form tables")
 def submissions_table() -> ResponseReturnValue:
     """What the list is narrowed to, as a table for spreadsheets; for managers."""
     require_role(*EDITORS)

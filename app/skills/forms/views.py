@@ -7,14 +7,14 @@ from typing import Any
 from flask import redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
-from flask_login import current_user
 from werkzeug.datastructures import MultiDict
 
 from app.accounts.pages import moment_in_words
 from app.assistant.registry import OpenWork
 from app.db import ScopedSession
-from app.extensions import limiter
+from app.extensions import limit_person
 from app.folding import words
+from app.issued_ids import issue_id
 from app.skills.forms.blueprint import blueprint
 from app.skills.forms.catalog import list_published, load_published
 from app.skills.forms.contacts import find_people
@@ -79,12 +79,12 @@ def begin(slug: str) -> ResponseReturnValue:
     if begun and "new" not in request.args:
         return redirect(url_for(".fill", draft_id=begun.id))
     empty: MultiDict[str, str] = MultiDict()
-    filling = unsaved_filling(session, template, empty, reader_language())
+    filling = unsaved_filling(session, template, empty, reader_language(), draft_id=issue_id())
     return fill_page(filling, is_new=True)
 
 
 @blueprint.get("/people")
-@limiter.limit("240 per minute", key_func=lambda: str(current_user.user_id))
+@limit_person("240 per minute", "contacts")
 def people() -> ResponseReturnValue:
     """The contacts that what is typed into a field may mean."""
     name = request.args.get("field", "")

@@ -16,6 +16,7 @@ from app.skills.knowledge.editions import Alignment, align, tree_of_document, tr
 from app.skills.knowledge.markdown_import import ParsedDocument, ParsedSection
 from app.skills.knowledge.models import ManualSection
 from app.skills.knowledge.reading import ReadDocument
+from app.slugs import UsedSlugs
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,12 @@ class Library:
         self.by_slug = {row.slug: row for row in self.by_id.values()}
         self.chapters = [row for row in self.by_id.values() if row.parent_id is None]
         self.tops = {id_: self._top(row) for id_, row in self.by_id.items()}
+        self._below: dict[UUID, list[ManualSection]] = {}
+        for id_, row in self.by_id.items():
+            self._below.setdefault(self.tops[id_].id, []).append(row)
+        self._by_source: dict[str, list[ManualSection]] = {}
+        for row in self.chapters:
+            self._by_source.setdefault(row.source, []).append(row)
 
     def _top(self, row: ManualSection) -> ManualSection:
         while row.parent_id in self.by_id and row.parent_id is not None:
@@ -54,7 +61,11 @@ class Library:
         return row if row is not None and row.parent_id is None else None
 
     def rows_of(self, top: ManualSection) -> list[ManualSection]:
-        return [row for id_, row in self.by_id.items() if self.tops[id_] is top]
+        return self._below.get(top.id, [])
+
+    def chapters_of(self, source: str) -> list[ManualSection]:
+        """The chapters that came with the file of this name."""
+        return self._by_source.get(source, [])
 
 
 def prepare_documents(
@@ -80,7 +91,7 @@ def prepare_documents(
         editions.append(edition)
         names.append(slugs)
     ours = {slugs[0] for slugs in names} | {document.source for document in documents}
-    taken: set[str] = set()
+    taken = UsedSlugs()
     prepared = []
     for document, edition, own in zip(documents, editions, names, strict=True):
         is_free = document.keeps_names or edition.chapter
@@ -98,7 +109,7 @@ def find_chapter(
         return library.chapter(chosen[document.source])
     [other] = [each for each in LANGUAGES if each != language]
     by_name = library.chapter(document.sections[0].slug)
-    by_file = [row for row in library.chapters if row.source == document.source]
+    by_file = library.chapters_of(document.source)
     for row in [*([by_name] if by_name else []), *by_file]:
         if row.is_written_in(other) and not _is_known(document, row, library, language):
             return row
@@ -163,13 +174,11 @@ def _own_name(slug: str, root: str, library: Library, ours: set[str]) -> str:
     return slug if top.slug in ours or top.source in ours else f"{root}-{slug}"
 
 
-def _untaken(slug: str, root: str, taken: set[str]) -> str:
+def _untaken(slug: str, root: str, taken: UsedSlugs) -> str:
     """The slug, unless a document of the same file has it."""
-    candidate, number = slug, 2
-    if candidate in taken and slug != root:
-        candidate = f"{root}-{slug}"
-    while candidate in taken:
-        candidate, number = f"{slug}-{number}", number + 1
+    candidate = f"{root}-{slug}" if slug in taken and slug != root else slug
+    if candidate in taken:
+        candidate = taken.free(slug)
     taken.add(candidate)
     return candidate
 

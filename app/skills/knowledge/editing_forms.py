@@ -6,7 +6,6 @@ wrong with it; only then is it made into a draft.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
@@ -18,6 +17,7 @@ from werkzeug.datastructures import MultiDict
 from app.config import LANGUAGES
 from app.db import JsonList
 from app.errors import InvalidInput
+from app.plain_text import clean_line, clean_lines
 from app.skills.knowledge.editing import SectionDraft
 from app.skills.knowledge.models import Product
 from app.skills.knowledge.prices import parse_price
@@ -46,22 +46,14 @@ _TEXTS = (
 # These are counted or weighed, so that their ingredients have amounts.
 _MEASURED = ("recipes", "cocktails")
 SPARE_ROWS = 3
-# Nor signs that turn the direction of the text around them.
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-
-
-def clean_text(text: str) -> str:
-    """A text as it is stored: line ends of one kind, nothing around it, no control characters."""
-    return _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).strip()
 
 
 def read_section(form: Form) -> SectionDraft:
     """The section that a form describes."""
-    texts = ("title_en", "title_es", "body_en", "body_es", "kind", "slug")
-    values = {name: clean_text(form.get(name, "")) for name in texts}
-    for name in ("title_en", "title_es"):
-        values[name] = " ".join(values[name].split())
-    return SectionDraft(**values, is_published="is_published" in form)
+    bodies = {name: clean_lines(form.get(name, "")).strip() for name in ("body_en", "body_es")}
+    lines = ("title_en", "title_es", "kind", "slug")
+    texts = bodies | {name: clean_line(form.get(name, "")) for name in lines}
+    return SectionDraft(**texts, is_published="is_published" in form)
 
 
 def section_lines(draft: SectionDraft) -> dict[str, str]:
@@ -154,10 +146,10 @@ def read_product(form: Form, kind: str) -> ProductForm:
     quantities = form.getlist("ingredient_quantity")
     return ProductForm(
         kind,
-        {name: clean_text(form.get(name, "")) for name in _TEXTS},
+        {name: _read_text(name, form.get(name, "")) for name in _TEXTS},
         form.get("declaration", ""),
         form.getlist("allergens"),
-        [tag for each in form.getlist("tag") if (tag := clean_text(each))],
+        [tag for each in form.getlist("tag") if (tag := clean_line(each))],
         _rows(form, "ingredient", quantities, form.getlist("ingredient_unit")),
         _rows(form, "step", (), ()),
         "is_active" in form,
@@ -165,11 +157,17 @@ def read_product(form: Form, kind: str) -> ProductForm:
     )
 
 
+def _read_text(name: str, typed: str) -> str:
+    """A name, a category and a price stand on one line; what is written of a product need not."""
+    is_line = name.startswith("name_") or name in ("category", "price")
+    return clean_line(typed) if is_line else clean_lines(typed).strip()
+
+
 def _rows(form: Form, name: str, quantities: Sequence[str], units: Sequence[str]) -> list[Row]:
     columns = (form.getlist(f"{name}_en"), form.getlist(f"{name}_es"), quantities, units)
     rows = []
     for en, es, quantity, unit in zip_longest(*columns):
-        row = Row(clean_text(en or ""), clean_text(es or ""), quantity, unit)
+        row = Row(clean_lines(en or "").strip(), clean_lines(es or "").strip(), quantity, unit)
         if row.en or row.es:
             rows.append(row)
     return rows
@@ -225,7 +223,7 @@ def _items(rows: Sequence[Row], former: JsonList) -> JsonList:
         _set(item, "borrowed", None if row.en and row.es else "es" if row.en else "en")
         if row.quantity is not None:
             _set(item, "quantity", _read_amount(row.quantity, item.get("quantity")))
-            _set(item, "unit", clean_text(row.unit or "") or None)
+            _set(item, "unit", clean_line(row.unit or "") or None)
         items.append(item)
     return items
 

@@ -15,6 +15,7 @@ from flask_login import current_user
 from app.db import new_id
 from app.errors import ComandaError, Conflict, InvalidInput, NotFound
 from app.extensions import services
+from app.issued_ids import own_id
 from app.markdown import render_house_text
 from app.skills.knowledge import editors
 from app.skills.knowledge.editing import (
@@ -80,7 +81,8 @@ def create() -> ResponseReturnValue:
     if request.form.get("action") == "preview":
         return _new_page(draft, section_id, parent, unsaved=True)
     try:
-        made = create_section(db_session(), section_id, draft, editors.typed_id("parent_id"))
+        parent_id = editors.typed_id("parent_id")
+        made = create_section(db_session(), own_id(section_id), draft, parent_id)
     except (InvalidInput, Conflict) as error:
         db_session().rollback()
         if isinstance(error, Conflict):

@@ -18,7 +18,7 @@ from app.skills.knowledge.reading import ReadDocument
 
 # What stands in a text whatever its language: numbers, code and addresses.
 _SIGNS = re.compile(r"`[^`\n]+`|https?://\S+|\d[\d.,:/-]*")
-_READ_OF_A_BODY = 4000
+_READ_OF_A_BODY, _MOST_SIGNS = 4000, 200
 # Two sections side by side are better than two alone, even when nothing in them is alike.
 _SIDE_BY_SIDE = 0.2
 _SAME_NAME = 100.0
@@ -83,7 +83,8 @@ def tree_of_document(document: ReadDocument) -> Node:
 
 
 def _node(slug: str, title: str, body: str) -> Node:
-    signs = frozenset(_SIGNS.findall(f"{title}\n{body[:_READ_OF_A_BODY]}"))
+    found = _SIGNS.findall(f"{title}\n{body[:_READ_OF_A_BODY]}")
+    signs = frozenset(found[:_MOST_SIGNS])
     return Node(slug, title, len(body), signs)
 
 

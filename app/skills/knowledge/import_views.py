@@ -11,7 +11,10 @@ from flask.typing import ResponseReturnValue
 from flask_login import current_user
 
 from app.accounts.pages import page
-from app.errors import ComandaError, Conflict, InvalidInput
+from app.errors import ComandaError, Conflict, InvalidInput, TooMany
+from app.files.examination_queue import Places
+from app.files.posted_files import allow_files, examination, get_posted_files
+from app.request_body import LARGEST_BODY
 from app.skills.knowledge import imports
 from app.skills.knowledge.import_pages import (
     change_word,
@@ -35,6 +38,8 @@ blueprint = Blueprint("imports", __name__, url_prefix="/library/imports")
 EDITORS = ("manager", "admin")
 # What a form is larger than its file.
 FORM_BYTES = 64 * 1024
+# Of files as large as these, one at a time is in the memory of a process.
+_in_memory = Places(1)
 
 
 @blueprint.url_value_preprocessor
@@ -43,8 +48,9 @@ def let_large_files_in(endpoint: str | None, _values: dict[str, Any] | None) -> 
 
     Before everything else, because looking for a form's token reads the whole of it.
     """
-    if endpoint == "imports.upload" and getattr(current_user, "role", "") in EDITORS:
-        request.max_content_length = LIMITS.file_bytes + FORM_BYTES
+    if endpoint == "imports.upload" and current_user.is_authenticated:
+        may_import = current_user.role in EDITORS
+        allow_files(LIMITS.file_bytes + FORM_BYTES if may_import else LARGEST_BODY, most=1)
 
 
 @blueprint.before_request
@@ -61,22 +67,26 @@ def index() -> ResponseReturnValue:
 @blueprint.post("/")
 def upload() -> ResponseReturnValue:
     """Take in a file and show how far it is."""
-    file = request.files.get("file")
-    content = file.read() if file else b""
-    form = request.form
     try:
-        item, is_new = imports.receive_file(
-            db_session(),
-            content,
-            (file.filename if file else "") or "",
-            form.get("target", ""),
-            form.get("language", ""),
-        )
-    except InvalidInput as error:
+        item, is_new = _receive()
+    except (InvalidInput, TooMany) as error:
         return _index_page(error)
     if not is_new:
         flash(under_way_words(item), "warn")
     return redirect(url_for("imports.show", import_id=item.id), HTTPStatus.SEE_OTHER)
+
+
+def _receive() -> tuple[LibraryImport, bool]:
+    """Take in the file that was sent.
+
+    The database is given it whole: it is in memory for that long, and no other one beside it.
+    """
+    files = get_posted_files({"file": 1}).get("file")
+    name = (files[0].filename if files else "") or ""
+    target, language = request.form.get("target", ""), request.form.get("language", "")
+    with examination(), _in_memory.hold():
+        content = files[0].read() if files else b""
+        return imports.receive_file(db_session(), content, name, target, language)
 
 
 @blueprint.get("/<uuid:import_id>")

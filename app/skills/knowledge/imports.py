@@ -22,6 +22,7 @@ from app.accounts.models import User
 from app.config import LANGUAGES
 from app.db import ScopedSession, new_id, utc_now
 from app.errors import Conflict, InvalidInput, NotFound
+from app.plain_text import clean_line
 from app.queue import defer
 from app.skills.knowledge.import_files import forget_file
 from app.skills.knowledge.models import (
@@ -56,7 +57,7 @@ def receive_file(
     """
     _check(content, filename, target, language)
     digest = hashlib.sha256(content).hexdigest()
-    name = PurePath(filename.replace("\\", "/")).name[-LONGEST_NAME:]
+    name = clean_line(PurePath(filename.replace("\\", "/")).name)[-LONGEST_NAME:]
     _lock_uploads(session)
     same = _find_open(session, digest, target, language)
     if same is not None:

@@ -17,14 +17,16 @@ from typing import Any
 import yaml
 
 from app.skills.knowledge.models import SECTION_KINDS
+from app.slugs import UsedSlugs
 
 _FRONT_MATTER = re.compile(r"\A---\r?\n(.*?)\r?\n---[ \t]*\r?\n", re.DOTALL)
-_HEADING = re.compile(r"^(#{1,6})[ \t]+(.+?)[ \t]*#*[ \t]*$")
-_SLUG = re.compile(r"\s*\{#([a-z0-9][a-z0-9-]{0,118})\}$")
-_IMAGE = re.compile(r"!\[[^\]\n]*\]\([^)\n]*\)")
+_SLUG = re.compile(r"\{#([a-z0-9][a-z0-9-]{0,118})\}$")
 _FENCE = re.compile(r"^\s*(```|~~~)")
 _NAMED_HEADING = re.compile(r"^#{1,6}[ \t].*\{#[a-z0-9-]+\}[ \t]*$", re.MULTILINE)
+BLANKS = " \t"
 SLUG_LENGTH = 100
+# Front matter is a few lines; the parser of it is too slow for more.
+LONGEST_MATTER = 20_000
 SHORT_WORDS = 700
 
 
@@ -97,13 +99,13 @@ def parse_markdown(text: str, source: str, kind: str = "sop") -> ParsedDocument:
     """
     matter, body = _split_front_matter(text.replace("\r\n", "\n"), source)
     # Pictures do not come along, and their captions alone would answer nothing.
-    body = _IMAGE.sub("", body)
-    chosen = str(matter.get("kind", kind))
+    body = "\n".join(map(_without_images, body.split("\n")))
+    chosen = _words(matter.get("kind", kind))
     if "kind" in matter and chosen not in SECTION_KINDS:
         known = ", ".join(SECTION_KINDS)
         reason = f"kind is {chosen!r}; it must be one of {known}"
         raise ImportProblem(source, reason, "bad_front_matter")
-    title = str(matter.get("title") or "").strip()
+    title = _words(matter.get("title") or "").strip()
     sections = list(_sections(body, source, title))
     if _is_short(body):
         sections = [_whole(body, sections[0], title)]
@@ -119,7 +121,7 @@ def _is_short(body: str) -> bool:
 
 def _whole(body: str, root: ParsedSection, title: str) -> ParsedSection:
     lines = body.strip().split("\n")
-    starts_with_title = not title and _HEADING.match(lines[0])
+    starts_with_title = not title and _heading(lines[0])
     return ParsedSection(root.slug, root.title, 0, lines[1:] if starts_with_title else lines)
 
 
@@ -127,6 +129,8 @@ def _split_front_matter(text: str, source: str) -> tuple[dict[str, Any], str]:
     match = _FRONT_MATTER.match(text)
     if not match:
         return {}, text
+    if len(match.group(1)) > LONGEST_MATTER:
+        raise ImportProblem(source, "the front matter is too long", "bad_front_matter")
     try:
         matter = yaml.safe_load(match.group(1))
     except yaml.YAMLError as error:
@@ -135,30 +139,60 @@ def _split_front_matter(text: str, source: str) -> tuple[dict[str, Any], str]:
     return (matter if isinstance(matter, dict) else {}), text[match.end() :]
 
 
+def _words(value: Any) -> str:
+    """A value of the front matter as text; one that holds others is none."""
+    return "" if isinstance(value, dict | list | set | tuple) else str(value)
+
+
+def _without_images(line: str) -> str:
+    """The line without `![caption](address)`, looked through once whatever is left open in it."""
+    kept, done, place = [], 0, 0
+    while (start := line.find("![", place)) >= 0:
+        middle = line.find("]", start + 2)
+        end = line.find(")", middle + 2) if middle >= 0 else -1
+        if end < 0:
+            break
+        place = middle + 1
+        if line.startswith("(", middle + 1):
+            kept.append(line[done:start])
+            done = place = end + 1
+    return "".join([*kept, line[done:]])
+
+
+def _heading(line: str) -> tuple[int, str] | None:
+    """The level and the words of a heading, without the signs that may close it."""
+    marked = line.lstrip("#")
+    level = len(line) - len(marked)
+    words = marked.strip(BLANKS)
+    if not 1 <= level <= 6 or not marked.startswith(tuple(BLANKS)) or not words:
+        return None
+    return level, words.rstrip("#").rstrip(BLANKS) or words
+
+
 def _sections(body: str, source: str, title: str) -> Iterator[ParsedSection]:
     """The sections in order, each knowing its parent. A title comes from the front matter,
     from a single first heading of level 1, or from the file's name."""
     root = ParsedSection(slugify(source), title or _name_to_title(source), 0)
     if not title:
         root, body = _take_title(root, body)
-    open_sections, fenced, used = [root], False, {root.slug}
+    open_sections, fenced, used = [root], False, UsedSlugs([root.slug])
     yield_order = [root]
     for line in body.split("\n"):
         if _FENCE.match(line):
             fenced = not fenced
-        heading = None if fenced else _HEADING.match(line)
+        heading = None if fenced else _heading(line)
         if heading is None:
             open_sections[-1].lines.append(line)
             continue
-        level = len(heading.group(1))
+        level, title = heading
         while len(open_sections) > 1 and open_sections[-1].level >= level:
             open_sections.pop()
         parent = open_sections[-1]
-        words, slug = _split_slug(heading.group(2))
+        words, slug = _split_slug(title)
         if slug in used:
             reason = f"two sections are called {{#{slug}}}"
             raise ImportProblem(source, reason, "duplicate_slug", slug)
-        slug = slug or _unique(slugify(f"{root.slug}-{words}"), used)
+        slug = slug or used.free(slugify(f"{root.slug}-{words}"))
         used.add(slug)
         section = ParsedSection(slug, words, level, parent=parent)
         open_sections.append(section)
@@ -168,10 +202,10 @@ def _sections(body: str, source: str, title: str) -> Iterator[ParsedSection]:
 
 def _take_title(root: ParsedSection, body: str) -> tuple[ParsedSection, str]:
     lines = body.lstrip("\n").split("\n")
-    heading = _HEADING.match(lines[0]) if lines else None
-    if heading is None or len(heading.group(1)) != 1:
+    heading = _heading(lines[0])
+    if heading is None or heading[0] != 1:
         return root, body
-    words, slug = _split_slug(heading.group(2))
+    words, slug = _split_slug(heading[1])
     return ParsedSection(slug or root.slug, words, 0), "\n".join(lines[1:])
 
 
@@ -189,10 +223,3 @@ def slugify(text: str) -> str:
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     slug = re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")
     return slug[:SLUG_LENGTH].rstrip("-") or "section"
-
-
-def _unique(slug: str, used: set[str]) -> str:
-    candidate, number = slug, 2
-    while candidate in used:
-        candidate, number = f"{slug}-{number}", number + 1
-    return candidate

@@ -15,6 +15,7 @@ from flask_login import current_user
 from app.allergens import ALLERGENS
 from app.db import new_id
 from app.errors import Conflict, InvalidInput, NotFound
+from app.issued_ids import own_id
 from app.skills.knowledge import editors
 from app.skills.knowledge.editing import StaleEdit
 from app.skills.knowledge.editing_forms import (
@@ -69,7 +70,7 @@ def create(kind: str) -> ResponseReturnValue:
     if request.form.get("action") == "rows":
         return _product_page(form, product_id, unsaved=True)
     try:
-        made = create_product(db_session(), product_id, kind, _draft(form, None))
+        made = create_product(db_session(), own_id(product_id), kind, _draft(form, None))
     except InvalidInput as error:
         db_session().rollback()
         page = _product_page(form, product_id, unsaved=True, errors=editors.told(error))

@@ -13,6 +13,8 @@ from app.skills.service_requests.collecting_tools import (
     RecordAnswers,
     RequestFieldInput,
 )
+from app.skills.service_requests.consents import CONSENTS
+from app.skills.service_requests.going_on import pending_question
 from app.skills.service_requests.offering import offer_request, open_work
 from app.skills.service_requests.parts import PARTS
 from app.skills.service_requests.posting import STEPS
@@ -43,6 +45,8 @@ SKILL = Skill(
     wishes={"service_requests": find_wish},
     standing={"service_requests": tell_standing},
     steps=STEPS,
+    consents=CONSENTS,
+    questions={"service_requests": pending_question},
     redraws={"type_selector": redraw, "field_widget": redraw},
     offers={"suggest_service_request_type": offer_request},
     open_work={"service_requests": open_work},

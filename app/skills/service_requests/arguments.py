@@ -12,8 +12,15 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.assistant.tool import Arguments
+from app.fields.definitions import MOST_FIELDS
+from app.skills.service_requests.definitions import MOST_QUESTIONS
 
 LONGEST_SAID = 4_000
+# With the fields that every type has beside its own.
+MOST_VALUES = 2 * MOST_FIELDS
+# Of all the fields of a request together.
+MOST_FILES = 1_000
+MOST_FACTS = 20
 EXAMPLES = Path(__file__).with_name("examples.yaml")
 
 
@@ -66,15 +73,20 @@ class RecordArguments(Arguments):
 
     values: dict[str, Any] | None = Field(
         None,
+        max_length=MOST_VALUES,
         description="Values by field_id, only what the person said. Options by their value, days"
         " as YYYY-MM-DD, an address as {line1, line2, city, state, postal, country}.",
     )
     said: str = Field("", max_length=LONGEST_SAID, description="Leave empty where you give values.")
     skipped: list[str] | None = Field(
-        None, description="The field_ids of optional fields that the person does not want to fill."
+        None,
+        max_length=MOST_VALUES,
+        description="The field_ids of optional fields that the person does not want to fill.",
     )
     questions_answers: list[QuestionAnswer] | None = Field(
-        None, description="The clarifying question that you asked, and what the person answered."
+        None,
+        max_length=MOST_QUESTIONS,
+        description="The clarifying question that you asked, and what the person answered.",
     )
     no_more_questions: bool = Field(
         False, description="The person wants no more clarifying questions."
@@ -88,18 +100,24 @@ class RecordArguments(Arguments):
 
 class EvaluateArguments(Arguments):
     type_id: UUID | None = None
-    form_data: dict[str, Any] | None = Field(None, description="Values by field_id.")
-    questions_answers: list[QuestionAnswer] | None = None
+    form_data: dict[str, Any] | None = Field(
+        None, max_length=MOST_VALUES, description="Values by field_id."
+    )
+    questions_answers: list[QuestionAnswer] | None = Field(None, max_length=MOST_QUESTIONS)
 
 
 class SubmitArguments(Arguments):
     """`thread_id` and `begun_at` say which conversation and which request of it: the server's."""
 
     type_id: UUID | None = None
-    form_data: dict[str, Any] | None = Field(None, description="Values by field_id.")
-    questions_answers: list[QuestionAnswer] | None = None
-    ai_resolution: dict[str, Any] | None = Field(None, description="Leave it to the house.")
-    file_references: list[FileReference] | None = None
+    form_data: dict[str, Any] | None = Field(
+        None, max_length=MOST_VALUES, description="Values by field_id."
+    )
+    questions_answers: list[QuestionAnswer] | None = Field(None, max_length=MOST_QUESTIONS)
+    ai_resolution: dict[str, Any] | None = Field(
+        None, max_length=MOST_FACTS, description="Leave it to the house."
+    )
+    file_references: list[FileReference] | None = Field(None, max_length=MOST_FILES)
     thread_id: UUID | None = Field(None, description="Leave it to the house.")
     begun_at: UUID | None = Field(None, description="Leave it to the house.")
     digest: str = Field("", max_length=64, description="Leave it to the house.")

@@ -7,6 +7,7 @@ from typing import Any
 
 from flask_babel import gettext as _
 
+from app.assistant.consent import Question
 from app.assistant.parts import Suggestion
 from app.assistant.tool import ReadTool, ToolContext, ToolFailure, ToolResult
 from app.fields.definitions import Words
@@ -14,7 +15,7 @@ from app.skills.service_requests.arguments import SuggestArguments, TypeArgument
 from app.skills.service_requests.catalog import TypeNode, load_form, load_tree
 from app.skills.service_requests.definitions import RequestField, RequestForm
 from app.skills.service_requests.drafting import state_in, take
-from app.skills.service_requests.going_on import ask_which_one, go_on
+from app.skills.service_requests.going_on import about_another, ask_which_one, go_on
 from app.skills.service_requests.parts import TreeNode, TypeSelectorPart
 from app.skills.service_requests.reading.intent import rank_types
 from app.skills.service_requests.reading.values import read_said
@@ -100,7 +101,8 @@ def _ask_about_open(
         Suggestion(label=_("Go on with “%(name)s”", name=name), message=_("Go on with it")),
     ]
     payload = {"open_request": str(form.type_id), "ask": said, "say": said}
-    return ToolResult(payload, suggestions=chips, final_text=said)
+    question = Question(said, about_another(state))
+    return ToolResult(payload, suggestions=chips, final_text="", question=question)
 
 
 class GetForm(ReadTool):

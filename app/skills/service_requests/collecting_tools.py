@@ -8,12 +8,11 @@ from typing import Any
 from flask_babel import gettext as _
 from sqlalchemy import select
 
-from app.assistant.fast_paths import read_answer
 from app.assistant.models import Message, own
 from app.assistant.tool import ReadTool, ToolContext, ToolFailure, ToolResult
 from app.db import ScopedSession
 from app.fields.definitions import dump_fields
-from app.folding import fold, words
+from app.folding import fold
 from app.skills.service_requests.arguments import (
     CancelArguments,
     EvaluateArguments,
@@ -24,12 +23,10 @@ from app.skills.service_requests.arguments import (
 from app.skills.service_requests.choosing_tools import PROMPT, describe_field
 from app.skills.service_requests.definitions import PRIORITY, RequestField
 from app.skills.service_requests.drafting import state_in, take
-from app.skills.service_requests.going_on import ask_whether_solved, go_on, yes_or_no
+from app.skills.service_requests.going_on import go_on, tell_solution
 from app.skills.service_requests.parts import FieldWidgetPart
-from app.skills.service_requests.reading.replies import read_want
 from app.skills.service_requests.reading.values import read_said
 from app.skills.service_requests.recording import (
-    SAID_SHARE,
     Recording,
     cleared_between,
     read_by_id,
@@ -144,7 +141,7 @@ class RecordAnswers(ReadTool):
                 )
         for field, raw in _by_id(before, arguments.values or {}):
             recording.take(before, field, raw, around, is_inferred=not was_said(field, raw, heard))
-        steps = [*recording.steps, *_other_steps(before, arguments, heard)]
+        steps = [*recording.steps, *_other_steps(before, arguments)]
         if arguments.go_on:
             steps.append({"type": "another_declined"})
         take(context, *steps)
@@ -189,7 +186,7 @@ def _by_id(state: RequestState, values: Mapping[str, Any]) -> list[tuple[Request
         ) from None
 
 
-def _other_steps(state: RequestState, arguments: Any, heard: Sequence[str]) -> list[dict[str, Any]]:
+def _other_steps(state: RequestState, arguments: Any) -> list[dict[str, Any]]:
     """The steps beside values."""
     assert state.form is not None
     steps: list[dict[str, Any]] = []
@@ -204,32 +201,12 @@ def _other_steps(state: RequestState, arguments: Any, heard: Sequence[str]) -> l
         steps.append({"type": "field_skipped", "field_id": str(field.field_id)})
     for each in arguments.questions_answers or ():
         _check_question(each.question)
-        _check_answer(arguments.questions_answers, heard)
         steps.append({"type": "question_answer", **each.model_dump()})
     if arguments.no_more_questions:
-        if not heard or read_want(state, heard[0]) not in ("skip", "end_questions"):
-            raise _not_said("The person has not said that.", "no_more_questions")
         steps.append({"type": "questions_ended"})
     if arguments.resolved is not None:
-        steps.append(_resolution_step(state, arguments.resolved, heard))
+        steps.append(_resolution_step(state, arguments.resolved))
     return steps
-
-
-def _check_answer(given: Sequence[Any], heard: Sequence[str]) -> None:
-    """One question at a time, and its answer in the person's own words."""
-    said = set(words(heard[0])) if heard else set()
-    answer = set(words(given[0].answer))
-    if len(given) > 1 or len(answer & said) < SAID_SHARE * len(answer):
-        raise _not_said("Ask one question at a time and wait.", "questions_answers")
-
-
-def _not_said(message: str, field: str) -> ToolFailure:
-    return ToolFailure(
-        message,
-        suggestion="Ask the clarifying question and record what the person answers.",
-        code="invalid_input",
-        field=field,
-    )
 
 
 def _check_question(question: str) -> None:
@@ -242,20 +219,9 @@ def _check_question(question: str) -> None:
         )
 
 
-def _resolution_step(state: RequestState, accepted: bool, heard: Sequence[str]) -> dict[str, Any]:
-    """The person's own yes or no; a model's word for it counts for nothing."""
+def _resolution_step(state: RequestState, accepted: bool) -> dict[str, Any]:
     if state.resolution is None or state.resolution.is_accepted is not None:
         raise ToolFailure("No solution was proposed.", code="invalid_input", field="resolved")
-    answer = read_answer(heard[0]) if heard else None
-    if answer != ("yes" if accepted else "no"):
-        raise ToolFailure(
-            "Only an explicit yes or no counts.",
-            suggestion="Ask again whether it resolved the issue.",
-            say=ask_whether_solved(),
-            code="clarify",
-            field="resolved",
-            chips=yes_or_no(),
-        )
     return {
         "type": "resolution",
         "user_accepted": accepted,
@@ -321,9 +287,8 @@ class EvaluateResolution(ReadTool):
             return go_on(context, payload=_evaluated(False, found.confidence, "", threshold))
         shown = {"confidence_score": found.confidence, "proposed_answer": found.answer}
         take(context, {"type": "resolution_shown", **shown})
-        said = _("This may solve it right away:") + "\n\n" + found.answer
         payload = _evaluated(True, found.confidence, found.answer, threshold)
-        return go_on(context, said, payload=payload)
+        return go_on(context, payload=payload, solution=tell_solution(found.answer))
 
 
 def _evaluated(resolvable: bool, confidence: int, answer: str, threshold: int) -> dict[str, Any]:

@@ -39,6 +39,10 @@ class RequestField(Stored):
         """Whether it is asked for in words."""
         return self.field.type in CONVERSATIONAL
 
+    def is_unanswered(self, value: Any) -> bool:
+        """Whether a value that was read says nothing; no is an answer where a box may stay open."""
+        return value is None and (self.field.type != "checkbox" or self.field.required)
+
 
 class Question(Stored):
     """What somebody who looks after such requests would ask; not where `unless` has a value."""

@@ -49,7 +49,10 @@ def load_state(
     session: ScopedSession, thread_id: UUID, end: UUID | None, language: str
 ) -> RequestState:
     """The request of a conversation, on the branch that ends in message `end`."""
-    steps = load_steps(session, thread_id, end)
+    return _state_after(session, load_steps(session, thread_id, end), language)
+
+
+def _state_after(session: ScopedSession, steps: Sequence[Step], language: str) -> RequestState:
     return state_of(session, steps, surroundings(session, language)) if steps else RequestState()
 
 
@@ -66,9 +69,9 @@ def state_in(session: ScopedSession, context: ToolContext) -> RequestState:
     Raises:
         ToolFailure: nothing that is said here is kept.
     """
-    if context.thread_id is None or context.reply_id is None or context.take_steps is None:
+    if context.load_steps is None or context.take_steps is None:
         raise ToolFailure("There is no conversation here that could be kept.", recoverable=False)
-    return load_state(session, context.thread_id, context.reply_id, context.language)
+    return _state_after(session, context.load_steps(session), context.language)
 
 
 def take(context: ToolContext, *steps: dict[str, Any]) -> None:

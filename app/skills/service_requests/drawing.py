@@ -23,6 +23,7 @@ from app.skills.service_requests.definitions import TITLE
 from app.skills.service_requests.models import RequestUpdate, ServiceRequest
 from app.skills.service_requests.sla import Standing, ended_at, span, standing
 from app.skills.service_requests.stored import read_form
+from app.skills.service_requests.words import status_words
 from app.skills.service_requests.working import change_in_words
 
 STEP_WORDS = {
@@ -171,8 +172,8 @@ def draw_stages(request: ServiceRequest) -> list[Stage]:
     stages = [
         Stage(_("Sent in"), request.submitted_at),
         Stage(_("Being looked at"), request.responded_at),
-        Stage(_("Resolved"), request.resolved_at),
-        Stage(_("Closed"), request.closed_at),
+        Stage(status_words()["resolved"], request.resolved_at),
+        Stage(status_words()["closed"], request.closed_at),
     ]
     # What was closed without being resolved, or looked at, went past that.
     return [

@@ -64,27 +64,27 @@ class _Reader:
 
     def state(self) -> RequestState:
         return RequestState(
-            self.is_choosing,
-            self.query,
-            self.selector,
-            self.form,
-            self.begun_at,
-            dict(self.told),
-            {name: why for name, why in self.problems.items() if name not in self.told},
-            frozenset(self.skipped),
-            frozenset(self.in_words),
-            self.awaited,
-            self.asked_by,
-            self.declined,
-            self.asked,
-            tuple(self.answers),
-            self.has_ended_questions,
-            self.is_evaluated,
-            self.resolution,
-            self.confidence,
-            self.has_offered_optional,
-            self.another,
-            self.submitted,
+            is_choosing=self.is_choosing,
+            query=self.query,
+            selector=self.selector,
+            form=self.form,
+            begun_at=self.begun_at,
+            told=dict(self.told),
+            problems={name: why for name, why in self.problems.items() if name not in self.told},
+            skipped=frozenset(self.skipped),
+            in_words=frozenset(self.in_words),
+            awaited=self.awaited,
+            asked_by=self.asked_by,
+            declined=self.declined,
+            asked=self.asked,
+            answers=tuple(self.answers),
+            has_ended_questions=self.has_ended_questions,
+            is_evaluated=self.is_evaluated,
+            resolution=self.resolution,
+            confidence=self.confidence,
+            has_offered_optional=self.has_offered_optional,
+            another=self.another,
+            submitted=self.submitted,
         )
 
     def field_of(self, step: Step) -> RequestField | None:
@@ -141,7 +141,7 @@ class _Reader:
         self.problems.pop(name, None)
         before = self.told.pop(name, None)
         self._settle(name)
-        if value is None and (found.field.type != "checkbox" or found.field.required):
+        if found.is_unanswered(value):
             return
         self.told[name] = Told(
             # A box that somebody said no to has an answer, though it has no value.

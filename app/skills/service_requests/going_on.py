@@ -6,16 +6,23 @@ and puts the question into its own words.
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from flask_babel import gettext as _
 
+from app.assistant.consent import Question
 from app.assistant.parts import Part, Suggestion
 from app.assistant.tool import ToolContext, ToolResult
+from app.db import ScopedSession
+from app.markdown import join_paragraphs
 from app.skills.service_requests.definitions import QUESTIONS_ASKED, RequestField
 from app.skills.service_requests.drafting import state_in, take
 from app.skills.service_requests.state import Next, RequestState, next_question, next_step
+from app.skills.service_requests.submitting import digest_of_state
 from app.skills.service_requests.wording import (
     USUAL_QUESTIONS,
     offer_optional,
@@ -24,6 +31,7 @@ from app.skills.service_requests.wording import (
     ways_out,
 )
 
+_SOURCE = re.compile(r" ?\[\d+\]")
 NEXT_TOOLS = {
     "evaluate": "evaluate_ai_resolution",
     "submit": "submit_service_request",
@@ -38,10 +46,12 @@ def go_on(
     payload: Mapping[str, Any] | None = None,
     parts: Sequence[Part] = (),
     shows: bool = False,
+    solution: str = "",
 ) -> ToolResult:
     """The result of a tool that has taken its steps: the state now, and what comes next.
 
-    `said` is what it did; with `shows` the request so far is drawn.
+    `said` is what it did; with `shows` the request so far is drawn. `solution` is how a solution
+    was told, with the numbers of its sources.
     """
     with context.transaction() as session:
         state = state_in(session, context)
@@ -52,12 +62,18 @@ def go_on(
     is_first = step.kind == "question" and not state.answers and not state.asked
     told = {**(payload or {}), "state": told_to_model(state, context.language)}
     drawn = list(parts)
+    if step.kind == "resolution":
+        asked = ask_resolution(state, context.language, solution)
+        drawn += asked.parts
+        told["ask"] = asked.text
+        result = _result(join_paragraphs(said, solution, asked.text), told, drawn, yes_or_no())
+        return replace(result, final_text=join_paragraphs(said, solution), question=asked)
     if shows or is_first:
         so_far = summary_of(state, context.language)
         drawn.append(so_far.model_copy(update={"is_open": shows}))
     if (stuck := stuck_at(state)) is not None:
         words, chips = ways_out(stuck, context.language)
-        return _result(_joined(said, words), told, drawn, chips)
+        return _result(join_paragraphs(said, words), told, drawn, chips)
     if step.kind == "field" and step.field is not None:
         asks = {"field_id": str(step.field.field_id)}
         told["next"] = {"tool": "request_field_input", "arguments": asks}
@@ -67,7 +83,7 @@ def go_on(
         return _result(said, told, drawn)
     words, chips = _ask(state, step, context)
     told["ask"] = words
-    return _result(_joined(said, words), told, drawn, chips)
+    return _result(join_paragraphs(said, words), told, drawn, chips)
 
 
 def stuck_at(state: RequestState) -> RequestField | None:
@@ -93,17 +109,11 @@ def _result(
     return ToolResult({**payload, **({"say": said} if said else {})}, parts, chips)
 
 
-def _joined(*texts: str) -> str:
-    return "\n\n".join(filter(None, texts))
-
-
 def _ask(state: RequestState, step: Next, context: ToolContext) -> tuple[str, list[Suggestion]]:
     """The words of what comes next where it is a question and not a field, and its chips."""
     if step.kind == "optional":
         take(context, {"type": "optional_offered"})
         return offer_optional(step, context.language), optional_chips(step, context.language)
-    if step.kind == "resolution":
-        return ask_whether_solved(), yes_or_no()
     question = question_of(state, context.language)
     if question != state.asked:
         take(context, {"type": "question_asked", "question": question})
@@ -144,6 +154,50 @@ def ask_which_one(name: str) -> str:
 
 def ask_whether_solved() -> str:
     return _("Did this resolve your issue?")
+
+
+def ask_whether_to_cancel() -> str:
+    return _("Shall I cancel the request? Nothing of it will be kept.")
+
+
+def about_resolution(state: RequestState) -> str:
+    """The name of the question whether a solution helped: a yes files what there is now, solved."""
+    answer = state.resolution.answer if state.resolution else ""
+    digest = hashlib.sha256(f"{digest_of_state(state)} {answer}".encode()).hexdigest()
+    return f"resolution {digest}"
+
+
+def ask_resolution(state: RequestState, language: str, solution: str = "") -> Question:
+    """Whether a solution helped, with the solution and with all that a yes would file.
+
+    `solution` is how it was told, where that was just now; its sources have no numbers later.
+    """
+    answer = state.resolution.answer if state.resolution else ""
+    told = solution or (tell_solution(_SOURCE.sub("", answer)) if answer else "")
+    return Question(
+        ask_whether_solved(), about_resolution(state), told, (summary_of(state, language),)
+    )
+
+
+def tell_solution(answer: str) -> str:
+    return _("This may solve it right away:") + "\n\n" + answer
+
+
+def pending_question(session: ScopedSession, context: ToolContext) -> Question | None:
+    """Whether the solution helped, as long as nobody has said yes or no."""
+    state = state_in(session, context)
+    if next_step(state).kind != "resolution":
+        return None
+    return ask_resolution(state, context.language)
+
+
+def about_cancelling(state: RequestState) -> str:
+    return f"cancelling {state.begun_at}"
+
+
+def about_another(state: RequestState) -> str:
+    """The name of the question whether the open request makes room for another one."""
+    return f"another {state.begun_at}"
 
 
 def yes_or_no() -> list[Suggestion]:

@@ -49,7 +49,7 @@ from app.skills.service_requests.requests import (
 )
 from app.skills.service_requests.sla import Standing
 from app.skills.service_requests.stored import read_form, type_name
-from app.skills.service_requests.words import PRIORITY_WORDS, REOPEN, STATUS_ACTS, STATUS_WORDS
+from app.skills.service_requests.words import PRIORITY_WORDS, REOPEN, STATUS_ACTS, status_words
 from app.skills.service_requests.working import LONGEST_WORDS, may_become
 
 Choices = list[tuple[str, str]]
@@ -70,7 +70,7 @@ class QueueLine:
 def common(session: ScopedSession) -> dict[str, Any]:
     """What all pages of the requests need: words, and the places that there are for its person."""
     return {
-        "status_words": {name: _(words) for name, words in STATUS_WORDS.items()},
+        "status_words": status_words(),
         "priority_words": {name: _(words) for name, words in PRIORITY_WORDS.items()},
         "has_queue": has_queue(session),
         "sees_all": is_editor(session),
@@ -200,7 +200,8 @@ def _choices(session: ScopedSession) -> dict[str, Choices]:
     """What the queue can be narrowed to."""
     language = reader_language()
     own = session.scope.user_id
-    states = [(each, _(STATUS_WORDS[each])) for each in STATUSES]
+    words = status_words()
+    states = [(each, words[each]) for each in STATUSES]
     people = [(str(id_), name) for id_, name in list_assignees(session) if id_ != own]
     types = [(str(each.id), each.name(language)) for each in list_types(session)]
     return {

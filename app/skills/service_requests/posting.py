@@ -84,7 +84,7 @@ def _read(session: ScopedSession, posted: Posted, field: RequestField, raw: Any)
         value = read_value(field.field, as_raw(field, raw), around)
     except Problem as problem:
         raise InvalidInput(problem.message, field=field_id, **problem.params) from None
-    if value is None and (field.field.type != "checkbox" or field.field.required):
+    if field.is_unanswered(value):
         raise InvalidInput("This is needed.", field=field_id)
     return False if value is None else value
 

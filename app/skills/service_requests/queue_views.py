@@ -15,7 +15,7 @@ from flask_login import current_user
 from app import charts
 from app.db import ScopedSession, read_id, utc_now
 from app.errors import Conflict, InvalidInput
-from app.extensions import limiter
+from app.extensions import limit_person
 from app.skills.service_requests.analytics import RANGES, first_month, measure
 from app.skills.service_requests.blueprint import blueprint
 from app.skills.service_requests.figures import draw_report
@@ -33,11 +33,7 @@ from app.skills.service_requests.working import (
 )
 from app.web import db_session, page_number, require_role, wants_fragment
 
-WRITES = "60 per minute"
-
-
-def _person() -> str:
-    return str(current_user.user_id)
+limit_writes = limit_person("60 per minute", "service requests")
 
 
 def _version() -> int:
@@ -74,7 +70,7 @@ def analytics() -> ResponseReturnValue:
 
 
 @blueprint.post("/<uuid:request_id>/status")
-@limiter.limit(WRITES, key_func=_person)
+@limit_writes
 def set_status(request_id: UUID) -> ResponseReturnValue:
     """Move a request on, or open it again."""
     status, version = request.form.get("status", ""), _version()
@@ -86,7 +82,7 @@ def set_status(request_id: UUID) -> ResponseReturnValue:
 
 
 @blueprint.post("/<uuid:request_id>/priority")
-@limiter.limit(WRITES, key_func=_person)
+@limit_writes
 def set_priority(request_id: UUID) -> ResponseReturnValue:
     """Give a request another priority."""
     priority, version = request.form.get("priority", ""), _version()
@@ -98,7 +94,7 @@ def set_priority(request_id: UUID) -> ResponseReturnValue:
 
 
 @blueprint.post("/<uuid:request_id>/assignee")
-@limiter.limit(WRITES, key_func=_person)
+@limit_writes
 def set_assignee(request_id: UUID) -> ResponseReturnValue:
     """Give a request to somebody, or to nobody."""
     asked, version = request.form.get("assignee", ""), _version()
@@ -119,7 +115,7 @@ def _read_assignee(asked: str) -> UUID | None:
 
 
 @blueprint.post("/<uuid:request_id>/notes")
-@limiter.limit(WRITES, key_func=_person)
+@limit_writes
 def write_note(request_id: UUID) -> ResponseReturnValue:
     """Note something for the house alone."""
     words, key = request.form.get("words", ""), request.form.get("message_key", "")
@@ -127,7 +123,7 @@ def write_note(request_id: UUID) -> ResponseReturnValue:
 
 
 @blueprint.post("/<uuid:request_id>/replies")
-@limiter.limit(WRITES, key_func=_person)
+@limit_writes
 def write_reply(request_id: UUID) -> ResponseReturnValue:
     """Write to the other side; an agent's reply shows up in the requester's open chat."""
     words, key = request.form.get("words", ""), request.form.get("message_key", "")

@@ -39,9 +39,7 @@ class Recording:
         name = about.field.name
         try:
             value = read_value(about.field, raw, around)
-            if value is None and about.field.type != "checkbox":
-                raise Problem("This is needed.")
-            if value is None and about.field.required:
+            if about.is_unanswered(value):
                 raise Problem("This is needed.")
         except Problem as problem:
             self.refused[name] = (about, problem)

@@ -8,21 +8,22 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
 import structlog
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from app.assistant.citations import cited_numbers
-from app.assistant.providers.base import ChatMessage, ModelRequest, ProviderError, TextDelta
+from app.assistant.blocks import read_object
+from app.assistant.citations import CitationFilter, cited_numbers
+from app.assistant.providers.base import ChatMessage, ModelRequest, ProviderError
 from app.assistant.providers.builtin.extract import tell_whole
 from app.assistant.providers.builtin.lines import Line, to_markdown
 from app.assistant.providers.builtin.questions import tells_of_trouble
 from app.assistant.providers.builtin.ranking import Passage
 from app.assistant.providers.builtin.words import stems
 from app.assistant.providers.choice import make_provider
+from app.assistant.providers.whole import read_whole
 from app.assistant.tool import ReadTool, ToolContext
 from app.extensions import services
 from app.skills.service_requests.definitions import TITLE
@@ -134,20 +135,18 @@ def _ask_model(
         ChatMessage("user", _request_text(state, passages, context.language)),
     )
     try:
-        said = ""
         provider = make_provider(settings, on.embedder)
-        with closing(provider.stream(ModelRequest(messages, (), context.language))) as events:
-            for event in events:
-                said += event.text if isinstance(event, TextDelta) else ""
-        given = _Given.model_validate_json(said[said.find("{") : said.rfind("}") + 1])
+        said, _ = read_whole(provider, ModelRequest(messages, (), context.language))
+        given = _Given.model_validate(read_object(said))
     except (ProviderError, ValidationError) as error:
         log.warning("no solution from the model", error=type(error).__name__)
         return None
     known = {passage.cite for passage in passages}
     # What it cites nothing for, it has made up.
-    if given.proposed_answer and not known & set(cited_numbers(given.proposed_answer)):
+    answer = CitationFilter(known).whole(given.proposed_answer).strip()
+    if answer and not cited_numbers(answer):
         return Proposed()
-    return Proposed(given.proposed_answer.strip(), given.confidence_score)
+    return Proposed(answer, given.confidence_score)
 
 
 def _request_text(state: RequestState, passages: Sequence[Passage], language: str) -> str:

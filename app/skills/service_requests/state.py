@@ -9,6 +9,7 @@ The steps and what each does are in `folding`.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -99,6 +100,12 @@ class RequestState:
             for each in self.fields
             if each.field.name in self.told
         }
+
+    @property
+    def stored(self) -> dict[str, Value]:
+        """The values by field_id as JSON keeps them, for holding against what was stored."""
+        stored: dict[str, Value] = json.loads(json.dumps(self.by_id))
+        return stored
 
     @property
     def fields(self) -> tuple[RequestField, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
@@ -10,6 +9,7 @@ from uuid import UUID
 from flask import url_for
 from flask_babel import gettext as _
 
+from app.assistant.consent import Heard
 from app.assistant.models import Message, Thread
 from app.assistant.tool import Draft, Receipt, ToolContext, ToolFailure, WriteTool
 from app.bilingual import in_both
@@ -17,6 +17,7 @@ from app.db import ScopedSession
 from app.errors import ComandaError, InvalidInput
 from app.skills.service_requests.arguments import SubmitArguments, load_examples
 from app.skills.service_requests.choosing_tools import PROMPT
+from app.skills.service_requests.consents import says_it_is_solved, state_heard
 from app.skills.service_requests.drafting import state_in
 from app.skills.service_requests.reading.replies import cancels
 from app.skills.service_requests.state import RequestState, next_step
@@ -72,20 +73,26 @@ class SubmitRequest(WriteTool):
                 field="form_data",
             )
         name = state.form.name
+        is_solved = kind == "submit_solved"
         assert context.thread_id is not None
         return Draft(
             SubmitArguments(
                 type_id=state.form.type_id,
-                form_data=json.loads(json.dumps(state.by_id)),
+                form_data=state.stored,
                 thread_id=context.thread_id,
                 begun_at=UUID(state.begun_at),
                 digest=digest_of_state(state),
             ),
-            in_both(lambda lang: _("Submit this request: %(name)s", name=name.text(lang))),
+            in_both(lambda lang: _summary(name.text(lang), is_solved=is_solved)),
             details_in_both(state),
             in_both(lambda _lang: _("Should I submit this request?")),
-            at_once=kind == "submit_solved",
+            at_once=is_solved,
         )
+
+    def is_consented(self, session: ScopedSession, arguments: Any, heard: Heard) -> bool:
+        """The yes to a solution files what had been collected when it was shown, and no more."""
+        before = state_heard(session, heard)
+        return says_it_is_solved(before, heard) and arguments.digest == digest_of_state(before)
 
     def execute(self, session: ScopedSession, arguments: Any) -> Receipt:
         language = _language_of(session, arguments)
@@ -120,8 +127,14 @@ class SubmitRequest(WriteTool):
         return isinstance(error, InvalidInput)
 
 
+def _summary(name: str, *, is_solved: bool) -> str:
+    if is_solved:
+        return _("File this request as solved: %(name)s", name=name)
+    return _("Submit this request: %(name)s", name=name)
+
+
 def _agree(given: Mapping[str, Any], state: RequestState) -> bool:
-    held = json.loads(json.dumps(state.by_id))
+    held = state.stored
     return all(held.get(field_id) == value for field_id, value in given.items())
 
 

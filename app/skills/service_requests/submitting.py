@@ -117,7 +117,7 @@ def _check(
                 field=str(each.field_id),
                 label=label,
             )
-    if dict(shown) != json.loads(json.dumps(state.by_id)):
+    if dict(shown) != state.stored:
         raise _changed()
 
 
@@ -146,7 +146,7 @@ def _write(
         type_id=found.id,
         type_version=state.form.version,
         form=form_as_it_is(state),
-        values=json.loads(json.dumps(state.by_id)),
+        values=state.stored,
         origins=_origins(state),
         title=str(state.values.get(TITLE, "")),
         priority=str(state.values.get(PRIORITY, found.priority)),

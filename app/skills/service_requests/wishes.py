@@ -13,6 +13,7 @@ from typing import Any
 from flask_babel import force_locale, get_locale
 from flask_babel import gettext as _
 
+from app.assistant.fast_paths import read_answer
 from app.assistant.providers.builtin.reading import emergency_in
 from app.assistant.registry import Moment
 from app.assistant.steps import Step
@@ -24,7 +25,10 @@ from app.skills.service_requests.definitions import QUESTIONS_ASKED, RequestFiel
 from app.skills.service_requests.drafting import state_of
 from app.skills.service_requests.going_on import (
     NEXT_TOOLS,
+    about_another,
+    about_resolution,
     ask_whether_solved,
+    ask_whether_to_cancel,
     ask_which_one,
     number_question,
     question_of,
@@ -78,6 +82,8 @@ def find_wish(session: ScopedSession, moment: Moment) -> Hints:
     with force_locale(moment.language):
         if moment.step is not None:
             return _after_step(session, moment, moment.step, around)
+        if state.form is not None and (found := _about_cancelling(moment)) is not None:
+            return found
         if state.form is not None:
             return _open_request(session, state, moment.message, moment.language, around)
         tree = load_tree(session)
@@ -127,6 +133,17 @@ def _choosing(message: str, tree: Sequence[TypeNode]) -> Hints | None:
     return _want("get_service_request_form", type_id=str(found.id)) if found else None
 
 
+def _about_cancelling(moment: Moment) -> Hints | None:
+    """The answer to whether the request shall be cancelled, where that was asked last."""
+    last = moment.history[-1].text if moment.history else ""
+    if not last.endswith(ask_whether_to_cancel()):
+        return None
+    answer = read_answer(moment.message)
+    if answer == "yes":
+        return _want("cancel_service_request")
+    return _want(RECORD) if answer == "no" else None
+
+
 def _open_request(
     session: ScopedSession, state: RequestState, message: str, language: str, around: Surroundings
 ) -> Hints:
@@ -163,7 +180,8 @@ def _about_asking(state: RequestState, want: str, language: str) -> Hints | None
     if want == "repeat" and field is not None and _is_shown(state, field):
         return _want("request_field_input", field_id=str(field.field_id))
     if want in ("why", "repeat"):
-        return {"reply": _asked_again(state, want, language)}
+        about = {"asks": about_resolution(state)} if state.resolution else {}
+        return {"reply": _asked_again(state, want, language), **about}
     return _want(RECORD, show=True) if want == "show" else None
 
 
@@ -187,10 +205,10 @@ def _about_another(want: str, state: RequestState, message: str, around: Surroun
     if want in ("no", "go_on", "skip"):
         return _want(RECORD, go_on=True)
     if is_question(message):
-        return {"lead_back": _which_one(state)}
+        return {"lead_back": _which_one(state), "asks": about_another(state)}
     if read_said(state, message, around):
         return _want(RECORD, go_on=True, said=message)
-    return {"reply": _which_one(state)}
+    return {"reply": _which_one(state), "asks": about_another(state)}
 
 
 def _which_one(state: RequestState) -> str:
@@ -208,8 +226,9 @@ def _answer_to_solution(
     if read_said(state, message, around):
         return _want(RECORD, said=message)
     if is_question(message):
-        return {"lead_back": ask_whether_solved()}
-    return {"reply": _("Please say yes or no.") + " " + ask_whether_solved()}
+        return {"lead_back": ask_whether_solved(), "asks": about_resolution(state)}
+    asked = _("Please say yes or no.") + " " + ask_whether_solved()
+    return {"reply": asked, "asks": about_resolution(state)}
 
 
 def _without_values(

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
+from flask_babel import gettext as _
+from flask_babel import pgettext
+
 from app.errors import N_
 
-STATUS_WORDS = {
-    "new": N_("New"),
-    "in_progress": N_("In progress"),
-    "waiting": N_("Waiting"),
-    "resolved": N_("Resolved"),
-    "closed": N_("Closed"),
-}
 PRIORITY_WORDS = {
     "low": N_("Low"),
     "normal": N_("Normal"),
@@ -25,3 +21,14 @@ STATUS_ACTS = {
     "closed": N_("Close"),
 }
 REOPEN = N_("Reopen")
+
+
+def status_words() -> dict[str, str]:
+    """What each status is called; of a request, for languages in which that shows in the word."""
+    return {
+        "new": pgettext("request", "New"),
+        "in_progress": _("In progress"),
+        "waiting": _("Waiting"),
+        "resolved": pgettext("request", "Resolved"),
+        "closed": pgettext("request", "Closed"),
+    }

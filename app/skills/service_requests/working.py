@@ -20,6 +20,7 @@ from app.accounts.audit import record
 from app.accounts.models import User
 from app.db import ScopedSession, utc_now
 from app.errors import N_, Conflict, Forbidden, InvalidInput
+from app.plain_text import clean_line, clean_lines
 from app.skills.service_requests.models import PRIORITIES, RequestUpdate, ServiceRequest
 from app.skills.service_requests.replying import reply_in_thread
 from app.skills.service_requests.requests import Seen, list_agents, load_request
@@ -30,7 +31,7 @@ from app.skills.service_requests.telling import (
     tell_reply,
     tell_status,
 )
-from app.skills.service_requests.words import PRIORITY_WORDS, STATUS_WORDS
+from app.skills.service_requests.words import PRIORITY_WORDS, status_words
 
 LONGEST_WORDS = 4_000
 LONGEST_KEY = 64
@@ -83,8 +84,9 @@ def change_in_words(kind: str, after: str) -> str:
         return _("It is another version now")
     if kind == "assignment":
         return _("Assigned to %(name)s", name=after) if after else _("Assigned to nobody")
-    words = STATUS_WORDS if kind == "status" else PRIORITY_WORDS
-    return _(words.get(after, after))
+    if kind == "status":
+        return status_words().get(after, after)
+    return _(PRIORITY_WORDS.get(after, after))
 
 
 def moments_of(
@@ -298,8 +300,8 @@ def _find_said(session: ScopedSession, seen: Seen, key: str) -> RequestUpdate | 
 
 
 def _checked(words: str) -> str:
-    words = words.replace("\0", "").replace("\r\n", "\n").strip()
-    if not words:
+    words = clean_lines(words).strip()
+    if not clean_line(words):
         raise InvalidInput("Write something first.", field="words")
     if len(words) > LONGEST_WORDS:
         raise InvalidInput(

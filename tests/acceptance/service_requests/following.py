@@ -36,7 +36,7 @@ class FollowingModel:
         return True
 
     def steps(self, call: RecordedCall) -> Sequence[Step]:
-        if (solved := self._solution(call)) is not None:
+        if (solved := solution_for(call, self.confidence)) is not None:
             return [Say(solved, sizes=40)]
         if not call.since_message:
             self.given.append(call.message)
@@ -53,15 +53,16 @@ class FollowingModel:
         following = call.tool_results[-1].get("next")
         return (following["tool"], following["arguments"]) if following else None
 
-    def _solution(self, call: RecordedCall) -> str | None:
-        """What it makes of the passages that it is given with a request; None for all else."""
-        try:
-            passages = json.loads(call.message)["passages"]
-        except (ValueError, KeyError, TypeError):
-            return None
-        said = passages[0]["text"].split(". ")[0].strip().replace("\n", " ")
-        answer = f"{said} [{passages[0]['number']}]"
-        return json.dumps({"proposed_answer": answer, "confidence_score": self.confidence})
+
+def solution_for(call: RecordedCall, confidence: int = 90) -> str | None:
+    """What a model makes of the passages that it is given with a request; None for all else."""
+    try:
+        passages = json.loads(call.message)["passages"]
+    except (ValueError, KeyError, TypeError):
+        return None
+    said = passages[0]["text"].split(". ")[0].strip().replace("\n", " ")
+    answer = f"{said} [{passages[0]['number']}]"
+    return json.dumps({"proposed_answer": answer, "confidence_score": confidence})
 
 
 def step_of(call: RecordedCall) -> dict[str, Any] | None:

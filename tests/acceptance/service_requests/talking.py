@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import re
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -92,6 +92,7 @@ class Talk:
                 accepted = accept_message(
                     session,
                     thread_id=self.thread_id,
+                    may_begin=True,
                     message=words,
                     language=self.language,
                     request={"domain": "manual"},
@@ -131,13 +132,17 @@ class Talk:
     def _upload(self, name: str) -> dict[str, Any]:
         """Add a picture as the widget does, which then says where it is."""
 
-        def store(session: ScopedSession) -> tuple[UUID, int]:
-            picture = io.BytesIO(samples.picture(size=(64, 48)))
-            stored = store_upload(session, services().files, picture, name, kinds=("image",))
-            session.flush()
-            return stored.id, stored.size
-
-        self.uploads[name], size = self._look(store)
+        on = self.app.extensions["comanda"]
+        with (
+            tempfile.TemporaryFile() as picture,
+            self.app.app_context(),
+            on.database.session(self._scope) as session,
+        ):
+            picture.write(samples.picture(size=(64, 48)))
+            picture.seek(0)
+            stored = store_upload(session, on.files, picture, name, kinds=("image",))
+            session.commit()
+            self.uploads[name], size = stored.id, stored.size
         return {"path": f"/files/{self.uploads[name]}", "name": name, "size": size}
 
     def _remove(self, name: str) -> None:

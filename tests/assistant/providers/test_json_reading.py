@@ -9,7 +9,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.assistant.providers.json_reading import Answer, WordsReader, read_reply
+from app.assistant.providers.json_reading import (
+    MOST_OBJECTS,
+    Answer,
+    Unreadable,
+    WordsReader,
+    read_reply,
+)
 
 # All characters that a model's text can have once halves of them are out.
 TEXTS = st.text(st.characters(exclude_categories=("Cs",)), min_size=1).filter(str.strip)
@@ -86,6 +92,15 @@ def test_the_common_faults_of_weak_models_are_read_for_what_they_mean(
     reply = '{"type": "answer", "content": "' + written + '"}'
     assert read(reply) == (words, True)
     assert read(*reply) == (words, True)
+
+
+def test_of_many_objects_the_first_few_are_tried() -> None:
+    answer = '{"type": "answer", "content": "So."}'
+    assert read_reply('{"a": 1}' * (MOST_OBJECTS - 1) + answer) == Answer(
+        type="answer", content="So."
+    )
+    with pytest.raises(Unreadable, match="type"):
+        read_reply('{"a": 1}' * MOST_OBJECTS + answer)
 
 
 def test_a_question_is_read_like_an_answer() -> None:

@@ -11,13 +11,18 @@ monkey.patch_all()
 import json
 import sys
 import time
+from itertools import pairwise
 from typing import Any
 
 import gevent
 
 from app.assistant.providers.base import ChatMessage, ModelRequest, ProviderError, TextDelta
+from app.assistant.providers.json_mode import JsonModeProvider
 from app.assistant.providers.openai import OpenAIProvider
+from app.assistant.tool import ToolResult
+from app.assistant.turn import run_turn
 from app.config import Settings
+from tests.assistant.scripted import LookUp, toolbox
 
 WAYS_TO_STOP = ("kill", "kill with an exception", "time out")
 # How long a stream is left alone before it is stopped: long enough to wait in a read.
@@ -79,6 +84,34 @@ def wait_for_the_first_word(provider: OpenAIProvider) -> dict[str, Any]:
     return {"code": None}
 
 
+def read_flood(provider: OpenAIProvider, mode: str) -> dict[str, Any]:
+    """A turn whose model sends all at once, and what others get of the processor meanwhile."""
+    ticks = [time.process_time()]
+
+    def tick() -> None:
+        while True:
+            gevent.sleep(0)
+            ticks.append(time.process_time())
+
+    asked = JsonModeProvider(provider) if mode == "json" else provider
+    tools = toolbox(LookUp())
+    tools.blocks = {"form_navigation": lambda _value, _context: ToolResult({})}
+    request = ModelRequest((ChatMessage("user", "Are tips shared?"),), (), "en")
+    other = gevent.spawn(tick)
+    gevent.sleep(0)
+    began, code = len(ticks), ""
+    try:
+        for _event in run_turn(request, asked, tools):
+            pass
+    except ProviderError as error:
+        code = error.code
+    ticks.append(time.process_time())
+    other.kill()
+    stretches = sorted(after - before for before, after in pairwise(ticks))
+    return {"code": code, "ticks": len(ticks) - began, "seconds": ticks[-1] - ticks[0],
+            "longest": stretches[-1]}  # fmt: skip
+
+
 def main() -> None:
     base_url, task, *rest = sys.argv[1:]
     seconds = 0.5 if task == "wait for the first word" else 15.0
@@ -88,6 +121,8 @@ def main() -> None:
         report = run_twenty(provider)
     elif task == "wait for the first word":
         report = wait_for_the_first_word(provider)
+    elif task == "flood":
+        report = read_flood(provider, *rest)
     else:
         report = stop_all(provider, rest)
     print(json.dumps(report))

@@ -180,7 +180,7 @@ def test_a_change_and_a_deletion_are_told_in_their_own_fields(
     assert items(database, boss) == []
 
 
-def test_the_gates_answer_is_the_models_own_message_and_the_card_its_arguments(
+def test_the_gates_answer_begins_with_the_models_own_message_and_the_card_has_its_arguments(
     post: Post, answering: Answering
 ) -> None:
     wish = {
@@ -191,7 +191,10 @@ def test_the_gates_answer_is_the_models_own_message_and_the_card_its_arguments(
     }
     answering.provider = JsonModeProvider(ScriptedProvider(say(json.dumps(wish))))
     body = post(message="taxi 12").get_json()
-    assert body["answer"] == "Shall I put the taxi down?"
+    # And then the product's own question, which is what a "yes" answers.
+    own, asked = body["answer"].split("\n\n")
+    assert own == "Shall I put the taxi down?"
+    assert asked.startswith("Would you like me to add taxi $12 for ")
     assert body["proposal"]["args"]["amount"] == "12.00"
     assert body["parts"][0]["summary"]["en"].startswith("Add taxi $12")
 

@@ -120,7 +120,7 @@ def port(
 ) -> Iterator[int]:
     """A web server with two workers."""
     with running(settings, tmp_path_factory.mktemp("processes"), model_url) as processes:
-        program, port = processes.start_web()
+        program, port = processes.start_web(app="tests.fridge_log.unhurried:app")
         yield port
         program.kill()
 

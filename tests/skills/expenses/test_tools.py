@@ -186,7 +186,8 @@ def test_a_house_may_let_a_fully_explicit_add_go_straight_through(
     today = ledger_of(database, member).today
 
     def reply_to(script: list[Any]) -> Message:
-        return answer(app, member, ask(database, member, "Taxi"), ScriptedProvider(script))
+        accepted = ask(database, member, "Add taxi $5 today")
+        return answer(app, member, accepted, ScriptedProvider(script))
 
     explicit = reply_to(add(item="taxi", amount=5, date=str(today)))
     assert [part["type"] for part in explicit.parts] == ["receipt"]

@@ -9,6 +9,7 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.db import Database
+from app.files import examining
 from app.skills.forms.models import Contact
 from tests.factories import CheckedClient, Member, make_contact, make_user, sign_in
 from tests.skills.forms.filling import SHORT, make_template
@@ -147,12 +148,37 @@ def test_tables_come_as_programs_write_them(
         (b"\x00\x01\x02", "This is no table in text."),
         ('Name\n"Ann\n', "cannot be read as a table"),
         ("Name\n" + "x" * 1_048_576, "The file is larger than 1 MB."),
+        ("Name" + ",x" * 200 + "\nAnn\n", "Line 1 has more than 200 columns."),
+        ("Name,Job\nAnn,Host\n\nEva" + ";,|" * 200, "Line 4 has more than 200 columns."),
+        ("Name\nAnn\0\n".encode("utf-16"), "This is no table in text."),
     ],
 )
 def test_what_is_no_table_of_contacts_is_told(
     owner: Database, boss: Member, browser: CheckedClient, content: str | bytes, told: str
 ) -> None:
     assert told in bring(browser, content, 422)
+    assert contacts_of(owner, boss) == {}
+
+
+def test_why_a_table_is_not_taken_is_told_in_ones_language(app: Flask, owner: Database) -> None:
+    spanish = sign_in(app, owner, make_user(owner, role="manager", language="es"))
+    assert "La línea 1 tiene más de 200 columnas." in bring(spanish, "Nombre" + ";" * 200, 422)
+    assert "La tabla tiene 2,001 filas" in bring(spanish, "Nombre\n" + "Ana\n" * 2_001, 422)
+
+
+def test_the_largest_table_that_is_taken_is_taken(
+    owner: Database, boss: Member, browser: CheckedClient
+) -> None:
+    rows = "".join(f"Person {n}{',x' * 199}\n" for n in range(2_000))
+    assert "2000 contacts are new." in bring(browser, f"Name{',' * 199}\n{rows}")
+    assert len(contacts_of(owner, boss)) == 2_000
+
+
+def test_a_table_is_read_in_a_process_of_its_own(
+    owner: Database, boss: Member, browser: CheckedClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(examining.sys, "executable", "/bin/false")
+    assert "The file is damaged or not complete." in bring(browser, "Name\nAnn\n", 422)
     assert contacts_of(owner, boss) == {}
 
 

@@ -12,7 +12,7 @@ from jinja2 import Template
 from PIL import Image
 from sqlalchemy import Engine, event, update
 
-from app.db import Database, new_id
+from app.db import Database
 from app.skills.forms.contacts import find_people
 from app.skills.forms.drafts import Change, change_fields, load_draft
 from app.skills.forms.models import FormDraft, FormTemplate, FormTemplateVersion
@@ -400,10 +400,10 @@ def test_forms_of_other_groups_and_unpublished_ones_cannot_be_begun(
     for other in (foreign, unready):
         browser.page(f"/forms/{other.slug}", 404)
         form = {**form_on(page), "begin": str(other.id), "v-what": "x"}
-        assert browser.post(f"/forms/drafts/{new_id()}", **form).status_code == 404
+        assert browser.post(f"/forms/drafts/{browser.new_id()}", **form).status_code == 404
     for odd in ("", "x"):
         form = {**form_on(page), "begin": odd, "v-what": "x"}
-        assert browser.post(f"/forms/drafts/{new_id()}", **form).status_code == 404
+        assert browser.post(f"/forms/drafts/{browser.new_id()}", **form).status_code == 404
     assert drafts_of(owner, member) == []
 
 

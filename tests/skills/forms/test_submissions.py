@@ -16,7 +16,6 @@ from sqlalchemy import update
 from app.db import Database, utc_now
 from app.skills.forms.models import FormSubmission, FormTemplate
 from app.skills.forms.submissions import PAGE
-from app.spreadsheets import neutral
 from tests.factories import CheckedClient, Member, Page, make_contact, make_user, sign_in
 from tests.skills.forms.filling import (
     EVERY_TYPE,
@@ -180,16 +179,6 @@ def test_a_large_table_is_whole(database: Database, member: Member, manager: Che
     heads, *lines = table(manager)
     assert [line[5] for line in lines] == [f"Case {number}" for number in range(1, 451)]
     assert heads[5] == "What happened"
-
-
-@pytest.mark.parametrize("text", ["=1", "+a", "-a", "@a", "\ta", "\ra", "-", "+1-1", "=1+1\n"])
-def test_what_a_spreadsheet_would_run_is_neutral(text: str) -> None:
-    assert neutral(text) == f"'{text}"
-
-
-@pytest.mark.parametrize("text", ["a=1", "-3", "+3.5", "", "1-2", "ñ"])
-def test_what_it_would_not_run_stays(text: str) -> None:
-    assert neutral(text) == text
 
 
 def text_of(content: bytes) -> tuple[int, str]:

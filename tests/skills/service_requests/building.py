@@ -11,6 +11,7 @@ from flask import Flask
 
 from app.assistant.models import Message, Thread
 from app.assistant.proposals import offer
+from app.assistant.steps import load_steps
 from app.assistant.tool import CitationLedger, ToolContext
 from app.db import Database, new_id
 from app.files.models import StoredFile
@@ -228,6 +229,7 @@ class Talk:
             message_id=head,
             reply_id=head,
             take_steps=lambda _steps: None,
+            load_steps=lambda session: load_steps(session, self.thread_id, head),
         )
         with app.test_request_context("/"):
             draft = tool.propose(SubmitArguments(), context)

@@ -32,6 +32,8 @@ from app.skills.service_requests.reading.intent import (
 )
 from app.skills.service_requests.reading.replies import cancels, is_question, read_want
 from app.skills.service_requests.reading.values import (
+    LONGEST_READ,
+    first_words,
     is_correction,
     is_rewriting,
     name_of_request,
@@ -363,3 +365,31 @@ def test_degrees_without_a_scale_are_to_be_looked_at_in_spanish() -> None:
     )
     [degrees] = [each for each in found if each.field.field.name == "temperature"]
     assert degrees.is_inferred
+
+
+def test_values_are_read_in_the_first_words_and_a_description_is_kept_whole() -> None:
+    early = "We noticed it on 2026-11-20. " + "It drips again and again. " * 60
+    late = "It drips again and again. " * 60 + "We noticed it on 2026-11-20."
+    dated = next(
+        (slug, field.field.name)
+        for slug, starter in STARTERS.items()
+        if starter.category
+        for field in state(slug).form.fields  # type: ignore[union-attr]
+        if field.field.type == "date"
+    )
+    assert dated[1] in said(dated[0], early)
+    assert dated[1] not in said(dated[0], late)
+    written = next(
+        (slug, field.field.name)
+        for slug, starter in STARTERS.items()
+        if starter.category
+        for field in state(slug).form.fields  # type: ignore[union-attr]
+        if field.field.type == "textarea"
+    )
+    assert said(written[0], late, awaited=written[1])[written[1]] == late
+
+
+def test_what_is_read_ends_between_two_words() -> None:
+    assert first_words("1 " * 400) == "1 " * 400
+    assert first_words("12345 " * 1_000) == ("12345 " * (LONGEST_READ // 6)).rstrip()
+    assert first_words("1" * 2_000) == ""

@@ -262,6 +262,7 @@ def test_an_earlier_message_in_other_words_forgets_what_followed_it(
         accept_message(
             session,
             thread_id=talk.thread_id,
+            may_begin=False,
             message="Something else",
             language="en",
             instead_of=first.id,

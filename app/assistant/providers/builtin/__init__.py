@@ -23,6 +23,7 @@ from app.assistant.providers.builtin.decide import Decision, decide
 from app.assistant.providers.builtin.intent import IntentIndex
 from app.assistant.providers.builtin.lines import to_markdown
 from app.assistant.providers.builtin.nonsense import WordShapes
+from app.markdown import join_paragraphs
 from app.retrieval.embedder import WORDLLAMA, Embedder, WordLlamaEmbedder
 
 _WORDS_A_DELTA = 4
@@ -69,13 +70,13 @@ class BuiltinProvider:
             composed = compose(request, self._embedder)
             answers = [to_markdown(lines) for lines in composed.answers]
             if composed.next_call:
-                return Decision("\n\n".join(answers), (composed.next_call,))
-            return Decision("\n\n".join(filter(None, [*answers, _lead_back(request)])))
+                return Decision(join_paragraphs(*answers), (composed.next_call,))
+            return Decision(join_paragraphs(*answers, _lead_back(request)))
         index, shapes = self._index(request.tools)
         decision = decide(request, index, shapes, self._embedder)
         if decision.calls or not _lead_back(request):
             return decision
-        return Decision(f"{decision.text}\n\n{_lead_back(request)}")
+        return Decision(join_paragraphs(decision.text, _lead_back(request)))
 
     def _index(self, tools: tuple[ToolSpec, ...]) -> tuple[IntentIndex, WordShapes]:
         """What the examples of these tools come to, computed once for each set of tools."""

@@ -5,9 +5,7 @@ What it gives is checked field by field as what people make is; once it may try 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -19,12 +17,13 @@ from app.assistant.providers.base import (
     ModelRequest,
     Provider,
     ProviderError,
-    TextDelta,
-    ToolCall,
     ToolSpec,
 )
+from app.assistant.providers.whole import read_whole
 from app.fields.definitions import FIELD_TYPES, Words, dump_fields, read_fields
 from app.icons import SHAPES
+from app.json_text import parse_json
+from app.plain_text import clean_line, clean_value
 from app.skills.forms.building.drafting import Drafted
 from app.skills.forms.models import FORM_TOOLS
 
@@ -95,13 +94,7 @@ def draft_with_model(provider: Provider, sentence: str, language: str) -> Drafte
 
 def _ask(provider: Provider, request: ModelRequest) -> str:
     """What the model gives to the tool, or says in its place."""
-    spoken, given = "", ""
-    with closing(provider.stream(request)) as events:
-        for event in events:
-            if isinstance(event, TextDelta):
-                spoken += event.text
-            elif isinstance(event, ToolCall) and not given:
-                given = event.arguments
+    spoken, given = read_whole(provider, request)
     return given or spoken
 
 
@@ -112,18 +105,15 @@ def _read(said: str) -> Drafted:
         ValueError: it is none; the words tell the model why.
     """
     start, end = said.find("{"), said.rfind("}")
-    try:
-        form = _Form.model_validate(json.loads(said[start : end + 1] or "null"))
-    except RecursionError:
-        raise ValueError("the JSON is nested too deeply") from None
+    form = _Form.model_validate(clean_value(parse_json(said[start : end + 1] or "null")))
     if not form.title:
         raise ValueError("the form needs a title")
     fields = read_fields(form.fields)
     if all(each.type == "heading" for each in fields):
         raise ValueError("the form needs fields to fill in")
     content = {
-        "title_en": form.title.en[:120],
-        "title_es": form.title.es[:120],
+        "title_en": clean_line(form.title.en)[:120],
+        "title_es": clean_line(form.title.es)[:120],
         "description_en": form.description.en,
         "description_es": form.description.es,
         "icon": form.icon if form.icon in SHAPES else "form",

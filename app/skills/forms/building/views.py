@@ -16,8 +16,9 @@ from app.accounts.pages import moment_in_words
 from app.assistant.providers.choice import make_provider
 from app.db import utc_now
 from app.errors import ComandaError, Conflict, InvalidInput
-from app.extensions import limiter, services
+from app.extensions import limit_person, services
 from app.fields.building.work import act
+from app.plain_text import clean_line
 from app.skills.forms.building.drafting import (
     LONGEST_DESCRIPTION,
     Drafted,
@@ -127,7 +128,7 @@ def _new_page(error: ComandaError | None = None) -> ResponseReturnValue:
 
 
 @blueprint.post("/new")
-@limiter.limit(MOST_DRAFTED, key_func=lambda: str(current_user.user_id))
+@limit_person(MOST_DRAFTED, "form templates")
 def add() -> ResponseReturnValue:
     """Begin a form; it is a draft that nobody can fill in yet."""
     try:
@@ -147,7 +148,7 @@ def _drafted(source: str) -> Drafted:
         return Drafted(content_of_starter(starter), starter.slug, "starter")
     if source != "nothing":
         raise InvalidInput("Choose from the list.", field="form")
-    title = " ".join(request.form.get("title", "").split())
+    title = clean_line(request.form.get("title", ""))
     if not 0 < len(title) <= 120:
         raise InvalidInput("Give the form a title of at most 120 characters.", field="title")
     return Drafted({f"title_{reader_language()}": title}, title, "empty")
@@ -155,7 +156,7 @@ def _drafted(source: str) -> Drafted:
 
 def _describe(sentence: str) -> Drafted:
     """A draft of what is described: by the model where there is one, else from the starters."""
-    said = " ".join(sentence.split())
+    said = clean_line(sentence)
     if not said:
         raise InvalidInput("Say in one sentence what the form is for.", field="sentence")
     if len(said) > LONGEST_DESCRIPTION:

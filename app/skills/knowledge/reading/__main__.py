@@ -48,7 +48,8 @@ def _restrain(limits: Limits) -> None:
     """Take from this process what it does not need, before it sees the file."""
     _limit(resource.RLIMIT_AS, limits.memory_bytes)
     # The first limit sends a signal that tells why; only the second, later one just kills.
-    _limit(resource.RLIMIT_CPU, limits.cpu_seconds, limits.cpu_seconds + 2)
+    # Well apart: a stalled machine counts seconds at once, and the later limit is looked at first.
+    _limit(resource.RLIMIT_CPU, limits.cpu_seconds, limits.cpu_seconds + 30)
     _limit(resource.RLIMIT_FSIZE, 0)
     _limit(resource.RLIMIT_NOFILE, OPEN_FILES)
     _limit(resource.RLIMIT_CORE, 0)

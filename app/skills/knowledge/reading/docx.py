@@ -26,6 +26,7 @@ from app.skills.knowledge.reading.result import (
     Unreadable,
 )
 from app.skills.knowledge.reading.tree import TreeBuilder
+from app.slugs import UsedSlugs
 
 PROGRESS_EVERY = 500
 _CONTAINERS = tuple(map(qn, ("w:sdtContent", "w:ins", "w:moveTo", "w:customXml")))
@@ -75,12 +76,12 @@ class _Reader:
 
     def __init__(self, document: Document, source: str) -> None:
         self._styles = Styles(document)
-        self._builder = TreeBuilder(source, set())
+        self._builder = TreeBuilder(source, UsedSlugs())
         self._title = ""
         self._properties = document.core_properties.title or ""
         self._items: list[str] = []
         self._is_numbered = False  # whether the list that is open is
-        self._counts: dict[tuple[str, int], int] = {}
+        self._counts: dict[str, dict[int, int]] = {}  # by list and depth
 
     def take(self, block: Any) -> None:
         if block.tag == qn("w:tbl"):
@@ -116,10 +117,10 @@ class _Reader:
             self._end_list()
         if depth == 0:
             self._is_numbered = is_numbered
-        number = self._counts.get((list_id, depth), 0) + 1
-        self._counts[list_id, depth] = number
-        for key in [key for key in self._counts if key[0] == list_id and key[1] > depth]:
-            del self._counts[key]
+        counts = self._counts.get(list_id, {})
+        number = counts.get(depth, 0) + 1
+        above = {each: count for each, count in counts.items() if each < depth}
+        self._counts[list_id] = {**above, depth: number}
         sign = f"{number}." if is_numbered else "-"
         self._items.append(f"{'    ' * depth}{sign} {inline_markdown(paragraph)}")
 

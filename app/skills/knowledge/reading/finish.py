@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from app.plain_text import clean_line, clean_lines
 from app.skills.knowledge.editing import LONGEST_BODY
 from app.skills.knowledge.reading.result import Limits, Reading, ReadSection, Unreadable
 from app.skills.knowledge.reading.tree import shortened, split_long
+from app.slugs import UsedSlugs
 
-# The database has no place for NUL; the others have no meaning in a text.
-_UNWANTED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u00ad\ufeff\ufffe\uffff\ud800-\udfff]")
 _SPACE_AT_END = re.compile(r"(?<=\S)(?:[ \t]|[ \t]{3,})$", re.MULTILINE)
 _EMPTY_LINES = re.compile(r"\n{3,}")
 
@@ -24,7 +24,9 @@ def finish(reading: Reading, limits: Limits) -> Reading:
     for document in reading.documents:
         for section in document.sections:
             _finish_section(section)
-    used = {section.slug for document in reading.documents for section in document.sections}
+    used = UsedSlugs(
+        section.slug for document in reading.documents for section in document.sections
+    )
     for document in reading.documents:
         split_long(document, used)
     for row in reading.rows:
@@ -45,7 +47,7 @@ def finish(reading: Reading, limits: Limits) -> Reading:
 
 
 def _finish_section(section: ReadSection) -> None:
-    title, body = clean(section.title), clean(section.body)
+    title, body = clean_line(section.title), clean_lines(section.body)
     section.title = shortened(title)
     if section.title != title:
         # A heading that is too long to be a title is read as text too.
@@ -53,14 +55,9 @@ def _finish_section(section: ReadSection) -> None:
     section.body = _EMPTY_LINES.sub("\n\n", _SPACE_AT_END.sub("", body))
 
 
-def clean(text: str) -> str:
-    """Text without signs that cannot be kept or seen."""
-    return _UNWANTED.sub("", text)
-
-
 def _clean_values(value: Any) -> Any:
     if isinstance(value, str):
-        return clean(value)
+        return clean_lines(value)
     if isinstance(value, dict):
         return {name: _clean_values(each) for name, each in value.items()}
     return [_clean_values(each) for each in value] if isinstance(value, list) else value

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import PurePosixPath
 
+from app.plain_text import clean_lines
 from app.skills.knowledge.models import PRODUCT_KINDS
 from app.skills.knowledge.reading.archive import Archive
 from app.skills.knowledge.reading.columns import looks_like_menu
-from app.skills.knowledge.reading.finish import clean, finish
+from app.skills.knowledge.reading.finish import finish
 from app.skills.knowledge.reading.grid import Grid, decode, read_csv, read_xlsx, utf8
 from app.skills.knowledge.reading.markdown import read_markdown_text
 from app.skills.knowledge.reading.menu import read_menu
@@ -156,4 +157,4 @@ def _read_manual(
         from app.skills.knowledge.reading.html import read_html
 
         return read_html(utf8(content), source)
-    return read_markdown_text(clean(decode(content)), source)
+    return read_markdown_text(clean_lines(decode(content)), source)

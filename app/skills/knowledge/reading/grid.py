@@ -12,6 +12,7 @@ from zipfile import BadZipFile
 import openpyxl
 from charset_normalizer import from_bytes
 
+from app.plain_text import clean_lines
 from app.skills.knowledge.reading.archive import open_office
 from app.skills.knowledge.reading.result import Limits, OnProgress, Unreadable
 
@@ -25,7 +26,6 @@ _MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff",
 _WESTERN = frozenset("áéíóúüñÁÉÍÓÚÜÑ¿¡€çàèâêîôûäöïÇ“”‘’«»–—ºª°½¼¾ \xa0")
 # The line that a table in Markdown has below its head.
 _RULE = re.compile(r"^\s*:?-{3,}:?\s*$")
-_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f]")
 
 
 def decode(content: bytes) -> str:
@@ -146,4 +146,4 @@ def _cell_text(value: Any) -> str:
 
 
 def _tidy(cell: str) -> str:
-    return _CONTROLS.sub("", cell).replace("\xa0", " ").strip()
+    return clean_lines(cell).replace("\xa0", " ").strip()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import warnings
+from collections.abc import Iterable
 
 from bs4 import BeautifulSoup, Tag, XMLParsedAsHTMLWarning
 from bs4.dammit import EncodingDetector
@@ -14,6 +15,7 @@ from app.skills.knowledge.reading.grid import decode
 from app.skills.knowledge.reading.html_markdown import MARK, to_markdown
 from app.skills.knowledge.reading.result import Problem, ReadDocument, Reading, Unreadable
 from app.skills.knowledge.reading.tree import TreeBuilder
+from app.slugs import UsedSlugs
 
 _DROPPED = (
     "script", "style", "noscript", "template", "iframe", "object", "embed", "svg", "canvas",
@@ -44,14 +46,14 @@ def read_html(content: bytes, source: str) -> Reading:
     Raises:
         Unreadable: there is no text in it.
     """
-    document, has_headings = read_page(content, source, set())
+    document, has_headings = read_page(content, source, UsedSlugs())
     if document is None:
         raise Unreadable("no_sections")
     problems = [] if has_headings else [Problem("", "no_headings")]
     return Reading(documents=[document], problems=problems)
 
 
-def read_page(content: bytes, source: str, used: set[str]) -> tuple[ReadDocument | None, bool]:
+def read_page(content: bytes, source: str, used: UsedSlugs) -> tuple[ReadDocument | None, bool]:
     """A page as a document, and whether it has headings; None when it has no text."""
     soup = parse(content)
     title = soup.title.get_text(" ", strip=True) if soup.title else ""
@@ -101,19 +103,36 @@ def _text(content: bytes) -> str:
 def _clean(soup: BeautifulSoup) -> Tag:
     """The part of the page that is its text, its headings told their level and name."""
     body = _content(soup)
-    for element in body.find_all(_DROPPED):
-        element.decompose()
-    for element in body.find_all(_is_furniture):
-        if not element.decomposed:
-            element.decompose()
-    for link in body.select("header a"):
-        if link.find_parent([_HEADINGS, "p"]) is None:
-            link.decompose()
+    _remove(body.find_all(_DROPPED))
+    _remove(body.find_all(_is_furniture))
+    links = body.select("header a")
+    _remove([link for link in links if link.find_parent([_HEADINGS, "p"]) is None])
     for element in body.find_all("div", class_=_is_admonition):
         _quote(soup, element)
+    above: set[int] = set()
     for element in body.find_all(_HEADINGS):
-        _describe(element)
+        _describe(element, above)
     return body
+
+
+def _remove(elements: Iterable[PageElement]) -> None:
+    """Take elements out of the tree, those of one parent together.
+
+    The library looks for each among its siblings, and moves those after it: of thousands that
+    would take minutes.
+    """
+    children: dict[int, list[PageElement]] = {}
+    for element in elements:
+        if element.parent is not None:
+            children.setdefault(id(element.parent), []).append(element)
+    for together in children.values():
+        parent, gone = together[0].parent, {id(each) for each in together}
+        assert parent is not None
+        kept = [each for each in parent.contents if id(each) not in gone]
+        for element in together:
+            parent.contents = [element]
+            element.extract(_self_index=0)
+        parent.contents = kept
 
 
 def _content(soup: BeautifulSoup) -> Tag:
@@ -152,32 +171,35 @@ def _is_admonition(name: str | None) -> bool:
 
 def _quote(soup: BeautifulSoup, element: Tag) -> None:
     """A note in a box becomes a quote that begins with its kind: its table is but its frame."""
-    if element.decomposed:
-        return
-    titles = element.find_all([_HEADINGS, "th"], limit=1)
-    quote = soup.new_tag("blockquote")
-    if titles:
+    title = element.find([_HEADINGS, "th"])
+    opening = soup.new_tag("p")
+    if title is not None:
         strong = soup.new_tag("strong")
-        strong.string = titles[0].get_text(" ", strip=True)
-        titles[0].decompose()
-        opening = soup.new_tag("p")
+        strong.string = title.get_text(" ", strip=True)
+        _remove([title])
         opening.append(strong)
-        quote.append(opening)
     table = element.find("table")
-    is_frame = table is not None and table.find_parent("div") is element
-    cells = table.find_all("td") if table is not None and is_frame else [element]
-    for cell in cells:
-        for child in list(cell.children):
-            quote.append(child.extract())
-    element.replace_with(quote)
+    if table is not None and table.find_parent("div") is element:
+        inside = [child for cell in table.find_all("td") for child in cell.contents]
+        _remove(inside)
+        _remove(element.contents)
+        element.extend(inside)
+    element.name = "blockquote"
+    if title is not None:
+        element.insert(0, opening)
 
 
-def _describe(heading: Tag) -> None:
-    """Note at a heading how deep it stands and what the page calls it."""
-    name = next((each for each in _names(heading) if _is_lasting(each)), "")
+def _describe(heading: Tag, above: set[int]) -> None:
+    """Note at a heading how deep it stands and what the page calls it.
+
+    `above` are the ids of all that the headings before it stand in.
+    """
+    name = next((each for each in _names(heading, above) if _is_lasting(each)), "")
     if name:
         heading["data-name"] = name
     titlepage = heading.find_parent("div", class_="titlepage")
+    if titlepage is None or "title" in _classes(heading):
+        _note_above(heading, above)
     if titlepage is None:
         return
     if "title" not in _classes(heading):
@@ -189,14 +211,22 @@ def _describe(heading: Tag) -> None:
         heading["data-level"] = str(len(around))
 
 
-def _names(heading: Tag) -> list[str]:
+def _note_above(heading: Tag, above: set[int]) -> None:
+    for parent in heading.parents:
+        if id(parent) in above:
+            return
+        above.add(id(parent))
+
+
+def _names(heading: Tag, above: set[int]) -> list[str]:
     """What a heading may be called, the nearest first."""
     anchors = heading.find_all("a")
     found = [heading, *anchors, *_anchors_before(heading)]
     titlepage = heading.find_parent("div", class_="titlepage")
     around = (titlepage or heading).parent
     holds = around is not None and around.name in ("section", "div", "article")
-    if around is not None and holds and around.find(_HEADINGS) is heading:
+    if around is not None and holds and id(around) not in above:
+        # It is the first heading in there.
         found.append(around)
     return [str(tag.get("id") or tag.get("name") or "") for tag in found]
 

@@ -29,6 +29,10 @@ def to_markdown(element: Tag) -> str:
 class _Converter(_Base):
     """Markdown as this house shows it: see what each method changes."""
 
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._places: dict[int, int] = {}  # of the items of numbered lists, by their identity
+
     def process_text(self, el: Any, parent_tags: set[str] | None = None) -> str:
         text: str = super().process_text(el, parent_tags)
         return text.replace(MARK, "")
@@ -74,6 +78,38 @@ class _Converter(_Base):
 
     def convert_dd(self, el: Tag, text: str, parent_tags: set[str]) -> str:
         return f"\n\n{text.strip()}\n\n"
+
+    def convert_li(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        """An item of a numbered list has its number, without counting all before it again."""
+        around = el.parent
+        if around is None or around.name != "ol" or not text.strip():
+            item: str = super().convert_li(el, text, parent_tags)
+            return item
+        given = str(around.get("start") or "")
+        start = int(given) if given.isdecimal() and len(given) < 10 else 1
+        bullet = f"{start + self._place_of(el, around)}. "
+        lines = text.strip().split("\n")
+        below = [" " * len(bullet) + line if line else "" for line in lines[1:]]
+        return "\n".join([bullet + lines[0], *below]) + "\n"
+
+    def _place_of(self, item: Tag, around: Tag) -> int:
+        """How many items of the list stand before it."""
+        if id(item) not in self._places:
+            items = [each for each in around.children if isinstance(each, Tag)]
+            named = [each for each in items if each.name == "li"]
+            self._places |= {id(each): place for place, each in enumerate(named)}
+        return self._places[id(item)]
+
+    def convert_tr(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        """Only a table's first row has the line of a head below it, or an empty head above."""
+        around = el.parent
+        is_first = el.find_previous_sibling() is None
+        if is_first and around is not None and around.name == "tbody":
+            is_first = around.find_previous_sibling("tbody") is None
+        if not is_first:
+            return f"|{text}\n"
+        row: str = super().convert_tr(el, text, parent_tags)
+        return row
 
     def convert_td(self, el: Tag, text: str, parent_tags: set[str]) -> str:
         cell: str = super().convert_td(el, text.replace("|", "\\|"), parent_tags)

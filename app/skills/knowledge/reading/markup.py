@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+# A row of a thousand cells above a thousand rows of one is no million of cells.
+MOST_CELLS = 20_000
 _INLINE = re.compile(r"([*`\\])")
 _STARTS_BLOCK = re.compile(r"^(\s*)(#{1,6}(?=\s|$)|>|[-+](?=\s|$)|=+$|~~~)")
 _STARTS_LIST = re.compile(r"^(\s*\d{1,9})([.)])(?=\s|$)")
@@ -34,7 +36,11 @@ def table(rows: Sequence[Sequence[str]]) -> str:
     if not filled:
         return ""
     width = max(len(row) for row in filled)
-    head, *body = [row + [""] * (width - len(row)) for row in filled]
+    head, *body = filled
+    head = head + [""] * (width - len(head))
+    if width * len(filled) <= MOST_CELLS:
+        # Rows may be shorter than the head; where it is little, they are as long.
+        body = [row + [""] * (width - len(row)) for row in body]
     return "\n".join(_row(row) for row in (head, ["---"] * width, *body))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,10 +29,13 @@ from app.skills.knowledge.reading.result import (
     Unreadable,
 )
 from app.skills.knowledge.reading.tree import TreeBuilder
+from app.slugs import UsedSlugs
 
 # A heading's letters are so much larger than the text's; it is no longer than this.
 LARGER, HEADING_LENGTH, LEVELS = 1.12, 150, 5
 MENTIONED_PAGES = 20
+# Two pages have no more lines than this, as they are printed.
+LOOKED_AT = 400
 TAIL = 8192  # in which the mark of the end must stand; some programs write on after it
 _NUMBER = re.compile(
     r"^(?:(?:chapter|capítulo|appendix|apéndice|section|sección|part|parte)\s+)?"
@@ -121,7 +125,7 @@ def _title(document: pdfium.PdfDocument) -> str:
 
 
 def _tree(lines: Sequence[Line], headings: Sequence[_Heading], source: str) -> TreeBuilder:
-    builder = TreeBuilder(source, set())
+    builder = TreeBuilder(source, UsedSlugs())
     set_in = measure(lines)
     first, *ends = [*(heading.start for heading in headings), len(lines)]
     builder.text(to_markdown(lines[:first], set_in))
@@ -134,31 +138,19 @@ def _tree(lines: Sequence[Line], headings: Sequence[_Heading], source: str) -> T
 def _by_outline(bookmarks: Sequence[Bookmark], lines: Sequence[Line]) -> list[_Heading]:
     """A heading for each bookmark, at the line that says the same, or else at its place."""
     headings: list[_Heading] = []
-    first_of = _first_lines(lines)
+    pages = [line.page for line in lines]
     keys = [_key(line.text) for line in lines]
     free = 0
     for bookmark in bookmarks:
-        begin = max(free, _first_from(first_of, bookmark.page, len(lines)))
-        end = _first_from(first_of, bookmark.page + 2, len(lines))
+        # Pages are in order: the place of a page's first line, or of the next that has any.
+        begin = max(free, bisect_left(pages, bookmark.page))
+        end = min(bisect_left(pages, bookmark.page + 2), begin + LOOKED_AT)
         start, count = _find(keys, bookmark.title, begin, end)
         if not count:
             start = _at(lines, bookmark, begin)
         free = start + count
         headings.append(_Heading(start, count, bookmark.level, bookmark.title))
     return headings
-
-
-def _first_lines(lines: Sequence[Line]) -> dict[int, int]:
-    first: dict[int, int] = {}
-    for place, line in enumerate(lines):
-        first.setdefault(line.page, place)
-    return first
-
-
-def _first_from(first_of: dict[int, int], page: int, end: int) -> int:
-    """The first line of the page, or of the next one that has any."""
-    last = max(first_of, default=0)
-    return next((first_of[each] for each in range(page, last + 1) if each in first_of), end)
 
 
 def _find(keys: Sequence[str], title: str, begin: int, end: int) -> tuple[int, int]:
@@ -181,7 +173,7 @@ def _find(keys: Sequence[str], title: str, begin: int, end: int) -> tuple[int, i
 
 def _at(lines: Sequence[Line], bookmark: Bookmark, begin: int) -> int:
     """The first line at or below the place on the page that a bookmark leads to."""
-    for place in range(begin, len(lines)):
+    for place in range(begin, min(begin + LOOKED_AT, len(lines))):
         line = lines[place]
         if line.page != bookmark.page:
             return place if line.page > bookmark.page else begin

@@ -22,6 +22,8 @@ _PAGE_NUMBER = re.compile(
     r"(?:\s*(?:/|of|de|\|)\s*\d{1,4})?\W*$",
     re.IGNORECASE,
 )
+# In characters: a page number with its words, and what is looked at of a line's end.
+LONGEST_NUMBER, LONGEST_LEADER = 60, 200
 _LEADER = re.compile(r"(?:\.\s?){4,}\s*\d*\s*$|…{2,}\s*\d*\s*$")
 # Where a line ends within a word, the library puts this for the hyphen and goes on.
 _PARTED = re.compile(r"(?<=[^\W\d_])[\x02\ufffe](?=[^\W\d_])")
@@ -173,7 +175,8 @@ def drop_furniture(lines: list[Line]) -> list[Line]:
 
 
 def _is_furniture(line: Line, size: float, same: set[str], alike: set[str]) -> bool:
-    if _PAGE_NUMBER.match(line.text) or line.text in same:
+    is_number = len(line.text) <= LONGEST_NUMBER and _PAGE_NUMBER.match(line.text)
+    if is_number or line.text in same:
         return True
     # "Station 1", "Station 2" at the head of their pages are headings, when they are large.
     return _without_digits(line.text) in alike and line.size <= size
@@ -197,7 +200,12 @@ def _without_digits(text: str) -> str:
 def drop_printed_contents(lines: list[Line], bookmarks: list[Bookmark]) -> list[Line]:
     """Without lines that lead with dots to a page, before the first one that has a heading."""
     begin = bookmarks[0].page
-    return [line for line in lines if line.page >= begin or not _LEADER.search(line.text)]
+    return [line for line in lines if line.page >= begin or not _leader(line)]
+
+
+def _leader(line: Line) -> re.Match[str] | None:
+    """The dots, and the number, at the end of a line of a table of contents."""
+    return _LEADER.search(line.text[-LONGEST_LEADER:])
 
 
 def _contents_pages(lines: list[Line]) -> set[int]:
@@ -208,7 +216,7 @@ def _contents_pages(lines: list[Line]) -> set[int]:
     lines_of = Counter(line.page for line in lines)
     leading: dict[int, list[int]] = {}
     for line in lines:
-        if (found := _LEADER.search(line.text)) and (number := re.search(r"\d+", found[0])):
+        if (found := _leader(line)) and (number := re.search(r"\d+", found[0])):
             leading.setdefault(line.page, []).append(int(number[0]))
     return {
         page

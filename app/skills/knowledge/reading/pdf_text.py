@@ -135,15 +135,16 @@ def _markdown(block: _Block, set_in: Measure) -> str:
 
 def _prose(lines: Sequence[Line], set_in: Measure) -> str:
     """The lines as one, words that were parted put together again."""
-    text = lines[0].text
+    parts = [lines[0].text]
     for before, line in pairwise(lines):
-        if _SYLLABLE.search(text) and line.text[:1].islower():
-            text = text[:-1] + line.text
+        if _SYLLABLE.search(before.text[-2:]) and line.text[:1].islower():
+            parts[-1] = parts[-1][:-1]
         elif _reach(before, set_in) < VERY_SHORT and len(before.text) > 1:
-            text += "  \n" + line.text
+            parts.append("  \n")
         else:
-            text += " " + line.text
-    return text
+            parts.append(" ")
+        parts.append(line.text)
+    return "".join(parts)
 
 
 def _code(lines: Sequence[Line]) -> str:

@@ -19,7 +19,7 @@ from app.skills.knowledge.reading.result import (
     Unreadable,
 )
 from app.skills.knowledge.reading.source import language_of, source_name
-from app.skills.knowledge.reading.tree import unique_slug
+from app.slugs import UsedSlugs
 
 PAGES = (".html", ".htm", ".xhtml", ".md", ".markdown")
 # What else may hold text that people expect to be read; pictures and styles are no loss.
@@ -44,8 +44,8 @@ def read_site(
     in_language = _in_language(archive, language)
     pages = _ordered(archive, in_language)
     reading = Reading(problems=_left_out(archive, in_language))
-    used: set[str] = set()
-    sources: set[str] = set()
+    used, sources = UsedSlugs(), UsedSlugs()
+    sections = 0
     for number, name in enumerate(pages, start=1):
         on_progress("reading", number, len(pages))
         source = _source(name, called, sources)
@@ -59,27 +59,28 @@ def read_site(
             continue
         if document is not None:
             reading.documents.append(document)
+            sections += len(document.sections)
         elif not _is_index(name):
             reading.problems.append(Problem(name, "file_left_out"))
-        if sum(len(each.sections) for each in reading.documents) > limits.sections:
+        if sections > limits.sections:
             raise Unreadable("too_many_sections")
     if not reading.documents:
         raise Unreadable("no_sections")
     return reading
 
 
-def _page(archive: Archive, name: str, source: str, used: set[str]) -> ReadDocument | None:
+def _page(archive: Archive, name: str, source: str, used: UsedSlugs) -> ReadDocument | None:
     content = archive.read(name)
     if _is_markdown(name):
         return _markdown_page(content, source, used)
     document, _has_headings = read_page(content, source, used)
     if document and _is_index(name) and _own_words(document) < INDEX_WORDS:
-        used.difference_update(section.slug for section in document.sections)
+        used.give_back(section.slug for section in document.sections)
         return None
     return document
 
 
-def _markdown_page(content: bytes, source: str, used: set[str]) -> ReadDocument:
+def _markdown_page(content: bytes, source: str, used: UsedSlugs) -> ReadDocument:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -88,7 +89,7 @@ def _markdown_page(content: bytes, source: str, used: set[str]) -> ReadDocument:
     document.keeps_names = False
     for section in document.sections:
         if section.slug in used:
-            section.slug, section.is_named = unique_slug(section.slug, used), False
+            section.slug, section.is_named = used.free(section.slug), False
         used.add(section.slug)
     return document
 
@@ -141,7 +142,8 @@ def _ordered(archive: Archive, pages: list[str]) -> list[str]:
     if not indexes:
         return pages
     index = min(indexes, key=lambda name: (name.count("/"), name))
-    linked = dict.fromkeys(each for each in _links(archive, index) if each in pages)
+    known = set(pages)
+    linked = dict.fromkeys(each for each in _links(archive, index) if each in known)
     return list(dict.fromkeys([index, *linked, *pages]))
 
 
@@ -154,7 +156,7 @@ def _links(archive: Archive, index: str) -> list[str]:
     return links
 
 
-def _source(name: str, called: str, taken: set[str]) -> str:
+def _source(name: str, called: str, taken: UsedSlugs) -> str:
     """The page's name; two of one name in different folders are told apart by these.
 
     HTML pages have the same names in every manual ("ch01"), so the archive's goes before.
@@ -164,6 +166,6 @@ def _source(name: str, called: str, taken: set[str]) -> str:
         source = called if _is_index(name) else f"{called}-{source}"
     if source in taken:
         folders = PurePosixPath(name).parent.parts
-        source = unique_slug(slugify("-".join([*folders[-1:], source])), taken)
+        source = taken.free(slugify("-".join([*folders[-1:], source])))
     taken.add(source)
     return source

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from app.skills.knowledge.editing import LONGEST_BODY, LONGEST_TITLE
 from app.skills.knowledge.markdown_import import slugify
 from app.skills.knowledge.reading.result import ReadDocument, ReadSection
+from app.slugs import UsedSlugs
 
 # Text without a heading is cut only when it is too long to be found or read in one piece.
 LONG_WORDS, PART_WORDS = 2_000, 800
@@ -27,7 +28,7 @@ class _Heading:
 class TreeBuilder:
     """Collects what a reader finds; `used` are the slugs of the whole file so far."""
 
-    def __init__(self, source: str, used: set[str]) -> None:
+    def __init__(self, source: str, used: UsedSlugs) -> None:
         self._source = source
         self._used = used
         self._headings: list[_Heading] = []
@@ -85,24 +86,17 @@ class TreeBuilder:
         slug = heading.name
         if not is_named:
             words = _NUMBER.sub("", heading.title)
-            slug = unique_slug(slugify(f"{above}-{words}" if above else self._source), self._used)
+            slug = self._used.free(slugify(f"{above}-{words}" if above else self._source))
         self._used.add(slug)
         body = "\n\n".join(heading.parts).strip()
         return ReadSection(slug, heading.title, level, parent, body, is_named)
-
-
-def unique_slug(slug: str, used: set[str]) -> str:
-    candidate, number = slug, 2
-    while candidate in used:
-        candidate, number = f"{slug}-{number}", number + 1
-    return candidate
 
 
 def title_from_name(source: str) -> str:
     return re.sub(r"^\d+[-_ ]", "", source).replace("-", " ").replace("_", " ").capitalize()
 
 
-def split_long(document: ReadDocument, used: set[str]) -> None:
+def split_long(document: ReadDocument, used: UsedSlugs) -> None:
     """Cut texts that are too long into parts, between their paragraphs.
 
     Too long is what could not be saved in the browser, and a document of one long text alone.
@@ -120,12 +114,12 @@ def split_long(document: ReadDocument, used: set[str]) -> None:
     document.sections = sections
 
 
-def _cut(section: ReadSection, place: int, used: set[str]) -> list[ReadSection]:
+def _cut(section: ReadSection, place: int, used: UsedSlugs) -> list[ReadSection]:
     """Leave the section its first part; the others are new sections right below it."""
     section.body, *others = _parts(section.body)
     cut = []
     for number, body in enumerate(others, start=2):
-        slug = unique_slug(f"{section.slug[:90]}-{number}", used)
+        slug = used.free(f"{section.slug[:90]}-{number}")
         used.add(slug)
         title = f"{section.title[: LONGEST_TITLE - 8]} ({number})"
         cut.append(ReadSection(slug, title, section.level + 1, place, body))

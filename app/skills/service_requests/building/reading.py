@@ -124,7 +124,7 @@ class _TypeReader:
 
     def _words(self, name: str) -> list[str]:
         """What stands one on each line, each once."""
-        lines = [" ".join(clean(each).split()) for each in self.work.texts[name].splitlines()]
+        lines = [clean(each) for each in self.work.texts[name].splitlines()]
         found = list(dict.fromkeys(filter(None, lines)))
         if len(found) > MOST_WORDS or max(map(len, found), default=0) > LONGEST_WORD:
             self.problems[name] = Problem(

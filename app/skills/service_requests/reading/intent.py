@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from uuid import UUID
 
-from app.folding import fold
+from app.folding import plain_words
 from app.skills.service_requests.catalog import TypeNode, submittable
 from app.skills.service_requests.reading.replies import asks_besides, is_question
 
@@ -94,7 +94,7 @@ class Likely:
 
 def wants_request(text: str, tree: Sequence[TypeNode]) -> bool:
     """Whether a message reports trouble or wants something that a type of request is for."""
-    folded = _plain(text)
+    folded = plain_words(text)
     if _ELSEWHERE.search(folded):
         return False
     if is_question(text) and not _ASKS_SOMEBODY.match(folded):
@@ -111,7 +111,7 @@ def wants_request(text: str, tree: Sequence[TypeNode]) -> bool:
 
 def wants_another(text: str, open_type: UUID, tree: Sequence[TypeNode]) -> bool:
     """Whether a message, while a request of `open_type` is open, is about one more."""
-    folded = _plain(text)
+    folded = plain_words(text)
     if not _ANOTHER.search(folded) or not wants_request(text, tree):
         return False
     likely = rank_types(text, tree)
@@ -127,7 +127,7 @@ def is_other_trouble(
     """
     if not wants_request(text, tree):
         return False
-    folded, likely = _plain(text), rank_types(text, tree)
+    folded, likely = plain_words(text), rank_types(text, tree)
     if _NAMED.search(folded) or _NEED.search(folded):
         return True
     leans = bool(_LEANS.match(folded)) or (is_awaited and len(folded.split()) <= _FEW_WORDS)
@@ -136,16 +136,16 @@ def is_other_trouble(
 
 def rank_types(text: str, tree: Sequence[TypeNode]) -> list[Likely]:
     """The types whose words a message has, the likeliest first."""
-    folded = _plain(text)
+    folded = plain_words(text)
     found = [Likely(node, _score(folded, node)) for node in submittable(tree)]
     return sorted((each for each in found if each.score > 0), key=lambda each: -each.score)
 
 
 def named_type(text: str, tree: Sequence[TypeNode]) -> TypeNode | None:
     """The type that a message calls by its name, or that alone has its words."""
-    folded = _plain(text)
+    folded = plain_words(text)
     for node in submittable(tree):
-        if folded in {_plain(node.name.en), _plain(node.name.es)}:
+        if folded in {plain_words(node.name.en), plain_words(node.name.es)}:
             return node
     likely = rank_types(text, tree)
     if not likely or (len(likely) > 1 and likely[1].score >= likely[0].score):
@@ -167,8 +167,8 @@ def _score(folded: str, node: TypeNode) -> float:
 
 def _phrases(node: TypeNode) -> list[str]:
     """What people call a type, the longest first."""
-    said = {_plain(each) for words in node.words.values() for each in words}
-    names = {_plain(part) for name in (node.name.en, node.name.es) for part in _parts(name)}
+    said = {plain_words(each) for words in node.words.values() for each in words}
+    names = {plain_words(part) for name in (node.name.en, node.name.es) for part in _parts(name)}
     return sorted(filter(None, said | names), key=lambda each: (-len(each), each))
 
 
@@ -180,7 +180,3 @@ def _parts(name: str) -> Iterable[str]:
 def _pattern(phrase: str) -> re.Pattern[str]:
     """A phrase with whatever ends its words may have."""
     return re.compile(rf"\b{re.escape(phrase)}(?:s|es)?\b")
-
-
-def _plain(text: str) -> str:
-    return " ".join(re.findall(r"[^\W_]+", fold(text)))

@@ -6,7 +6,7 @@ import re
 from typing import Literal
 
 from app.assistant.fast_paths import read_answer
-from app.folding import fold
+from app.folding import plain_words
 from app.skills.service_requests.state import RequestState
 
 Want = Literal[
@@ -85,19 +85,19 @@ _FEWEST_ASKED = 4  # words; what is shorter may be an answer
 
 def read_want(state: RequestState, text: str) -> Want:
     """What a message to an open request wants beside telling values; empty for nothing else."""
-    plain = _plain(text)
-    if _CANCEL.match(plain):
+    spoken = plain_words(text)
+    if _CANCEL.match(spoken):
         return "cancel"
     for want, pattern in (
         ("why", _WHY), ("show", _SHOW), ("end_questions", _END), ("go_on", _GO_ON),
     ):  # fmt: skip
-        if pattern.search(plain):
+        if pattern.search(spoken):
             return want  # type: ignore[return-value]
-    if _SKIP.match(plain):
+    if _SKIP.match(spoken):
         return "skip"
-    if _UNKNOWN.match(plain):
+    if _UNKNOWN.match(spoken):
         return "unknown"
-    if _REPEAT.match(plain):
+    if _REPEAT.match(spoken):
         return "repeat"
     return read_answer(text) or ""
 
@@ -112,33 +112,28 @@ def is_question(text: str) -> bool:
     """Whether a message asks something, rather than answer: it is a question to its end."""
     if _LABELLED.match(text) and not text.rstrip().endswith("?"):
         return False
-    plain = _plain(text)
-    if _ASKS_OUTRIGHT.match(plain) and len(plain.split()) >= _FEWEST_ASKED:
+    spoken = plain_words(text)
+    if _ASKS_OUTRIGHT.match(spoken) and len(spoken.split()) >= _FEWEST_ASKED:
         return True
-    is_marked = text.rstrip().endswith("?") or "¿" in text or bool(_OR_WHAT.search(plain))
-    return is_marked and (bool(_ASKS.match(plain)) or "¿" in text or len(plain.split()) > 3)
+    is_marked = text.rstrip().endswith("?") or "¿" in text or bool(_OR_WHAT.search(spoken))
+    return is_marked and (bool(_ASKS.match(spoken)) or "¿" in text or len(spoken.split()) > 3)
 
 
 def is_the_new_one(text: str) -> bool:
     """Whether somebody would rather have the request that they asked for last."""
-    return bool(_NEW_ONE.search(_plain(text)))
+    return bool(_NEW_ONE.search(plain_words(text)))
 
 
 def asks_besides(text: str) -> bool:
     """Whether one part of a message asks something outright."""
-    if _plain(text).endswith(" or what"):
+    if plain_words(text).endswith(" or what"):
         return True
     return any(
-        _ASKS_OUTRIGHT.match(plain) and len(plain.split()) >= _FEWEST_ASKED
-        for plain in map(_plain, re.split(r"[,.;:!?]+", text))
+        _ASKS_OUTRIGHT.match(spoken) and len(spoken.split()) >= _FEWEST_ASKED
+        for spoken in map(plain_words, re.split(r"[,.;:!?]+", text))
     )
 
 
 def cancels(text: str) -> bool:
     """Whether somebody wants nothing of all this any more."""
-    return bool(_CANCEL.match(_plain(text)))
-
-
-def _plain(text: str) -> str:
-    """The folded words with one blank between them."""
-    return " ".join(re.findall(r"[^\W_]+", fold(text)))
+    return bool(_CANCEL.match(plain_words(text)))

@@ -13,7 +13,7 @@ from app.fields.extraction.options import find_options
 from app.fields.extraction.reading import Reading, squeeze
 from app.fields.extraction.sentence import Sentence
 from app.fields.values import Surroundings
-from app.folding import fold
+from app.folding import fold, plain_words
 from app.skills.service_requests.definitions import LONGEST_TITLE, PRIORITY, TITLE, RequestField
 from app.skills.service_requests.state import RequestState
 
@@ -67,6 +67,9 @@ _GENERIC = re.compile(
     r"^(?:(?:a |an |un |una |new |nueva )?(?:service |maintenance )?(?:request|ticket|issue|problem"
     r"|solicitud|reporte|problema|falla)(?: de (?:servicio|mantenimiento))?)?$"
 )
+# In characters, some eight sentences. Values are looked for in no more of a message: what looks
+# for them goes over it for each field.
+LONGEST_READ = 1_000
 _ONLY_SAYS = r"(?:\b(?:and |y )?(?:it['’ ]?s|it is|this is|that is|is|es|con|with)\s+)?"
 # What is left at the end where the words after it were taken away.
 _TRAILING = re.compile(
@@ -101,13 +104,14 @@ def read_said(state: RequestState, text: str, around: Surroundings) -> list[Said
     """The values of a message, in the order of the fields.
 
     What was asked for is read from it in any wording that fits; everything else is what it says
-    outright. A field that has a value keeps it, unless the message corrects it.
+    outright, in its first `LONGEST_READ` characters. A field that has a value keeps it, unless
+    the message corrects it.
     """
     if state.form is None:
         return []
     state = as_waiting(state)
     awaited = state.form.by_name(state.awaited) if state.form and state.awaited else None
-    found = {each.name: each for each in _extracted(state, text, around)}
+    found = {each.name: each for each in _extracted(state, first_words(text), around)}
     corrects = is_correction(text)
     priority = _read_priority(text, state.awaited == PRIORITY or corrects)
     is_open = PRIORITY not in state.told or corrects or "priorit" in fold(text)
@@ -129,6 +133,13 @@ def read_said(state: RequestState, text: str, around: Surroundings) -> list[Said
     return [said[each.field.name] for each in fields if each.field.name in said]
 
 
+def first_words(text: str) -> str:
+    """The whole words among the first `LONGEST_READ` characters; a part of a number is another."""
+    if len(text) <= LONGEST_READ:
+        return text
+    return re.sub(r"(?<!\S)\S+\Z", "", text[: LONGEST_READ + 1]).rstrip()
+
+
 def as_waiting(state: RequestState) -> RequestState:
     """The state as words are read in it: a field whose widget was put away is still asked for."""
     return replace(state, awaited=state.awaited or state.declined)
@@ -142,16 +153,12 @@ def _is_too_long(said: Said) -> bool:
 
 def is_correction(text: str) -> bool:
     """Whether a message says that something should be different from what was said before."""
-    return bool(_CORRECTING.search(_plain(text)))
+    return bool(_CORRECTING.search(plain_words(text)))
 
 
 def is_rewriting(text: str) -> bool:
     """Whether a message can be nothing but a correction, whatever was asked."""
-    return bool(_REWRITING.search(_plain(text)))
-
-
-def _plain(text: str) -> str:
-    return " ".join(re.findall(r"[^\W_]+", fold(text)))
+    return bool(_REWRITING.search(plain_words(text)))
 
 
 def _has_no_scale(field: RequestField, words: str, language: str) -> bool:
@@ -196,7 +203,7 @@ def _read_awaited(awaited: RequestField, text: str, around: Surroundings) -> Sai
         # What is no address is told so, by the field itself.
         return Said(awaited, address[0] if address else words, words)
     if field.type in ("select", "radio"):
-        return _choice(awaited, text, around)
+        return _choice(awaited, first_words(text), around)
     if field.type == "address":
         return _address(awaited, text)
     if read_answer(text) is not None:

@@ -1,0 +1,1 @@
+"""Understanding messages without a language model."""

@@ -1,0 +1,157 @@
+"""How well messages are understood: cases with what should become of them, and the score.
+
+Pure: whoever runs the cases hands in what became of each.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+# What becomes of a message beside a tool: an answer in words, or a question back.
+NO_TOOL, QUESTION = "none", "ask"
+
+
+class Case(BaseModel):
+    """A message and what should become of it.
+
+    `tools` are those of which one should be called first, shell patterns among them; "none" and
+    "ask" stand for an answer without a tool and a question back. `slots` are arguments that the
+    call should have. `author` is whoever wrote it: training and measuring are split by that.
+    `asked` is what the message answers, where it is not the first of a conversation; its tool is
+    "control" then.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    text: str = Field(min_length=1)
+    lang: Literal["en", "es"]
+    kind: str = Field(alias="class")
+    tools: tuple[str, ...] = Field(min_length=1)
+    slots: dict[str, Any] = Field(default_factory=dict)
+    user: str = ""
+    author: str = ""
+    asked: str = ""
+
+
+class UnreadableCase(ValueError):
+    """A line of a file of cases is not one; the text says which and why."""
+
+
+@dataclass(frozen=True)
+class Understood:
+    """What became of a message: the calls that were made for it, by tool, in their order."""
+
+    calls: Sequence[tuple[str, Mapping[str, Any]]] = ()
+    answer: str = ""
+    milliseconds: int = 0
+
+    @property
+    def outcome(self) -> str:
+        """The first tool, "ask" where the answer ends in a question, else "none"."""
+        if self.calls:
+            return self.calls[0][0]
+        return QUESTION if self.answer.rstrip().endswith("?") else NO_TOOL
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A case, what became of it, and whether that is right; slots by right, missing, wrong."""
+
+    case: Case
+    outcome: str
+    is_right: bool
+    slots: Mapping[str, int]
+    milliseconds: int
+
+
+@dataclass
+class Score:
+    """How many cases there were, how many were right, and what the others were taken for."""
+
+    cases: int = 0
+    right: int = 0
+    slots: Counter[str] = field(default_factory=Counter)
+    confusions: Counter[tuple[str, str]] = field(default_factory=Counter)
+    milliseconds: list[int] = field(default_factory=list)
+
+    def add(self, judged: Judged) -> None:
+        self.cases += 1
+        self.right += judged.is_right
+        self.slots.update(judged.slots)
+        self.milliseconds.append(judged.milliseconds)
+        if not judged.is_right:
+            self.confusions[judged.case.kind, judged.outcome] += 1
+
+    @property
+    def share(self) -> float:
+        """The share of right ones, 0 to 1; 0 of no cases."""
+        return self.right / self.cases if self.cases else 0.0
+
+
+def read_cases(path: Path) -> list[Case]:
+    """The cases of a file of JSON lines.
+
+    Raises:
+        UnreadableCase: a line is no case.
+    """
+    return list(_cases(path))
+
+
+def _cases(path: Path) -> Iterator[Case]:
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            yield Case.model_validate_json(line)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            where = ".".join(map(str, first["loc"]))
+            raise UnreadableCase(f"line {number}: {where}: {first['msg']}") from None
+
+
+def judge(case: Case, understood: Understood) -> Judged:
+    """Whether what became of a message is one of the things that should."""
+    outcome = understood.outcome
+    is_right = any(fnmatch(outcome, tool) for tool in case.tools)
+    arguments = understood.calls[0][1] if understood.calls and is_right else {}
+    return Judged(case, outcome, is_right, _slots(case, arguments), understood.milliseconds)
+
+
+def _slots(case: Case, arguments: Mapping[str, Any]) -> dict[str, int]:
+    found: Counter[str] = Counter()
+    for name, wanted in case.slots.items():
+        given = arguments.get(name)
+        found[
+            "missing" if given in (None, "") else "right" if _same(given, wanted) else "wrong"
+        ] += 1
+    return dict(found)
+
+
+def _same(given: Any, wanted: Any) -> bool:
+    """Whether two values are the same as JSON, numbers by their value and words in any case."""
+    try:
+        return float(given) == float(wanted)
+    except (TypeError, ValueError):
+        return (
+            json.dumps(given, sort_keys=True).lower() == json.dumps(wanted, sort_keys=True).lower()
+        )
+
+
+def score_by(
+    judged: Iterable[Judged], *, by: Literal["class", "lang", "author"]
+) -> dict[str, Score]:
+    """The score of all, and of each class, language or author, by its name."""
+    scores: dict[str, Score] = {"all": Score()}
+    for each in judged:
+        name = each.case.kind if by == "class" else getattr(each.case, by)
+        scores.setdefault(name, Score()).add(each)
+        scores["all"].add(each)
+    return scores
