@@ -18,6 +18,7 @@ from flask.testing import FlaskClient, FlaskCliRunner
 
 from app.config import Settings
 from app.db import Database, app_database, owner_database
+from app.extensions import limiter
 from tests.leftovers import end_waiting_turns
 from tests.services import (
     RunningServices,
@@ -41,6 +42,8 @@ FIRST = (
     "tests/embedded/",
     "tests/skills/knowledge/test_import_worker.py",
 )
+# Where the limiter of `app` counts.
+_own_counts: dict[str, Any] = {}
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -129,7 +132,17 @@ def app(settings: Settings) -> Flask:
 
     app = create_app(settings)
     app.config["TESTING"] = True
+    _own_counts.update({name: getattr(limiter, name) for name in ("_storage", "_limiter")})
     return app
+
+
+@pytest.fixture(autouse=True)
+def counts_of_the_app() -> None:
+    """All apps of a process share one limiter, which counts where the last of them does, be that
+    a Redis that has ended: each test begins with it counting where `app` does.
+    """
+    for name, value in _own_counts.items():
+        setattr(limiter, name, value)
 
 
 @pytest.fixture

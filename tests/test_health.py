@@ -94,7 +94,6 @@ def test_a_model_that_is_down_does_not_take_it_out_of_service(
     assert (status, told["status"], told["model"]) == (200, "degraded", "degraded")
 
 
-@pytest.mark.usefixtures("another_redis")
 def test_without_redis_or_the_database_it_is_away(settings: Settings) -> None:
     away: dict[str, Any] = {"redis_url": "redis://127.0.0.1:1/0"}
     status, told = ready(create_app(settings.model_copy(update=away)))

@@ -369,7 +369,6 @@ def test_it_says_that_it_is_alive_and_ready(client: FlaskClient) -> None:
     assert ready.get_json()["database"] == ready.get_json()["redis"] == "ok"
 
 
-@pytest.mark.usefixtures("another_redis")
 def test_it_says_what_is_missing(settings: Settings) -> None:
     app = create_app(settings.model_copy(update={"redis_url": "redis://127.0.0.1:1/0"}))
     ready = app.test_client().get("/readyz")

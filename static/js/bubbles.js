@@ -57,8 +57,10 @@ async function bring(id) {
   await idle();
   if (findBubble(id)) return;
   const place = document.createElement("div");
+  place.dataset.coming = id;
   // Ids tell the order in which messages were stored, whoever heard of them first.
-  const after = [...messages.querySelectorAll("[data-message]")].find((bubble) => bubble.dataset.message > id);
+  const others = [...messages.querySelectorAll("[data-message], [data-coming]")];
+  const after = others.find(({ dataset }) => (dataset.message ?? dataset.coming) > id);
   if (after) after.before(place);
   else messages.append(place);
   const address = `${composer.dataset.messages}/${id}?missed`;

@@ -12,8 +12,15 @@ const GAP = 12;
 const named = location.hash.startsWith("#m-") && document.getElementById(location.hash.slice(1));
 let staying = named || document.getElementById("welcome") ? "free" : "end";
 let ours = 0;
+// Where the reader may be going, from what they did last: the direction of a wheel, else either.
+const EITHER = "either";
+let wish = EITHER;
 let lastHeight = 0;
 let lastWidth = 0;
+
+function isWriting() {
+  return Boolean(messages.querySelector("[data-status=streaming], [data-status=queued]"));
+}
 
 function end() {
   return Math.max(0, scroller.scrollHeight - scroller.clientHeight);
@@ -34,29 +41,50 @@ function moveTo(top) {
   ours = scroller.scrollTop;
 }
 
-function stay(where) {
+/** Stay there, or let the reader go; only then does the browser keep in place what they read. */
+function beAt(where) {
   staying = where;
+  scroller.style.overflowAnchor = where === "free" ? "" : "none";
+}
+
+function stay(where) {
+  beAt(where);
   pill.hidden = true;
   moveTo(where === "end" ? end() : questionTop());
 }
 
 /** Show the newest question, and its answer from the beginning. */
 export function followQuestion() {
+  wish = null;
   stay("question");
 }
 
 /** Bring what somebody has opened into view whole, if it fits, and stay there. */
 export function stayWith(element) {
-  staying = "free";
+  beAt("free");
   if (element.offsetHeight < scroller.clientHeight) element.scrollIntoView({ block: "nearest" });
 }
 
 /** Keep an element where it stood before what is around it changed. */
 export function keepInPlace(element, top) {
-  staying = "free";
+  beAt("free");
   moveTo(scroller.scrollTop + element.getBoundingClientRect().top - top);
 }
 
+for (const input of ["pointerdown", "touchmove", "keydown", "focusin"]) {
+  const watched = input === "focusin" ? messages : document;
+  watched.addEventListener(input, () => (wish = EITHER), { capture: true, passive: true });
+}
+scroller.addEventListener(
+  "wheel",
+  ({ deltaY }) => {
+    if (!deltaY) return;
+    wish = Math.sign(deltaY);
+    // At once: before the wheel has gone far, the next words would bring the view back.
+    if (deltaY < 0 && scroller.scrollTop > 0) beAt("free");
+  },
+  { passive: true },
+);
 scroller.addEventListener(
   "scroll",
   () => {
@@ -65,8 +93,13 @@ scroller.addEventListener(
     ours = scroller.scrollTop;
     // Our own moves are told late, when content may have grown since: they are nobody's wish.
     if (Math.abs(moved) <= 1) return;
-    if (near && moved > 0) staying = "end";
-    else if (!near) staying = "free";
+    // A text that got shorter moves the view too, and so does the rest of a wheel's smooth way.
+    if (isWriting() && wish !== EITHER && wish !== Math.sign(moved)) {
+      if (staying !== "free") stay(staying);
+      return;
+    }
+    if (near && moved > 0) beAt("end");
+    else if (!near) beAt("free");
     if (near) pill.hidden = true;
   },
   { passive: true },
@@ -74,8 +107,7 @@ scroller.addEventListener(
 
 const observer = new ResizeObserver(() => {
   // A narrower column is taller too, and so is one with its sources opened: nothing new.
-  const writing = messages.querySelector("[data-status=streaming], [data-status=queued]");
-  const grew = writing && messages.offsetHeight > lastHeight && messages.offsetWidth === lastWidth;
+  const grew = isWriting() && messages.offsetHeight > lastHeight && messages.offsetWidth === lastWidth;
   lastHeight = messages.offsetHeight;
   lastWidth = messages.offsetWidth;
   if (staying !== "free") stay(staying);

@@ -503,7 +503,6 @@ def test_a_card_that_no_longer_fits_is_left_out_and_the_thread_opens(
     assert "The words stay." in browser.page(f"/chat/{thread_id}").text
 
 
-@pytest.mark.usefixtures("another_redis")
 def test_without_redis_messages_are_taken_and_threads_open(
     settings: Settings, owner: Database, database: Database, member: Member, thread_id: UUID
 ) -> None:

@@ -93,6 +93,32 @@ def test_another_device_of_the_same_person_follows_live(visit: Visit, house: Hou
     assert there.evaluate(MESSAGES) == here.evaluate(MESSAGES)
 
 
+# Takes the newest question and its reply off the page, then tells of them as the stream does, the
+# reply first: whoever writes it may be heard before whoever stored the question.
+HEAR_OF_THE_REPLY_FIRST = """() => {
+  const newest = [...document.querySelectorAll(".message")].slice(-2);
+  for (const bubble of newest) bubble.remove();
+  for (const { dataset } of newest.reverse()) {
+    const data = JSON.stringify({ message_id: dataset.message, role: dataset.role });
+    const told = new CustomEvent("message", { bubbles: true, detail: { data, id: "" } });
+    document.getElementById("stream").dispatchEvent(told);
+  }
+}"""
+
+
+def test_a_reply_that_is_heard_of_before_its_question_stands_below_it(
+    visit: Visit, house: House
+) -> None:
+    house.model.script(told("Who comes first?", "The question."))
+    visitor = visit(house.hire()).open()
+    visitor.ask("Who comes first?")
+    visitor.wait_for_answer()
+    visitor.evaluate(HEAR_OF_THE_REPLY_FIRST)
+    expect(visitor.page.locator(".message .prose, .message .bubble")).to_have_text(
+        ["Who comes first?", "The question."]
+    )
+
+
 def test_an_answer_can_be_stopped_from_the_other_device(visit: Visit, house: House) -> None:
     person = house.hire()
     with Pause() as pause:

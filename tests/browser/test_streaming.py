@@ -120,6 +120,34 @@ def test_a_reader_who_goes_to_the_end_is_taken_along(
     expect(visitor.page.locator("#to-newest")).to_be_hidden()
 
 
+# One notch of a wheel at the end, then words that come before its smooth way is over.
+NOTCH_UP = """() => {
+  const scroller = document.getElementById("scroller");
+  scroller.dispatchEvent(new WheelEvent("wheel", { deltaY: -30, bubbles: true }));
+  scroller.scrollTop -= 30;
+}"""
+
+
+def test_a_reader_who_turns_the_wheel_a_little_is_not_brought_back(
+    visit: Visit, house: House
+) -> None:
+    with Pause() as pause:
+        house.model.script(
+            told("A notch, please", Slowly(paragraphs(16)), pause, Say("\n\n" + paragraphs(8, "x")))
+        )
+        visitor = visit(house.hire()).open()
+        visitor.ask("A notch, please")
+        visitor.read("Paragraph 16")
+        visitor.page.locator("#scroller").hover()
+        visitor.page.mouse.wheel(0, 20_000)
+        visitor.page.wait_for_function(AT_THE_END)
+        visitor.evaluate(NOTCH_UP)
+        pause.end()
+        visitor.wait_for_answer()
+    expect(visitor.page.locator("#to-newest")).to_be_visible()
+    assert not visitor.evaluate(AT_THE_END)
+
+
 @BOTH_SIZES
 def test_a_reader_who_scrolled_up_is_left_alone_and_offered_the_way_down(
     visit: Visit, house: House, phone: bool

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from flask import Flask
 
 from app.db import Database
-from app.extensions import Services, limiter
+from app.extensions import Services
 from tests.factories.browser import CheckedClient, sign_in
 from tests.factories.people import Member, make_user
 
@@ -23,18 +21,6 @@ def member(owner: Database) -> Member:
 def browser(app: Flask, owner: Database, member: Member) -> CheckedClient:
     """Their browser, signed in; its pages are checked as they come."""
     return sign_in(app, owner, member)
-
-
-@pytest.fixture
-def another_redis(app: Flask) -> Iterator[None]:
-    """For tests that make an app on another Redis: all apps of a process share one limiter, which
-    counts where the last of them does. `app` gets it back.
-    """
-    counts = ("_storage", "_limiter")
-    kept = {name: getattr(limiter, name) for name in counts}
-    yield
-    for name, value in kept.items():
-        setattr(limiter, name, value)
 
 
 @pytest.fixture

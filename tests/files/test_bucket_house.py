@@ -32,8 +32,6 @@ from tests.files import samples
 from tests.files.s3_server import BUSY, FINE, ScriptedS3
 from tests.html_checks import parse_html
 
-pytestmark = pytest.mark.usefixtures("another_redis")
-
 
 def open_house(settings: Settings) -> Flask:
     app = create_app(settings)
