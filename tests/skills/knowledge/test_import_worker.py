@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import func, select, text
 
 from app.config import Settings
 from app.db import Database, app_database, owner_database
@@ -77,30 +78,43 @@ def stored(house: Database, member: Member) -> tuple[int, int]:
         )
 
 
+@contextmanager
+def held_up(settings: Settings) -> Iterator[None]:
+    """No import gets past its last write of reading, and of applying, within this block."""
+    owner = owner_database(settings)
+    with owner.session() as session:
+        session.execute(text("LOCK TABLE library_import_files IN SHARE MODE"))
+        yield
+        session.rollback()
+    owner.engine.dispose()
+
+
 # Three workers start one after the other, and two are taken for dead only after seconds.
 @pytest.mark.timeout(300)
 def test_a_killed_worker_leaves_nothing_half_done_and_another_does_it_once(
-    house: Database, member: Member, processes: Processes
+    own_settings: Settings, house: Database, member: Member, processes: Processes
 ) -> None:
     with house.session(member.scope) as session:
         item, _is_new = receive_file(session, LONG.encode(), "rules.md", "sop", "en")
     first = start_worker(processes)
-    wait_until(lambda: state(house, member, item).status == "reading", SECONDS)
-    first.kill()
+    with held_up(own_settings):
+        wait_until(lambda: state(house, member, item).status == "reading", SECONDS)
+        first.kill()
     assert state(house, member, item).status == "reading"
 
     second = start_worker(processes)
     wait_until(lambda: state(house, member, item).status == "ready", SECONDS)
     plan = state(house, member, item).plan
-    with house.session(member.scope) as session:
-        apply_when_ready(session, item.id, plan["signature"])
 
     def is_in_the_middle() -> bool:
         now = state(house, member, item)
         return now.status == "applying" and now.step == "storing" and now.done > 0
 
-    wait_until(is_in_the_middle, SECONDS, every=0.02)
-    second.kill()
+    with held_up(own_settings):
+        with house.session(member.scope) as session:
+            apply_when_ready(session, item.id, plan["signature"])
+        wait_until(is_in_the_middle, SECONDS)
+        second.kill()
     assert state(house, member, item).status == "applying"
     assert stored(house, member) == (0, 0)
 
