@@ -8,8 +8,8 @@ from flask.cli import AppGroup, with_appcontext
 
 from app import schema
 from app.assistant.cli import ask
-from app.assistant.prompts import refresh_prompts
 from app.assistant.evaluation import eval_understanding
+from app.assistant.prompts import refresh_prompts
 from app.backup.cli import backup, restore
 from app.cli_users import users
 from app.db import owner_database

@@ -17,7 +17,6 @@ from redis import RedisError
 from sqlalchemy import bindparam, func, null, select, update
 
 from app import metrics
-from app.assistant.pending_question import ask_again, asked_by_hints
 from app.assistant.consent import hearing_of
 from app.assistant.context import TurnContext, build_context
 from app.assistant.endings import broken_off, cut_notice, settle
@@ -27,6 +26,7 @@ from app.assistant.model_request import denied_tools, model_request, offered_too
 from app.assistant.models import Message, Turn, own
 from app.assistant.offers import find_offers
 from app.assistant.parts import Citation
+from app.assistant.pending_question import ask_again, asked_by_hints
 from app.assistant.proposals import withdraw
 from app.assistant.providers.base import Provider, ProviderError
 from app.assistant.relay import relay
