@@ -79,6 +79,8 @@ def post_worker_init(worker):  # type: ignore[no-untyped-def]
     from app.metrics import share
 
     share(settings)
+    # A line may be gone for a while in the middle of a file.
+    worker.send_seconds = 4 * settings.request_timeout_seconds
 
     def watch() -> None:
         while worker.alive:

@@ -15,10 +15,13 @@ import nh3
 from markupsafe import Markup
 
 from app.markdown_parser import markdown_parser, parse_blocks
+from app.real_threads import RealThreads
 
 PARAGRAPH = "\n\n"
 # In characters: some hundreds of long replies.
 LONGEST_RENDERED = 8_000_000
+# From so many characters on, a section may take seconds, if somebody wants it to.
+LONG_TEXT = 10_000
 TAGS = {
     "p", "br", "strong", "em", "s", "code", "pre", "blockquote", "hr", "ul", "ol", "li",
     "h1", "h2", "h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td", "a",
@@ -44,6 +47,7 @@ _LINK = re.compile(
 _BARE_LINK = re.compile(r"<((?:https?|mailto|tel):[^>\s]{1,400})>")
 _STRESS = re.compile(r"(?<!\\)(?:`+|~~|(?<=\S)\*+|\*+(?=\S)|(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w))")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_threads = RealThreads(2)
 
 
 class _RenderedTexts:
@@ -98,7 +102,14 @@ def render_house_text(text: str, marks: tuple[str, str] | None = None) -> Markup
 
     What stands between the two signs of `marks` is marked; the first mark has the id
     `passage`. It is drawn before the sanitiser, which mends marks across other elements.
+    A long text is drawn in a thread, since others would wait for it.
     """
+    if len(text) < LONG_TEXT:
+        return _draw_house_text(text, marks)
+    return _threads.run(lambda: _draw_house_text(text, marks))
+
+
+def _draw_house_text(text: str, marks: tuple[str, str] | None) -> Markup:
     html = markdown_parser().render(text)
     if marks:
         opening, closing = marks

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from typing import Any
 
 import gevent
@@ -9,12 +10,22 @@ from gunicorn.workers.ggevent import GeventWorker  # type: ignore[import-untyped
 
 
 class FairWorker(GeventWorker):  # type: ignore[misc]
-    """Lets others go on after each request.
+    """Lets others go on after each request, and gives up readers who do not read.
 
-    gunicorn answers what came over one connection without a pause for as long as more is there.
+    gunicorn answers what came over one connection without a pause for as long as more is there,
+    and waits for a reader for ever.
     """
 
-    def handle_request(self, *request: Any) -> Any:
-        answered = super().handle_request(*request)
+    # How long a piece of an answer may wait for its reader; set in gunicorn.conf.py. A page, and
+    # a day's heartbeats of a stream, fit into what the system keeps for a connection.
+    send_seconds: float | None = None
+
+    def handle_request(self, name: str, request: Any, connection: Any, address: Any) -> Any:
+        connection.settimeout(self.send_seconds)
+        try:
+            answered = super().handle_request(name, request, connection, address)
+        except TimeoutError as error:
+            # As if they had gone, which is nothing to be logged as an error.
+            raise ConnectionResetError(errno.ECONNRESET, "not read in time") from error
         gevent.sleep(0)
         return answered

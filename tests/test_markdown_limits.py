@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 
@@ -142,3 +144,29 @@ def test_a_text_that_is_seen_again_is_not_rendered_again() -> None:
         render_model_text(f"{number} " + "a" * 100_000)
     assert render_model_text(text) is not html
     assert render_model_text(text) == html
+
+
+UNDER_GEVENT = """
+from gevent import monkey; monkey.patch_all()
+import gevent
+from app.markdown import render_house_text
+turns, done = 0, False
+def others():
+    global turns
+    while not done:
+        turns += 1
+        gevent.sleep(0)
+gevent.spawn(others)
+drawn = render_house_text("[a](<b>) *c* " * 15_000)
+done = True
+assert drawn.startswith("<p>")
+print(turns)
+"""
+
+
+def test_others_go_on_while_a_long_section_is_drawn() -> None:
+    result = subprocess.run(
+        [sys.executable, "-c", UNDER_GEVENT], capture_output=True, text=True, timeout=60
+    )
+    assert result.returncode == 0, result.stderr
+    assert int(result.stdout) > 10

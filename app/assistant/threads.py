@@ -28,9 +28,10 @@ MESSAGE_LIMIT = 4000
 PAGE_MESSAGES = 30
 HISTORY_THREADS = 60
 TITLE_LENGTH = 60
-# Of more blanks in a row, or of one sign more often in a row, nobody means anything else; what
-# reads messages looks at each of them.
-_RUN = re.compile(r"(\s{16})\s+|((?:([!-/:-@\[-`{-~])\3{15}))\3+")
+# Of more blanks in a row, of one sign more often in a row, or of more signs and blanks mixed,
+# nobody means anything else; what reads messages looks at each of them.
+_SIGN = r"[\s!-/:-@\[-`{-~\u00a1-\u00bf\u2010-\u2027]"
+_RUN = re.compile(rf"(\s{{16}})\s+|((?:([!-/:-@\[-`{{-~])\3{{15}}))\3+|({_SIGN}{{64}}){_SIGN}+")
 # Threads of another kind belong to what they are about, and are no chats.
 CHAT = "manual"
 
@@ -53,9 +54,8 @@ def clean_message(raw: str) -> str:
     Raises:
         InvalidInput: nothing is left of it, or it is longer than 4,000 characters.
     """
-    message = _RUN.sub(
-        lambda run: run[1] or run[2], clean_lines(unicodedata.normalize("NFC", raw)).strip()
-    )
+    kept = clean_lines(unicodedata.normalize("NFC", raw)).strip()
+    message = _RUN.sub(lambda run: run[1] or run[2] or run[4], kept)
     if not clean_line(message):
         raise InvalidInput("Write a message first.", field="message")
     if len(message) > MESSAGE_LIMIT:

@@ -13,8 +13,7 @@ const named = location.hash.startsWith("#m-") && document.getElementById(locatio
 let staying = named || document.getElementById("welcome") ? "free" : "end";
 let ours = 0;
 // Where the reader may be going, from what they did last: the direction of a wheel, else either.
-const EITHER = "either";
-let wish = EITHER;
+let wish = "either";
 let lastHeight = 0;
 let lastWidth = 0;
 
@@ -71,39 +70,33 @@ export function keepInPlace(element, top) {
   moveTo(scroller.scrollTop + element.getBoundingClientRect().top - top);
 }
 
+const passive = { passive: true };
 for (const input of ["pointerdown", "touchmove", "keydown", "focusin"]) {
   const watched = input === "focusin" ? messages : document;
-  watched.addEventListener(input, () => (wish = EITHER), { capture: true, passive: true });
+  watched.addEventListener(input, () => (wish = "either"), passive);
 }
-scroller.addEventListener(
-  "wheel",
-  ({ deltaY }) => {
-    if (!deltaY) return;
-    wish = Math.sign(deltaY);
-    // At once: before the wheel has gone far, the next words would bring the view back.
-    if (deltaY < 0 && scroller.scrollTop > 0) beAt("free");
-  },
-  { passive: true },
-);
-scroller.addEventListener(
-  "scroll",
-  () => {
-    const moved = scroller.scrollTop - ours;
-    const near = end() - scroller.scrollTop < NEAR;
-    ours = scroller.scrollTop;
-    // Our own moves are told late, when content may have grown since: they are nobody's wish.
-    if (Math.abs(moved) <= 1) return;
-    // A text that got shorter moves the view too, and so does the rest of a wheel's smooth way.
-    if (isWriting() && wish !== EITHER && wish !== Math.sign(moved)) {
-      if (staying !== "free") stay(staying);
-      return;
-    }
-    if (near && moved > 0) beAt("end");
-    else if (!near) beAt("free");
-    if (near) pill.hidden = true;
-  },
-  { passive: true },
-);
+function onWheel({ deltaY }) {
+  wish = Math.sign(deltaY) || wish;
+  // At once: before the wheel has gone far, the next words would bring the view back.
+  if (deltaY < 0 && scroller.scrollTop > 0) beAt("free");
+}
+function onScroll() {
+  const moved = scroller.scrollTop - ours;
+  const near = end() - scroller.scrollTop < NEAR;
+  ours = scroller.scrollTop;
+  // Our own moves are told late, when content may have grown since: they are nobody's wish.
+  if (Math.abs(moved) <= 1) return;
+  // A text that got shorter moves the view too, and so does the rest of a wheel's smooth way.
+  if (isWriting() && wish !== "either" && wish !== Math.sign(moved)) {
+    if (staying !== "free") stay(staying);
+    return;
+  }
+  if (near && moved > 0) beAt("end");
+  else if (!near) beAt("free");
+  if (near) pill.hidden = true;
+}
+scroller.addEventListener("wheel", onWheel, passive);
+scroller.addEventListener("scroll", onScroll, passive);
 
 const observer = new ResizeObserver(() => {
   // A narrower column is taller too, and so is one with its sources opened: nothing new.

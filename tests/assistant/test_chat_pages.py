@@ -385,6 +385,8 @@ def test_a_yes_from_a_page_that_has_not_seen_all_is_refused_and_other_words_are_
     [
         ("change the" + " " * 3_900 + "x", "change the" + " " * 16 + "x"),
         ("eggs" + "," * 3_900 + "x", "eggs" + "," * 16 + "x"),
+        ("eggs" + ", " * 1_900 + "x", "eggs" + ", " * 32 + "x"),
+        ("¿?" * 1_900 + "qué", "¿?" * 32 + "qué"),
         ("a\n\n  b --- c ...", "a\n\n  b --- c ..."),
     ],
 )

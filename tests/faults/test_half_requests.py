@@ -155,3 +155,14 @@ def test_requests_without_a_pause_on_one_connection_keep_nobody_waiting(impatien
         wait_until(lambda: answers[0] == asked, GIVEN_UP)
         greedy.shutdown(socket.SHUT_RDWR)
     assert meanwhile < asked
+
+
+@pytest.mark.fault(33)
+def test_a_reader_who_does_not_read_is_given_up(impatient: Web) -> None:
+    port, page = impatient[1], b"GET /sign-in HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with closing(socket.create_connection(("127.0.0.1", port), timeout=GIVEN_UP)) as deaf:
+        # What nobody takes fills the ways in both directions; then the server is gone.
+        with pytest.raises(ConnectionError):
+            deaf.sendall(page * 500_000)
+        assert status_of(port, "/sign-in")[0] == 200
+    assert "Traceback" not in impatient[0].output

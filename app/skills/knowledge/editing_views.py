@@ -14,7 +14,7 @@ from flask_login import current_user
 
 from app.db import new_id
 from app.errors import ComandaError, Conflict, InvalidInput, NotFound
-from app.extensions import services
+from app.extensions import limit_person, services
 from app.issued_ids import own_id
 from app.markdown import render_house_text
 from app.skills.knowledge import editors
@@ -136,6 +136,7 @@ def _refused(
 
 
 @blueprint.post("/sections/preview")
+@limit_person("120 per minute", "previews")
 def preview() -> ResponseReturnValue:
     """A body as readers would see it."""
     language = "es" if request.args.get("language") == "es" else "en"

@@ -292,7 +292,8 @@ def name_of_request(text: str, said: dict[str, Said]) -> str:
     if priority and priority.words:
         line = re.sub(_ONLY_SAYS + re.escape(priority.words), "", line, flags=re.IGNORECASE)
         line = _without_priority(squeeze(line))
-    line = re.sub(r"\s*,(?:\s*,)*", ",", line).strip(" ,;:-.!")
+    # What is far behind the end of a title need not be read.
+    line = re.sub(r"\s*,(?:\s*,)*", ",", line[: 4 * LONGEST_TITLE]).strip(" ,;:-.!")
     line = _TRAILING.sub("", line)
     if _GENERIC.match(fold(line)):
         return ""
