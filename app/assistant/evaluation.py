@@ -37,9 +37,7 @@ MOST_CONFUSIONS = 12
 @click.command("understanding")
 @click.option("--cases", "files", type=FILE, required=True, multiple=True, help="JSON lines.")
 @click.option("--user", "email", help="Ask as this person where a case names nobody.")
-@click.option(
-    "--output", type=click.Path(dir_okay=False, path_type=Path), help="Keep the run here."
-)
+@click.option("--output", type=NEW_FILE, help="Keep the run here.")
 @click.option("--compare", type=FILE, help="A run that was kept: name what is better and worse.")
 @with_appcontext
 def eval_understanding(
