@@ -20,6 +20,8 @@ const raw = new WeakMap();
 // answer that is being written is stored once a second.
 const told = [];
 const TOLD = 300;
+// The cards that were read out, by their message and number.
+const said = new Set();
 
 /** The unfinished block as plain words: its Markdown is drawn by the server when it is whole. */
 function plain(words) {
@@ -98,6 +100,14 @@ function showStep(bubble, { id, label, state }) {
   say(label);
 }
 
+function sayOnce(part) {
+  const name = part.closest(".message").id + part.dataset.part;
+  // An empty one is on its way, and is said when it comes.
+  if (said.has(name) || !part.firstElementChild) return;
+  said.add(name);
+  sayCard(part);
+}
+
 async function showPart(bubble, index) {
   const parts = bubble.querySelector(".parts");
   if (parts.querySelector(`[data-part="${index}"]`)) return;
@@ -107,14 +117,10 @@ async function showPart(bubble, index) {
   place.tabIndex = -1;
   parts.append(place);
   const isLoaded = await load(`${bubble.dataset.url}/parts/${index}`, place, "innerHTML");
-  if (place.isConnected) {
-    if (isLoaded) sayCard(place);
-    else place.remove();
-    return;
-  }
-  // The whole bubble has come from the server meanwhile, and the card with it.
-  const drawn = findBubble(bubble.dataset.message)?.querySelector(`[data-part="${index}"]`);
-  if (drawn) sayCard(drawn);
+  // Where the whole bubble has come meanwhile, the card came with it, and is said at the end.
+  if (!place.isConnected) return;
+  if (isLoaded) sayOnce(place);
+  else place.remove();
 }
 
 // What makes an answer grow, by the name of its event.
@@ -172,7 +178,10 @@ function finish(id, words) {
   finishHearing();
   say(words);
   // Later, so that the events that came with this one are drawn before the bubble is fetched.
-  queueMicrotask(() => refresh(id));
+  queueMicrotask(async () => {
+    await refresh(id);
+    findBubble(id)?.querySelectorAll("[data-part]").forEach(sayOnce);
+  });
 }
 
 for (const [name, act] of Object.entries(grow)) {
