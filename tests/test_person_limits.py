@@ -104,6 +104,11 @@ def test_changes_to_chats_count_together(
     assert browser.get("/chats").status_code == 200
 
 
+def test_previews_of_sections_are_limited(owner: Database, app: Flask) -> None:
+    boss = sign_in(app, owner, make_user(owner, role="manager"))
+    check_counted_together(boss, ["/library/edit/sections/preview"], BUTTONS_A_MINUTE)
+
+
 def test_whoever_is_not_signed_in_is_counted_by_address_without_an_error_in_the_log(
     app: Flask, caplog: pytest.LogCaptureFixture
 ) -> None:
