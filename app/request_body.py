@@ -129,6 +129,8 @@ class _Bounded:
 
     def read(self, size: int = -1) -> bytes:
         piece = self._stream.read(size)
+        # What has come already is read without a pause, however much it is.
+        time.sleep(0)
         self._read += len(piece)
         if self._read - self._spool.size > self._most:
             raise RequestEntityTooLarge
@@ -148,3 +150,4 @@ def drain(request: BodyRequest) -> None:
     with suppress(RequestTimeout):
         while left > 0 and time.monotonic() < until and (piece := body.read(PIECE_BYTES)):
             left -= len(piece)
+            time.sleep(0)

@@ -36,7 +36,7 @@ def main() -> None:
         os.set_blocking(2, False)
         content = sys.stdin.buffer.read()
         _load_what_reads(content)
-        _restrain(len(content))
+        _restrain()
         try:
             answer(content, answers)
         except Unfit as unfit:
@@ -76,10 +76,8 @@ def _load_what_reads(content: bytes) -> None:
             importlib.import_module(f"PIL.{plugin}ImagePlugin")
 
 
-def _restrain(size: int) -> None:
-    """Take from this process what it does not need, before it looks at a file of so many bytes."""
-    # Whoever waits for a page comes first, and then whoever waits for a small file.
-    os.nice(min(19, 5 + size // MIB))
+def _restrain() -> None:
+    """Take from this process what it does not need, before it looks at a file."""
     _limit(resource.RLIMIT_AS, MEMORY_BYTES)
     _limit(resource.RLIMIT_CPU, CPU_SECONDS)
     _limit(resource.RLIMIT_FSIZE, 0)

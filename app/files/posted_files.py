@@ -80,6 +80,19 @@ def _body_of(person: UUID) -> Iterator[None]:
                 del _sending[person]
 
 
+def check_limits() -> None:
+    """Refuse what could not be counted anyway, before it is read and written to the disk.
+
+    For forms in which nothing but files is sent: what is typed beside them is to be kept.
+
+    Raises:
+        TooMany: this person has added all that may be added for now.
+    """
+    for limit in parse_many(UPLOADS) if limiter.enabled else ():
+        if _hit(limit, 0) >= limit.amount:
+            _refuse(limit)
+
+
 def get_posted_files(most: Mapping[str, int]) -> PostedFiles:
     """The files that were chosen in these fields, which take so many each; counted for the person.
 

@@ -16,7 +16,7 @@ from app.extensions import services
 from app.files.access import load_file, open_bytes
 from app.files.kinds import FORM_BYTES, LARGEST_BYTES
 from app.files.pages import file_view
-from app.files.posted_files import allow_files, examination, get_posted_files
+from app.files.posted_files import allow_files, check_limits, examination, get_posted_files
 from app.files.rules import read_rules
 from app.files.storage import preview_of
 from app.files.uploads import store_upload, too_large
@@ -34,6 +34,7 @@ def let_files_in(endpoint: str | None, _values: dict[str, Any] | None) -> None:
     Before everything else, because looking for a form's token reads the whole of it.
     """
     if endpoint == "files.upload" and current_user.is_authenticated:
+        check_limits()
         allow_files(LARGEST_BYTES + FORM_BYTES, most=1)
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import time
+from typing import IO
 
 import pytest
 
 from app.files import examining
 from app.files.examining import examine
-from app.files.kinds import Unfit
+from app.files.kinds import MIB, Unfit
 from app.files.spool import SpooledFile
 from tests.files import samples
 
@@ -55,3 +59,21 @@ def test_a_child_that_dies_is_a_file_that_cannot_be_read(monkeypatch: pytest.Mon
     with pytest.raises(Unfit) as refused:
         examine(spooled(samples.TEXT))
     assert refused.value.code == "broken"
+
+
+def test_a_child_gives_way_from_its_first_moment_and_more_the_larger_the_file_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tell = "import json, os\nwhile not (more := os.nice(0) - {own}): pass\n"
+    tell += "print(json.dumps({{'problem': 'broken', 'number': more}}))"
+
+    def start(content: IO[bytes], *_task: str) -> subprocess.Popen[bytes]:
+        arguments = [sys.executable, "-c", tell.format(own=os.nice(0))]
+        pipe = subprocess.PIPE
+        return subprocess.Popen(arguments, stdin=content, stdout=pipe, stderr=pipe)
+
+    monkeypatch.setattr(examining, "_start_child", start)
+    for size, niceness in ((MIB // 2, 5), (3 * MIB, 8)):
+        with pytest.raises(Unfit) as refused:
+            examine(spooled(b"x" * size))
+        assert refused.value.number == niceness

@@ -26,6 +26,7 @@ from app.files.examination_queue import MOST_AT_ONCE
 from app.files.models import StoredFile
 from app.files.rules import upload_rules
 from app.files.spool import Spool
+from app.request_body import MOST_FILES
 from app.skills.expenses.models import Expense
 from tests.assistant.processes import wait_until
 from tests.factories import CheckedClient, Member, make_user, sign_in
@@ -190,6 +191,24 @@ def test_files_of_all_routes_are_counted_together_before_any_is_looked_at(
     refused = upload(browser, app, samples.TEXT)
     assert refused.status_code == 429
     assert 0 < int(refused.headers["Retry-After"]) <= 60
+
+
+def test_what_is_over_the_limits_is_refused_before_it_is_read(
+    browser: CheckedClient, app: Flask
+) -> None:
+    for _ in range(MOST_FILES):
+        assert upload(browser, app, b"no file of any kind").status_code in (200, 422)
+    body = io.BytesIO(b"x" * 2**20)
+    answer = browser.client.post(
+        "/files",
+        input_stream=body,
+        content_length=2**20,
+        content_type="multipart/form-data; boundary=x",
+        headers=HTMX,
+    )
+    assert answer.status_code == 429
+    assert "more files than can be added in so short a time" in answer.text
+    assert body.tell() == 0
 
 
 def full_line(on: Services, member: Member) -> ExitStack:
