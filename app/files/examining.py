@@ -102,7 +102,7 @@ def _run_child(file: IO[bytes], answer: SpooledFile, *task: str) -> None:
 
 def _niceness(size: int) -> int:
     """Whoever waits for a page comes first, and then whoever waits for a small file."""
-    return min(19, os.getpriority(os.PRIO_PROCESS, 0) + 5 + size // MIB)
+    return min(19, os.getpriority(os.PRIO_PROCESS, 0) + 1 + 2 * size // MIB)
 
 
 def _start_child(content: IO[bytes], *task: str) -> subprocess.Popen[bytes]:

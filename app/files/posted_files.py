@@ -21,7 +21,7 @@ import structlog
 from flask import g, request
 from flask_babel import format_timedelta
 from flask_login import current_user
-from limits import RateLimitItem, parse_many
+from limits import RateLimitItem, RateLimitItemPerMinute, parse_many
 from limits.errors import StorageError
 from limits.storage import MemoryStorage, Storage
 from redis.exceptions import RedisError
@@ -30,10 +30,13 @@ from werkzeug.datastructures import FileStorage
 from app.errors import InvalidInput, TooMany
 from app.extensions import ComandaRequest, limiter, services
 from app.files.examination_queue import MOST_AT_ONCE, line_is_full
+from app.files.kinds import MIB
 from app.request_body import MOST_FILES
 
 # Files of one person, on all routes together.
 UPLOADS = f"{MOST_FILES} per minute; 600 per hour"
+# What one person sends in forms with files, in MiB: a disk that writes keeps others waiting.
+VOLUME = RateLimitItemPerMinute(200)
 
 PostedFiles = dict[str, list[FileStorage]]
 Answer = TypeVar("Answer")
@@ -54,11 +57,13 @@ def allow_files(largest_body: int, most: int = MOST_FILES) -> None:
     as long as on any other page, because it is kept in memory.
 
     Raises:
-        TooMany: this person is sending as many forms with files as may be sent at once.
+        TooMany: this person is sending as many forms with files as may be sent at once, or has
+            sent too much in the last minute.
     """
     posted = cast(ComandaRequest, request)
     if posted.mimetype != "multipart/form-data":
         return
+    _count_volume(min(posted.content_length or largest_body, largest_body))
     posted.held.enter_context(_body_of(current_user.user_id))
     posted.most_text = posted.max_content_length
     posted.max_content_length, posted.most_files = largest_body, most
@@ -140,6 +145,20 @@ def examination() -> Iterator[None]:
         yield
 
 
+def _count_volume(size: int) -> None:
+    """Count what is about to be read, in bytes; what is refused does not count.
+
+    Raises:
+        TooMany: it would be more than the limit allows.
+    """
+    mebibytes = size // MIB
+    if not mebibytes or not limiter.enabled:
+        return
+    if _hit(VOLUME, mebibytes) > VOLUME.amount:
+        _hit(VOLUME, -mebibytes)
+        _refuse(VOLUME)
+
+
 def _count(files: int) -> None:
     """Count files before they are taken, all of them or none.
 
@@ -167,12 +186,17 @@ def _give_back(files: int) -> None:
 
 def _hit(limit: RateLimitItem, amount: int) -> int:
     """Count, and return how many there are now."""
-    key = limit.key_for("uploads", str(current_user.user_id))
+    key = _key(limit)
     return _ask(lambda counters: counters.incr(key, limit.get_expiry(), amount=amount))
 
 
+def _key(limit: RateLimitItem) -> str:
+    what = "upload volume" if limit is VOLUME else "uploads"
+    return limit.key_for(what, str(current_user.user_id))
+
+
 def _refuse(limit: RateLimitItem) -> None:
-    key = limit.key_for("uploads", str(current_user.user_id))
+    key = _key(limit)
     reset_at = _ask(lambda counters: counters.get_expiry(key))
     seconds = max(1, math.ceil(reset_at - time.time()))
     whole = seconds if seconds < 90 else 60 * math.ceil(seconds / 60)

@@ -73,7 +73,7 @@ def test_a_child_gives_way_from_its_first_moment_and_more_the_larger_the_file_is
         return subprocess.Popen(arguments, stdin=content, stdout=pipe, stderr=pipe)
 
     monkeypatch.setattr(examining, "_start_child", start)
-    for size, niceness in ((MIB // 2, 5), (3 * MIB, 8)):
+    for size, niceness in ((MIB // 4, 1), (3 * MIB, 7)):
         with pytest.raises(Unfit) as refused:
             examine(spooled(b"x" * size))
         assert refused.value.number == niceness

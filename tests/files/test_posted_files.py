@@ -23,7 +23,9 @@ from app.db import Database
 from app.errors import TooMany
 from app.extensions import Services
 from app.files.examination_queue import MOST_AT_ONCE
+from app.files.kinds import LARGEST_BYTES, MIB
 from app.files.models import StoredFile
+from app.files.posted_files import VOLUME
 from app.files.rules import upload_rules
 from app.files.spool import Spool
 from app.request_body import MOST_FILES
@@ -209,6 +211,32 @@ def test_what_is_over_the_limits_is_refused_before_it_is_read(
     assert answer.status_code == 429
     assert "more files than can be added in so short a time" in answer.text
     assert body.tell() == 0
+
+
+def test_more_than_a_disk_writes_beside_others_is_refused_before_it_is_read(
+    browser: CheckedClient, app: Flask
+) -> None:
+    def announce(size: int) -> tuple[int, int]:
+        """Post a form that says it is so long; the status, and how much of it was read."""
+        body = io.BytesIO(b"x" * 4096)
+        answer = browser.client.post(
+            "/files",
+            input_stream=body,
+            content_type="multipart/form-data; boundary=x",
+            environ_overrides={"CONTENT_LENGTH": str(size)},
+            headers=HTMX,
+        )
+        return answer.status_code, body.tell()
+
+    largest = LARGEST_BYTES
+    for _ in range(VOLUME.amount * MIB // largest):
+        status, read = announce(largest)
+        assert status != 429
+        assert read
+    assert announce(largest) == (429, 0)
+    # What is refused does not count, and what is small goes on.
+    assert announce(largest) == (429, 0)
+    assert upload(browser, app, samples.TEXT).status_code == 200
 
 
 def full_line(on: Services, member: Member) -> ExitStack:
