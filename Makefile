@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 CATALOGS := $(patsubst %.po,%.mo,$(wildcard app/translations/*/LC_MESSAGES/*.po))
 
 .DEFAULT_GOAL := run
-.PHONY: run services setup setup-tests setup-browser test check bench soak lock clean
+.PHONY: run services setup setup-tests setup-browser test check bench soak nlu lock clean
 
 ## Serve Comanda on http://127.0.0.1:8000 with everything it needs
 run: setup
@@ -62,6 +62,10 @@ bench: setup-browser
 ## Run the tests that take minutes
 soak: setup-browser
 	$(BIN)/python -m pytest -m soak --timeout=1800 $(ARGS)
+
+## Learn from the sentences what messages are for, and measure it
+nlu: setup-tests
+	$(BIN)/python -m app.nlu.training
 
 ## Pin the requirements anew (ARGS=--upgrade takes the newest versions)
 UV_COMPILE = $(BIN)/uv pip compile --universal --generate-hashes --python-version 3.11 \

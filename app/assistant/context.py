@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
 from typing import Any, TypeVar
@@ -29,6 +29,7 @@ from app.assistant.registry import Moment, Opening, Registry
 from app.assistant.steps import Step, StepLoader, as_told
 from app.assistant.tool import Profile
 from app.db import ScopedSession, utc_now
+from app.nlu.model import INTENTS, load_model
 
 HISTORY_MESSAGES = 20
 # Read beside them, for the replies among them that have nothing to say.
@@ -145,6 +146,7 @@ def _fetch_pieces(
         for name, tell in registry.standing.items():
             generated += fetch(name, partial(tell, session, moment), [])
         if hints:
+            moment = replace(moment, intents=load_model()[INTENTS].shares(message.content))
             generated += _look(session, registry, fetch, moment, known)
     return TurnContext(
         message.content if hints else as_told(message.content, message.internal_content),

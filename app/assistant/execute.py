@@ -19,6 +19,7 @@ from sqlalchemy import bindparam, func, null, select, update
 from app import metrics
 from app.assistant.consent import hearing_of
 from app.assistant.context import TurnContext, build_context
+from app.assistant.crisis import is_crisis, support_in_crisis
 from app.assistant.endings import broken_off, cut_notice, settle
 from app.assistant.events import RESET, EventLog
 from app.assistant.facts import steps_of
@@ -173,7 +174,7 @@ def _answer(
     try:
         with force_locale(question.language):
             finished = _begin(services, claimed, turn, writer)
-            decided = None if finished else decide_in_words(writer, services.registry, question)
+            decided = None if finished else _settle_without_model(services, writer, question)
             if decided:
                 facts |= {"provider": FAST_PATH, "model": "", "mode": "action"}
             finished = finished or decided
@@ -197,6 +198,16 @@ def _answer(
         status, code = broken_off(writer), "internal"
         log.exception("turn failed", error=type(error).__name__)
     return status, code, facts
+
+
+def _settle_without_model(
+    services: Services, writer: ReplyWriter, question: Message
+) -> Finished | None:
+    """What must not wait for a model, nor hang on one; None where one is to be asked."""
+    if question.internal_content is None and is_crisis(question.content):
+        writer.add_text(support_in_crisis())
+        return NO_MODEL
+    return decide_in_words(writer, services.registry, question)
 
 
 def _converse_or_stand_in(

@@ -65,7 +65,8 @@ class Moment:
 
     `history` are the messages before it, oldest first; `today` is the house's date;
     `proposal` is the {tool, arguments} that the message may change, where there is one. The
-    `steps` are those of its branch up to it; where it is a step itself, `step` is it.
+    `steps` are those of its branch up to it; where it is a step itself, `step` is it. `intents`
+    say how likely it is for each tool, by itself, 0..1 (`app.nlu.model`).
     """
 
     message: str
@@ -76,6 +77,7 @@ class Moment:
     thread_id: UUID | None = None
     steps: Sequence[Step] = ()
     step: Step | None = None
+    intents: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

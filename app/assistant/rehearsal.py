@@ -19,6 +19,7 @@ from flask_babel import force_locale
 from sqlalchemy import text
 
 from app.assistant.context import build_context
+from app.assistant.crisis import is_crisis, support_in_crisis
 from app.assistant.endings import cut_notice
 from app.assistant.expectations import Expectation
 from app.assistant.model_request import denied_tools, model_request, offered_tools
@@ -141,6 +142,9 @@ def _converse(
     is_cancelled: Callable[[], bool],
     result: Rehearsal,
 ) -> None:
+    if is_crisis(sentence.text):
+        result.answer = support_in_crisis()
+        return
     began = time.monotonic()
     deadline = began + services.settings.ai_turn_timeout_seconds
     transaction = partial(_looking_only, services.database, scope)

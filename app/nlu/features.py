@@ -1,7 +1,11 @@
-"""What a message is made of, as a learned model counts it: pieces of words, words and pairs."""
+"""What a message is made of, as a learned model counts it: pieces of words, words and pairs.
+
+Each as it is spelled and as it sounds, because many write as they speak: "aser", "qeso", "nite".
+"""
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections import Counter
 from collections.abc import Iterator
@@ -13,16 +17,37 @@ from app.nlu.normalization import normalize
 MOST_WORDS = 80
 LONGEST_WORD = 24
 SHORTEST_PIECE, LONGEST_PIECE = 2, 5
-PIECES, WORDS = 0, 1
+# Letters that sound alike in Spanish, and mostly in English; in this order.
+_SOUNDS = tuple(
+    (re.compile(spelled), sound)
+    for spelled, sound in (
+        ("ph", "f"), ("qu|q|ck", "k"), ("c(?=[ei])|z", "s"), ("c(?!h)", "k"), ("v", "b"),
+        ("ll", "y"), ("g(?=[ei])", "j"), ("gu(?=[ei])", "g"), ("(?<!c)h", ""),
+        (r"(.)\1+", r"\1"), ("y$", "i"),
+    )
+)  # fmt: skip
 
 
-def count_features(text: str) -> tuple[Counter[int], Counter[int]]:
-    """How often each piece of a word, and each word and pair of words, is in a message.
+def count_features(text: str) -> tuple[Counter[int], ...]:
+    """How often each feature is in a message, by group and by its number of 32 bits.
 
-    By their numbers of 32 bits; two that share one are told apart by nobody.
+    Groups are the pieces of words, and the words and pairs of them; then both again as they
+    sound. Two features that share a number are told apart by nobody.
     """
-    words = normalize(text).split()[:MOST_WORDS]
-    return Counter(map(_number, _pieces(words))), Counter(map(_number, _words(words)))
+    spelled = normalize(text).split()[:MOST_WORDS]
+    heard = [sound_of(word) for word in spelled]
+    return tuple(
+        Counter(map(_number, found(words)))
+        for words in (spelled, heard)
+        for found in (_pieces, _words)
+    )
+
+
+def sound_of(word: str) -> str:
+    """A folded word as it sounds, roughly: "quiero" and "kiero" are the same."""
+    for spelled, sound in _SOUNDS:
+        word = spelled.sub(sound, word)
+    return word
 
 
 def _pieces(words: list[str]) -> Iterator[str]:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-import yaml
 from flask import url_for
 from flask_babel import gettext as _
 
 from app.assistant.consent import Heard
+from app.assistant.examples import load_examples
 from app.assistant.parts import Suggestion
 from app.assistant.tool import (
     Draft,
@@ -65,15 +64,6 @@ A_DAY = 24 * 60
 _NEGATED = compiled("negated")
 
 
-@cache
-def _examples() -> dict[str, dict[str, tuple[str, ...]]]:
-    raw = yaml.safe_load(EXAMPLES.read_text("utf-8"))
-    return {
-        tool: {language: tuple(lines) for language, lines in by_language.items()}
-        for tool, by_language in raw.items()
-    }
-
-
 def find_category(ledger: Ledger, said: str) -> str:
     """The slug of the category that is called so, in either language.
 
@@ -102,7 +92,7 @@ class AddExpense(WriteTool):
     )
     arguments = AddArguments
     activity: Mapping[str, str] = {"en": "Opening the ledger…", "es": "Abriendo los gastos…"}
-    examples = _examples()["add_expense"]
+    examples = load_examples(EXAMPLES)["add_expense"]
     prompt_slug = PROMPT
     is_wished = True
     undo_minutes = A_DAY
@@ -158,7 +148,7 @@ class UpdateExpense(WriteTool):
     description = "Change the item, amount, date or category of an expense that is in the ledger."
     arguments = UpdateArguments
     activity: Mapping[str, str] = {"en": "Looking it up…", "es": "Buscando el gasto…"}
-    examples = _examples()["update_expense"]
+    examples = load_examples(EXAMPLES)["update_expense"]
     prompt_slug = PROMPT
     is_wished = True
     roles = EDITORS
@@ -223,7 +213,7 @@ class DeleteExpense(WriteTool):
     description = "Delete an expense from the ledger. It can be brought back for 30 days."
     arguments = DeleteArguments
     activity: Mapping[str, str] = {"en": "Looking it up…", "es": "Buscando el gasto…"}
-    examples = _examples()["delete_expense"]
+    examples = load_examples(EXAMPLES)["delete_expense"]
     prompt_slug = PROMPT
     is_wished = True
     roles = EDITORS
@@ -271,7 +261,7 @@ class GetBalance(LedgerQuestion):
     description = "How much was spent in a time, in all and by category."
     arguments = BalanceArguments
     activity: Mapping[str, str] = {"en": "Adding it up…", "es": "Sumando…"}
-    examples = _examples()["get_balance"]
+    examples = load_examples(EXAMPLES)["get_balance"]
     answer = staticmethod(answer_balance)
 
 
@@ -281,7 +271,7 @@ class ListExpenses(LedgerQuestion):
     name = "list_expenses"
     description = "List the expenses of a time or a category, the latest first, with their ids."
     arguments = ListArguments
-    examples = _examples()["list_expenses"]
+    examples = load_examples(EXAMPLES)["list_expenses"]
     answer = staticmethod(answer_list)
 
 

@@ -13,10 +13,14 @@ from app.assistant.providers.base import ChatMessage
 from app.assistant.registry import Moment
 from app.db import ScopedSession
 from app.skills.expenses.reading import Category, Wish, amend_wish, read_conversation
+from app.skills.expenses.reading.intended import read_intended
+from app.skills.expenses.reading.sentence import Surroundings
 from app.skills.expenses.settings import load_ledger
 from app.skills.expenses.wording import asks_which
 
 OWN_TOOLS = ("add_expense", "update_expense", "delete_expense")
+# A message that the skill's own sentences do not tell must be so likely for one of its tools.
+LIKELY = 0.4
 # Of these the words of the last question lead to one.
 CHOOSING = ("update_expense", "delete_expense")
 
@@ -29,9 +33,10 @@ def find_wish(session: ScopedSession, moment: Moment) -> Mapping[str, Any]:
     if changed is not None:
         return {"wanted": changed}
     wish = read_wish_of(moment, categories, ledger.currency)
+    wish = wish or _intended(moment, categories, ledger.currency)
     if wish is None:
         return {}
-    if wish.missing:
+    if wish.missing and set(wish.missing) != {"change"}:
         names = [ledger.name_of(each["slug"], moment.language) for each in ledger.offered]
         with force_locale(moment.language):
             return {"reply": ask_for(wish, names)}
@@ -51,6 +56,15 @@ def read_wish_of(moment: Moment, categories: Sequence[Category], home: str) -> W
     turns = [(said.role, said.text) for said in moment.history if said.role != "tool"]
     wish = read_conversation(turns, moment.message, moment.language, moment.today, categories, home)
     return wish or _chosen(moment, categories, home)
+
+
+def _intended(moment: Moment, categories: Sequence[Category], home: str) -> Wish | None:
+    """What a message says for the tool that it is most likely for, where it is one of these."""
+    likely = max(moment.intents, key=lambda each: moment.intents[each], default="")
+    if moment.proposal is not None or moment.intents.get(likely, 0) < LIKELY:
+        return None
+    around = Surroundings(moment.language, moment.today, tuple(categories), home)
+    return read_intended(likely, moment.message, around)
 
 
 def _changed(moment: Moment, categories: Sequence[Category], home: str) -> Mapping[str, Any] | None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
 from flask_babel import gettext as _
 from pydantic import Field
 
+from app.assistant.examples import load_examples
 from app.assistant.parts import Action
 from app.assistant.tool import Arguments, ReadTool, ToolContext, ToolResult
 from app.folding import fold
@@ -26,13 +25,6 @@ ALL_FORMS = ("forms", "all forms", "formularios", "todos los formularios")
 PLAIN_ICON = "form"
 # What is named in a model's own words may be anything; so many addresses are looked up.
 MOST_NAMED = 20
-
-
-@cache
-def load_examples() -> dict[str, tuple[str, ...]]:
-    """Example utterances by language, from the file beside this one."""
-    raw = yaml.safe_load(EXAMPLES.read_text("utf-8"))
-    return {language: tuple(lines) for language, lines in raw.items()}
 
 
 class FormArguments(Arguments):
@@ -53,7 +45,7 @@ class SearchForms(ReadTool):
     )
     arguments = FormArguments
     activity: Mapping[str, str] = {"en": "Looking for the form…", "es": "Buscando el formulario…"}
-    examples = load_examples()
+    examples = load_examples(EXAMPLES)["search_forms"]
     prompt_slug = "form-intent-map"
     is_search = True
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
 from flask_babel import gettext as _
 from pydantic import AfterValidator, Field, WithJsonSchema
 from sqlalchemy import select
 
 from app.accounts.models import Group
 from app.allergens import ALLERGENS, FAMILIES, allergen_name, expand_families
+from app.assistant.examples import load_examples
 from app.assistant.parts import Part, Suggestion
 from app.assistant.tool import Arguments, ReadTool, ToolContext, ToolResult
 from app.db import ScopedSession
@@ -49,16 +48,6 @@ MOST_CHIPS = 3
 SHORT_SECTION = 400
 # Words like "and" and "the" name nothing.
 SHORT_WORD = 3
-
-
-@cache
-def load_examples() -> dict[str, dict[str, tuple[str, ...]]]:
-    """Example utterances by tool and language, from the file beside this one."""
-    raw = yaml.safe_load(EXAMPLES.read_text("utf-8"))
-    return {
-        tool: {language: tuple(lines) for language, lines in by_language.items()}
-        for tool, by_language in raw.items()
-    }
 
 
 def _known_allergen(code: str) -> str:
@@ -121,7 +110,7 @@ class SearchTool(ReadTool):
         self.source_types = source_types
         self.description = description
         self.activity = activity
-        self.examples = load_examples()[name]
+        self.examples = load_examples(EXAMPLES)[name]
 
     def run(self, arguments: Any, context: ToolContext) -> ToolResult:
         """Search, cite what was found, and draw products as cards."""

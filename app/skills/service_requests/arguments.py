@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.assistant.tool import Arguments
@@ -22,17 +19,7 @@ MOST_VALUES = 2 * MOST_FIELDS
 MOST_FILES = 1_000
 MOST_FACTS = 20
 EXAMPLES = Path(__file__).with_name("examples.yaml")
-
-
-@cache
-def _all_examples() -> Mapping[str, Mapping[str, list[str]]]:
-    found: Mapping[str, Mapping[str, list[str]]] = yaml.safe_load(EXAMPLES.read_text("utf-8"))
-    return found
-
-
-def load_examples(tool: str) -> Mapping[str, tuple[str, ...]]:
-    """What people say that leads to a tool, by language."""
-    return {language: tuple(said) for language, said in _all_examples()[tool].items()}
+STEP_EXAMPLES = Path(__file__).with_name("step_examples.yaml")
 
 
 class QuestionAnswer(BaseModel):

@@ -8,10 +8,16 @@ from typing import Any
 from flask_babel import gettext as _
 
 from app.assistant.consent import Question
+from app.assistant.examples import load_examples
 from app.assistant.parts import Suggestion
 from app.assistant.tool import ReadTool, ToolContext, ToolFailure, ToolResult
 from app.fields.definitions import Words
-from app.skills.service_requests.arguments import SuggestArguments, TypeArguments, load_examples
+from app.skills.service_requests.arguments import (
+    EXAMPLES,
+    STEP_EXAMPLES,
+    SuggestArguments,
+    TypeArguments,
+)
 from app.skills.service_requests.catalog import TypeNode, load_form, load_tree
 from app.skills.service_requests.definitions import RequestField, RequestForm
 from app.skills.service_requests.drafting import state_in, take
@@ -40,7 +46,7 @@ class SuggestType(ReadTool):
         "en": "Looking for the kind of request…",
         "es": "Buscando el tipo de solicitud…",
     }
-    examples = load_examples("suggest_service_request_type")
+    examples = load_examples(EXAMPLES)["suggest_service_request_type"]
     prompt_slug = PROMPT
     is_wished = True
 
@@ -115,7 +121,7 @@ class GetForm(ReadTool):
     )
     arguments = TypeArguments
     activity: Mapping[str, str] = {"en": "Opening the request…", "es": "Abriendo la solicitud…"}
-    examples = load_examples("get_service_request_form")
+    examples = load_examples(STEP_EXAMPLES)["get_service_request_form"]
     prompt_slug = PROMPT
     is_wished = True
 

@@ -8,17 +8,18 @@ from typing import Any
 from flask_babel import gettext as _
 from sqlalchemy import select
 
+from app.assistant.examples import load_examples
 from app.assistant.models import Message, own
 from app.assistant.tool import ReadTool, ToolContext, ToolFailure, ToolResult
 from app.db import ScopedSession
 from app.fields.definitions import dump_fields
 from app.folding import fold
 from app.skills.service_requests.arguments import (
+    STEP_EXAMPLES,
     CancelArguments,
     EvaluateArguments,
     FieldArguments,
     RecordArguments,
-    load_examples,
 )
 from app.skills.service_requests.choosing_tools import PROMPT, describe_field
 from app.skills.service_requests.definitions import PRIORITY, RequestField
@@ -73,7 +74,7 @@ class RequestFieldInput(ReadTool):
     )
     arguments = FieldArguments
     activity: Mapping[str, str] = {"en": "Asking…", "es": "Preguntando…"}
-    examples = load_examples("request_field_input")
+    examples = load_examples(STEP_EXAMPLES)["request_field_input"]
     prompt_slug = PROMPT
     is_wished = True
 
@@ -119,7 +120,7 @@ class RecordAnswers(ReadTool):
     )
     arguments = RecordArguments
     activity: Mapping[str, str] = {"en": "Writing it down…", "es": "Anotando…"}
-    examples = load_examples("record_answers")
+    examples = load_examples(STEP_EXAMPLES)["record_answers"]
     prompt_slug = PROMPT
     is_wished = True
 
@@ -266,7 +267,7 @@ class EvaluateResolution(ReadTool):
         "en": "Looking for a solution in the manual…",
         "es": "Buscando una solución en el manual…",
     }
-    examples = load_examples("evaluate_ai_resolution")
+    examples = load_examples(STEP_EXAMPLES)["evaluate_ai_resolution"]
     prompt_slug = PROMPT
     is_wished = True
 
@@ -307,7 +308,7 @@ class CancelRequest(ReadTool):
     description = "Cancel the request that is being put together: all that was collected is gone."
     arguments = CancelArguments
     activity: Mapping[str, str] = {"en": "Cancelling…", "es": "Cancelando…"}
-    examples = load_examples("cancel_service_request")
+    examples = load_examples(STEP_EXAMPLES)["cancel_service_request"]
     prompt_slug = PROMPT
     is_wished = True
 

@@ -10,12 +10,13 @@ from flask import url_for
 from flask_babel import gettext as _
 
 from app.assistant.consent import Heard
+from app.assistant.examples import load_examples
 from app.assistant.models import Message, Thread
 from app.assistant.tool import Draft, Receipt, ToolContext, ToolFailure, WriteTool
 from app.bilingual import in_both
 from app.db import ScopedSession
 from app.errors import ComandaError, InvalidInput
-from app.skills.service_requests.arguments import SubmitArguments, load_examples
+from app.skills.service_requests.arguments import STEP_EXAMPLES, SubmitArguments
 from app.skills.service_requests.choosing_tools import PROMPT
 from app.skills.service_requests.consents import says_it_is_solved, state_heard
 from app.skills.service_requests.drafting import state_in
@@ -48,7 +49,7 @@ class SubmitRequest(WriteTool):
         "en": "Putting the request together…",
         "es": "Armando la solicitud…",
     }
-    examples = load_examples("submit_service_request")
+    examples = load_examples(STEP_EXAMPLES)["submit_service_request"]
     prompt_slug = PROMPT
     is_wished = True
 

@@ -24,6 +24,7 @@ from app.assistant.providers.builtin.intent import IntentIndex
 from app.assistant.providers.builtin.lines import to_markdown
 from app.assistant.providers.builtin.nonsense import WordShapes
 from app.markdown import join_paragraphs
+from app.nlu.model import INTENTS, load_model
 from app.retrieval.embedder import WORDLLAMA, Embedder, WordLlamaEmbedder
 
 _WORDS_A_DELTA = 4
@@ -72,15 +73,25 @@ class BuiltinProvider:
             if composed.next_call:
                 return Decision(join_paragraphs(*answers), (composed.next_call,))
             return Decision(join_paragraphs(*answers, _lead_back(request)))
-        index, shapes = self._index(request.tools)
+        index, shapes = self._index(request)
         decision = decide(request, index, shapes, self._embedder)
         if decision.calls or not _lead_back(request):
             return decision
         return Decision(join_paragraphs(decision.text, _lead_back(request)))
 
-    def _index(self, tools: tuple[ToolSpec, ...]) -> tuple[IntentIndex, WordShapes]:
-        """What the examples of these tools come to, computed once for each set of tools."""
-        tools = tuple(tool for tool in tools if not tool.is_wished)
+    def _index(self, request: ModelRequest) -> tuple[IntentIndex, WordShapes]:
+        """What these tools and their examples come to, computed once for each set of tools.
+
+        Tools that the person's role may not use can be meant all the same: the refusal says so.
+        What goes on with something open is its skill's to read, and nobody's to guess.
+        """
+        learned = load_model()[INTENTS].classes
+        denied = (ToolSpec(name, "", {}) for name in request.hints.get("denied", ()))
+        tools = tuple(
+            tool
+            for tool in (*request.tools, *denied)
+            if tool.name in learned or (tool.examples and not tool.is_wished)
+        )
         key = _key(tools)
         known = self._indexes.get(key)
         if known is None:

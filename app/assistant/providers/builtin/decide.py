@@ -16,6 +16,7 @@ from app.assistant.providers.base import ModelRequest, ToolSpec
 from app.assistant.providers.builtin import phrases
 from app.assistant.providers.builtin.amending import amend
 from app.assistant.providers.builtin.intent import (
+    WANTED,
     Evidence,
     IntentIndex,
     Ranked,
@@ -29,6 +30,7 @@ from app.assistant.providers.builtin.slots import fill_arguments
 from app.assistant.providers.builtin.smalltalk import Courtesy, read_courtesy
 from app.assistant.providers.builtin.words import content_words
 from app.folding import fold, words
+from app.nlu.model import EMERGENCY, OFF_TOPIC, SMALL_TALK
 from app.retrieval.embedder import Embedder
 
 MOST_CALLS = 2
@@ -40,9 +42,11 @@ SURE_OF_CLAUSE, SURE_OF_QUESTION = 0.5, 0.3
 TRUST_IN_CLAUSE, TRUST_IN_FOLLOW_UP = 0.3, 0.3
 FOLLOW_UP_BONUS = 2.5
 DOMAIN_BONUS = 2.5
-# No house's matter: nearer to what no house knows than to any example, or about the moon,
+# No house's matter: likely to be about something else, or about the moon,
 # while the house's texts have less than this of the question's words.
-STRANGE, STRANGE_COVERAGE = 0.05, 0.6
+STRANGE_COVERAGE = 0.6
+# What no tool is for is said to be that only where it is so likely.
+SURE_OF_EMERGENCY, SURE_OF_OTHERS = 0.5, 0.4
 # Small talk: so much nearer to such phrases than to any example, and no text has its words.
 CHATTY = 0.18
 # What tells a tool that listens nothing.
@@ -105,7 +109,9 @@ def decide(
         return told
     reading = read_message(request.messages, embedder, language)
     wanted = wanted_calls(request)
-    if reading.emergency and tools and not request.action:
+    others = index.other_intents(request.messages[-1].text)
+    is_emergency = bool(reading.emergency) or others[EMERGENCY] > SURE_OF_EMERGENCY
+    if is_emergency and tools and not request.action:
         likeliest = index.rank(CALL_FOR_HELP[language], {})
         call = _plan(likeliest, reading.text)
         if call is None:
@@ -118,8 +124,8 @@ def decide(
     if amended and amended[0].name not in {call.tool for call in wanted}:
         tool, arguments = amended
         return Decision(calls=(PlannedCall(tool.name, arguments, reading.text),))
-    if wanted and not request.action:
-        return Decision(calls=wanted)
+    if not request.action and (calls := _agreed(wanted, request, reading, index)):
+        return Decision(calls=calls)
     courtesy = read_courtesy(request.messages[-1].text)
     if not courtesy.rest:
         if courtesy.kinds == ("agreement",) and _has_asked(request):
@@ -128,6 +134,23 @@ def decide(
     if not tools:
         return Decision(phrases.nothing_to_search())
     return _decide_question(request, reading, courtesy, index, shapes)
+
+
+def _agreed(
+    wanted: tuple[PlannedCall, ...], request: ModelRequest, reading: Reading, index: IntentIndex
+) -> tuple[PlannedCall, ...]:
+    """The calls that skills have read in the message, unless it is likelier for something else.
+
+    A step of what is open is its skill's alone to read.
+    """
+    possible = {tool.name for tool in index.tools}
+    if any(call.tool not in possible for call in wanted) or len(wanted) > 1:
+        return wanted
+    if not wanted:
+        return ()
+    bonus = {call.tool: WANTED for call in wanted}
+    best = index.rank(request.messages[-1].text, read_evidence(request.hints), bonus=bonus)[0]
+    return tuple(call for call in wanted if call.tool == best.tool.name)
 
 
 def _decide_question(
@@ -140,15 +163,17 @@ def _decide_question(
     """Decide on a message that says more than a courtesy."""
     tools, language = request.tools, request.language
     evidence = read_evidence(request.hints)
+    others = index.other_intents(reading.text)
     if courtesy.kinds and _says_nothing_else(courtesy.rest, evidence):
         return Decision(phrases.small_talk(courtesy.kinds, tools, language))
     if not reading.earlier and not request.action:
-        kind = _small_talk(courtesy.rest, evidence, index)
-        if kind and not _is_strange(reading.text, evidence, index):
+        is_strange = _is_strange(reading.text, evidence, others)
+        kind = _small_talk(courtesy.rest, evidence, index, others)
+        if kind and not is_strange:
             return Decision(phrases.small_talk((*courtesy.kinds, kind), tools, language))
         if _is_noise(courtesy.rest, evidence, shapes):
             return Decision(phrases.not_understood(tools, language))
-        if _is_strange(reading.text, evidence, index):
+        if is_strange:
             return Decision(phrases.not_of_this_house(tools, language))
     if not reading.earlier and (calls := _calls_by_clause(reading.text, request, index, evidence)):
         return Decision(calls=calls)
@@ -214,12 +239,17 @@ def _says_nothing_else(rest: str, evidence: Mapping[str, Evidence]) -> bool:
     return all(not found.names and found.coverage < KNOWN_COVERAGE for found in evidence.values())
 
 
-def _small_talk(text: str, evidence: Mapping[str, Evidence], index: IntentIndex) -> str:
+def _small_talk(
+    text: str,
+    evidence: Mapping[str, Evidence],
+    index: IntentIndex,
+    others: Mapping[str, float],
+) -> str:
     """The kind of small talk it is in words nobody listed; empty where it may be a question."""
     if any(found.names or found.coverage >= KNOWN_COVERAGE for found in evidence.values()):
         return ""
     kind, lead = index.small_talk(text)
-    return kind if lead > CHATTY else ""
+    return kind if lead > CHATTY or others[SMALL_TALK] > SURE_OF_OTHERS else ""
 
 
 def _is_noise(text: str, evidence: Mapping[str, Evidence], shapes: WordShapes) -> bool:
@@ -228,7 +258,7 @@ def _is_noise(text: str, evidence: Mapping[str, Evidence], shapes: WordShapes) -
     return shapes.is_nonsense(text, found)
 
 
-def _is_strange(text: str, evidence: Mapping[str, Evidence], index: IntentIndex) -> bool:
+def _is_strange(text: str, evidence: Mapping[str, Evidence], others: Mapping[str, float]) -> bool:
     """True for a question that is clearly about no house's matter, and for sums."""
     if _SUM.search(fold(text)):
         return True
@@ -236,7 +266,7 @@ def _is_strange(text: str, evidence: Mapping[str, Evidence], index: IntentIndex)
         return False
     if max((found.coverage for found in evidence.values()), default=0.0) >= STRANGE_COVERAGE:
         return False
-    return index.strangeness(text) > STRANGE or bool(ELSEWHERE_WORDS & set(words(text)))
+    return others[OFF_TOPIC] > SURE_OF_OTHERS or bool(ELSEWHERE_WORDS & set(words(text)))
 
 
 def _is_unsure(text: str, ranking: Sequence[Ranked], evidence: Mapping[str, Evidence]) -> bool:

@@ -1,10 +1,9 @@
-"""Which tool a question is for, told from the tools' own examples and the house's words.
+"""Which tool a message is for: what was learned from sentences, and the evidence beside it.
 
-Each tool is a point of comparison: how near the question comes to its examples, how much
-its words and turns of phrase are those of the examples, whether the question names one of
-the tool's things, and how well the tool's documents would answer. The weighted sum of it
-is close to the logarithm of a probability; the weights are fitted to the sentences in
-tests/assistant/builtin/development.yaml. No tool is known here by name.
+The log of each tool's share, as `app.nlu.model` learned it, is added to what else speaks for the
+tool: its skill read the wish for it, the message names one of its things, its documents would
+answer. The weights are fitted to authors whom the model had not read. No tool is known here by
+name. A tool that the model has not learned is told by how near the message is to its examples.
 """
 
 from __future__ import annotations
@@ -17,20 +16,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.assistant.providers.base import ToolSpec
-from app.assistant.providers.builtin.lexicon import ELSEWHERE_EXAMPLES, SMALL_TALK
+from app.assistant.providers.builtin.lexicon import SMALL_TALK
 from app.assistant.providers.builtin.words import content_words, stem, stems
 from app.folding import words
+from app.nlu.model import INTENTS, OTHER_INTENTS, load_model
 from app.retrieval.embedder import Embedder
 
 Scores = NDArray[np.float64]  # one number a tool
 
+# Of a tool that the model knows, by what speaks for it.
+WANTED = 2.5  # its skill has read the wish for it
+EVIDENCE = 1.35  # score of the best document, 0..1
+COVERAGE = 0.45  # share of the question that the best document has, 0..1
+NAMED = 0.8  # a product of the tool is named
+# What a tool's documents would say to anything; the evidence speaks for it beyond that.
+USUAL = 1.3
+_LEAST = 1e-6  # no class is ruled out by the model alone
+# Of a tool that is told by its examples.
 NEAR = 4.0  # mean cosine with the three nearest examples
 SUBJECT = 6.0  # the same, comparing content words only
 WORDS = 0.5  # log odds of the content words
 PHRASES = 0.65  # log odds of the word pairs, which tell "how do I" from "do we have"
-EVIDENCE = 6.8  # score of the best document, 0..1
-COVERAGE = 3.0  # share of the question that the best document has, 0..1
-NAMED = 1.0  # a product of the tool is named
 
 _NEAREST = 3
 # A word nobody has used for a tool still has this much of a count there.
@@ -76,11 +82,12 @@ class IntentIndex:
     def __init__(self, tools: Sequence[ToolSpec], embedder: Embedder) -> None:
         self.tools = tuple(tools)
         self._embedder = embedder
+        self._model = load_model()[INTENTS]
+        self._is_known = np.array([tool.name in self._model.classes for tool in tools], dtype=bool)
         self._sets = [
             _Examples([line for lines in tool.examples.values() for line in lines], embedder)
             for tool in tools
         ]
-        self._elsewhere = _Examples(ELSEWHERE_EXAMPLES, embedder)
         # Single words say too little to be near to.
         chat = {
             " ".join(phrase): kind
@@ -104,6 +111,11 @@ class IntentIndex:
             word for examples in self._sets for line in examples.lines for word in words(line)
         )
 
+    def other_intents(self, message: str) -> dict[str, float]:
+        """How likely each of what no tool is for is, 0..1."""
+        shares = self._model.shares(message)
+        return {name: shares.get(name, 0.0) for name in OTHER_INTENTS}
+
     def rank(
         self,
         question: str,
@@ -119,7 +131,9 @@ class IntentIndex:
         """
         if not self.tools:
             return []
-        total = self._likeness(question) + trust * self._evidence(evidence)
+        total = np.log(np.maximum(self._shares(question), _LEAST)) + trust * self._evidence(
+            evidence
+        )
         total += np.array([(bonus or {}).get(tool.name, 0.0) for tool in self.tools])
         shares = np.exp(total - total.max())
         shares /= shares.sum()
@@ -129,17 +143,23 @@ class IntentIndex:
         ]
         return sorted(ranked, key=lambda entry: -entry.score)
 
-    def strangeness(self, question: str) -> float:
-        """How much nearer the question is to what no house knows than to any example."""
-        vector = self._embedder.embed([question])[0]
-        nearest = max((examples.near(vector) for examples in self._sets), default=0.0)
-        return self._elsewhere.near(vector) - nearest
-
     def small_talk(self, message: str) -> tuple[str, float]:
         """The kind of small talk a message is most like, and how much more than any example."""
         vector = self._embedder.embed([message])[0]
         nearest = max((examples.near(vector) for examples in self._sets), default=0.0)
         return self._chat_kinds[self._chat.nearest(vector)], self._chat.near(vector) - nearest
+
+    def _shares(self, question: str) -> Scores:
+        """What was learned; tools that were not keep the share that their examples give them."""
+        learned = self._model.shares(question)
+        shares = np.array([learned.get(tool.name, 0.0) for tool in self.tools])
+        if self._is_known.all():
+            return shares
+        likeness = self._likeness(question)
+        likely = np.exp(likeness - likeness.max())
+        likely /= likely.sum()
+        left = 1.0 - likely[~self._is_known].sum()
+        return np.asarray(np.where(self._is_known, shares * left, likely))
 
     def _likeness(self, question: str) -> Scores:
         whole, subject = self._embedder.embed(
@@ -158,8 +178,11 @@ class IntentIndex:
         found = [evidence.get(tool.name, Evidence()) for tool in self.tools]
         return np.array(
             [
-                EVIDENCE * one.score + COVERAGE * one.coverage + NAMED * bool(one.names)
-                for one in found
+                EVIDENCE * one.score
+                + COVERAGE * one.coverage
+                + NAMED * bool(one.names)
+                - USUAL * (tool.name in evidence)
+                for tool, one in zip(self.tools, found, strict=True)
             ]
         )
 

@@ -60,6 +60,20 @@ def _question(sentence: Sentence, tool: str, match: re.Match[str], end: int) -> 
     return Wish(tool, arguments, ("category",) if subject and not slug else ())
 
 
+def answer_limits(sentence: Sentence) -> dict[str, Any]:
+    """What a question for the ledger is limited to, as far as its words name it."""
+    around = sentence.around
+    bare = re.sub(rf"{MASKS}|[^\w\s]", " ", sentence.masked)
+    named = {named_category(word, around.categories) for word in bare.split()} - {""}
+    guessed = guess_category(bare, around.categories, around.language)
+    limits = {
+        **_range(sentence),
+        "category": named.pop() if len(named) == 1 else guessed,
+        "who": _who(sentence.masked),
+    }
+    return {name: value for name, value in limits.items() if value}
+
+
 def _is_ours(match: re.Match[str], slug: str) -> bool:
     """Not "the balance on this gift card", and not every "… spending"."""
     if _SUM_ALONE.search(match[0]) and not _LEDGER.search(match[0]):

@@ -1,0 +1,40 @@
+"""Somebody who speaks of dying or of hurting themselves is answered before any model is asked.
+
+The words are always the same ones, so that nobody's life hangs on what a model makes of it, or on
+whether one can be reached.
+"""
+
+from __future__ import annotations
+
+from flask_babel import gettext as _
+
+from app.nlu.model import CRISIS, INTENTS, load_model
+
+# Of what is held to be likely, the rest is far less so: everything else has 20 other classes.
+LIKELY = 0.3
+
+
+def is_crisis(message: str) -> bool:
+    """Whether whoever wrote this may want to die, or to hurt themselves."""
+    return load_model()[INTENTS].shares(message)[CRISIS] >= LIKELY
+
+
+def support_in_crisis() -> str:
+    """Whom to call, and that one is not alone; in Markdown, in the reader's language."""
+    return "\n\n".join(
+        (
+            _("I am glad that you said this. You do not have to get through it alone."),
+            _(
+                "**Call or text 988** now, at any hour. It is free and nobody is told. For Spanish"
+                " press 2, or text AYUDA."
+            ),
+            _(
+                "If you may act on it, or have hurt yourself already, **call 911** or go to"
+                " somebody near you right now."
+            ),
+            _(
+                "I am only a program. Please tell a person whom you trust, a coworker or the"
+                " manager on duty, that you need them beside you."
+            ),
+        )
+    )

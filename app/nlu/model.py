@@ -1,0 +1,154 @@
+"""What a message is for, as a model learned it from sentences: a share for each class.
+
+The artefact is made by `make nlu` (`app.nlu.training`) and read with numpy alone. It holds two
+classifiers: of intents (a tool's name, or one of `OTHER_INTENTS`), and of what a short message
+does to what is open (`CONTROL_ACTS`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.errors import ConfigurationError
+from app.nlu.features import count_features
+
+FOLDER = Path(__file__).parent
+ARTEFACT = FOLDER / "model.npz"
+# What changes the artefact when it changes: the sentences, how they are read, and how it learns.
+SOURCES = (
+    "sentences/*.jsonl", "features.py", "normalization.py", "spellings.yaml", "training.py",
+)  # fmt: skip
+INTENTS, CONTROLS = "intents", "controls"
+EMERGENCY, CRISIS, OFF_TOPIC, SMALL_TALK = "emergency", "crisis", "none_offtopic", "none_smalltalk"
+# Messages that no tool is for.
+OTHER_INTENTS = (EMERGENCY, CRISIS, OFF_TOPIC, SMALL_TALK)
+# A message that does nothing to what is open: an answer to it, or something else.
+NO_ACT = "none"
+
+Numbers = NDArray[np.uint32]  # (features,), ascending
+Values = NDArray[np.float32]
+Weights = NDArray[np.int8]  # (features, classes)
+
+
+@dataclass(frozen=True)
+class FeatureGroup:
+    """Features that are weighed and scaled together: their numbers and how rare each is."""
+
+    numbers: Numbers
+    rarity: Values
+
+    def read(self, counts: Mapping[int, int]) -> tuple[NDArray[np.intp], Values]:
+        """The places of the known features of a message, and their values; of length 1 together."""
+        asked = np.fromiter(counts, np.uint32, len(counts))
+        places = np.searchsorted(self.numbers, asked)
+        places[places == len(self.numbers)] = 0
+        known = self.numbers[places] == asked
+        often = np.fromiter(counts.values(), np.float32, len(counts))[known]
+        places = places[known]
+        values = (1 + np.log(often)) * self.rarity[places]
+        length = float(np.sqrt((values**2).sum()))
+        return places, (values / length if length else values).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class Classifier:
+    """A linear classifier over the features of a message."""
+
+    classes: tuple[str, ...]
+    groups: tuple[FeatureGroup, ...]
+    weights: Weights
+    # What one step of a weight means, and where each class begins; both are divided by the
+    # temperature, so that a share says how often it is right.
+    scale: Values
+    start: Values
+
+    def shares(self, text: str) -> dict[str, float]:
+        """How likely each class is, together 1."""
+        scores = self.start.copy()
+        first = 0
+        for group, counts in zip(self.groups, count_features(text), strict=True):
+            places, values = group.read(counts)
+            scores += (values @ self.weights[first + places].astype(np.float32)) * self.scale
+            first += len(group.numbers)
+        odds = np.exp(scores - scores.max())
+        return dict(zip(self.classes, (odds / odds.sum()).tolist(), strict=True))
+
+
+@cache
+def load_model(path: Path = ARTEFACT) -> Mapping[str, Classifier]:
+    """The classifiers of the artefact, `INTENTS` and `CONTROLS`.
+
+    Raises:
+        ConfigurationError: it is missing, damaged, or older than what it was made from.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            made_from = str(stored["digest"])
+            model = {name: _unpack(stored, name) for name in (INTENTS, CONTROLS)}
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile, EOFError) as error:
+        raise ConfigurationError(
+            f"{path.name} cannot be read ({type(error).__name__}): run `make nlu`"
+        ) from error
+    if made_from != digest():
+        raise ConfigurationError(f"{path.name} is older than its sentences: run `make nlu`")
+    return model
+
+
+def digest(folder: Path = FOLDER) -> str:
+    """The SHA-256 of what the artefact is made from, in hexadecimal."""
+    found = hashlib.sha256()
+    for path in _sources(folder):
+        found.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return found.hexdigest()
+
+
+def _sources(folder: Path) -> Iterator[Path]:
+    for pattern in SOURCES:
+        yield from sorted(folder.glob(pattern))
+    # The tools' own examples; whoever adds a skill adds sentences.
+    yield from sorted(folder.parent.glob("skills/*/examples.yaml"))
+
+
+def pack(name: str, classifier: Classifier) -> dict[str, Any]:
+    """A classifier as arrays of an artefact."""
+    packed: dict[str, Any] = {
+        f"{name}.classes": np.array(classifier.classes),
+        f"{name}.weights": classifier.weights,
+        f"{name}.scale": classifier.scale,
+        f"{name}.start": classifier.start,
+    }
+    for number, group in enumerate(classifier.groups):
+        packed[f"{name}.{number}.numbers"] = group.numbers
+        packed[f"{name}.{number}.rarity"] = group.rarity.astype(np.float16)
+    return packed
+
+
+def _unpack(stored: Mapping[str, NDArray[Any]], name: str) -> Classifier:
+    numbers = [key for key in stored if key.startswith(f"{name}.") and key.endswith(".numbers")]
+    groups = tuple(
+        FeatureGroup(stored[key], stored[f"{key.removesuffix('numbers')}rarity"].astype("f4"))
+        for key in sorted(numbers)
+    )
+    return Classifier(
+        tuple(map(str, stored[f"{name}.classes"])),
+        groups,
+        stored[f"{name}.weights"],
+        stored[f"{name}.scale"],
+        stored[f"{name}.start"],
+    )
+
+
+def among(shares: Mapping[str, float], possible: Iterable[str]) -> dict[str, float]:
+    """The shares of what is possible, together 1 again."""
+    kept = {name: shares.get(name, 0.0) for name in possible}
+    whole = sum(kept.values())
+    return {name: share / whole for name, share in kept.items()} if whole else kept

@@ -1,0 +1,209 @@
+"""`make nlu`: learns what messages are for from sentences, measures it, and writes the artefact.
+
+Measured by leaving out whole authors, never single sentences: what somebody else says is what
+counts. Needs scikit-learn, which nothing needs at run time.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
+from sklearn.svm import LinearSVC  # type: ignore[import-untyped]
+
+from app.nlu.evaluation import NO_TOOL, QUESTION, Case, read_cases
+from app.nlu.features import count_features
+from app.nlu.model import (
+    ARTEFACT,
+    CONTROLS,
+    FOLDER,
+    INTENTS,
+    NO_ACT,
+    Classifier,
+    FeatureGroup,
+    digest,
+    pack,
+)
+
+SENTENCES = FOLDER / "sentences"
+# A feature of one sentence alone says nothing about others; of those left, so many are kept.
+FEWEST_SENTENCES, MOST_FEATURES = 2, 25_000
+# How freely it learns; more or less made held-out authors worse.
+FREEDOM = 0.5
+# The largest step of a weight.
+LARGEST = 127
+# As many sentences that do nothing to what is open as sentences that do.
+CONTROL = "control_"
+# Author of the examples that stand in the skills' own files.
+EXAMPLES = "examples"
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A message, the class it belongs to, and who wrote it."""
+
+    text: str
+    label: str
+    author: str
+
+
+def load_sentences(folder: Path = SENTENCES) -> dict[str, list[Sentence]]:
+    """What there is to learn from, for each classifier."""
+    cases = [case for path in sorted(folder.glob("*.jsonl")) for case in read_cases(path)]
+    intents = [
+        Sentence(case.text, _intent_of(case), case.author)
+        for case in cases
+        if not case.kind.startswith(CONTROL)
+    ]
+    controls = [
+        Sentence(case.text, case.kind.removeprefix(CONTROL), case.author)
+        for case in cases
+        if case.kind.startswith(CONTROL)
+    ]
+    # Whatever is said meanwhile does nothing to what is open.
+    others = [Sentence(each.text, NO_ACT, each.author) for each in intents]
+    return {INTENTS: intents + list(_examples()), CONTROLS: controls + others}
+
+
+def _intent_of(case: Case) -> str:
+    first = case.tools[0]
+    return case.kind if first in (NO_TOOL, QUESTION) else first
+
+
+def _examples() -> Iterable[Sentence]:
+    """The examples of the tools, which show what each of them is for."""
+    for path in sorted(FOLDER.parent.glob("skills/*/examples.yaml")):
+        loaded = yaml.safe_load(path.read_text("utf-8"))
+        for tool, by_language in loaded.items():
+            for lines in by_language.values():
+                yield from (Sentence(str(line), tool, EXAMPLES) for line in lines)
+
+
+def learn(sentences: Sequence[Sentence]) -> Classifier:
+    """A classifier of these sentences; its shares are not calibrated yet."""
+    counted = [count_features(each.text) for each in sentences]
+    groups = tuple(_choose(list(counts)) for counts in zip_longest(*counted))
+    rows = [_row(groups, counts) for counts in counted]
+    places = np.concatenate([each for each, _ in rows])
+    values = np.concatenate([each for _, each in rows])
+    ends = np.cumsum([0, *(len(each) for each, _ in rows)])
+    size = sum(len(group.numbers) for group in groups)
+    matrix = csr_matrix((values, places, ends), shape=(len(rows), size))
+    fitted = LinearSVC(C=FREEDOM)
+    fitted.fit(matrix, [each.label for each in sentences])
+    scale = np.abs(fitted.coef_).max(axis=1) / LARGEST
+    return Classifier(
+        tuple(map(str, fitted.classes_)),
+        groups,
+        np.rint(fitted.coef_ / scale[:, None]).T.astype(np.int8),
+        scale.astype(np.float32),
+        fitted.intercept_.astype(np.float32),
+    )
+
+
+def _choose(counted: Sequence[Counter[int]]) -> FeatureGroup:
+    """The features that most sentences have, and how rare each is."""
+    found = Counter(number for counts in counted for number in counts)
+    kept = sorted(number for number, n in found.most_common(MOST_FEATURES) if n >= FEWEST_SENTENCES)
+    often = np.array([found[number] for number in kept])
+    rarity = np.log((1 + len(counted)) / (1 + often)) + 1
+    # As it is stored, so that it is measured as it will be read.
+    return FeatureGroup(np.array(kept, np.uint32), rarity.astype(np.float16).astype(np.float32))
+
+
+def _row(
+    groups: Sequence[FeatureGroup], counted: Sequence[Mapping[int, int]]
+) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
+    places, values, first = [], [], 0
+    for group, counts in zip(groups, counted, strict=True):
+        place, value = group.read(counts)
+        places.append(place + first)
+        values.append(value)
+        first += len(group.numbers)
+    return np.concatenate(places), np.concatenate(values)
+
+
+Held = list[tuple[Sentence, dict[str, float]]]
+
+
+def read_held_out(sentences: Sequence[Sentence]) -> Held:
+    """Each sentence as it is read by a classifier that never saw its author."""
+    held: Held = []
+    for authors in _folds(sentences):
+        known = [each for each in sentences if each.author not in authors]
+        classifier = learn(known)
+        held += [
+            (each, classifier.shares(each.text)) for each in sentences if each.author in authors
+        ]
+    return held
+
+
+def _folds(sentences: Sequence[Sentence]) -> list[tuple[str, ...]]:
+    """The authors two by two, of one language each; the tools' examples are always known."""
+    names = sorted({each.author for each in sentences} - {EXAMPLES})
+    english = [name for name in names if name.startswith("en")]
+    spanish = [name for name in names if not name.startswith("en")]
+    return [tuple(filter(None, pair)) for pair in zip_longest(english, spanish, fillvalue="")]
+
+
+def calibrate(classifier: Classifier, held: Held) -> Classifier:
+    """The same with shares that are right as often as they say, on the authors left out."""
+    logs = np.array([[np.log(max(s, 1e-12)) for s in shares.values()] for _, shares in held])
+    names = list(held[0][1])
+    right = np.array([names.index(each.label) for each, _ in held])
+
+    def loss(temperature: float) -> float:
+        scores = logs / temperature
+        scores -= np.log(np.exp(scores).sum(axis=1, keepdims=True))
+        return float(-scores[np.arange(len(right)), right].mean())
+
+    best = min(np.arange(0.05, 2.0, 0.01), key=loss)
+    return Classifier(
+        classifier.classes,
+        classifier.groups,
+        classifier.weights,
+        (classifier.scale / best).astype(np.float32),
+        (classifier.start / best).astype(np.float32),
+    )
+
+
+def describe(name: str, held: Held) -> str:
+    """How many of the sentences of authors left out were read right, by class and author."""
+    by_class: defaultdict[str, Counter[bool]] = defaultdict(Counter)
+    by_author: defaultdict[str, Counter[bool]] = defaultdict(Counter)
+    for each, shares in held:
+        is_right = max(shares, key=lambda label: shares[label]) == each.label
+        by_class[each.label][is_right] += 1
+        by_author[each.author][is_right] += 1
+    lines = [f"{name}: {_share(sum(by_class.values(), Counter()))} of {len(held)} sentences"]
+    for counted in (by_class, by_author):
+        lines += [f"  {what:32} {_share(counted[what])}" for what in sorted(counted)]
+    return "\n".join(lines)
+
+
+def _share(counted: Mapping[bool, int]) -> str:
+    return f"{counted[True] / max(1, sum(counted.values())):6.1%}"
+
+
+def main() -> None:
+    """Learn, measure and write; `--quick` leaves the measuring out but for the calibration."""
+    packed: dict[str, Any] = {}
+    for name, sentences in load_sentences().items():
+        held = read_held_out(sentences)
+        sys.stdout.write(f"{describe(name, held)}\n")
+        packed |= pack(name, calibrate(learn(sentences), held))
+    np.savez_compressed(ARTEFACT, digest=np.array(digest()), **packed)
+    sys.stdout.write(f"{ARTEFACT.name}: {ARTEFACT.stat().st_size // 1024} KiB\n")
+
+
+if __name__ == "__main__":
+    main()
