@@ -10,6 +10,8 @@ import re
 import unicodedata
 from collections.abc import Callable
 
+from app.plain_text import shorten_marks
+
 _ACCENTS = re.compile("[\u0300-\u036f]+")
 _WORD = re.compile(r"[^\W_]+")
 _LIGATURES = str.maketrans({"ß": "ss", "æ": "ae", "œ": "oe"})
@@ -19,7 +21,7 @@ def fold(text: str) -> str:
     """Lower case without accents: "Jalapeño" becomes "jalapeno", "Œuf" becomes "oeuf"."""
     if text.isascii():
         return text.lower()
-    bare = _ACCENTS.sub("", unicodedata.normalize("NFD", text))
+    bare = _ACCENTS.sub("", unicodedata.normalize("NFD", shorten_marks(text)))
     return bare.lower().translate(_LIGATURES)
 
 

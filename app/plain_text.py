@@ -15,6 +15,7 @@ scripts such as Persian and Hindi, and the two selectors that make a sign a pict
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import Any
 
 _UNWANTED = re.compile(
@@ -59,6 +60,23 @@ _MARKS = "\u200c\u200d\ufe0e\ufe0f"
 _MARKED = re.compile(
     f"([^{_MARKS}]?)(?=[{_MARKS}])([\ufe0e\ufe0f]?)([\u200c\u200d]?)[{_MARKS}]*", re.DOTALL
 )
+
+
+# Nobody writes more marks on one letter; putting a long run of them in order takes the square of
+# its length.
+MOST_MARKS = 8
+_COMBINING = "".join(chr(n) for n in range(0x300, 0x1F000) if unicodedata.combining(chr(n)))
+_TOO_MANY_MARKS = re.compile(f"([{_COMBINING}]{{{MOST_MARKS}}})[{_COMBINING}]+")
+
+
+def shorten_marks(text: str) -> str:
+    """The text with at most `MOST_MARKS` marks on a letter, so that any form of it is quick."""
+    return text if text.isascii() else _TOO_MANY_MARKS.sub(r"\1", text)
+
+
+def compose(text: str) -> str:
+    """The text with a letter and its marks as one character where there is one (NFC)."""
+    return unicodedata.normalize("NFC", shorten_marks(text))
 
 
 def clean_text(text: str) -> str:

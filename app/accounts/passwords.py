@@ -9,6 +9,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from app.errors import InvalidInput
+from app.plain_text import shorten_marks
 from app.real_threads import RealThreads
 
 SHORTEST = 12
@@ -86,7 +87,7 @@ def check_password(password: str, *own_words: str, field: str = "password") -> N
 
 
 def _fold(words: str) -> str:
-    return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", words).casefold())
+    return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", shorten_marks(words)).casefold())
 
 
 def _own(words: tuple[str, ...]) -> set[str]:
@@ -95,7 +96,7 @@ def _own(words: tuple[str, ...]) -> set[str]:
 
 def _bytes(password: str) -> bytes:
     """The same bytes for the same password, whichever way a keyboard composes its accents."""
-    return unicodedata.normalize("NFKC", password).encode("utf-8", "surrogatepass")
+    return unicodedata.normalize("NFKC", shorten_marks(password)).encode("utf-8", "surrogatepass")
 
 
 def _matches(stored: str, password: str) -> bool:

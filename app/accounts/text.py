@@ -7,7 +7,7 @@ import unicodedata
 from email_validator import EmailNotValidError, validate_email
 
 from app.errors import InvalidInput
-from app.plain_text import clean_line
+from app.plain_text import clean_line, compose
 
 LONGEST_NAME = 80
 
@@ -15,7 +15,7 @@ LONGEST_NAME = 80
 def fold_email(raw: str) -> str:
     """The form in which addresses are kept and looked up; of anything, valid or not."""
     printable = (sign for sign in raw if unicodedata.category(sign)[0] != "C")
-    return "".join(unicodedata.normalize("NFC", "".join(printable)).split()).lower()
+    return "".join(compose("".join(printable)).split()).lower()
 
 
 def clean_email(raw: str, *, field: str = "email") -> str:
@@ -37,7 +37,7 @@ def clean_name(raw: str, *, field: str = "name") -> str:
     Raises:
         InvalidInput: nothing is left of it, or it is longer than 80 characters.
     """
-    name = clean_line(unicodedata.normalize("NFC", raw))
+    name = clean_line(compose(raw))
     if not name:
         raise InvalidInput("Write a name.", field=field)
     if len(name) > LONGEST_NAME:

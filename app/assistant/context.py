@@ -146,7 +146,6 @@ def _fetch_pieces(
         for name, tell in registry.standing.items():
             generated += fetch(name, partial(tell, session, moment), [])
         if hints:
-            moment = replace(moment, intents=load_model()[INTENTS].shares(message.content))
             generated += _look(session, registry, fetch, moment, known)
     return TurnContext(
         message.content if hints else as_told(message.content, message.internal_content),
@@ -196,6 +195,7 @@ def _look(
 ) -> list[str]:
     """Ask the skills what they see in the message: into `known`, and lines for the prompt."""
     lines: list[str] = []
+    moment = replace(moment, intents=load_model()[INTENTS].shares(moment.message))
     for name, source in registry.context.items():
         look = partial(source, session, moment.message, moment.language)
         nothing: tuple[Mapping[str, Any], list[str]] = ({}, [])

@@ -10,13 +10,17 @@ from flask_babel import gettext as _
 
 from app.nlu.model import CRISIS, INTENTS, load_model
 
-# Of what is held to be likely, the rest is far less so: everything else has 20 other classes.
-LIKELY = 0.3
+# Measured on authors that the model had not read: with this share nine in ten are heard, and what
+# is taken for one wrongly is one message in two thousand.
+LIKELY = 0.4
+# "It stays black" answers what a screen shows: what was asked for needs more than that.
+SURE = 0.8
 
 
-def is_crisis(message: str) -> bool:
-    """Whether whoever wrote this may want to die, or to hurt themselves."""
-    return load_model()[INTENTS].shares(message)[CRISIS] >= LIKELY
+def is_crisis(message: str, *, is_answer: bool = False) -> bool:
+    """Whether whoever wrote this, perhaps as an answer, may want to die or to hurt themselves."""
+    share = load_model()[INTENTS].shares(message)[CRISIS]
+    return share >= (SURE if is_answer else LIKELY)
 
 
 def support_in_crisis() -> str:

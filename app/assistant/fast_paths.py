@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import Literal
 
 from app.folding import fold
+from app.plain_text import compose
 
 Answer = Literal["yes", "no"]
 
@@ -62,7 +62,7 @@ def read_answer(message: str) -> Answer | None:
 
     "Yes please", "sí, dale" and "ok 👍" are; "yes but 250", "no problem" and "no, yes" are not.
     """
-    if len(message) > _LONGEST or _UNSURE.search(unicodedata.normalize("NFC", message)):
+    if len(message) > _LONGEST or _UNSURE.search(compose(message)):
         return None
     words = _WORD.findall(fold(message))
     said: set[Answer] = set()

@@ -8,7 +8,6 @@ have not seen.
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
 from typing import NamedTuple
 from uuid import UUID
@@ -22,7 +21,7 @@ from app.assistant.prompts import seeds_of
 from app.assistant.registry import Registry
 from app.db import ScopedSession, utc_now
 from app.errors import Conflict, InvalidInput, NotFound
-from app.plain_text import clean_lines
+from app.plain_text import clean_lines, compose
 
 CATEGORIES = ("system", "domain", "skill", "action")
 TEXT_LIMIT = 20_000
@@ -83,7 +82,7 @@ def texts_of(row: Prompt | PromptRevision) -> Texts:
 
 def _clean(raw: str) -> str:
     """A text as it is stored: NFC, plain line ends, nothing that cannot be seen."""
-    return clean_lines(unicodedata.normalize("NFC", raw)).replace("\t", "    ").strip()
+    return clean_lines(compose(raw)).replace("\t", "    ").strip()
 
 
 def clean_texts(texts: Texts) -> Texts:

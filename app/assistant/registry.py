@@ -59,6 +59,10 @@ OpenWorkSource = Callable[[ScopedSession, str], Sequence["OpenWork"]]
 TaskFunction = Callable[..., None]
 
 
+# A question stands at the end of what was said last.
+ASKED_AT = 80
+
+
 @dataclass(frozen=True)
 class Moment:
     """A message in its conversation, for a skill to read.
@@ -78,6 +82,13 @@ class Moment:
     steps: Sequence[Step] = ()
     step: Step | None = None
     intents: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def is_going_on(self) -> bool:
+        """Whether it may go on with what is open, and not begin something."""
+        last = self.history[-1] if self.history else None
+        is_asked = last is not None and last.role == "assistant" and "?" in last.text[-ASKED_AT:]
+        return bool(self.proposal or self.steps or self.step) or is_asked
 
 
 @dataclass(frozen=True)

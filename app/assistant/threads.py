@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -22,7 +21,7 @@ from app.assistant.proposals import set_aside
 from app.assistant.stopping import NOTIFY_CHANNEL, stop_turns, unfinished
 from app.db import ScopedSession, new_id, utc_now
 from app.errors import Conflict, InvalidInput, NotFound
-from app.plain_text import clean_line, clean_lines
+from app.plain_text import clean_line, clean_lines, compose
 
 MESSAGE_LIMIT = 4000
 PAGE_MESSAGES = 30
@@ -54,7 +53,7 @@ def clean_message(raw: str) -> str:
     Raises:
         InvalidInput: nothing is left of it, or it is longer than 4,000 characters.
     """
-    kept = clean_lines(unicodedata.normalize("NFC", raw)).strip()
+    kept = clean_lines(compose(raw)).strip()
     message = _RUN.sub(lambda run: run[1] or run[2] or run[4], kept)
     if not clean_line(message):
         raise InvalidInput("Write a message first.", field="message")

@@ -11,18 +11,16 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Annotated, Any, Literal, Self
 
-import re2
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, field_validator, model_validator
 
 from app.bilingual import in_language
+from app.fields.patterns import compile_pattern
 
 MOST_FIELDS = 100
 MOST_OPTIONS = 100
 MIB = 1024 * 1024
 LARGEST_FILE_MIB = 20
 NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
-_QUIETLY = re2.Options()
-_QUIETLY.log_errors = False
 
 
 class Stored(BaseModel):
@@ -116,10 +114,7 @@ class TextField(FieldBase):
     @field_validator("pattern")
     @classmethod
     def _compiles(cls, pattern: str) -> str:
-        try:
-            re2.compile(pattern, _QUIETLY)
-        except re2.error as error:
-            raise ValueError("this is no pattern") from error
+        compile_pattern(pattern)
         return pattern
 
 

@@ -22,6 +22,9 @@ from app.fields.values import ADDRESS_PARTS, Value
 # Whose stored value says more than what was typed: a whole name, a moment without its zone.
 _SHOWN_AS_READ = ("person", "datetime", "date", "time", "checkbox")
 _TRUE = (True, "true", "on", "1", "yes")
+# Twice what the longest field takes, so that what is too long is seen and can be shortened; and
+# more than any field has options or files.
+LONGEST_TYPED, MOST_LISTED = 10_000, 200
 _EMPTY: tuple[Any, ...] = ("", [], None)
 
 
@@ -64,7 +67,7 @@ def read_shape(field: FormField, form: TypedForm, shown: Any) -> Any:
     """
     key, picked = f"v-{field.name}", _bare(form.get(f"pick-{field.name}"))
     if field.type == "multi_select" or field.type in FILE_TYPES:
-        given = [_bare(each) for each in form.getlist(key)] + [picked]
+        given = [_bare(each) for each in form.getlist(key)[:MOST_LISTED]] + [picked]
         return list(dict.fromkeys(each for each in given if each))
     if field.type == "address":
         return {part: _bare(form.get(f"{key}-{part}")) for part in ADDRESS_PARTS}
@@ -98,7 +101,8 @@ def read_seen(text: str | None) -> Seen | None:
     if text is None:
         return None
     version, _, mark = text.partition("-")
-    return Seen(int(version) if version.isdecimal() else 0, mark)
+    is_count = version.isdecimal() and len(version) < len("1000000000")
+    return Seen(int(version) if is_count else 0, mark)
 
 
 def _read_person(name: str, contact_id: str, shown: Mapping[str, str]) -> dict[str, str]:
@@ -120,8 +124,9 @@ def _text(held: Any) -> str:
 
 
 def _bare(text: str | None) -> str:
-    """A text with line ends of one kind, and without what no database takes."""
-    return (text or "").replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+    """A text with line ends of one kind, as long as is taken, without what no database keeps."""
+    whole = (text or "").replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+    return whole[:LONGEST_TYPED]
 
 
 def _local_moment(text: str) -> str:

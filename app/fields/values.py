@@ -21,7 +21,6 @@ from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 import phonenumbers
-import re2
 from email_validator import EmailNotValidError, validate_email
 
 from app.fields.definitions import (
@@ -47,6 +46,7 @@ from app.fields.definitions import (
     TimeField,
 )
 from app.fields.numbers import parse_number, plain_number
+from app.fields.patterns import compile_pattern
 from app.folding import words
 from app.plain_text import clean_line, clean_lines
 
@@ -55,6 +55,8 @@ Values = Mapping[str, Value]
 
 ADDRESS_PARTS = ("line1", "line2", "city", "state", "postal", "country")
 LONGEST_ADDRESS_PART, LONGEST_NAME = 120, 120
+# As a contact's is written.
+LONGEST_ID = 36
 
 
 class Attachment(NamedTuple):
@@ -163,7 +165,7 @@ def is_empty(raw: Any) -> bool:
 def _read_text(field_: TextField, raw: Any, _around: Surroundings) -> str | None:
     text = clean(raw)
     _check_length(text, field_.min_length, field_.max_length)
-    if field_.pattern and not re2.fullmatch(field_.pattern, text):
+    if field_.pattern and not compile_pattern(field_.pattern).fullmatch(text):
         told = field_.pattern_help.text(_around.language)
         if told:
             raise Problem("This does not look right: %(help)s", help=told)
@@ -319,6 +321,8 @@ def _read_person(field_: PersonField, raw: Any, around: Surroundings) -> dict[st
         raise Problem("This is no person.")
     name, contact_id = clean(given.get("name") or ""), clean(given.get("contact_id") or "")
     _check_length(name, 0, LONGEST_NAME)
+    if len(contact_id) > LONGEST_ID:
+        raise Problem("This contact is not there any more. Choose another one.")
     found = around.find_people(contact_id or name)
     if contact_id and not found:
         raise Problem("This contact is not there any more. Choose another one.")

@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 from app.files.kinds import ENDINGS
-from app.plain_text import clean_line
+from app.plain_text import clean_line, compose
 
 LONGEST_STEM = 80
 _ENDING = re.compile(r"\.[A-Za-z0-9]{1,5}$")
@@ -17,7 +17,7 @@ def tidy_name(raw: str, media_type: str) -> str:
     """The last part of `raw` without what is unseen or has a meaning, its ending as it is."""
     last = re.split(r"[/\\]", raw)[-1]
     seen = "".join(sign for sign in last if unicodedata.category(sign)[0] != "C")
-    plain = _NOT_IN_NAMES.sub("_", unicodedata.normalize("NFC", clean_line(seen)))
+    plain = _NOT_IN_NAMES.sub("_", compose(clean_line(seen)))
     ending = _ENDING.search(plain)
     stem = _ENDING.sub("", plain)[:LONGEST_STEM].strip(" .") or "file"
     known = ENDINGS[media_type]

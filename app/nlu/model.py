@@ -29,8 +29,10 @@ SOURCES = (
 )  # fmt: skip
 INTENTS, CONTROLS = "intents", "controls"
 EMERGENCY, CRISIS, OFF_TOPIC, SMALL_TALK = "emergency", "crisis", "none_offtopic", "none_smalltalk"
+# An answer to what was asked or done: "yes add it", "skip that one".
+REPLY = "reply"
 # Messages that no tool is for.
-OTHER_INTENTS = (EMERGENCY, CRISIS, OFF_TOPIC, SMALL_TALK)
+OTHER_INTENTS = (EMERGENCY, CRISIS, OFF_TOPIC, SMALL_TALK, REPLY)
 # A message that does nothing to what is open: an answer to it, or something else.
 NO_ACT = "none"
 

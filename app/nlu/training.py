@@ -28,6 +28,7 @@ from app.nlu.model import (
     FOLDER,
     INTENTS,
     NO_ACT,
+    REPLY,
     Classifier,
     FeatureGroup,
     digest,
@@ -41,8 +42,10 @@ FEWEST_SENTENCES, MOST_FEATURES = 2, 25_000
 FREEDOM = 0.5
 # The largest step of a weight.
 LARGEST = 127
-# As many sentences that do nothing to what is open as sentences that do.
+# How the classes of sentences begin that answer what was asked or done.
 CONTROL = "control_"
+# What was asked for, and nothing else: "since yesterday", "fryer 2".
+ANSWER = "answer"
 # Author of the examples that stand in the skills' own files.
 EXAMPLES = "examples"
 
@@ -59,23 +62,25 @@ class Sentence:
 def load_sentences(folder: Path = SENTENCES) -> dict[str, list[Sentence]]:
     """What there is to learn from, for each classifier."""
     cases = [case for path in sorted(folder.glob("*.jsonl")) for case in read_cases(path)]
-    intents = [
-        Sentence(case.text, _intent_of(case), case.author)
-        for case in cases
-        if not case.kind.startswith(CONTROL)
-    ]
+    intents = [Sentence(case.text, _intent_of(case), case.author) for case in cases]
     controls = [
         Sentence(case.text, case.kind.removeprefix(CONTROL), case.author)
         for case in cases
         if case.kind.startswith(CONTROL)
     ]
     # Whatever is said meanwhile does nothing to what is open.
-    others = [Sentence(each.text, NO_ACT, each.author) for each in intents]
+    others = [
+        Sentence(case.text, NO_ACT, case.author)
+        for case in cases
+        if not case.kind.startswith(CONTROL)
+    ]
     return {INTENTS: intents + list(_examples()), CONTROLS: controls + others}
 
 
 def _intent_of(case: Case) -> str:
     first = case.tools[0]
+    if case.kind == ANSWER or case.kind.startswith(CONTROL):
+        return REPLY
     return case.kind if first in (NO_TOOL, QUESTION) else first
 
 

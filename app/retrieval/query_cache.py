@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
-import unicodedata
 from collections import OrderedDict
 from collections.abc import Callable
 
@@ -18,6 +17,7 @@ import structlog
 from numpy.typing import NDArray
 
 from app.errors import Unavailable
+from app.plain_text import compose
 
 LIFETIME_SECONDS = 600
 CAPACITY = 1_000
@@ -29,7 +29,7 @@ log = structlog.get_logger(__name__)
 
 def normalise_query(text: str) -> str:
     """The same question, however it was typed: case, blanks and composition are evened."""
-    return " ".join(unicodedata.normalize("NFC", text).lower().split())
+    return " ".join(compose(text).lower().split())
 
 
 class QueryCache:

@@ -9,7 +9,8 @@ import pytest
 
 from app.db import utc_now
 from app.fields.definitions import read_fields
-from app.fields.values import Surroundings, read_value
+from app.fields.patterns import compile_pattern
+from app.fields.values import Person, Problem, Surroundings, read_value
 from tests.skills.forms.filling import EVERY_TYPE
 
 FIELDS = {each.type: each for each in read_fields(EVERY_TYPE)}
@@ -29,3 +30,26 @@ GIVEN = [
 def test_what_cannot_be_seen_is_none(type_: str, raw: Any) -> None:
     around = Surroundings(utc_now(), ZoneInfo("UTC"))
     assert read_value(FIELDS[type_], raw, around) is None
+
+
+@pytest.mark.fault(38)
+def test_an_id_of_a_contact_that_is_a_book_is_not_looked_for() -> None:
+    def find(_wanted: str) -> list[Person]:
+        raise AssertionError("somebody looked for it")
+
+    around = Surroundings(utc_now(), ZoneInfo("UTC"), find_people=find)
+    with pytest.raises(Problem):
+        read_value(FIELDS["person"], {"name": "z", "contact_id": "ab c. " * 10_000}, around)
+
+
+@pytest.mark.fault(38)
+@pytest.mark.parametrize("pattern", [r"(\pL{0,250})|N", r"[\pL ]{1,400}", "(" * 50])
+def test_a_pattern_that_unpacks_to_megabytes_is_refused(pattern: str) -> None:
+    with pytest.raises(ValueError, match="pattern"):
+        compile_pattern(pattern)
+
+
+def test_patterns_for_what_people_write_are_taken() -> None:
+    assert compile_pattern(r"[A-Z]{2}-?\d{4,6}").fullmatch("TX-4521")
+    assert compile_pattern(r"[a-zA-Z0-9 .-]{1,500}").fullmatch("Walk-in 2")
+    assert not compile_pattern(r"\d{5}(?:-\d{4})?").fullmatch("782")

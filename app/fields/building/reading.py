@@ -9,16 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import re2
-
 from app.fields.building.rows import Row, make_name
 from app.fields.building.types import CHOOSING, ORDERED, SETTINGS, Setting
-from app.fields.definitions import Condition, FormField, read_fields
+from app.fields.definitions import MOST_OPTIONS, Condition, FormField, read_fields
 from app.fields.numbers import parse_number
+from app.fields.patterns import UnusablePattern, compile_pattern
 from app.fields.values import Problem, clean
 
-_QUIETLY = re2.Options()
-_QUIETLY.log_errors = False
 Problems = dict[str, Problem]
 
 
@@ -149,7 +146,7 @@ class _RowReader:
             return None
         if test == "is_filled":
             return Condition(field=self.names[key], test="is_filled")
-        values = row.texts("if_values")
+        values = row.texts("if_values")[:MOST_OPTIONS]
         if on.type in CHOOSING:
             values = [value for value, *_labels in on.options if value in values]
         elif on.type == "checkbox":
@@ -199,8 +196,8 @@ class _RowReader:
             self.problems[setting.name] = too_long(len(text), setting.most)
             return None
         try:
-            re2.compile(text, _QUIETLY)
-        except re2.error:
+            compile_pattern(text)
+        except UnusablePattern:
             self.problems[setting.name] = Problem("This is no pattern that can be used.")
         return text
 

@@ -21,7 +21,8 @@ from app.fields.definitions import (
     read_fields,
 )
 from app.folding import words
-from app.plain_text import clean_line
+from app.json_text import parse_json
+from app.plain_text import clean_line, clean_value
 
 LONGEST_NAME = 40
 LONGEST_TYPED = 6_000
@@ -85,7 +86,7 @@ def load_row(text: str, kit: Kit = EVERYTHING) -> Row:
         InvalidInput: it is none.
     """
     try:
-        held = json.loads(text)
+        held = clean_value(parse_json(text))
         options = tuple(_option(each) for each in held.get("options", ()))
         row = Row(held["key"], held["type"], held["typed"], options, bool(held.get("removed")))
         is_sound = _is_sound(row, kit)

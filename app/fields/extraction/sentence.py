@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from app.folding import fold
+from app.plain_text import compose
 
 _BREAK = re.compile(
     r"[;!?\n]|\.(?=\s|$)|,(?!\d)|\b(?:but|pero|sino|because|porque|which|who)\b", re.IGNORECASE
@@ -54,7 +54,7 @@ class Sentence:
 
     @classmethod
     def of(cls, said: str) -> Sentence:
-        text = unicodedata.normalize("NFC", said.replace("\u2019", "'").replace("\u2018", "'"))
+        text = compose(said.replace("\u2019", "'").replace("\u2018", "'"))
         letters = ((letter, fold(letter)) for letter in text)
         folded = "".join(bare if len(bare) == 1 else letter for letter, bare in letters)
         return cls(text, folded)

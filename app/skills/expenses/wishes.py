@@ -32,14 +32,15 @@ def find_wish(session: ScopedSession, moment: Moment) -> Mapping[str, Any]:
     changed = _changed(moment, categories, ledger.currency)
     if changed is not None:
         return {"wanted": changed}
-    wish = read_wish_of(moment, categories, ledger.currency)
-    wish = wish or _intended(moment, categories, ledger.currency)
+    told = read_wish_of(moment, categories, ledger.currency)
+    wish = told or _intended(moment, categories, ledger.currency)
     if wish is None:
         return {}
     if wish.missing and set(wish.missing) != {"change"}:
         names = [ledger.name_of(each["slug"], moment.language) for each in ledger.offered]
         with force_locale(moment.language):
-            return {"reply": ask_for(wish, names)}
+            reply = ask_for(wish, names)
+        return {"reply": reply} if told else {"reply": reply, "reply_for": wish.tool}
     return {"wanted": {wish.tool: _arguments_of(wish)}}
 
 
@@ -61,7 +62,7 @@ def read_wish_of(moment: Moment, categories: Sequence[Category], home: str) -> W
 def _intended(moment: Moment, categories: Sequence[Category], home: str) -> Wish | None:
     """What a message says for the tool that it is most likely for, where it is one of these."""
     likely = max(moment.intents, key=lambda each: moment.intents[each], default="")
-    if moment.proposal is not None or moment.intents.get(likely, 0) < LIKELY:
+    if moment.is_going_on or moment.intents.get(likely, 0) < LIKELY:
         return None
     around = Surroundings(moment.language, moment.today, tuple(categories), home)
     return read_intended(likely, moment.message, around)

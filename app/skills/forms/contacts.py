@@ -13,6 +13,8 @@ from app.folding import words
 from app.skills.forms.models import Contact
 
 MOST_FOUND = 8
+# Each word of a name is looked for by itself.
+MOST_WORDS = 12
 
 
 def find_people(session: ScopedSession, wanted: str) -> list[Person]:
@@ -21,7 +23,7 @@ def find_people(session: ScopedSession, wanted: str) -> list[Person]:
     Every word of the name must be one of theirs, or the beginning of one where it is the last.
     """
     query = select(Contact).where(Contact.group_id == session.scope.group_id, Contact.is_active)
-    contact_id, spoken = read_id(wanted), words(wanted)
+    contact_id, spoken = read_id(wanted), words(wanted)[:MOST_WORDS]
     if contact_id:
         query = query.where(Contact.id == contact_id)
     elif not spoken:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import or_, select
+from sqlalchemy import func, or_, select
 from sqlalchemy.dialects.postgresql import insert
 
 from app.db import ScopedSession, new_id, utc_now
-from app.errors import Conflict, NotFound
+from app.errors import Conflict, NotFound, TooMany
 from app.fields.checking import check_form, check_values, missing_fields, shown_fields
 from app.fields.definitions import FormField
 from app.fields.values import Checked
@@ -21,6 +21,10 @@ from app.skills.forms.surroundings import surroundings
 
 # What a field held before it was changed is kept for undoing, this often.
 MOST_KEPT_BEFORE = 5
+# What is longer is kept once.
+LONGEST_KEPT_OFTEN = 1_000
+# Forms that one person may have begun at a time.
+MOST_OPEN = 50
 _BEGUN_WITH = ("id", "thread_id", "group_id", "user_id", "context",
                "template_id", "template_version")  # fmt: skip
 
@@ -87,11 +91,30 @@ def open_draft(
 
     Raises:
         NotFound: the id is taken, by somebody else's.
+        TooMany: as many are begun as one person may have.
     """
+    _check_room(session)
     blank = blank_draft(session, template, context, draft_id=draft_id, version=version)
     facts = {name: getattr(blank, name) for name in _BEGUN_WITH}
     session.execute(insert(FormDraft).values(**facts).on_conflict_do_nothing())
     return load_draft(session, blank.id, lock=True)
+
+
+def _check_room(session: ScopedSession) -> None:
+    """Nobody fills the database with what is never sent."""
+    begun = session.scalar(
+        select(func.count()).where(
+            FormDraft.group_id == session.scope.group_id,
+            FormDraft.user_id == session.scope.user_id,
+            FormDraft.status == "open",
+        )
+    )
+    if (begun or 0) >= MOST_OPEN:
+        raise TooMany(
+            "You have begun %(limit)s forms that are not sent yet. Send or throw away some of those"
+            " first.",
+            limit=MOST_OPEN,
+        )
 
 
 def blank_draft(
@@ -259,9 +282,15 @@ def undo_change(session: ScopedSession, draft: FormDraft, name: str, language: s
     return changed
 
 
+def _is_long(value: Any) -> bool:
+    """Whether keeping it several times would make a draft slow to load."""
+    return isinstance(value, str) and len(value) > LONGEST_KEPT_OFTEN
+
+
 def _origin(change: Change, before: Any, known: Mapping[str, Any] | None) -> dict[str, Any]:
     """Where the value of a field comes from, and what it held before."""
-    kept = [*(known or {}).get("before", []), before][-MOST_KEPT_BEFORE:]
+    earlier = [] if _is_long(before) else (known or {}).get("before", [])
+    kept = [*earlier, before][-MOST_KEPT_BEFORE:]
     origin: dict[str, Any] = {"by": change.by, "at": utc_now().isoformat(), "before": kept}
     if change.words:
         origin["words"] = change.words

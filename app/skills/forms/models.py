@@ -42,6 +42,9 @@ class FormTemplate(Base):
     title_es: Mapped[str] = mapped_column(default="")
     description_en: Mapped[str] = mapped_column(default="")
     description_es: Mapped[str] = mapped_column(default="")
+    # What people call it, and what it is for in their words, parted by commas.
+    words_en: Mapped[str] = mapped_column(default="", server_default="")
+    words_es: Mapped[str] = mapped_column(default="", server_default="")
     icon: Mapped[str] = mapped_column(default="form")
     fields: Mapped[JsonList] = mapped_column(default=list)
     ai_tools: Mapped[list[str]] = mapped_column(ARRAY(TEXT), default=lambda: [*FORM_TOOLS])
@@ -82,7 +85,7 @@ class FormTemplateVersion(Base):
     group_id: Mapped[UUID | None] = mapped_column(ForeignKey("groups.id", ondelete="CASCADE"))
     template_id: Mapped[UUID] = mapped_column(ForeignKey("form_templates.id", ondelete="CASCADE"))
     version: Mapped[int]
-    # slug, titles, descriptions, icon, fields, ai_tools and status, by those names.
+    # slug, titles, descriptions, words, icon, fields, ai_tools and status, by those names.
     content: Mapped[JsonObject]
     author_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
     created_at: Mapped[datetime] = mapped_column(default=utc_now)

@@ -1,4 +1,4 @@
-"""Finding a form by what it is about: every word that matters must be there, in either language."""
+"""Finding a form by what it is about: by every word that matters, else by all that it says."""
 
 # Statements are put together from constants; what was asked is always bound.
 # ruff: noqa: S608
@@ -14,6 +14,8 @@ from sqlalchemy import Row, text
 from app.bilingual import in_language
 from app.config import LANGUAGES
 from app.db import ScopedSession
+from app.fields.definitions import read_fields
+from app.skills.forms.relevance import FormText, Relevant, rank_forms
 
 MOST_FOUND = 5
 # Whoever looks for a form says so; the forms themselves do not.
@@ -93,6 +95,30 @@ def search_forms(
     asked: dict[str, Any] = {"query": query, "dropped": [*FORM_WORDS, *VAGUE_WORDS], "limit": limit}
     rows = session.execute(text(statement), asked | whose)
     return [_found(row, language, row.rank, row.hits) for row in rows]
+
+
+def rank_by_content(session: ScopedSession, said: str) -> list[Relevant]:
+    """The published forms by how much of what they say of themselves was said, the best first."""
+    may_be_found, whose = which_forms(session)
+    statement = f"SELECT {_COLUMNS}, words_en, words_es, fields FROM form_templates WHERE"
+    rows = session.execute(text(f"{statement} {may_be_found} ORDER BY id"), whose).all()
+    return rank_forms(said, [_text_of(row) for row in rows])
+
+
+def _text_of(row: Row[Any]) -> FormText:
+    asked = [
+        words
+        for field in read_fields(row.fields)
+        for said in (field.label, *(option.label for option in getattr(field, "options", ())))
+        for words in (said.en, said.es)
+    ]
+    return FormText(
+        row.slug,
+        f"{row.title_en} {row.title_es}",
+        f"{row.words_en} {row.words_es}",
+        f"{row.description_en} {row.description_es}",
+        " ".join(asked),
+    )
 
 
 def find_by_slugs(

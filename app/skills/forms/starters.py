@@ -26,6 +26,7 @@ class Starter:
     slug: str
     title: Words
     description: Words
+    words: Words
     icon: str
     fields: tuple[FormField, ...]
 
@@ -39,6 +40,8 @@ class Starter:
             title_es=self.title.es,
             description_en=self.description.en,
             description_es=self.description.es,
+            words_en=self.words.en,
+            words_es=self.words.es,
             icon=self.icon,
             fields=dump_fields(self.fields),
             status=status,
@@ -61,6 +64,7 @@ def _read(file: Path) -> Starter:
         file.stem,
         Words.model_validate(written["title"]),
         Words.model_validate(written["description"]),
+        Words.model_validate(written["words"]),
         written["icon"],
         read_fields(written["fields"]),
     )

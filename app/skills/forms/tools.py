@@ -4,20 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from flask_babel import gettext as _
 from pydantic import Field
 
 from app.assistant.examples import load_examples
-from app.assistant.parts import Action
+from app.assistant.parts import Action, Suggestion
 from app.assistant.tool import Arguments, ReadTool, ToolContext, ToolResult
+from app.db import ScopedSession
 from app.folding import fold
 from app.icons import SHAPES
 from app.skills.forms.catalog import list_published
 from app.skills.forms.handover import own_words
 from app.skills.forms.parts import FormCardPart
-from app.skills.forms.search import MOST_FOUND, FoundForm, find_by_slugs, search_forms
+from app.skills.forms.relevance import is_clear
+from app.skills.forms.search import (
+    MOST_FOUND,
+    FoundForm,
+    find_by_slugs,
+    rank_by_content,
+    search_forms,
+)
 
 EXAMPLES = Path(__file__).with_name("examples.yaml")
 # Who asks for these looks for none in particular.
@@ -25,6 +33,8 @@ ALL_FORMS = ("forms", "all forms", "formularios", "todos los formularios")
 PLAIN_ICON = "form"
 # What is named in a model's own words may be anything; so many addresses are looked up.
 MOST_NAMED = 20
+# Forms that come near what was said.
+MOST_NEAR = 3
 
 
 class FormArguments(Arguments):
@@ -50,22 +60,57 @@ class SearchForms(ReadTool):
     is_search = True
 
     def run(self, arguments: Any, context: ToolContext) -> ToolResult:
-        """Search, and show what was found as cards that open the form."""
+        """Search, and show what was found, or what comes nearest, as cards that open the form."""
         with context.transaction() as session:
-            found = search_forms(session, arguments.query, context.language)
-            is_list = not found and fold(arguments.query) in ALL_FORMS
-            if is_list:
-                slugs = [form.slug for form in list_published(session)[:MOST_FOUND]]
-                found = find_by_slugs(session, slugs, context.language)
             words = own_words(session, context.message_id)
+            found = _find(session, arguments.query, words, context.language)
         payload = {
             "searched": "forms",
             "query": arguments.query,
-            "results": [_result(form) for form in found],
-            "say": _list_in_words() if is_list and found else _in_words(found),
+            "results": [_result(form) for form in found.forms],
+            "say": found.say,
         }
-        cards = [form_card(form, context, words) for form in found]
-        return ToolResult(payload, _best_first(cards), actions=[_action(card) for card in cards])
+        if not found.is_clear:
+            payload["note"] = "None of these is certain to be meant: let the person choose."
+        cards = [form_card(form, context, words) for form in found.forms]
+        return ToolResult(
+            payload,
+            _best_first(cards) if found.is_clear else cards,
+            actions=[_action(card) for card in cards],
+            suggestions=[] if found.is_clear or not cards else [_all_forms()],
+        )
+
+
+class Found(NamedTuple):
+    """Forms, the best first, and what to say of them; where it `is_clear`, the first is meant."""
+
+    forms: Sequence[FoundForm]
+    say: str
+    is_clear: bool
+
+
+def _find(session: ScopedSession, query: str, words: str, language: str) -> Found:
+    """What is meant, else what comes nearest, else all there is: never nothing at all."""
+    if fold(query) not in ALL_FORMS:
+        if exact := search_forms(session, query, language):
+            return Found(exact, _in_words(exact), True)
+        ranked = rank_by_content(session, f"{query} {words}")
+        near = find_by_slugs(session, [each.slug for each in ranked], language, MOST_NEAR)
+        if near and is_clear(ranked):
+            return Found(near[:1], _in_words(near[:1]), True)
+        if near:
+            return Found(near, _("I am not sure which form you mean. These come closest."), False)
+    slugs = [form.slug for form in list_published(session)]
+    listed = find_by_slugs(session, slugs, language, MOST_FOUND)
+    if not listed:
+        return Found((), _in_words(()), False)
+    if fold(query) in ALL_FORMS:
+        return Found(listed, _list_in_words(), False)
+    return Found(listed, _("I don't have a form for that. These are some of ours."), False)
+
+
+def _all_forms() -> Suggestion:
+    return Suggestion(label=_("All forms"), message=_("All forms"))
 
 
 def read_navigation(value: Any, context: ToolContext) -> ToolResult:

@@ -16,6 +16,7 @@ from typing import Any
 
 import yaml
 
+from app.plain_text import shorten_marks
 from app.skills.knowledge.models import SECTION_KINDS
 from app.slugs import UsedSlugs
 
@@ -220,6 +221,6 @@ def _name_to_title(source: str) -> str:
 
 def slugify(text: str) -> str:
     """Lower-case ASCII words with hyphens between them; never empty."""
-    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    plain = unicodedata.normalize("NFKD", shorten_marks(text)).encode("ascii", "ignore").decode()
     slug = re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")
     return slug[:SLUG_LENGTH].rstrip("-") or "section"

@@ -29,6 +29,7 @@ from app.skills.knowledge.tools import TOOLS
 NAMED = 0.6
 MOST_NAMES = 3
 EVIDENCE_HITS = 40
+NOTHING: Mapping[str, float] = {"score": 0.0, "coverage": 0.0}
 # Menus whose names are kept folded, in each process.
 MOST_MENUS = 64
 
@@ -157,10 +158,10 @@ def _embedded(message: str, language: str, embedder: Embedder) -> SearchRequest:
 
 def _evidence(
     session: ScopedSession, request: SearchRequest, embedder: Embedder
-) -> dict[str, dict[str, float]]:
-    """How well the best document of each tool answers the message."""
-    evidence: dict[str, dict[str, float]] = {}
+) -> dict[str, Mapping[str, float]]:
+    """How well the best document of each tool answers the message; zero where it has none."""
+    evidence: dict[str, Mapping[str, float]] = {}
     for hit in search(session, request, embedder).hits:
         found = {"score": hit.score, "coverage": hit.coverage or 0.0}
         evidence.setdefault(TOOLS_BY_DOMAIN[hit.source_type], found)
-    return evidence
+    return {tool.name: evidence.get(tool.name, NOTHING) for tool in TOOLS}

@@ -13,8 +13,9 @@ from PIL import Image
 from sqlalchemy import Engine, event, update
 
 from app.db import Database
+from app.fields.typed import LONGEST_TYPED
 from app.skills.forms.contacts import find_people
-from app.skills.forms.drafts import Change, change_fields, load_draft
+from app.skills.forms.drafts import MOST_OPEN, Change, change_fields, load_draft
 from app.skills.forms.models import FormDraft, FormTemplate, FormTemplateVersion
 from tests.factories import CheckedClient, Member, make_contact, make_group, make_user, sign_in
 from tests.skills.forms.filling import (
@@ -425,3 +426,38 @@ def test_every_address_asks_to_sign_in_and_takes_its_own_method(
     assert browser.post("/forms/", **form_on(page)).status_code == 405
     assert len(drafts_of(owner, member)) == 1
     assert isinstance(drafts_of(owner, member)[0], FormDraft)
+
+
+@pytest.mark.fault(38)
+def test_what_is_typed_is_bounded_and_former_values_of_it_are_kept_once(
+    owner: Database, member: Member, browser: CheckedClient, template: FormTemplate
+) -> None:
+    page = autosave(browser, browser.page(f"/forms/{template.slug}"), what="short")
+    for letter in "abc":
+        address = f"/forms/drafts/{drafts_of(owner, member)[0].id}"
+        page = browser.page(address)
+        autosave(browser, page, what=letter * 50_000)
+    [draft] = drafts_of(owner, member)
+    assert draft.typed["what"] == "c" * LONGEST_TYPED
+    assert draft.origins["what"]["before"] == ["b" * LONGEST_TYPED]
+
+
+@pytest.mark.fault(38)
+def test_more_forms_than_anybody_fills_in_are_not_begun(
+    owner: Database, member: Member, browser: CheckedClient, template: FormTemplate
+) -> None:
+    with owner.transaction() as session:
+        session.add_all(
+            FormDraft(
+                group_id=member.group_id,
+                user_id=member.user_id,
+                template_id=template.id,
+                template_version=1,
+            )
+            for _ in range(MOST_OPEN)
+        )
+    page = browser.page(f"/forms/{template.slug}?new=1")
+    answer = send(browser, page, what="One more")
+    assert answer.status_code == 429
+    assert "You have begun 50 forms that are not sent yet" in answer.text
+    assert len(drafts_of(owner, member)) == MOST_OPEN

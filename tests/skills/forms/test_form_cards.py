@@ -230,14 +230,16 @@ def test_the_built_in_assistant_shows_the_form_and_asks(
     assert reply.content.endswith(question)
 
 
-def test_the_built_in_assistant_says_that_there_is_no_such_form(
-    app: Flask, on: Services, member: Member, builtin: BuiltinProvider
+@pytest.mark.parametrize("said", ["A form for something we don't have", "A form to borrow the van"])
+def test_where_there_is_no_such_form_those_that_there_are_are_shown(
+    app: Flask, on: Services, member: Member, builtin: BuiltinProvider, said: str
 ) -> None:
-    for text in ("A form for something we don't have", "I need a form to borrow the van"):
-        reply = answer(app, member, ask(on.database, member, text), builtin)
-        assert tools(reply) == ["search_forms"]
-        assert cards(reply) == []
-        assert reply.content.startswith("I don't have a form for that.")
+    reply = answer(app, member, ask(on.database, member, said), builtin)
+    assert tools(reply) == ["search_forms"]
+    assert reply.content.startswith(("I don't have a form for that.", "I am not sure which form"))
+    assert len(cards(reply)) >= 3
+    assert not any(card["is_best"] for card in cards(reply))
+    assert [chip["label"] for chip in reply.suggestions] == ["All forms"]
 
 
 def test_who_asks_for_all_forms_sees_some(

@@ -30,7 +30,7 @@ from app.assistant.providers.builtin.slots import fill_arguments
 from app.assistant.providers.builtin.smalltalk import Courtesy, read_courtesy
 from app.assistant.providers.builtin.words import content_words
 from app.folding import fold, words
-from app.nlu.model import EMERGENCY, OFF_TOPIC, SMALL_TALK
+from app.nlu.model import OFF_TOPIC, SMALL_TALK
 from app.retrieval.embedder import Embedder
 
 MOST_CALLS = 2
@@ -46,7 +46,7 @@ DOMAIN_BONUS = 2.5
 # while the house's texts have less than this of the question's words.
 STRANGE_COVERAGE = 0.6
 # What no tool is for is said to be that only where it is so likely.
-SURE_OF_EMERGENCY, SURE_OF_OTHERS = 0.5, 0.4
+SURE_OF_OTHERS = 0.4
 # Small talk: so much nearer to such phrases than to any example, and no text has its words.
 CHATTY = 0.18
 # What tells a tool that listens nothing.
@@ -109,22 +109,20 @@ def decide(
         return told
     reading = read_message(request.messages, embedder, language)
     wanted = wanted_calls(request)
-    others = index.other_intents(request.messages[-1].text)
-    is_emergency = bool(reading.emergency) or others[EMERGENCY] > SURE_OF_EMERGENCY
-    if is_emergency and tools and not request.action:
+    if reading.emergency and tools and not request.action:
         likeliest = index.rank(CALL_FOR_HELP[language], {})
         call = _plan(likeliest, reading.text)
         if call is None:
             return Decision(calls=wanted) if wanted else Decision(phrases.call_for_help())
         # Help comes first, and what was asked for besides with it.
         return Decision(calls=(call, *(each for each in wanted if each.tool != call.tool)))
-    if request.hints.get("reply") and not request.action:
+    if request.hints.get("reply") and not request.action and _is_for_reply(request, index):
         return Decision(str(request.hints["reply"]))
     amended = amend(tools, request.hints.get("proposal"), request.messages[-1].text)
     if amended and amended[0].name not in {call.tool for call in wanted}:
         tool, arguments = amended
         return Decision(calls=(PlannedCall(tool.name, arguments, reading.text),))
-    if not request.action and (calls := _agreed(wanted, request, reading, index)):
+    if not request.action and (calls := _agreed(wanted, request, index)):
         return Decision(calls=calls)
     courtesy = read_courtesy(request.messages[-1].text)
     if not courtesy.rest:
@@ -137,7 +135,7 @@ def decide(
 
 
 def _agreed(
-    wanted: tuple[PlannedCall, ...], request: ModelRequest, reading: Reading, index: IntentIndex
+    wanted: tuple[PlannedCall, ...], request: ModelRequest, index: IntentIndex
 ) -> tuple[PlannedCall, ...]:
     """The calls that skills have read in the message, unless it is likelier for something else.
 
@@ -146,11 +144,22 @@ def _agreed(
     possible = {tool.name for tool in index.tools}
     if any(call.tool not in possible for call in wanted) or len(wanted) > 1:
         return wanted
-    if not wanted:
-        return ()
-    bonus = {call.tool: WANTED for call in wanted}
-    best = index.rank(request.messages[-1].text, read_evidence(request.hints), bonus=bonus)[0]
-    return tuple(call for call in wanted if call.tool == best.tool.name)
+    goes_on = bool(request.hints.get("proposal")) or _has_asked(request)
+    if not wanted or goes_on or _is_likeliest(wanted[0].tool, request, index):
+        return wanted
+    return ()
+
+
+def _is_for_reply(request: ModelRequest, index: IntentIndex) -> bool:
+    """Whether a skill's question is to be asked: of a tool that was not named, if it is likely."""
+    tool = request.hints.get("reply_for")
+    return not tool or _is_likeliest(str(tool), request, index)
+
+
+def _is_likeliest(tool: str, request: ModelRequest, index: IntentIndex) -> bool:
+    evidence = read_evidence(request.hints)
+    ranking = index.rank(request.messages[-1].text, evidence, bonus={tool: WANTED})
+    return bool(ranking) and ranking[0].tool.name == tool
 
 
 def _decide_question(
@@ -248,6 +257,8 @@ def _small_talk(
     """The kind of small talk it is in words nobody listed; empty where it may be a question."""
     if any(found.names or found.coverage >= KNOWN_COVERAGE for found in evidence.values()):
         return ""
+    if not words(text):
+        return ""
     kind, lead = index.small_talk(text)
     return kind if lead > CHATTY or others[SMALL_TALK] > SURE_OF_OTHERS else ""
 
@@ -300,7 +311,8 @@ def _calls_by_clause(
         call = _plan(ranking, clause)
         asks = bool(ASKING_WORDS & set(words(clause)[:3]))
         sure = SURE_OF_QUESTION if asks else SURE_OF_CLAUSE
-        if call is None or ranking[0].share < sure:
+        # What a skill reads for itself is about all that was said.
+        if call is None or ranking[0].share < sure or ranking[0].tool.is_wished:
             return ()
         calls.setdefault(call.tool, call)
     return tuple(calls.values())[:MOST_CALLS] if len(calls) > 1 else ()

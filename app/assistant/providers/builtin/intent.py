@@ -26,9 +26,10 @@ Scores = NDArray[np.float64]  # one number a tool
 
 # Of a tool that the model knows, by what speaks for it.
 WANTED = 2.5  # its skill has read the wish for it
-EVIDENCE = 1.35  # score of the best document, 0..1
-COVERAGE = 0.45  # share of the question that the best document has, 0..1
-NAMED = 0.8  # a product of the tool is named
+EVIDENCE = 1.2  # score of the best document, 0..1
+COVERAGE = 3.4  # share of the question that the best document has, 0..1
+NAMED = 0.4  # a product of the tool is named
+NAMED_ALONE = 1.2  # and none of any other tool
 # What a tool's documents would say to anything; the evidence speaks for it beyond that.
 USUAL = 1.3
 _LEAST = 1e-6  # no class is ruled out by the model alone
@@ -176,11 +177,12 @@ class IntentIndex:
 
     def _evidence(self, evidence: Mapping[str, Evidence]) -> Scores:
         found = [evidence.get(tool.name, Evidence()) for tool in self.tools]
+        named = NAMED_ALONE if sum(bool(one.names) for one in found) == 1 else NAMED
         return np.array(
             [
                 EVIDENCE * one.score
                 + COVERAGE * one.coverage
-                + NAMED * bool(one.names)
+                + named * bool(one.names)
                 - USUAL * (tool.name in evidence)
                 for tool, one in zip(self.tools, found, strict=True)
             ]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from app.skills.expenses.reading.asking import answer_limits
-from app.skills.expenses.reading.lexicon import SUM
+from app.skills.expenses.reading.lexicon import SUM, either
 from app.skills.expenses.reading.rows import read_rows
 from app.skills.expenses.reading.sentence import Sentence, Surroundings
 from app.skills.expenses.reading.wish import (
@@ -27,13 +27,14 @@ from app.skills.expenses.reading.wishes import core_of
 
 LONGEST_WHICH = 300
 # What leads up to the things that were bought, once it is clear that they were.
-_LEAD = re.compile(rf"(?:[^,;{SUM}]*?\W)?(?:spent|paid|bought|got|gaste|pague|compre|puse)\s")
+_CUES = "|".join(either(name) for name in ("spent", "record", "add", "got"))
+_LEAD = re.compile(rf"(?:[^,;{SUM}]*?\W)?(?:{_CUES})\s?[:,-]?\s*")
 
 
 def read_intended(tool: str, message: str, around: Surroundings) -> Wish | None:
     """What a message that is for `tool` says for it; None for a tool of another skill."""
     read = _READERS.get(tool)
-    return read(Sentence.of(message, around)) if read else None
+    return read(Sentence.of(message, around, tells_prices=tool == ADD)) if read else None
 
 
 def _addition(sentence: Sentence) -> Wish:

@@ -7,13 +7,14 @@ words as they were said.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from itertools import pairwise
 
 from app.amounts import FoundAmount, find_amounts, fold_in_place
 from app.periods import Found, find_period
+from app.plain_text import compose
 from app.skills.expenses.reading.categories import Category
 from app.skills.expenses.reading.lexicon import CATEGORY, EACH, MASKS, NOTE, SUM, TIME, either
 
@@ -23,6 +24,7 @@ _MOST_TIMES = 4
 _MASK_LETTERS = re.compile(MASKS)
 _UNIT = re.compile(rf"[ -]?{either('units')}")
 _LEAST_NUMBER = 100
+_THING = re.compile("[a-z]{3}")
 _AND = re.compile(r"(?<!\w)(?:and|y|plus|mas)(?!\w)")
 _PAPER = re.compile(r"(?<!\w)(?:invoice|bill|receipt|check|factura|recibo|folio|cheque)\W{1,2}$")
 _BEFORE = re.compile(rf"{either('before_numbers')}\W{{0,2}}$")
@@ -94,7 +96,8 @@ class Sentence:
     named: Mapping[int, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, message: str, around: Surroundings) -> Sentence:
+    def of(cls, message: str, around: Surroundings, *, tells_prices: bool = False) -> Sentence:
+        """Read a message; one that `tells_prices` has sums where others count things."""
         text = clean(message)
         masked = fold_in_place(text)
         times = _times(text, around)
@@ -109,7 +112,10 @@ class Sentence:
         for each in found:
             behind = _PRICE_OF_ONE.match(masked, each.end)
             masked = hide(masked, *behind.span(), EACH) if behind else masked
-        sums = _without_numbers([each for each in found if _is_sum(each, masked)], masked)
+        certain = [each for each in found if _is_sum(each, masked)]
+        if tells_prices and (len(found) == 1 or _is_price_list(found, masked)):
+            certain = [each for each in found if not _is_measure(each, masked)]
+        sums = _without_numbers(certain, masked)
         for each in sums:
             masked = hide(masked, each.start, each.end, SUM)
         return cls(text, masked, around, sums, times)
@@ -139,7 +145,7 @@ class Sentence:
 
 def clean(message: str) -> str:
     """In one line and in composed letters; a line ends what is said as a semicolon does."""
-    text = unicodedata.normalize("NFC", message).replace("\u2019", "'").replace("\u2018", "'")
+    text = compose(message).replace("\u2019", "'").replace("\u2018", "'")
     text = _OF_DAYS.sub(r"\1's", text)
     lines = [" ".join(_MASK_LETTERS.sub(" ", line).split()) for line in text.splitlines()]
     return "; ".join(line.strip("-*• ") for line in lines if line.strip("-*• "))
@@ -194,11 +200,24 @@ def _without_numbers(sums: list[FoundAmount], folded: str) -> tuple[FoundAmount,
     )
 
 
+def _is_price_list(found: list[FoundAmount], folded: str) -> bool:
+    """Whether each thing has its number behind it, "eggs 11 butter 8", or each before it."""
+    between = [folded[a.end : b.start] for a, b in pairwise(found)]
+    ends = (folded[: found[0].start], folded[found[-1].end :]) if found else ("", "")
+    if not all(_THING.search(each) for each in between):
+        return False
+    return bool(_THING.search(ends[0])) != bool(_THING.search(ends[1]))
+
+
+def _is_measure(each: FoundAmount, folded: str) -> bool:
+    return bool(_UNIT.match(folded, each.end) or _BEFORE.search(folded, 0, each.start))
+
+
 def _is_sum(each: FoundAmount, folded: str) -> bool:
     """Whether it may be money: neither "2 cups" nor "table 12" nor "2 ribeyes" is."""
     if each.is_marked or folded.startswith(EACH, each.end):
         return True
-    if _UNIT.match(folded, each.end) or _BEFORE.search(folded, 0, each.start):
+    if _is_measure(each, folded):
         return False
     # Nobody counts things in thousands with a comma: "1,200 rent".
     if each.has_cents or (each.value >= 1000 and not folded[each.start : each.end].isalnum()):

@@ -41,7 +41,8 @@ class Drafted:
 
 
 def content_of_starter(starter: Starter) -> dict[str, Any]:
-    return _content(starter.title, starter.description, starter.icon, starter.fields)
+    content = _content(starter.title, starter.description, starter.icon, starter.fields)
+    return {**content, "words_en": starter.words.en, "words_es": starter.words.es}
 
 
 def _content(

@@ -11,12 +11,21 @@ from app.fields.building.reading import Problems, build_fields, too_long
 from app.fields.definitions import MOST_FIELDS, FormField, dump_fields
 from app.fields.values import Problem, clean
 from app.icons import SHAPES
-from app.skills.forms.building.work import LONGEST_DESCRIPTION, LONGEST_TITLE, TEXTS, Work
+from app.skills.forms.building.work import (
+    LONGEST_DESCRIPTION,
+    LONGEST_TITLE,
+    LONGEST_WORDS,
+    TEXTS,
+    Work,
+)
 from app.skills.forms.models import FORM_TOOLS
 
 SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?")
 # Addresses below /forms that are no form's.
 TAKEN = ("submissions", "drafts", "people", "handover")
+LONGEST_TEXTS = {
+    "title": LONGEST_TITLE, "description": LONGEST_DESCRIPTION, "words": LONGEST_WORDS,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -44,7 +53,7 @@ def build(work: Work, language: str) -> Built:
 
 def _problems_of_texts(work: Work) -> Problems:
     found: Problems = {}
-    for name, longest in (("title", LONGEST_TITLE), ("description", LONGEST_DESCRIPTION)):
+    for name, longest in LONGEST_TEXTS.items():
         for language in ("en", "es"):
             length = len(clean(work.texts[f"{name}_{language}"]))
             if length > longest:

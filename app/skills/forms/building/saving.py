@@ -25,7 +25,10 @@ from app.skills.forms.catalog import load_template
 from app.skills.forms.models import TEMPLATE_STATES, FormTemplate, FormTemplateVersion
 
 # What a version holds, and what bringing one back changes: its address and its state stay.
-CONTENT = ("title_en", "title_es", "description_en", "description_es", "icon", "fields", "ai_tools")
+CONTENT = (
+    "title_en", "title_es", "description_en", "description_es", "words_en", "words_es", "icon",
+    "fields", "ai_tools",
+)  # fmt: skip
 LONGEST_SLUG = 60
 _COPY = {"title_en": "%s (copy)", "title_es": "%s (copia)"}
 
@@ -213,7 +216,8 @@ def restore_version(
     if was is None:
         raise NotFound("This version of the form is not there any more.")
     _require_version(template, seen_version)
-    content = {name: was[name] for name in CONTENT}
+    # What versions did not hold yet stays as it is.
+    content = {name: was[name] for name in CONTENT if name in was}
     if template.status == "published":
         _require_substance(content)
     _change(session, template, content)

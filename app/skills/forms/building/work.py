@@ -10,8 +10,11 @@ from app.fields.building.work import FieldWork, read_rows
 from app.fields.definitions import read_fields
 from app.skills.forms.models import FormTemplate
 
-TEXTS = ("title_en", "title_es", "description_en", "description_es", "slug", "icon")
-LONGEST_TITLE, LONGEST_DESCRIPTION = 120, 500
+TEXTS = (
+    "title_en", "title_es", "description_en", "description_es", "words_en", "words_es", "slug",
+    "icon",
+)  # fmt: skip
+LONGEST_TITLE, LONGEST_DESCRIPTION, LONGEST_WORDS = 120, 500, 1_000
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,99 @@
+"""Which forms a message may be about, by all that they say of themselves. Pure.
+
+A form is found by its title, by the words that people use for it, by its description, and by
+what it asks for with the answers that it offers; in both languages, whichever the message is in.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from app.assistant.providers.builtin.words import content_words, stem
+from app.nlu.features import sound_of
+from app.nlu.normalization import normalize
+
+# What a word says that stands in the title, in what people call it, in the description, and in
+# the fields and their options.
+TITLE, WORDS, DESCRIPTION, FIELDS = 3.0, 3.0, 1.5, 1.0
+# A form is found, and not only near, with so much; and where the next has less than this of it.
+FOUND, NEXT = 9.0, 0.75
+# Which kind of paper it is says little of what it is about.
+_PAPERS = frozenset(
+    "form report log request record sheet reporte solicitud hoja formato formulario bitacora"
+    " registro lista".split()
+)
+_PAPER = 0.3
+
+
+@dataclass(frozen=True)
+class FormText:
+    """What a form says of itself, each part in both languages."""
+
+    slug: str
+    title: str
+    words: str
+    description: str
+    fields: str
+
+
+@dataclass(frozen=True)
+class Relevant:
+    """A form and how much of it was said."""
+
+    slug: str
+    score: float
+
+
+def rank_forms(message: str, forms: Sequence[FormText]) -> list[Relevant]:
+    """The forms that have anything of the message, the likeliest first."""
+    index = _index(tuple(forms))
+    said = set(_stems(message))
+    found = [
+        Relevant(slug, sum(parts[word] * index.rarity[word] for word in said & parts.keys()))
+        for slug, parts in index.parts.items()
+    ]
+    return sorted((each for each in found if each.score > 0), key=lambda each: -each.score)
+
+
+def is_clear(ranked: Sequence[Relevant]) -> bool:
+    """Whether the first is meant, as far as words can say."""
+    if not ranked or ranked[0].score < FOUND:
+        return False
+    return len(ranked) < 2 or ranked[1].score < NEXT * ranked[0].score
+
+
+@dataclass(frozen=True)
+class _Index:
+    # What each word says for each form, by its address.
+    parts: Mapping[str, Mapping[str, float]]
+    rarity: Mapping[str, float]
+
+
+# What is kept goes by the texts themselves, so that no change of a form can be missed.
+@lru_cache(maxsize=64)
+def _index(forms: tuple[FormText, ...]) -> _Index:
+    parts = {form.slug: _weigh(form) for form in forms}
+    counts = Counter(word for weighed in parts.values() for word in weighed)
+    rarity = {word: math.log(1 + len(forms) / count) for word, count in counts.items()}
+    return _Index(parts, {**rarity, **{w: _PAPER * r for w, r in rarity.items() if w in _KINDS}})
+
+
+def _weigh(form: FormText) -> dict[str, float]:
+    weighed: dict[str, float] = {}
+    texts = ((FIELDS, form.fields), (DESCRIPTION, form.description), (WORDS, form.words),
+             (TITLE, form.title))  # fmt: skip
+    for weight, text in texts:
+        weighed |= {word: max(weight, weighed.get(word, 0.0)) for word in _stems(text)}
+    return weighed
+
+
+def _stems(text: str) -> Iterable[str]:
+    """The content words as they sound, without their endings."""
+    return (sound_of(stem(word)) for word in content_words(normalize(text)))
+
+
+_KINDS = frozenset(_stems(" ".join(_PAPERS)))

@@ -1,0 +1,49 @@
+"""Marks on letters: however many there are, a text is read in the time that its length takes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+from flask import Flask
+
+from app.accounts.text import clean_name, fold_email
+from app.assistant.threads import clean_message
+from app.folding import fold
+from app.plain_text import MOST_MARKS, compose, shorten_marks
+from app.retrieval.query_cache import normalise_query
+
+# Marks of two classes in the wrong order, which have to be put in order.
+MARKS = "\u0315\u0300"
+# Seconds; the square of so many marks took minutes.
+SOON = 2.0
+
+
+@pytest.mark.fault(38)
+@pytest.mark.parametrize("read", [fold, fold_email, compose, normalise_query, clean_name])
+def test_a_letter_with_a_hundred_thousand_marks_is_read_soon(read: Callable[[str], str]) -> None:
+    began = time.process_time()
+    read("a" + MARKS * 100_000)
+    assert time.process_time() - began < SOON
+
+
+def test_a_message_of_marks_is_read_soon() -> None:
+    began = time.process_time()
+    clean_message("a" + MARKS * 1_900)
+    assert time.process_time() - began < SOON
+
+
+def test_of_the_marks_that_people_write_none_is_lost() -> None:
+    for text in ("Jalapeño", "Nguyễn", "à̧", "שָׁלוֹם", "e" + "\u0301" * MOST_MARKS):
+        assert shorten_marks(text) == text
+    assert shorten_marks("e" + "\u0301" * 50) == "e" + "\u0301" * MOST_MARKS
+
+
+@pytest.mark.fault(38)
+def test_signing_in_with_a_book_of_marks_costs_little(app: Flask) -> None:
+    client = app.test_client()
+    began = time.process_time()
+    answer = client.post("/sign-in", data={"email": "a" + MARKS * 5_000, "password": "x" * 12})
+    assert answer.status_code in (400, 422)
+    assert time.process_time() - began < SOON
