@@ -205,9 +205,10 @@ def _settle_without_model(
 ) -> Finished | None:
     """What must not wait for a model, nor hang on one; None where one is to be asked."""
     if question.internal_content is None and is_crisis(question.content):
+        before = select(Message.content).where(Message.id == question.parent_id)
         with writer.transaction() as session:
-            before = session.get(Message, question.parent_id) if question.parent_id else None
-        is_answer = before is not None and "?" in before.content
+            asked = session.scalar(before.where(*own(session, Message)))
+        is_answer = "?" in (asked or "")
         if is_crisis(question.content, is_answer=is_answer):
             writer.add_text(support_in_crisis())
             return NO_MODEL

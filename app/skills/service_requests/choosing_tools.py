@@ -18,7 +18,7 @@ from app.skills.service_requests.arguments import (
     SuggestArguments,
     TypeArguments,
 )
-from app.skills.service_requests.catalog import TypeNode, load_form, load_tree
+from app.skills.service_requests.catalog import TypeNode, load_form, load_tree, submittable
 from app.skills.service_requests.definitions import RequestField, RequestForm
 from app.skills.service_requests.drafting import state_in, take
 from app.skills.service_requests.going_on import about_another, ask_which_one, go_on
@@ -30,6 +30,8 @@ from app.skills.service_requests.surroundings import surroundings
 
 PROMPT = "service-request-rules"
 MOST_SUGGESTED = 3
+# For what fits no other type: whoever reports trouble need not know which types there are.
+GENERAL = "something-else"
 
 
 class SuggestType(ReadTool):
@@ -64,6 +66,7 @@ class SuggestType(ReadTool):
         if state.form is not None:
             return _ask_about_open(state, state.form, arguments.user_query, context)
         likely = [each.type for each in rank_types(arguments.user_query, tree)[:MOST_SUGGESTED]]
+        likely = likely or [each for each in submittable(tree) if each.slug == GENERAL]
         take(context, {"type": "type_offered", "query": arguments.user_query})
         part = TypeSelectorPart(
             query=arguments.user_query,

@@ -1,0 +1,142 @@
+"""What was learned from sentences: the artefact, and what is read with it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from app.errors import ConfigurationError
+from app.nlu import model as nlu
+from app.nlu.features import count_features, sound_of
+from app.nlu.model import ARTEFACT, CONTROLS, CRISIS, INTENTS, REPLY, digest, load_model
+from app.nlu.training import SENTENCES, Sentence, calibrate, learn, read_held_out
+
+
+def likeliest(text: str) -> str:
+    shares = load_model()[INTENTS].shares(text)
+    return max(shares, key=lambda name: shares[name])
+
+
+# The artefact
+
+
+def test_the_artefact_is_made_from_these_sentences() -> None:
+    """Fails after a sentence, an example or how they are read has changed: run `make nlu`."""
+    with np.load(ARTEFACT) as stored:
+        assert str(stored["digest"]) == digest()
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 half a file", b"\x00" * 4_000])
+def test_a_damaged_artefact_says_what_to_do(tmp_path: Path, content: bytes) -> None:
+    damaged = tmp_path / "model.npz"
+    damaged.write_bytes(content)
+    with pytest.raises(ConfigurationError, match="make nlu"):
+        load_model(damaged)
+    with pytest.raises(ConfigurationError, match="make nlu"):
+        load_model(tmp_path / "missing.npz")
+
+
+def test_an_artefact_that_is_older_than_its_sentences_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = tmp_path / "model.npz"
+    copy.write_bytes(ARTEFACT.read_bytes())
+    monkeypatch.setattr(nlu, "digest", lambda: "of other sentences")
+    with pytest.raises(ConfigurationError, match="older than its sentences"):
+        load_model(copy)
+
+
+def test_the_sentences_name_their_writers() -> None:
+    for path in sorted(SENTENCES.glob("*.jsonl")):
+        for line in path.read_text("utf-8").splitlines():
+            assert json.loads(line)["author"] == path.stem
+
+
+# What is read
+
+
+@pytest.mark.parametrize(
+    ("text", "intent"),
+    [
+        (
+            "the restroom sink is clogged up and dripping on the floor",
+            "suggest_service_request_type",
+        ),
+        ("no enfría el aire del comedor y hay gente", "suggest_service_request_type"),
+        ("i need to put in writing that Dan showed up 40 minutes late", "search_forms"),
+        ("paid the window guy 60 bucks this morning", "add_expense"),
+        ("cuánto llevamos gastado en hielo este mes", "get_balance"),
+        ("which white goes with the sea bass", "search_wines"),
+        ("does the caesar have anchovies", "search_dishes"),
+        ("qué lleva la paloma de la casa", "search_cocktails"),
+        ("do i get paid for my break", "search_manual_v2"),
+        ("i dont wanna live anymore", CRISIS),
+    ],
+)
+def test_what_a_message_is_for(text: str, intent: str) -> None:
+    assert likeliest(text) == intent
+
+
+@pytest.mark.parametrize("text", ["", " ", "😀", "?!", "\u200b", "x" * 10_000, "餐廳在哪裡"])
+def test_anything_can_be_read_and_the_shares_are_one(text: str) -> None:
+    for classifier in load_model().values():
+        assert sum(classifier.shares(text).values()) == pytest.approx(1)
+
+
+def test_a_short_answer_is_one() -> None:
+    assert likeliest("since this morning") == REPLY
+    controls = load_model()[CONTROLS].shares("never mind, forget the whole thing")
+    assert max(controls, key=lambda name: controls[name]) == "cancel"
+
+
+def test_words_that_sound_alike_are_the_same() -> None:
+    assert sound_of("quiero") == sound_of("kiero")
+    assert sound_of("cocinar") == sound_of("kosinar")
+    assert sound_of("llave") == sound_of("yabe")
+
+
+def test_a_pasted_menu_costs_no_more_than_its_first_words() -> None:
+    short, long = count_features("soup " * 80), count_features("soup " * 80_000)
+    assert short == long
+
+
+# How it is learned
+
+
+WRITERS = ("en-a", "en-b", "es-a", "es-b")
+SAID = {
+    "wine": ("red {}", "a glass of {}", "vino {}"),
+    "fix": ("{} is broken", "repair the {}"),
+    "form": ("write up {}", "document {}"),
+}
+THINGS = ("one", "two", "three", "four")
+
+
+def made_up() -> list[Sentence]:
+    return [
+        Sentence(said.format(thing), label, writer)
+        for writer, thing in zip(WRITERS, THINGS, strict=True)
+        for label, lines in SAID.items()
+        for said in lines
+    ]
+
+
+def test_each_sentence_is_measured_by_what_never_saw_its_writer() -> None:
+    sentences = made_up()
+    held = read_held_out(sentences)
+    assert sorted(each.text for each, _ in held) == sorted(each.text for each in sentences)
+    right = [max(shares, key=lambda name: shares[name]) == each.label for each, shares in held]
+    assert all(right)
+
+
+def test_calibrating_changes_how_sure_it_is_and_not_what_it_says() -> None:
+    sentences = made_up()
+    learned = learn(sentences)
+    calibrated = calibrate(learned, read_held_out(sentences))
+    for each in sentences:
+        before, after = learned.shares(each.text), calibrated.shares(each.text)
+        assert max(before, key=lambda n: before[n]) == max(after, key=lambda n: after[n])
+    assert learned.scale[0] != calibrated.scale[0]
