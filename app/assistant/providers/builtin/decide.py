@@ -36,7 +36,7 @@ from app.retrieval.embedder import Embedder
 MOST_CALLS = 2
 # A clause needs a tool of its own with this much certainty, less of it where it is a question
 # by itself; else the message is one question.
-SURE_OF_CLAUSE, SURE_OF_QUESTION = 0.5, 0.3
+SURE_OF_CLAUSE, SURE_OF_QUESTION = 0.8, 0.5
 # The hints are about the whole message, so they say less about a part of it, and little
 # about one that leans on what was said before.
 TRUST_IN_CLAUSE, TRUST_IN_FOLLOW_UP = 0.3, 0.3
