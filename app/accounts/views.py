@@ -254,8 +254,11 @@ def submit_forgot_password() -> ResponseReturnValue:
 
 @blueprint.get("/reset-password/<token>")
 def reset_password(token: str) -> ResponseReturnValue:
-    """The form for a new password, while the link works."""
-    check_password_reset(db_session(), token)
+    """The form for a new password, while the link works; else the one for another link."""
+    try:
+        check_password_reset(db_session(), token)
+    except NotFound as error:
+        return page("accounts/forgot_password.html", error)
     return page("accounts/reset_password.html", token=token)
 
 
@@ -265,6 +268,8 @@ def submit_reset_password(token: str) -> ResponseReturnValue:
     throttle.count_try(throttle.LINK_ADDRESS, "link", client_address())
     try:
         email = reset_with_link(db_session(), token, request.form.get("password", ""))
+    except NotFound as error:
+        return page("accounts/forgot_password.html", error)
     except InvalidInput as error:
         return page("accounts/reset_password.html", error, token=token)
     end_browser_session()

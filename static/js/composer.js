@@ -59,6 +59,7 @@ export function setWords(words) {
 
 /** Show stop while an answer is being written, send otherwise. */
 export function showRunning(running) {
+  if (!running && document.activeElement === stop) field.focus();
   form.toggleAttribute("data-running", running);
   stop.hidden = !running;
   stop.disabled = false;
@@ -110,6 +111,8 @@ export function arrived(key) {
 
 function refused(response) {
   clearInterval(countdown);
+  // More was said meanwhile: it has to be seen before it can be answered.
+  if (response.status === 409) document.dispatchEvent(new Event("chat:behind"));
   // Waiting mends nothing that is wrong with the message itself.
   if (![429, 503].includes(response.status)) return;
   // A day's or a month's limit says itself when it opens again; its hours are not counted down.

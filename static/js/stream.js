@@ -204,3 +204,5 @@ for (const [name, handler] of Object.entries(draw)) {
 }
 
 for (const bubble of unfinished()) redraw(bubble);
+
+document.addEventListener("chat:behind", () => reloadMessages());

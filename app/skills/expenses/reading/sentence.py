@@ -202,6 +202,9 @@ def _without_numbers(sums: list[FoundAmount], folded: str) -> tuple[FoundAmount,
 
 def _is_price_list(found: list[FoundAmount], folded: str) -> bool:
     """Whether each thing has its number behind it, "eggs 11 butter 8", or each before it."""
+    if len({each.is_marked for each in found}) > 1:
+        # "2 mop heads for $33": who marks one sum marks them all.
+        return False
     between = [folded[a.end : b.start] for a, b in pairwise(found)]
     ends = (folded[: found[0].start], folded[found[-1].end :]) if found else ("", "")
     if not all(_THING.search(each) for each in between):

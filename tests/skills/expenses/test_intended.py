@@ -1,0 +1,59 @@
+"""What is read of a message that is surely for the ledger, in whatever words."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import pytest
+
+from app.skills.expenses.reading.intended import read_intended
+from app.skills.expenses.reading.sentence import Surroundings
+
+TODAY = date(2026, 11, 23)
+
+
+def read(tool: str, text: str, language: str = "en") -> Any:
+    return read_intended(tool, text, Surroundings(language, TODAY, (), "USD"))
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "rows"),
+    [
+        ("eggs 11 butter 8", "en", [("eggs", "11"), ("butter", "8")]),
+        ("jitomate 18 chile serrano 4", "es", [("jitomate", "18"), ("chile serrano", "4")]),
+        ("put down 112 propane patio", "en", [("propane patio", "112")]),
+        ("um got 2 mop heads at the depot, came to $33", "en", [("mop heads", "33")]),
+    ],
+)
+def test_numbers_beside_things_are_what_was_paid(
+    text: str, language: str, rows: list[tuple[str, str]]
+) -> None:
+    said = read("add_expense", text, language).arguments
+    found = [said, *said.get("more", [])]
+    for row, (item, amount) in zip(found, rows, strict=True):
+        assert item in row["item"]
+        assert row["amount"] == amount
+
+
+def test_what_is_missing_is_asked_for_and_nothing_is_made_up() -> None:
+    wish = read("add_expense", "bought napkins")
+    assert wish.missing == ("amount",)
+    assert "amount" not in wish.arguments
+    assert read("add_expense", "5 lb flour").arguments.get("amount") is None
+
+
+def test_which_one_is_meant_stays_in_the_persons_words() -> None:
+    said = "the 9 dollar one isnt balloons its candles"
+    assert read("delete_expense", said).arguments == {"which": said}
+    assert read("update_expense", said).arguments == {"which": said}
+    assert read("update_expense", said).missing == ("change",)
+
+
+def test_a_question_is_limited_to_what_it_names() -> None:
+    assert read("get_balance", "how much went out last month").arguments == {"range": "last month"}
+    assert read("list_expenses", "what did i log today").arguments == {
+        "range": "today",
+        "who": "mine",
+    }
+    assert read("search_wines", "a red for the table") is None

@@ -1,0 +1,48 @@
+"""Which form is meant by what happened."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.skills.forms.relevance import FormText, is_clear, rank_forms
+from app.skills.forms.starters import read_starters
+
+
+def texts() -> list[FormText]:
+    return [
+        FormText(
+            starter.slug,
+            f"{starter.title.en} {starter.title.es}",
+            f"{starter.words.en} {starter.words.es}",
+            f"{starter.description.en} {starter.description.es}",
+            " ".join(f"{field.label.en} {field.label.es}" for field in starter.fields),
+        )
+        for starter in read_starters().values()
+    ]
+
+
+@pytest.mark.parametrize(
+    ("said", "slug"),
+    [
+        ("swap my shift with Rosa, she takes saturday", "shift-swap"),
+        ("Toño se cortó la mano y ya le pusimos gasa", "employee-injury-report"),
+        ("the beans in hot holding were 128, reheated, thermometer says 165", "temperature-log"),
+        ("tiramos dos charolas, se echaron a perder", "waste-log"),
+        ("my tips, cash and card, to declare", "tip-declaration"),
+        ("table 9 complained about a hair, we gave a refund", "guest-complaint"),
+        ("vacaciones del 3 al 8, voy a una boda", "time-off-request"),
+    ],
+)
+def test_a_form_is_found_by_what_is_told(said: str, slug: str) -> None:
+    ranked = rank_forms(said, texts())
+    assert ranked[0].slug == slug
+    assert is_clear(ranked)
+
+
+@pytest.mark.parametrize("said", ["borrow the van", "pedir una patineta", "something", ""])
+def test_what_no_form_is_about_is_clear_of_none(said: str) -> None:
+    assert not is_clear(rank_forms(said, texts()))
+
+
+def test_which_kind_of_paper_says_little() -> None:
+    assert not is_clear(rank_forms("a report, a log or a request form", texts()))
