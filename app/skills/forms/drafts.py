@@ -24,7 +24,7 @@ MOST_KEPT_BEFORE = 5
 # What is longer is kept once.
 LONGEST_KEPT_OFTEN = 1_000
 # Forms that one person may have begun at a time.
-MOST_OPEN = 50
+MOST_OPEN = 200
 _BEGUN_WITH = ("id", "thread_id", "group_id", "user_id", "context",
                "template_id", "template_version")  # fmt: skip
 

@@ -459,5 +459,5 @@ def test_more_forms_than_anybody_fills_in_are_not_begun(
     page = browser.page(f"/forms/{template.slug}?new=1")
     answer = send(browser, page, what="One more")
     assert answer.status_code == 429
-    assert "You have begun 50 forms that are not sent yet" in answer.text
+    assert "You have begun 200 forms that are not sent yet" in answer.text
     assert len(drafts_of(owner, member)) == MOST_OPEN

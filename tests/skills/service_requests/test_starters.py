@@ -101,7 +101,7 @@ def test_only_the_types_that_are_named_come_with_their_categories_and_teams(
 
 
 def test_the_demo_has_its_types_and_people_and_loads_twice(owner: Database) -> None:
-    for folder, count in (("alamo_prime", 14), ("casa_lucero", 3)):
+    for folder, count in (("alamo_prime", 15), ("casa_lucero", 3)):
         member: Member = make_user(owner, role="admin")
         for _ in range(2):
             with owner.transaction() as session:

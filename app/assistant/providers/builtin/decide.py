@@ -177,10 +177,11 @@ def _decide_question(
         return Decision(phrases.small_talk(courtesy.kinds, tools, language))
     if not reading.earlier and not request.action:
         is_strange = _is_strange(reading.text, evidence, others)
-        kind = _small_talk(courtesy.rest, evidence, index, others)
+        is_noise = _is_noise(courtesy.rest, evidence, shapes)
+        kind = _small_talk(courtesy.rest, evidence, index, {} if is_noise else others)
         if kind and not is_strange:
             return Decision(phrases.small_talk((*courtesy.kinds, kind), tools, language))
-        if _is_noise(courtesy.rest, evidence, shapes):
+        if is_noise:
             return Decision(phrases.not_understood(tools, language))
         if is_strange:
             return Decision(phrases.not_of_this_house(tools, language))
@@ -260,7 +261,7 @@ def _small_talk(
     if not words(text):
         return ""
     kind, lead = index.small_talk(text)
-    return kind if lead > CHATTY or others[SMALL_TALK] > SURE_OF_OTHERS else ""
+    return kind if lead > CHATTY or others.get(SMALL_TALK, 0.0) > SURE_OF_OTHERS else ""
 
 
 def _is_noise(text: str, evidence: Mapping[str, Evidence], shapes: WordShapes) -> bool:

@@ -25,7 +25,7 @@ from app.retrieval.embedder import Embedder
 Scores = NDArray[np.float64]  # one number a tool
 
 # Of a tool that the model knows, by what speaks for it.
-WANTED = 2.5  # its skill has read the wish for it
+WANTED = 3.6  # its skill has read the wish for it
 EVIDENCE = 1.2  # score of the best document, 0..1
 COVERAGE = 3.4  # share of the question that the best document has, 0..1
 NAMED = 0.4  # a product of the tool is named

@@ -41,7 +41,7 @@ def test_an_empty_house_is_offered_the_usual_types(
     browser.post(HOME, do="usual")
     assert "The usual types are here already." in browser.page(HOME).text
     with database.session(admin.scope) as session:
-        assert len(submittable(load_tree(session))) == 14
+        assert len(submittable(load_tree(session))) == 15
 
 
 def test_categories_and_types_are_added_where_one_says(
