@@ -16,12 +16,12 @@ from uuid import UUID
 
 from sqlalchemy import select
 
-from app.assistant.fast_paths import Answer, read_answer
 from app.assistant.models import Message, Turn, own
 from app.assistant.parts import Part
 from app.assistant.steps import Step, StepLoader
 from app.db import ScopedSession
 from app.errors import Conflict
+from app.nlu.control import Answer, last_line, read_answer
 
 # Of a reply in these states its person has seen the words that are stored.
 _SEEN = ("complete", "stopped", "interrupted")
@@ -47,8 +47,13 @@ class Heard:
 
     @property
     def answer(self) -> Answer | None:
-        """Whether the whole message is a plain yes or no."""
-        return read_answer(self.words)
+        """Whether the whole message is a plain yes or no to what was shown."""
+        return read_answer(self.words, self.question)
+
+    @property
+    def question(self) -> str:
+        """The last line of what was shown."""
+        return last_line(self.shown)
 
     def agrees_to(self, about: str) -> bool:
         """Whether the message is a plain yes to the question of this name."""
@@ -102,6 +107,12 @@ def hearing_of(question: Message, load_before: StepLoader) -> Hear:
 def load_asked(session: ScopedSession, question: Message) -> str:
     """What the reply before a message asked in the product's own words; "" where nothing."""
     return _seen_before(session, question)[0]
+
+
+def load_answer(session: ScopedSession, question: Message) -> tuple[str, Answer | None]:
+    """The same, and whether the message is a plain yes or no to it."""
+    asked, shown = _seen_before(session, question)
+    return asked, read_answer(question.content, last_line(shown) if asked else "")
 
 
 def _load_heard(session: ScopedSession, question: Message, before: Sequence[Step]) -> Heard:

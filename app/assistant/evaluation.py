@@ -18,7 +18,9 @@ from app.assistant.providers.base import Provider
 from app.assistant.providers.builtin import BuiltinProvider
 from app.assistant.rehearsal import Sentence, rehearse
 from app.extensions import services
+from app.nlu.control import read_reply
 from app.nlu.evaluation import (
+    CONTROL,
     Case,
     Judged,
     Score,
@@ -73,7 +75,10 @@ def evaluate(cases: Sequence[Case], email: str | None = None) -> list[Judged]:
 
 
 def understand(provider: Provider, asker: Asker, case: Case) -> Understood:
-    """What becomes of a case's message as the first of a conversation."""
+    """What becomes of a case's message as the first of a conversation, or as an answer."""
+    if case.asked:
+        act = read_reply(case.text, case.asked)
+        return Understood([(f"{CONTROL}{act}", {})] if act else ())
     with services().database.transaction(asker.scope) as session:
         rows = load_prompts(session)
     with current_app.test_request_context("/"):

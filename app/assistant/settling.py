@@ -13,8 +13,7 @@ from flask_babel import gettext as _
 from sqlalchemy import ColumnElement, Select, select
 
 from app.assistant.branches import IN_SIGHT, leads_to
-from app.assistant.consent import Hear, about_proposal, check_steps, had_ended, load_asked
-from app.assistant.fast_paths import Answer, read_answer
+from app.assistant.consent import Hear, about_proposal, check_steps, had_ended, load_answer
 from app.assistant.models import Message, Proposal, own
 from app.assistant.parts import Part
 from app.assistant.proposals import (
@@ -39,6 +38,7 @@ from app.assistant.writer import ReplyWriter
 from app.bilingual import in_both
 from app.db import ScopedSession, utc_now
 from app.errors import ComandaError, Conflict
+from app.nlu.control import Answer, may_be_answer
 
 # Tells pages to look at the cards that still offer something.
 CHANGED = "proposals"
@@ -113,13 +113,15 @@ def decide_in_words(writer: ReplyWriter, registry: Registry, question: Message) 
     A turn that is run again (its runner died, somebody pressed Retry) finds what its
     question has decided, and tells it again without doing it again.
     """
-    answer = read_answer(question.content)
     # What somebody posts with a widget answers that widget and nothing else.
-    if answer is None or question.internal_content is not None:
+    if question.internal_content is not None or not may_be_answer(question.content):
         return None
     tool = ""
     try:
         with writer.transaction() as session:
+            asked, answer = load_answer(session, question)
+            if answer is None:
+                return None
             # The thread before the turn, as in `offer_in`: a "yes" takes both.
             hold_thread(session, writer.claim.thread_id)
             writer.hold(session)
@@ -127,7 +129,6 @@ def decide_in_words(writer: ReplyWriter, registry: Registry, question: Message) 
             if proposal is None or _is_for_its_skill(registry, proposal, answer, question):
                 return None
             tool = proposal.tool
-            asked = load_asked(session, question)
             if asked and asked != about_proposal(proposal.id):
                 return None
             _require_shown(session, proposal, question, asked)

@@ -14,13 +14,13 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 
 from app.assistant.branches import newest_below, path_to_head, path_up
-from app.assistant.fast_paths import read_answer
 from app.assistant.limits import count_message
 from app.assistant.models import Message, Thread, Turn, own
 from app.assistant.proposals import set_aside
 from app.assistant.stopping import NOTIFY_CHANNEL, stop_turns, unfinished
 from app.db import ScopedSession, new_id, utc_now
 from app.errors import Conflict, InvalidInput, NotFound
+from app.nlu.control import last_line, may_be_answer, read_answer
 from app.plain_text import clean_line, clean_lines, compose
 
 MESSAGE_LIMIT = 4000
@@ -200,7 +200,12 @@ def _look_again(
     Raises:
         Conflict: they are a plain yes or no, and would answer what nobody has looked at.
     """
-    if read_answer(words) is None:
+    if not may_be_answer(words):
+        return None
+    asked = session.scalar(
+        select(Message.content).where(Message.id == thread.head_id, *own(session, Message))
+    )
+    if read_answer(words, last_line(asked or "")) is None:
         return None
     if known := find_accepted(session, thread.id, message_key, words):
         return known

@@ -17,6 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 # What becomes of a message beside a tool: an answer in words, or a question back.
 NO_TOOL, QUESTION = "none", "ask"
+# How the classes of messages begin that answer what was asked or done, before the act.
+CONTROL = "control_"
 
 
 class Case(BaseModel):
@@ -26,7 +28,7 @@ class Case(BaseModel):
     "ask" stand for an answer without a tool and a question back. `slots` are arguments that the
     call should have. `author` is whoever wrote it: training and measuring are split by that.
     `asked` is what the message answers, where it is not the first of a conversation; its tool is
-    "control" then.
+    the act then, after `CONTROL`, or "none".
     """
 
     model_config = ConfigDict(extra="forbid")

@@ -17,6 +17,10 @@ from app.nlu.normalization import normalize
 MOST_WORDS = 80
 LONGEST_WORD = 24
 SHORTEST_PIECE, LONGEST_PIECE = 2, 5
+# Answers of so many words are told apart by their length.
+LENGTHS = (1, 2, 3, 4, 5, 9)
+# Words are the same in a question and its answer that begin with the same letters, so many.
+STEM = 4
 # Letters that sound alike in Spanish, and mostly in English; in this order.
 _SOUNDS = tuple(
     (re.compile(spelled), sound)
@@ -41,6 +45,31 @@ def count_features(text: str) -> tuple[Counter[int], ...]:
         for words in (spelled, heard)
         for found in (_pieces, _words)
     )
+
+
+def count_answer_features(text: str, asked: str) -> tuple[Counter[int], ...]:
+    """The same of a message that answers `asked`, with a group for how the two belong together.
+
+    "It did" is a yes to "Did this solve it?", and nothing by itself.
+    """
+    return (*count_features(text), Counter(map(_number, _answering(text, asked))))
+
+
+def _answering(text: str, asked: str) -> Iterator[str]:
+    words = [sound_of(word) for word in normalize(text).split()[:MOST_WORDS]]
+    question = [sound_of(word) for word in normalize(asked).split()[-MOST_WORDS:]]
+    is_question = "?" in asked
+    kind = f"{is_question} {''.join(question[:1])}"
+    yield f"#long {next((most for most in LENGTHS if len(words) <= most), '')}"
+    yield f"#asked {is_question}"
+    yield f"#kind {kind}"
+    for word in {*words[:2], *words[-1:]}:
+        yield f"#{kind} {word}"
+    stems = {word[:STEM] for word in question if len(word) >= STEM}
+    repeated = sum(word[:STEM] in stems for word in words if len(word) >= STEM)
+    yield f"#repeated {min(repeated, 2)}"
+    for word in question:
+        yield f"#in question {word}"
 
 
 def sound_of(word: str) -> str:

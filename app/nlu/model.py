@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+import zlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -19,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.errors import ConfigurationError
-from app.nlu.features import count_features
+from app.nlu.features import count_answer_features, count_features
 
 FOLDER = Path(__file__).parent
 ARTEFACT = FOLDER / "model.npz"
@@ -72,12 +73,18 @@ class Classifier:
     # temperature, so that a share says how often it is right.
     scale: Values
     start: Values
+    # The words that the sentences of acts are made of, by number; none for what has no acts.
+    words: frozenset[int] = frozenset()
 
-    def shares(self, text: str) -> dict[str, float]:
-        """How likely each class is, together 1."""
+    def shares(self, text: str, asked: str | None = None) -> dict[str, float]:
+        """How likely each class is, together 1.
+
+        Whoever has learned from answers is told what was `asked`, "" for nothing.
+        """
+        counted = count_features(text) if asked is None else count_answer_features(text, asked)
         scores = self.start.copy()
         first = 0
-        for group, counts in zip(self.groups, count_features(text), strict=True):
+        for group, counts in zip(self.groups, counted, strict=True):
             places, values = group.read(counts)
             scores += (values @ self.weights[first + places].astype(np.float32)) * self.scale
             first += len(group.numbers)
@@ -127,6 +134,7 @@ def pack(name: str, classifier: Classifier) -> dict[str, Any]:
         f"{name}.weights": classifier.weights,
         f"{name}.scale": classifier.scale,
         f"{name}.start": classifier.start,
+        f"{name}.words": np.array(sorted(classifier.words), np.uint32),
     }
     for number, group in enumerate(classifier.groups):
         packed[f"{name}.{number}.numbers"] = group.numbers
@@ -146,11 +154,10 @@ def _unpack(stored: Mapping[str, NDArray[Any]], name: str) -> Classifier:
         stored[f"{name}.weights"],
         stored[f"{name}.scale"],
         stored[f"{name}.start"],
+        frozenset(stored[f"{name}.words"].tolist()),
     )
 
 
-def among(shares: Mapping[str, float], possible: Iterable[str]) -> dict[str, float]:
-    """The shares of what is possible, together 1 again."""
-    kept = {name: shares.get(name, 0.0) for name in possible}
-    whole = sum(kept.values())
-    return {name: share / whole for name, share in kept.items()} if whole else kept
+def number_of_word(word: str) -> int:
+    """The number by which a normalized word is known."""
+    return zlib.crc32(word.encode())

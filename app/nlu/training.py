@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
 from sklearn.svm import LinearSVC  # type: ignore[import-untyped]
 
-from app.nlu.evaluation import NO_TOOL, QUESTION, Case, read_cases
-from app.nlu.features import count_features
+from app.nlu.evaluation import CONTROL, NO_TOOL, QUESTION, Case, read_cases
+from app.nlu.features import count_answer_features, count_features
 from app.nlu.model import (
     ARTEFACT,
     CONTROLS,
@@ -29,11 +30,14 @@ from app.nlu.model import (
     INTENTS,
     NO_ACT,
     REPLY,
+    SMALL_TALK,
     Classifier,
     FeatureGroup,
     digest,
+    number_of_word,
     pack,
 )
+from app.nlu.normalization import normalize
 
 SENTENCES = FOLDER / "sentences"
 # A feature of one sentence alone says nothing about others; of those left, so many are kept.
@@ -42,10 +46,12 @@ FEWEST_SENTENCES, MOST_FEATURES = 2, 25_000
 FREEDOM = 0.5
 # The largest step of a weight.
 LARGEST = 127
-# How the classes of sentences begin that answer what was asked or done.
-CONTROL = "control_"
+# So many messages that do nothing to what is open: with more, what acts is read as one of them.
+MOST_OTHERS = 1_500
 # What was asked for, and nothing else: "since yesterday", "fryer 2".
 ANSWER = "answer"
+# Of the acts, the one that tells a value.
+CORRECT = "correct"
 # Author of the examples that stand in the skills' own files.
 EXAMPLES = "examples"
 
@@ -57,24 +63,44 @@ class Sentence:
     text: str
     label: str
     author: str
+    # What it answers; None for what is not learned as an answer.
+    asked: str | None = None
+
+    def count(self) -> tuple[Counter[int], ...]:
+        if self.asked is None:
+            return count_features(self.text)
+        return count_answer_features(self.text, self.asked)
 
 
 def load_sentences(folder: Path = SENTENCES) -> dict[str, list[Sentence]]:
     """What there is to learn from, for each classifier."""
     cases = [case for path in sorted(folder.glob("*.jsonl")) for case in read_cases(path)]
     intents = [Sentence(case.text, _intent_of(case), case.author) for case in cases]
-    controls = [
-        Sentence(case.text, case.kind.removeprefix(CONTROL), case.author)
-        for case in cases
-        if case.kind.startswith(CONTROL)
-    ]
-    # Whatever is said meanwhile does nothing to what is open.
-    others = [
-        Sentence(case.text, NO_ACT, case.author)
-        for case in cases
-        if not case.kind.startswith(CONTROL)
-    ]
-    return {INTENTS: intents + list(_examples()), CONTROLS: controls + others}
+    return {INTENTS: intents + list(_examples()), CONTROLS: _controls(cases)}
+
+
+def _controls(cases: Sequence[Case]) -> list[Sentence]:
+    """What answers do to what is open, and as many other messages that do nothing to it.
+
+    Those are read as if something had been asked. Small talk is left out: "perfect" is a yes
+    where something was asked.
+    """
+    asked = {
+        language: [case.asked for case in cases if case.asked and case.lang == language]
+        for language in ("en", "es")
+    }
+    choice = Random(0)  # noqa: S311 (the same pairs each time, and nothing secret)
+    acts, answers, others = [], [], []
+    for case in cases:
+        about = case.asked or choice.choice(asked[case.lang])
+        if case.kind.startswith(CONTROL):
+            acts.append(Sentence(case.text, case.kind.removeprefix(CONTROL), case.author, about))
+        elif case.kind == ANSWER:
+            answers.append(Sentence(case.text, NO_ACT, case.author, about))
+        elif case.kind != SMALL_TALK:
+            others.append(Sentence(case.text, NO_ACT, case.author, about))
+    choice.shuffle(others)
+    return acts + answers + others[:MOST_OTHERS]
 
 
 def _intent_of(case: Case) -> str:
@@ -95,7 +121,7 @@ def _examples() -> Iterable[Sentence]:
 
 def learn(sentences: Sequence[Sentence]) -> Classifier:
     """A classifier of these sentences; its shares are not calibrated yet."""
-    counted = [count_features(each.text) for each in sentences]
+    counted = [each.count() for each in sentences]
     groups = tuple(_choose(list(counts)) for counts in zip_longest(*counted))
     rows = [_row(groups, counts) for counts in counted]
     places = np.concatenate([each for each, _ in rows])
@@ -112,7 +138,18 @@ def learn(sentences: Sequence[Sentence]) -> Classifier:
         np.rint(fitted.coef_ / scale[:, None]).T.astype(np.int8),
         scale.astype(np.float32),
         fitted.intercept_.astype(np.float32),
+        _words_of_acts(sentences),
     )
+
+
+def _words_of_acts(sentences: Sequence[Sentence]) -> frozenset[int]:
+    """What answers that only do something are made of, by more than one author."""
+    authors: defaultdict[str, set[str]] = defaultdict(set)
+    for each in sentences:
+        if each.asked is not None and each.label not in (NO_ACT, CORRECT):
+            for word in normalize(each.text).split():
+                authors[word].add(each.author)
+    return frozenset(number_of_word(word) for word, by in authors.items() if len(by) > 1)
 
 
 def _choose(counted: Sequence[Counter[int]]) -> FeatureGroup:
@@ -147,7 +184,9 @@ def read_held_out(sentences: Sequence[Sentence]) -> Held:
         known = [each for each in sentences if each.author not in authors]
         classifier = learn(known)
         held += [
-            (each, classifier.shares(each.text)) for each in sentences if each.author in authors
+            (each, classifier.shares(each.text, each.asked))
+            for each in sentences
+            if each.author in authors
         ]
     return held
 
@@ -178,6 +217,7 @@ def calibrate(classifier: Classifier, held: Held) -> Classifier:
         classifier.weights,
         (classifier.scale / best).astype(np.float32),
         (classifier.start / best).astype(np.float32),
+        classifier.words,
     )
 
 

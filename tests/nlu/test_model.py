@@ -82,13 +82,16 @@ def test_what_a_message_is_for(text: str, intent: str) -> None:
 
 @pytest.mark.parametrize("text", ["", " ", "😀", "?!", "\u200b", "x" * 10_000, "餐廳在哪裡"])
 def test_anything_can_be_read_and_the_shares_are_one(text: str) -> None:
-    for classifier in load_model().values():
-        assert sum(classifier.shares(text).values()) == pytest.approx(1)
+    for shares in (
+        load_model()[INTENTS].shares(text),
+        load_model()[CONTROLS].shares(text, "Shall I add it?"),
+    ):
+        assert sum(shares.values()) == pytest.approx(1)
 
 
 def test_a_short_answer_is_one() -> None:
     assert likeliest("since this morning") == REPLY
-    controls = load_model()[CONTROLS].shares("never mind, forget the whole thing")
+    controls = load_model()[CONTROLS].shares("never mind, forget the whole thing", "Where is it?")
     assert max(controls, key=lambda name: controls[name]) == "cancel"
 
 

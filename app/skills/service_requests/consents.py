@@ -98,8 +98,11 @@ def _shows(heard: Heard, question: str) -> bool:
     )
 
 
+_ENDING = ("skip", "end_questions")
+
+
 def _check_ending(session: ScopedSession, _step: Step, heard: Heard) -> None:
-    if read_want(state_heard(session, heard), heard.words) not in ("skip", "end_questions"):
+    if read_want(state_heard(session, heard), heard.words, heard.question) not in _ENDING:
         raise ToolFailure(
             "The person has not said that.",
             suggestion="Ask the clarifying question and record what the person answers.",
@@ -111,7 +114,7 @@ def _check_ending(session: ScopedSession, _step: Step, heard: Heard) -> None:
 def _check_cancelling(session: ScopedSession, _step: Step, heard: Heard) -> None:
     """Said outright, or a yes to whether it shall be cancelled."""
     state = state_heard(session, heard)
-    if cancels(heard.words) or heard.agrees_to(about_cancelling(state)):
+    if cancels(heard.words, heard.question) or heard.agrees_to(about_cancelling(state)):
         return
     wants_new = heard.answer == "yes" or is_the_new_one(heard.words)
     if wants_new and heard.asked == about_another(state):

@@ -13,13 +13,13 @@ from typing import Any
 from flask_babel import force_locale, get_locale
 from flask_babel import gettext as _
 
-from app.assistant.fast_paths import read_answer
 from app.assistant.providers.builtin.reading import emergency_in
 from app.assistant.registry import Moment
 from app.assistant.steps import Step
 from app.db import ScopedSession
 from app.fields.extraction.reading import cue_words, stems
 from app.fields.values import Surroundings
+from app.nlu.control import last_line, read_answer
 from app.skills.service_requests.catalog import TypeNode, load_tree
 from app.skills.service_requests.definitions import QUESTIONS_ASKED, RequestField
 from app.skills.service_requests.drafting import state_of
@@ -85,7 +85,7 @@ def find_wish(session: ScopedSession, moment: Moment) -> Hints:
         if state.form is not None and (found := _about_cancelling(moment)) is not None:
             return found
         if state.form is not None:
-            return _open_request(session, state, moment.message, moment.language, around)
+            return _open_request(session, state, moment, around)
         tree = load_tree(session)
         if state.is_choosing and (found := _choosing(moment.message, tree)):
             return found
@@ -135,22 +135,28 @@ def _choosing(message: str, tree: Sequence[TypeNode]) -> Hints | None:
 
 def _about_cancelling(moment: Moment) -> Hints | None:
     """The answer to whether the request shall be cancelled, where that was asked last."""
-    last = moment.history[-1].text if moment.history else ""
-    if not last.endswith(ask_whether_to_cancel()):
+    asked = _asked(moment)
+    if not asked.endswith(ask_whether_to_cancel()):
         return None
-    answer = read_answer(moment.message)
+    answer = read_answer(moment.message, asked)
     if answer == "yes":
         return _want("cancel_service_request")
     return _want(RECORD) if answer == "no" else None
 
 
+def _asked(moment: Moment) -> str:
+    """The line that the message follows."""
+    last = moment.history[-1] if moment.history else None
+    return last_line(last.text) if last is not None and last.role == "assistant" else ""
+
+
 def _open_request(
-    session: ScopedSession, state: RequestState, message: str, language: str, around: Surroundings
+    session: ScopedSession, state: RequestState, moment: Moment, around: Surroundings
 ) -> Hints:
     """What a message to an open request wants, in its order."""
-    state = as_waiting(state)
+    state, message, language = as_waiting(state), moment.message, moment.language
     assert state.form is not None
-    want, step = read_want(state, message), next_step(state)
+    want, step = read_want(state, message, _asked(moment)), next_step(state)
     if (about := _about_asking(state, want, language)) is not None:
         return about
     if wants_another(message, state.form.type_id, load_tree(session)):
@@ -277,7 +283,7 @@ def _about_optional(state: RequestState, message: str, want: str, language: str)
         return _want(RECORD)
     if state.awaited and want in ("skip", "unknown"):
         return _skip(state, language)
-    if want in ("no", "skip", "unknown", "yes", "end_questions"):
+    if want in ("no", "skip", "unknown", "yes", "end_questions", "submit"):
         return _want("submit_service_request")
     named = _named_optional(state, message)
     if named is not None:

@@ -15,7 +15,6 @@ from sqlalchemy import delete, select
 
 from app.assistant.envelope import envelope
 from app.assistant.execute import ClaimedTurn, execute_turn
-from app.assistant.fast_paths import read_answer
 from app.assistant.providers.choice import make_provider, make_standby
 from app.assistant.step_posts import accept_step
 from app.assistant.threads import accept_message, load_message
@@ -23,6 +22,7 @@ from app.db import Scope, ScopedSession, new_id
 from app.extensions import services
 from app.files.models import StoredFile
 from app.files.uploads import store_upload
+from app.nlu.control import read_answer
 from app.skills.service_requests.catalog import load_form
 from app.skills.service_requests.definitions import RequestForm
 from app.skills.service_requests.drafting import load_state_at_head

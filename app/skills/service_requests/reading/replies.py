@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Literal
 
-from app.assistant.fast_paths import read_answer
 from app.folding import plain_words
-from app.skills.service_requests.state import RequestState
+from app.nlu.control import Act, read_act, read_answer
+from app.skills.service_requests.state import RequestState, next_step
 
 Want = Literal[
-    "", "cancel", "why", "repeat", "skip", "unknown", "end_questions", "show", "go_on", "yes", "no"
+    "", "cancel", "why", "repeat", "skip", "unknown", "end_questions", "show", "go_on", "submit",
+    "yes", "no",
 ]  # fmt: skip
+# What a message may do beside answering, by the step that comes next; and at any step.
+_ACTS: Mapping[str, tuple[Act, ...]] = {
+    "field": ("skip",), "question": ("skip", "finish"), "optional": ("skip", "finish", "submit"),
+    "submit": ("submit", "finish"),
+}  # fmt: skip
+_ALWAYS: tuple[Act, ...] = ("cancel", "repeat", "show")
+_CANCELLING: tuple[Act, ...] = ("cancel",)
+_WANTED: Mapping[Act, Want] = {
+    "cancel": "cancel", "repeat": "repeat", "show": "show", "skip": "skip",
+    "finish": "end_questions", "submit": "submit",
+}  # fmt: skip
+# To a question that takes any words, what only looks like an act is an answer.
+SURE_OF_NO_ANSWER = 0.8
 
 _THIS = r"(?:this|that|it|the|my|request|ticket|whole thing|la|mi|esta|solicitud|todo|eso|esto)"
 _CANCEL = re.compile(
@@ -83,8 +98,11 @@ _ASKS_OUTRIGHT = re.compile(
 _FEWEST_ASKED = 4  # words; what is shorter may be an answer
 
 
-def read_want(state: RequestState, text: str) -> Want:
-    """What a message to an open request wants beside telling values; empty for nothing else."""
+def read_want(state: RequestState, text: str, asked: str = "") -> Want:
+    """What a message to an open request wants beside telling values; empty for nothing else.
+
+    `asked` is the line that it answers.
+    """
     spoken = plain_words(text)
     if _CANCEL.match(spoken):
         return "cancel"
@@ -99,7 +117,16 @@ def read_want(state: RequestState, text: str) -> Want:
         return "unknown"
     if _REPEAT.match(spoken):
         return "repeat"
-    return read_answer(text) or ""
+    return read_answer(text, asked) or _read_act(state, text, asked)
+
+
+def _read_act(state: RequestState, text: str, asked: str) -> Want:
+    """What is said in words that nobody listed."""
+    if not asked or is_question(text):
+        return ""
+    kind = next_step(state).kind
+    act = read_act(text, asked, (*_ALWAYS, *_ACTS.get(kind, ())), SURE_OF_NO_ANSWER)
+    return _WANTED[act] if act else ""
 
 
 # What stands after a colon is told, and not asked: "where: behind the bar".
@@ -134,6 +161,8 @@ def asks_besides(text: str) -> bool:
     )
 
 
-def cancels(text: str) -> bool:
+def cancels(text: str, asked: str = "") -> bool:
     """Whether somebody wants nothing of all this any more."""
-    return bool(_CANCEL.match(plain_words(text)))
+    if _CANCEL.match(plain_words(text)):
+        return True
+    return bool(asked) and read_act(text, asked, _CANCELLING, SURE_OF_NO_ANSWER) is not None

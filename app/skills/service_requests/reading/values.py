@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any
 
-from app.assistant.fast_paths import read_answer
 from app.fields.definitions import Words
 from app.fields.extraction import Found, extract
 from app.fields.extraction.options import find_options
@@ -14,6 +13,7 @@ from app.fields.extraction.reading import Reading, squeeze
 from app.fields.extraction.sentence import Sentence
 from app.fields.values import Surroundings
 from app.folding import fold, plain_words
+from app.nlu.control import read_answer
 from app.skills.service_requests.definitions import LONGEST_TITLE, PRIORITY, TITLE, RequestField
 from app.skills.service_requests.state import RequestState
 

@@ -1,0 +1,147 @@
+"""What a message does to what is open: agrees, denies, cancels, skips, asks to see it again.
+
+Some answers are listed whole; what was learned from sentences reads the others, together with the
+question that they answer. Nothing is written for what is not clearly a yes: where a message says
+anything beside it, it is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import yaml
+
+from app.folding import fold
+from app.nlu.features import STEM
+from app.nlu.model import CONTROLS, NO_ACT, load_model, number_of_word
+from app.nlu.normalization import MONEY, NUMBER, normalize
+from app.plain_text import compose
+
+Answer = Literal["yes", "no"]
+Act = Literal[
+    "yes", "no", "cancel", "skip", "finish", "submit", "undo", "repeat", "show", "correct"
+]  # fmt: skip
+ANSWERS = Path(__file__).with_name("answers.yaml")
+# So likely must an act be: a yes lets something be written, a no only leaves it.
+SURE_OF_YES, SURE_OF_NO, SURE = 0.8, 0.6, 0.6
+_LONGEST = 60  # characters; a longer message says more than yes or no
+_MOST_WORDS = 14
+_WORD = re.compile(r"[^\W_]+|[👍👎👌✅✔❌✖]️?")
+# Questions in any script, struck-out words, and pictures that may take back what is said.
+_UNSURE = re.compile(
+    "[?¿\uff1f\u061f\u037e\u2047-\u2049\u0300-\u036f\u20d0-\u20ff\u2753\u2754]"
+    "|(?![👍👎👌✅✔❌✖🙏🙌👏🎉😀😃😄😁😊🙂😉])[\u2600-\u27bf\U0001f000-\U0001f3fa\U0001f400-\U0001faff]"
+)
+
+
+@dataclass(frozen=True)
+class _Phrases:
+    """Whole answers by their words, None where they say nothing; and words that leave in doubt."""
+
+    known: Mapping[tuple[str, ...], Answer | None]
+    longest: int
+    doubts: tuple[str, ...]
+
+
+@cache
+def _phrases() -> _Phrases:
+    loaded: Mapping[str, Any] = yaml.safe_load(ANSWERS.read_text("utf-8"))
+    known: dict[tuple[str, ...], Answer | None] = {
+        **{tuple(each.split()): None for each in loaded["filler"]},
+        **{tuple(each.split()): "yes" for each in loaded["yes"]},
+        **{tuple(each.split()): "no" for each in loaded["no"]},
+    }
+    doubts = tuple(f" {normalize(each)} " for each in loaded["doubts"])
+    return _Phrases(known, max(map(len, known)), doubts)
+
+
+def read_answer(message: str, asked: str = "") -> Answer | None:
+    """Whether a whole message is a yes or a no, in English or Spanish; None for anything else.
+
+    "Yes please", "sí, dale" and "ok 👍" are; "yes but 250", "no problem" and "no, yes" are not.
+    `asked` are the words of the question it follows: "go on, add it" is a yes to "Shall I add it?".
+    """
+    if not may_be_answer(message):
+        return None
+    return _listed(message) or (_learned(message, asked) if "?" in asked else None)
+
+
+def may_be_answer(message: str) -> bool:
+    """Whether a message can be a whole yes or no at all; most are told from one by their length."""
+    return len(message) <= _LONGEST and not _UNSURE.search(compose(message))
+
+
+def last_line(reply: str) -> str:
+    """The last line of a reply, where its question stands."""
+    return reply.rstrip().rpartition("\n")[2]
+
+
+def _listed(message: str) -> Answer | None:
+    """What a message of nothing but listed phrases says."""
+    phrases = _phrases()
+    words = _WORD.findall(fold(message))
+    said: set[Answer] = set()
+    while words:
+        length = next(
+            (
+                n
+                for n in range(min(phrases.longest, len(words)), 0, -1)
+                if tuple(words[:n]) in phrases.known
+            ),
+            0,
+        )
+        if not length:
+            return None
+        meaning = phrases.known[tuple(words[:length])]
+        if meaning:
+            said.add(meaning)
+        del words[:length]
+    return said.pop() if len(said) == 1 else None
+
+
+def _learned(message: str, asked: str) -> Answer | None:
+    """What a message says that is made of the words of such answers and of its question."""
+    words = _without_filler(normalize(message).split())
+    if not 0 < len(words) <= _MOST_WORDS or MONEY in words or NUMBER in words:
+        return None
+    said = " ".join(words)
+    shares = load_model()[CONTROLS].shares(said, asked)
+    is_doubtful = any(doubt in f" {said} " for doubt in _phrases().doubts)
+    says_no_more = _says_no_more(words, asked)
+    if shares["yes"] + shares["submit"] >= SURE_OF_YES and says_no_more and not is_doubtful:
+        return "yes"
+    return "no" if shares["no"] >= (SURE_OF_NO if says_no_more else SURE_OF_YES) else None
+
+
+def _without_filler(words: Sequence[str]) -> list[str]:
+    """The words that say something; all of them where none does."""
+    filler = {each for each, meaning in _phrases().known.items() if meaning is None}
+    return [word for word in words if (word,) not in filler] or list(words)
+
+
+def _says_no_more(words: Collection[str], asked: str) -> bool:
+    """Whether all words are of answers or of the question."""
+    known = load_model()[CONTROLS].words
+    of_question = {word[:STEM] for word in normalize(asked).split()}
+    return all(number_of_word(word) in known or word[:STEM] in of_question for word in words)
+
+
+def read_reply(message: str, asked: str) -> Act | None:
+    """What a message does that answers `asked`, of all that can be done; None for nothing."""
+    return read_answer(message, asked) or read_act(message, asked, get_args(Act))
+
+
+def read_act(message: str, asked: str, possible: Collection[Act], sure: float = SURE) -> Act | None:
+    """What a message does, of what can be done; None where that is less than so `sure`."""
+    shares = load_model()[CONTROLS].shares(message, asked)
+    likely = {act: shares[act] for act in possible}
+    if not likely or not 0 < len(normalize(message).split()) <= _MOST_WORDS:
+        return None
+    best = max(likely, key=lambda act: likely[act])
+    whole = sum(likely.values()) + shares[NO_ACT]
+    return best if likely[best] >= sure * whole else None

@@ -1,0 +1,111 @@
+"""What counts as a plain yes or no, in both languages, and what does not."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from app.nlu.control import read_answer, read_reply
+
+YES = (
+    "yes", "Yes!", "yep", "Yeah, do it", "sure", "Sure thing, thanks", "ok", "OK 👍", "okay then",
+    "yes please", "go ahead", "that's right", "looks good, confirm", "sí", "¡Sí!", "sí, dale",
+    "dale", "claro", "claro que sí", "sí por favor", "está bien, gracias", "de acuerdo", "hazlo",
+    "dale 🙌", "confírmalo", "vale", "órale", "adelante", "👍🏽", "✅",
+)  # fmt: skip
+NO = (
+    "no", "No.", "nope", "nah", "no thanks", "don't", "no, cancel it", "never mind", "forget it",
+    "better not", "no wait", "wait", "no, espera",
+    "mejor no", "no gracias", "claro que no", "no, cancélalo", "déjalo", "olvídalo",
+    "ya no", "ahora no", "nel", "👎", "❌",
+)  # fmt: skip
+NEITHER = (
+    "", "   ", "make it 250", "yes but make it 250", "no, 250", "sí pero en el bar", "no problem",
+    "yes?", "no?", "yes no", "no, yes", "por favor", "please", "what is the tip policy",
+    "si quieres", "si el cliente pide", "no sé", "no se puede guardar pollo crudo", "ok google",
+    "y", "n", "ya", "stop the fryer", "cancel the order of table 4", "🍕", "sure is hot in here",
+    "no hay problema", "bueno, mejor 250", "x" * 4000,
+    "yes\uff1f", "ok\u061f", "yes 🚫", "yes ❎", "y\u0336e\u0336s\u0336", "sí ⁉",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("message", YES)
+def test_a_yes_is_read_as_one(message: str) -> None:
+    assert read_answer(message) == "yes"
+
+
+@pytest.mark.parametrize("message", NO)
+def test_a_no_is_read_as_one(message: str) -> None:
+    assert read_answer(message) == "no"
+
+
+@pytest.mark.parametrize("message", NEITHER)
+def test_what_says_more_or_less_is_neither(message: str) -> None:
+    assert read_answer(message) is None
+
+
+def test_reading_one_takes_no_time_worth_telling() -> None:
+    began = time.process_time()
+    for message in (*YES, *NO, *NEITHER):
+        read_answer(message)
+    # All of them together in what one may take.
+    assert time.process_time() - began < 0.05
+
+
+LEARNED = (
+    ("yes add it", "Shall I add this expense?", "yes"),
+    ("go ahead and submit", "Should I submit this request?", "yes"),
+    ("Yes, it did", "Did this resolve your issue?", "yes"),
+    ("it did, thanks", "Did this resolve your issue?", "yes"),
+    ("no, still not working", "Did this resolve your issue?", "no"),
+    ("Sí, agrégalo", "¿Lo agrego?", "yes"),
+    ("si agregalo porfa", "¿Lo agrego?", "yes"),
+    ("no, sigue igual", "¿Se resolvió tu problema?", "no"),
+)
+NO_ANSWERS = (
+    ("yes but make it 15", "Shall I add this expense: taxi, $12?"),
+    ("yes no wait", "Shall I add this expense: taxi, $12?"),
+    ("yes add it and a coffee 4.50", "Shall I add this expense: taxi, $12?"),
+    ("yes add it and the coffee", "Shall I add this expense: taxi, $12?"),
+    ("if the manager says so", "Shall I add this expense: taxi, $12?"),
+    ("Yes Please Catering", "Shall I add this expense: taxi, $12?"),
+    ("yes add the tiramisu", "Shall I add this expense: taxi, $12?"),
+    ("sí, pero primero dime cuánto llevo", "¿Lo agrego?"),
+    ("si el jefe dice", "¿Lo agrego?"),
+    ("add it?", "Shall I add it?"),
+)
+
+
+@pytest.mark.parametrize(("message", "asked", "answer"), LEARNED)
+def test_a_yes_in_the_words_of_its_question_is_one(message: str, asked: str, answer: str) -> None:
+    assert read_answer(message, asked) == answer
+    # By itself it may be anything.
+    assert read_answer(message) is None
+
+
+@pytest.mark.parametrize(("message", "asked"), NO_ANSWERS)
+def test_what_says_anything_beside_a_yes_is_none(message: str, asked: str) -> None:
+    assert read_answer(message, asked) is None
+
+
+@pytest.mark.parametrize(
+    ("message", "asked", "act"),
+    [
+        ("no more", "Anything else to add?", "finish"),
+        ("that's enough", "Anything else to add?", "finish"),
+        ("eso es todo", "¿Algo más?", "finish"),
+        ("quiero cancelar", "¿Dónde está la fuga?", "cancel"),
+        ("undo that", "Saved: napkins, $45.", "undo"),
+        ("deshaz eso", "Guardado: servilletas, $45.", "undo"),
+        ("file it", "Here is your request. Send it?", "yes"),
+        ("show me what you have so far", "Where is it?", "show"),
+        ("salta esa", "¿Qué marca es?", "skip"),
+        ("nothing comes out of the left tap", "What is wrong with it?", None),
+        ("Cancel Ramirez", "Who called?", None),
+        ("", "Who called?", None),
+        ("x" * 10_000, "Who called?", None),
+    ],
+)
+def test_what_a_reply_does(message: str, asked: str, act: str | None) -> None:
+    assert read_reply(message, asked) == act
