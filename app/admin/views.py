@@ -98,6 +98,7 @@ def turn(turn_id: UUID) -> ResponseReturnValue:
         words=own_words(session, facts),
         status=status_word(facts.status),
         tool_words=tool_words,
+        reason_words=reason_words,
         address_of_search=address_of_search,
         **_drawing(),
     )
@@ -126,6 +127,23 @@ def status_word(status: str) -> str:
         "failed": _("Failed"),
     }
     return words.get(status, status)
+
+
+def reason_words(why: str) -> str:
+    """Why the built-in assistant did what it did, in a sentence."""
+    words = {
+        "emergency": _("It reported an emergency: help comes first."),
+        "wished": _("Its skill read in the message what it asks for."),
+        "changed": _("It changed what was proposed."),
+        "several": _("It asked for two things, and each went its own way."),
+        "likeliest": _("It was likeliest for the first of these."),
+        "unsure": _("Nothing was likely enough, so it was asked back."),
+        "small_talk": _("It was small talk."),
+        "off_topic": _("It was not about the restaurant."),
+        "not_understood": _("Its words could not be read."),
+        "listens": _("Everything said in this conversation goes to one tool."),
+    }
+    return words.get(why, why)
 
 
 def tool_words(name: str) -> str:

@@ -24,6 +24,7 @@ from app.assistant.ask import turn_request
 from app.assistant.envelope import envelope
 from app.assistant.execute import ClaimedTurn, execute_turn
 from app.assistant.expectations import BatchLine, Expectation, UnreadableLine, read_batch
+from app.assistant.facts import TurnFacts
 from app.assistant.language import detect_language
 from app.assistant.limits import Usage, read_standing
 from app.assistant.models import Message
@@ -62,6 +63,7 @@ class Asker:
 @click.option("--domain", help="Where to look: manual, dishes, wines, …")
 @click.option("--action", help="A product card's action, such as pairing.")
 @click.option("--json", "as_json", is_flag=True, help="Print the envelope instead of the words.")
+@click.option("--explain", is_flag=True, help="Print too what the message was taken for, and why.")
 @click.option(
     "--batch",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -76,6 +78,7 @@ def ask(
     domain: str | None,
     action: str | None,
     as_json: bool,
+    explain: bool,
     batch: Path | None,
 ) -> None:
     """Ask TEXT, or each line of a JSONL file with --batch."""
@@ -93,6 +96,8 @@ def ask(
         raise click.ClickException(_words(error)) from None
     body = envelope(reply, _usage(reply)).model_dump(mode="json")
     click.echo(_as_line(body) if as_json else _plain(reply))
+    if explain:
+        click.echo(_explanation(reply), err=True)
     sys.exit(0 if reply.status in ("complete", "stopped") else 1)
 
 
@@ -223,6 +228,28 @@ def _plain(reply: Message) -> str:
     words = envelope(reply).message
     sources = [f"[{c['number']}] {' › '.join([*c['path'], c['title']])}" for c in reply.citations]
     return clean_text("\n".join([words, "", *sources]) if sources else words)
+
+
+def _explanation(reply: Message) -> str:
+    """What the message was taken for, a line for each tool with what speaks for it."""
+    with services().database.transaction(Scope(reply.group_id, reply.user_id)) as session:
+        facts = session.scalar(
+            select(TurnFacts).where(
+                TurnFacts.turn_id == reply.turn_id,
+                TurnFacts.group_id == reply.group_id,
+                TurnFacts.user_id == reply.user_id,
+            )
+        )
+    told = facts.explanation if facts else None
+    if not told:
+        return "The built-in assistant was not asked: there is nothing to explain."
+    lines = [f"why: {told['why']}", f"{'tool':32} share  learned  evidence  wished"]
+    lines += [
+        f"{each['tool']:32} {each['share']:5.2f}  {each['learned']:7.2f}"
+        f"  {each['evidence']:+8.2f}  {each['wished']:+6.2f}"
+        for each in told["candidates"]
+    ]
+    return "\n".join(lines)
 
 
 def _as_line(body: Mapping[str, Any]) -> str:

@@ -29,7 +29,7 @@ from app.assistant.registry import Moment, Opening, Registry
 from app.assistant.steps import Step, StepLoader, as_told
 from app.assistant.tool import Profile
 from app.db import ScopedSession, utc_now
-from app.nlu.model import INTENTS, load_model
+from app.nlu.model import read_intents
 
 HISTORY_MESSAGES = 20
 # Read beside them, for the replies among them that have nothing to say.
@@ -195,7 +195,7 @@ def _look(
 ) -> list[str]:
     """Ask the skills what they see in the message: into `known`, and lines for the prompt."""
     lines: list[str] = []
-    moment = replace(moment, intents=load_model()[INTENTS].shares(moment.message))
+    moment = replace(moment, intents=read_intents(moment.message))
     for name, source in registry.context.items():
         look = partial(source, session, moment.message, moment.language)
         nothing: tuple[Mapping[str, Any], list[str]] = ({}, [])
@@ -208,11 +208,13 @@ def _look(
 
 
 def _add_hints(known: dict[str, Any], found: Mapping[str, Any]) -> None:
-    """Take in what a source found; what several want is wanted together."""
-    wanted = {**known.get("wanted", {}), **found.get("wanted", {})}
-    known |= found
-    if wanted:
-        known["wanted"] = wanted
+    """Take in what a source found; what several want is wanted together, and so are their odds."""
+    together = {
+        name: {**known.get(name, {}), **found.get(name, {})}
+        for name in ("wanted", "odds")
+        if name in known or name in found
+    }
+    known |= {**found, **together}
 
 
 def _open(session: ScopedSession, registry: Registry, turn: Turn, message: Message) -> Opening:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -186,6 +186,7 @@ def _answer(
         facts["model_calls"] = finished.model_calls
         facts["suggestions"] = [s.model_dump(mode="json") for s in finished.suggestions]
         facts["asked"] = finished.asked or None
+        facts["explanation"] = asdict(finished.explained) if finished.explained else None
         facts["actions"] = [action.model_dump(mode="json") for action in finished.actions]
     except TurnTimedOut:
         status, code = broken_off(writer), "timeout"

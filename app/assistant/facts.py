@@ -22,7 +22,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.assistant.models import Turn
 from app.assistant.turn import ToolFinished
-from app.db import Base, Database, JsonList, ScopedSession
+from app.db import Base, Database, JsonList, JsonObject, ScopedSession
 
 KEEP_DAYS = 400
 # How much wider, in natural logarithms, each bucket of `usage_latencies` is.
@@ -68,6 +68,8 @@ class TurnFacts(Base):
     search_ms: Mapped[int | None]
     lexical_only: Mapped[bool | None]
     tools: Mapped[JsonList] = mapped_column(default=list)
+    # What the built-in assistant took the message for (`providers.base.Explained`).
+    explanation: Mapped[JsonObject | None]
 
 
 class UsageDay(Base):
@@ -114,7 +116,7 @@ def bucket_ms(bucket: int) -> int:
 
 
 # What the end of a turn tells of itself under these very names.
-_TOLD = ("provider", "model", "degraded", "tokens_in", "tokens_out", "model_calls")
+_TOLD = ("provider", "model", "degraded", "tokens_in", "tokens_out", "model_calls", "explanation")
 
 
 def record(

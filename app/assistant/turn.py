@@ -19,6 +19,7 @@ from app.assistant.consent import Question
 from app.assistant.parts import Action, Part, Suggestion
 from app.assistant.providers.base import (
     ChatMessage,
+    Explained,
     ModelRequest,
     Provider,
     TextDelta,
@@ -67,7 +68,8 @@ class PartReady:
 class Finished:
     """The reply is whole; `is_cut` where the model had not come to its end at the longest.
 
-    `asked` names the question of the product's own in which it ends, if it does.
+    `asked` names the question of the product's own in which it ends, if it does. `explained`
+    says why the built-in assistant answered as it did, where it was the one.
     """
 
     suggestions: tuple[Suggestion, ...]
@@ -77,6 +79,7 @@ class Finished:
     actions: tuple[Action, ...] = ()
     is_cut: bool = False
     asked: str = ""
+    explained: Explained | None = None
 
 
 TurnEvent = Text | ToolStarted | ToolFinished | PartReady | Finished
@@ -103,6 +106,8 @@ class _Progress:
     final_text: str | None = None
     # What the product asks in the end, whatever the model has said, and the chips that answer it.
     question: Question | None = None
+    # Why the built-in assistant did what it did first.
+    explained: Explained | None = None
     answers: Sequence[Suggestion] = ()
 
     def allowed(self, words: str) -> str:
@@ -149,6 +154,7 @@ def run_turn(
         tuple(progress.actions),
         progress.is_cut,
         progress.question.about if progress.question else "",
+        progress.explained,
     )
 
 
@@ -204,6 +210,8 @@ def _ask_model(
             elif isinstance(event, Usage):
                 progress.tokens_in += event.tokens_in
                 progress.tokens_out += event.tokens_out
+            elif isinstance(event, Explained):
+                progress.explained = progress.explained or event
     yield from _show_words(citations.feed(blocks.close()) + citations.close(), progress)
     progress.messages.append(ChatMessage("assistant", "".join(said), tuple(calls)))
     return [] if progress.is_cut else calls

@@ -293,12 +293,18 @@ class ReplyWriter:
             raise LeaseLost
 
     def finish(
-        self, status: str, error_code: str = "", model_calls: int | None = None, **final: Any
+        self,
+        status: str,
+        error_code: str = "",
+        model_calls: int | None = None,
+        explanation: dict[str, Any] | None = None,
+        **final: Any,
     ) -> None:
         """Write the reply's last state and the turn's, together, then tell the readers.
 
         `status` is the message's: complete, stopped, interrupted or failed. `final` are
-        columns of the message; they and `model_calls` are kept as the turn's facts too.
+        columns of the message; they, `model_calls` and `explanation` are kept as the turn's
+        facts too.
         """
         _speaking.discard(self)
         with self._lock, suppress(RedisError):
@@ -316,7 +322,7 @@ class ReplyWriter:
                 .values(status=outcome, error_code=error_code, finished_at=func.clock_timestamp())
                 .returning(Turn)
             ).one()
-            told = {**final, "model_calls": model_calls}
+            told = {**final, "model_calls": model_calls, "explanation": explanation}
             facts.record(session, turn, status, language, told, self.steps)
         type_ = "error" if outcome == "failed" else "done"
         self.publish(type_, {"status": status, "code": error_code})

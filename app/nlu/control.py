@@ -131,9 +131,13 @@ def _says_no_more(words: Collection[str], asked: str) -> bool:
     return all(number_of_word(word) in known or word[:STEM] in of_question for word in words)
 
 
+# A yes is never taken where there may be more to it.
+_LEFT: tuple[Act, ...] = tuple(act for act in get_args(Act) if act != "yes")
+
+
 def read_reply(message: str, asked: str) -> Act | None:
     """What a message does that answers `asked`, of all that can be done; None for nothing."""
-    return read_answer(message, asked) or read_act(message, asked, get_args(Act))
+    return read_answer(message, asked) or read_act(message, asked, _LEFT)
 
 
 def read_act(message: str, asked: str, possible: Collection[Act], sure: float = SURE) -> Act | None:

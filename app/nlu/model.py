@@ -12,8 +12,9 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -110,6 +111,13 @@ def load_model(path: Path = ARTEFACT) -> Mapping[str, Classifier]:
     if made_from != digest():
         raise ConfigurationError(f"{path.name} is older than its sentences: run `make nlu`")
     return model
+
+
+# Of one message several readers ask, in different places of its turn.
+@lru_cache(maxsize=256)
+def read_intents(message: str) -> Mapping[str, float]:
+    """How likely a message is for each intent, together 1."""
+    return MappingProxyType(load_model()[INTENTS].shares(message))
 
 
 def digest(folder: Path = FOLDER) -> str:

@@ -40,6 +40,7 @@ REPORTS = [
     ("es", "me corté con el cuchillo", "cuts-and-bleeding", "Presiona fuerte"),
     ("es", "se cayó una señora en el baño", "slips-and-falls", "No lo jales"),
 ]
+INJURIES = {"emergencies", "chemical-labels-sds", "burns", "cuts-and-bleeding", "slips-and-falls"}
 
 
 @pytest.mark.parametrize(("language", "said", "section", "told"), REPORTS)
@@ -47,10 +48,30 @@ def test_what_is_reported_is_answered_with_the_whole_section(
     demo: Flask, language: str, said: str, section: str, told: str
 ) -> None:
     reply = ask(demo, STAFF[language], said)
-    assert reply.tools == ["search_manual_v2"]
+    assert reply.tools[0] == "search_manual_v2"
     assert reply.cited_slugs == [section]
     assert told in reply.text
-    assert reply.cards == []
+    # Whoever may be hurt is reported afterwards; nothing else comes with the help.
+    assert set(reply.tools[1:]) <= ({"search_forms"} if section in INJURIES else set())
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "Marcus cut his hand really deep theres blood everywhere"),
+        ("en", "fryer oil splashed all over my arm, its burnt bad"),
+        ("es", "chuy se quemó todo el brazo con aceite"),
+        ("es", "Toño se cortó muy hondo, no para la sangre"),
+    ],
+)
+def test_with_the_help_for_somebody_hurt_comes_the_report(
+    demo: Flask, language: str, said: str
+) -> None:
+    reply = ask(demo, STAFF[language], said)
+    assert reply.tools == ["search_manual_v2", "search_forms"]
+    cards = [part["slug"] for part in reply.body["parts"] if part["type"] == "form_card"]
+    assert cards == ["employee-injury-report"]
+    assert reply.citations
 
 
 @pytest.mark.parametrize(

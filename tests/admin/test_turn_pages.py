@@ -71,6 +71,20 @@ def test_a_tool_is_called_what_the_chat_calls_it_and_one_that_is_no_more_by_its_
     assert "…" not in page.find("section", aria_labelledby="timeline").text
 
 
+def test_what_the_built_in_assistant_took_the_message_for_is_shown(
+    app: Flask, owner: Database, database: Database, cook: Member
+) -> None:
+    told = {"tool": "search_wines", "share": 0.7, "learned": 0.4, "evidence": 1.25, "wished": 0.0}
+    explanation = {"why": "likeliest", "candidates": [told]}
+    turn_id = make_turn_facts(database, cook, explanation=explanation)
+    page = sign_in(app, owner, cook).page(f"/admin/turns/{turn_id}")
+    understood = page.find("section", aria_labelledby="understood").text
+    for words in ("It was likeliest for the first of these.", "search_wines", "70%", "40%", "+1.2"):
+        assert words in understood
+    other = sign_in(app, owner, cook).page(f"/admin/turns/{make_turn_facts(database, cook)}")
+    assert "How it was understood" not in other.text
+
+
 @pytest.mark.parametrize("role", ["admin"])
 def test_an_admin_sees_the_timings_and_not_a_word(
     app: Flask, owner: Database, cook: Member, asked: Accepted, role: str

@@ -297,6 +297,27 @@ def test_without_a_model_the_built_in_assistant_answers(
     assert body["degraded"] is False
 
 
+def test_what_the_message_was_taken_for_is_explained(
+    cli: FlaskCliRunner, owner: Database, member: Member
+) -> None:
+    make_section(owner, member.group_id)
+    embed_library(owner, member.group_id)
+    asked = ["ask", "How long can raw chicken stay out?", "--user", member.email, "--explain"]
+    result = cli.invoke(args=asked)
+    assert result.exit_code == 0, result.output
+    why, _head, *candidates = result.stderr.strip().splitlines()[-7:]
+    assert why == "why: likeliest"
+    shares = [float(line.split()[1]) for line in candidates]
+    assert candidates[0].startswith("search_manual_v2")
+    assert shares == sorted(shares, reverse=True) and sum(shares) <= 1.05
+
+
+def test_what_a_model_answered_has_no_explanation(flask_ask: Any, model: ModelServer) -> None:
+    model.script(scenario(Say("Hello."), when="hello"))
+    result = flask_ask("hello there, how long may chicken stay out", "--explain")
+    assert "nothing to explain" in result.stderr
+
+
 @pytest.mark.parametrize("flags", [(), ("--json",)])
 def test_nothing_that_a_terminal_obeys_is_printed(
     owner: Database, member: Member, flask_ask: Any, model: ModelServer, flags: tuple[str, ...]

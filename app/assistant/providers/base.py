@@ -114,7 +114,30 @@ def _tokens(reported: object) -> int:
     return int(bounded) if bounded == bounded else 0
 
 
-ModelEvent = TextDelta | ToolCall | Usage
+@dataclass(frozen=True)
+class Candidate:
+    """A tool that a message may be for, its share of all of them, and what speaks for it.
+
+    `learned` is what sentences alone say, 0..1; `evidence` what was found in its documents and
+    `wished` what its skill has read, both in log odds.
+    """
+
+    tool: str
+    share: float
+    learned: float
+    evidence: float
+    wished: float
+
+
+@dataclass(frozen=True)
+class Explained:
+    """Why the built-in assistant did what it did: a name for it, and the likeliest tools."""
+
+    why: str
+    candidates: tuple[Candidate, ...] = ()
+
+
+ModelEvent = TextDelta | ToolCall | Usage | Explained
 
 
 class Provider(Protocol):

@@ -13,13 +13,13 @@ from typing import Any
 from flask_babel import force_locale, get_locale
 from flask_babel import gettext as _
 
-from app.assistant.providers.builtin.reading import emergency_in
 from app.assistant.registry import Moment
 from app.assistant.steps import Step
 from app.db import ScopedSession
 from app.fields.extraction.reading import cue_words, stems
 from app.fields.values import Surroundings
 from app.nlu.control import last_line, read_answer
+from app.nlu.emergency import read_emergency
 from app.skills.service_requests.catalog import TypeNode, load_tree
 from app.skills.service_requests.definitions import QUESTIONS_ASKED, RequestField
 from app.skills.service_requests.drafting import state_of
@@ -70,7 +70,7 @@ def find_wish(session: ScopedSession, moment: Moment) -> Hints:
 
     Who reports an emergency is helped, and is asked for nothing.
     """
-    if moment.step is None and emergency_in(moment.message, moment.language):
+    if moment.step is None and read_emergency(moment.message, moment.language):
         return {}
     if not moment.steps and moment.step is None:
         tree = load_tree(session)

@@ -11,6 +11,8 @@ import re
 from collections.abc import Generator
 
 from app.assistant.providers.base import (
+    Candidate,
+    Explained,
     ModelEvent,
     ModelRequest,
     TextDelta,
@@ -19,8 +21,8 @@ from app.assistant.providers.base import (
 )
 from app.assistant.providers.builtin import phrases
 from app.assistant.providers.builtin.compose import compose
-from app.assistant.providers.builtin.decide import Decision, decide
-from app.assistant.providers.builtin.intent import IntentIndex
+from app.assistant.providers.builtin.decide import Decision, decide, odds_of, wanted_calls
+from app.assistant.providers.builtin.intent import WANTED, IntentIndex, read_evidence
 from app.assistant.providers.builtin.lines import to_markdown
 from app.assistant.providers.builtin.nonsense import WordShapes
 from app.markdown import join_paragraphs
@@ -30,6 +32,8 @@ from app.retrieval.embedder import WORDLLAMA, Embedder, WordLlamaEmbedder
 _WORDS_A_DELTA = 4
 _DELTA = re.compile(rf"(?:\s*\S+){{1,{_WORDS_A_DELTA}}}\s*")
 _KEPT_INDEXES = 32
+# Of the tools that a message may be for, so many are told.
+MOST_EXPLAINED = 5
 
 # What tells sets of tools apart: each tool's name, description and examples by language.
 _Key = tuple[tuple[str, str, tuple[tuple[str, tuple[str, ...]], ...]], ...]
@@ -55,6 +59,8 @@ class BuiltinProvider:
         """Reply in words a few at a time, or name the tools to call."""
         with phrases.speaking(request.language):
             decision = self._respond(request)
+        if decision.why:
+            yield Explained(decision.why, self._candidates(request))
         for delta in _DELTA.findall(decision.text):
             yield TextDelta(delta)
         if decision.calls:
@@ -78,6 +84,16 @@ class BuiltinProvider:
         if decision.calls or not _lead_back(request):
             return decision
         return Decision(join_paragraphs(decision.text, _lead_back(request)))
+
+    def _candidates(self, request: ModelRequest) -> tuple[Candidate, ...]:
+        """The likeliest tools for the message, as whoever wonders is told of them."""
+        index, _ = self._index(request)
+        evidence = read_evidence(request.hints)
+        wished = odds_of(request)
+        for call in wanted_calls(request):
+            wished[call.tool] = wished.get(call.tool, 0.0) + WANTED
+        ranking = index.rank(request.messages[-1].text, evidence, bonus=wished)
+        return tuple(ranked.as_candidate() for ranked in ranking[:MOST_EXPLAINED])
 
     def _index(self, request: ModelRequest) -> tuple[IntentIndex, WordShapes]:
         """What these tools and their examples come to, computed once for each set of tools.

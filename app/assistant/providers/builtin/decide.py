@@ -22,7 +22,7 @@ from app.assistant.providers.builtin.intent import (
     Ranked,
     read_evidence,
 )
-from app.assistant.providers.builtin.lexicon import ASKING_WORDS, CALL_FOR_HELP, ELSEWHERE_WORDS
+from app.assistant.providers.builtin.lexicon import ASKING_WORDS, ELSEWHERE_WORDS
 from app.assistant.providers.builtin.nonsense import WordShapes
 from app.assistant.providers.builtin.questions import wants_without
 from app.assistant.providers.builtin.reading import Reading, read_message, split_clauses
@@ -30,6 +30,7 @@ from app.assistant.providers.builtin.slots import fill_arguments
 from app.assistant.providers.builtin.smalltalk import Courtesy, read_courtesy
 from app.assistant.providers.builtin.words import content_words
 from app.folding import fold, words
+from app.nlu.emergency import call_for_help
 from app.nlu.model import OFF_TOPIC, SMALL_TALK
 from app.retrieval.embedder import Embedder
 
@@ -37,6 +38,8 @@ MOST_CALLS = 2
 # A clause needs a tool of its own with this much certainty, less of it where it is a question
 # by itself; else the message is one question.
 SURE_OF_CLAUSE, SURE_OF_QUESTION = 0.8, 0.5
+# What a skill has read in a message counts where nothing else is clearly likelier.
+NEARLY = 0.75
 # The hints are about the whole message, so they say less about a part of it, and little
 # about one that leans on what was said before.
 TRUST_IN_CLAUSE, TRUST_IN_FOLLOW_UP = 0.3, 0.3
@@ -81,22 +84,25 @@ class PlannedCall:
 
 @dataclass(frozen=True)
 class Decision:
-    """Words to say, tools to call, or words before a call that follows from another."""
+    """Words to say, tools to call, or words before a call that follows from another; and why."""
 
     text: str = ""
     calls: tuple[PlannedCall, ...] = ()
+    why: str = ""
 
 
 def _tell_listener(request: ModelRequest) -> Decision | None:
     """Where one tool listens to all that is said: pass it on, or say why there is no such tool."""
     listener = request.hints.get("listens")
     if not any(tool.name == listener for tool in request.tools):
-        return Decision(str(request.hints["says"])) if request.hints.get("says") else None
+        said = str(request.hints.get("says") or "")
+        return Decision(said, why="listens") if said else None
     words = request.messages[-1].text
     courtesy = read_courtesy(words)
     if not courtesy.rest and FAREWELLS.issuperset(courtesy.kinds):
-        return Decision(phrases.small_talk(courtesy.kinds, request.tools, request.language))
-    return Decision(calls=(PlannedCall(str(listener), {"words": words}, words),))
+        said = phrases.small_talk(courtesy.kinds, request.tools, request.language)
+        return Decision(said, why="small_talk")
+    return Decision(calls=(PlannedCall(str(listener), {"words": words}, words),), why="listens")
 
 
 def decide(
@@ -110,25 +116,28 @@ def decide(
     reading = read_message(request.messages, embedder, language)
     wanted = wanted_calls(request)
     if reading.emergency and tools and not request.action:
-        likeliest = index.rank(CALL_FOR_HELP[language], {})
+        likeliest = index.rank(call_for_help(language), {})
         call = _plan(likeliest, reading.text)
         if call is None:
-            return Decision(calls=wanted) if wanted else Decision(phrases.call_for_help())
+            said = "" if wanted else phrases.call_for_help()
+            return Decision(said, wanted, why="emergency")
         # Help comes first, and what was asked for besides with it.
-        return Decision(calls=(call, *(each for each in wanted if each.tool != call.tool)))
+        besides = (each for each in wanted if each.tool != call.tool)
+        return Decision(calls=(call, *besides), why="emergency")
     if request.hints.get("reply") and not request.action and _is_for_reply(request, index):
-        return Decision(str(request.hints["reply"]))
+        return Decision(str(request.hints["reply"]), why="wished")
     amended = amend(tools, request.hints.get("proposal"), request.messages[-1].text)
     if amended and amended[0].name not in {call.tool for call in wanted}:
         tool, arguments = amended
-        return Decision(calls=(PlannedCall(tool.name, arguments, reading.text),))
+        return Decision(calls=(PlannedCall(tool.name, arguments, reading.text),), why="changed")
     if not request.action and (calls := _agreed(wanted, request, index)):
-        return Decision(calls=calls)
+        return Decision(calls=calls, why="wished")
     courtesy = read_courtesy(request.messages[-1].text)
     if not courtesy.rest:
         if courtesy.kinds == ("agreement",) and _has_asked(request):
-            return Decision(phrases.use_what_is_shown())
-        return Decision(phrases.small_talk(courtesy.kinds, tools, language))
+            return Decision(phrases.use_what_is_shown(), why="small_talk")
+        said = phrases.small_talk(courtesy.kinds, tools, language)
+        return Decision(said, why="small_talk")
     if not tools:
         return Decision(phrases.nothing_to_search())
     return _decide_question(request, reading, courtesy, index, shapes)
@@ -145,7 +154,7 @@ def _agreed(
     if any(call.tool not in possible for call in wanted) or len(wanted) > 1:
         return wanted
     goes_on = bool(request.hints.get("proposal")) or _has_asked(request)
-    if not wanted or goes_on or _is_likeliest(wanted[0].tool, request, index):
+    if not wanted or goes_on or _is_likeliest(wanted[0].tool, request, index, WANTED):
         return wanted
     return ()
 
@@ -153,13 +162,17 @@ def _agreed(
 def _is_for_reply(request: ModelRequest, index: IntentIndex) -> bool:
     """Whether a skill's question is to be asked: of a tool that was not named, if it is likely."""
     tool = request.hints.get("reply_for")
-    return not tool or _is_likeliest(str(tool), request, index)
+    # That it may be meant was learned, and not read: it counts once.
+    return not tool or _is_likeliest(str(tool), request, index, 0.0)
 
 
-def _is_likeliest(tool: str, request: ModelRequest, index: IntentIndex) -> bool:
+def _is_likeliest(tool: str, request: ModelRequest, index: IntentIndex, wished: float) -> bool:
     evidence = read_evidence(request.hints)
-    ranking = index.rank(request.messages[-1].text, evidence, bonus={tool: WANTED})
-    return bool(ranking) and ranking[0].tool.name == tool
+    odds = odds_of(request)
+    odds[tool] = odds.get(tool, 0.0) + wished
+    ranking = index.rank(request.messages[-1].text, evidence, bonus=odds)
+    share = next((ranked.share for ranked in ranking if ranked.tool.name == tool), 0.0)
+    return bool(ranking) and share >= NEARLY * ranking[0].share
 
 
 def _decide_question(
@@ -174,25 +187,29 @@ def _decide_question(
     evidence = read_evidence(request.hints)
     others = index.other_intents(reading.text)
     if courtesy.kinds and _says_nothing_else(courtesy.rest, evidence):
-        return Decision(phrases.small_talk(courtesy.kinds, tools, language))
+        said = phrases.small_talk(courtesy.kinds, tools, language)
+        return Decision(said, why="small_talk")
     if not reading.earlier and not request.action:
         is_strange = _is_strange(reading.text, evidence, others)
         is_noise = _is_noise(courtesy.rest, evidence, shapes)
         kind = _small_talk(courtesy.rest, evidence, index, {} if is_noise else others)
         if kind and not is_strange:
-            return Decision(phrases.small_talk((*courtesy.kinds, kind), tools, language))
+            said = phrases.small_talk((*courtesy.kinds, kind), tools, language)
+            return Decision(said, why="small_talk")
         if is_noise:
-            return Decision(phrases.not_understood(tools, language))
+            return Decision(phrases.not_understood(tools, language), why="not_understood")
         if is_strange:
-            return Decision(phrases.not_of_this_house(tools, language))
+            return Decision(phrases.not_of_this_house(tools, language), why="off_topic")
     if not reading.earlier and (calls := _calls_by_clause(reading.text, request, index, evidence)):
-        return Decision(calls=calls)
+        return Decision(calls=calls, why="several")
     ranking = rank_tools(reading, request, index, evidence)
     alone = not reading.earlier and not request.action
     if alone and _is_unsure(reading.text, ranking, evidence):
-        return Decision(_ask_back(ranking, language))
+        return Decision(_ask_back(ranking, language), why="unsure")
     call = _plan(ranking, reading.text)
-    return Decision(calls=(call,)) if call else Decision(phrases.ask_more())
+    if call is None:
+        return Decision(phrases.ask_more(), why="unsure")
+    return Decision(calls=(call,), why="likeliest")
 
 
 def _has_asked(request: ModelRequest) -> bool:
@@ -212,6 +229,11 @@ def wanted_calls(request: ModelRequest) -> tuple[PlannedCall, ...]:
     )
 
 
+def odds_of(request: ModelRequest) -> dict[str, float]:
+    """What the skills' own indexes say for their tools, in log odds."""
+    return {str(tool): float(odds) for tool, odds in (request.hints.get("odds") or {}).items()}
+
+
 def rank_tools(
     reading: Reading,
     request: ModelRequest,
@@ -219,10 +241,10 @@ def rank_tools(
     evidence: Mapping[str, Evidence],
 ) -> list[Ranked]:
     """The tools for a whole message, the likeliest first."""
-    bonus: dict[str, float] = {}
+    bonus = odds_of(request)
     if reading.earlier:
         before = index.rank(reading.earlier, {})
-        bonus[before[0].tool.name] = FOLLOW_UP_BONUS if before else 0
+        bonus = {before[0].tool.name: FOLLOW_UP_BONUS} if before else {}
     if domain := _domain(request):
         bonus |= {
             tool.name: bonus.get(tool.name, 0) + DOMAIN_BONUS

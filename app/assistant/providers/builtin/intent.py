@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.assistant.providers.base import ToolSpec
+from app.assistant.providers.base import Candidate, ToolSpec
 from app.assistant.providers.builtin.lexicon import SMALL_TALK
 from app.assistant.providers.builtin.words import content_words, stem, stems
 from app.folding import words
-from app.nlu.model import INTENTS, OTHER_INTENTS, load_model
+from app.nlu.model import INTENTS, OTHER_INTENTS, load_model, read_intents
 from app.retrieval.embedder import Embedder
 
 Scores = NDArray[np.float64]  # one number a tool
@@ -53,6 +53,15 @@ class Ranked:
     tool: ToolSpec
     score: float
     share: float
+    learned: float
+    evidence: float
+    bonus: float
+
+    def as_candidate(self) -> Candidate:
+        return Candidate(
+            self.tool.name,
+            *(round(n, 3) for n in (self.share, self.learned, self.evidence, self.bonus)),
+        )
 
 
 @dataclass(frozen=True)
@@ -83,8 +92,8 @@ class IntentIndex:
     def __init__(self, tools: Sequence[ToolSpec], embedder: Embedder) -> None:
         self.tools = tuple(tools)
         self._embedder = embedder
-        self._model = load_model()[INTENTS]
-        self._is_known = np.array([tool.name in self._model.classes for tool in tools], dtype=bool)
+        learned = load_model()[INTENTS].classes
+        self._is_known = np.array([tool.name in learned for tool in tools], dtype=bool)
         self._sets = [
             _Examples([line for lines in tool.examples.values() for line in lines], embedder)
             for tool in tools
@@ -114,7 +123,7 @@ class IntentIndex:
 
     def other_intents(self, message: str) -> dict[str, float]:
         """How likely each of what no tool is for is, 0..1."""
-        shares = self._model.shares(message)
+        shares = read_intents(message)
         return {name: shares.get(name, 0.0) for name in OTHER_INTENTS}
 
     def rank(
@@ -132,15 +141,16 @@ class IntentIndex:
         """
         if not self.tools:
             return []
-        total = np.log(np.maximum(self._shares(question), _LEAST)) + trust * self._evidence(
-            evidence
-        )
-        total += np.array([(bonus or {}).get(tool.name, 0.0) for tool in self.tools])
+        learned = self._shares(question)
+        found = trust * self._evidence(evidence)
+        added = np.array([(bonus or {}).get(tool.name, 0.0) for tool in self.tools])
+        total = np.log(np.maximum(learned, _LEAST)) + found + added
         shares = np.exp(total - total.max())
         shares /= shares.sum()
+        figures = zip(total, shares, learned, found, added, strict=True)
         ranked = [
-            Ranked(tool, float(score), float(share))
-            for tool, score, share in zip(self.tools, total, shares, strict=True)
+            Ranked(tool, *map(float, numbers))
+            for tool, numbers in zip(self.tools, figures, strict=True)
         ]
         return sorted(ranked, key=lambda entry: -entry.score)
 
@@ -152,7 +162,7 @@ class IntentIndex:
 
     def _shares(self, question: str) -> Scores:
         """What was learned; tools that were not keep the share that their examples give them."""
-        learned = self._model.shares(question)
+        learned = read_intents(question)
         shares = np.array([learned.get(tool.name, 0.0) for tool in self.tools])
         if self._is_known.all():
             return shares

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -60,12 +59,6 @@ CONCEPTS: tuple[tuple[frozenset[str], frozenset[str]], ...] = tuple(
     (frozenset(asked.split()), frozenset(f"{asked} {only_labels}".split()))
     for asked, _, only_labels in (line.partition("|") for line in _LEXICON["concepts"])
 )
-# Each kind of emergency: how it is reported, and what to look up, by language.
-EMERGENCIES: Mapping[str, tuple[re.Pattern[str], Mapping[str, str]]] = {
-    kind: (re.compile("|".join(entry["said"])), entry["asked"])
-    for kind, entry in _LEXICON["emergencies"].items()
-}
-CALL_FOR_HELP: Mapping[str, str] = _LEXICON["call_for_help"]
 OPTIONS: Mapping[str, tuple[Phrase, ...]] = {
     option: _phrases(lines) for option, lines in _LEXICON["options"].items()
 }

@@ -15,7 +15,6 @@ from app.assistant.providers.builtin.lexicon import (
     ASKING_WORDS,
     ATTRIBUTES,
     CONCEPTS,
-    EMERGENCIES,
     MORE,
     OPENINGS,
     POINTING_WORDS,
@@ -24,7 +23,7 @@ from app.assistant.providers.builtin.lexicon import (
 from app.assistant.providers.builtin.smalltalk import read_courtesy
 from app.assistant.providers.builtin.words import content_words
 from app.folding import fold, words
-from app.nlu.model import EMERGENCY, INTENTS, load_model
+from app.nlu.emergency import read_emergency
 from app.retrieval.embedder import Embedder
 
 _ASKED_FOR = frozenset().union(*ATTRIBUTES.values())
@@ -58,8 +57,6 @@ _CLAUSE_END = re.compile(
 _NAMED = re.compile(r"^(?:[-*]\s+)?\*\*([^*\n]{2,80})\*\*:", re.MULTILINE)
 _PREPOSITIONS = frozenset("for with in on of to para con en de del a al".split())
 _LOOK_BACK = 4
-# An emergency in words that nobody listed: "se cayó el internet" is none.
-SURE = 0.8
 _OTHERWISE = re.compile(
     r"\b(?:"
     + "|".join(
@@ -89,23 +86,11 @@ def read_message(
     messages: Sequence[ChatMessage], embedder: Embedder, language: str = "en"
 ) -> Reading:
     """Read the last of `messages`, which is the user's and in `language`."""
-    if looked_up := emergency_in(messages[-1].text, language):
-        return Reading(looked_up, emergency=messages[-1].text)
+    if emergency := read_emergency(messages[-1].text, language):
+        return Reading(emergency.asked, emergency=messages[-1].text)
     text = _asked(messages[-1])
     earlier = [m for m in messages[:-1] if m.role in ("user", "assistant") and m.text][-12:]
     return _read(text, earlier, embedder, _LOOK_BACK)
-
-
-def emergency_in(message: str, language: str) -> str:
-    """What to look up for an emergency that the message reports; empty where it reports none.
-
-    Whoever stands before a fire writes three words, and one of them names a dish.
-    """
-    folded = fold(message)
-    asked = next((asked for said, asked in EMERGENCIES.values() if said.search(folded)), None)
-    if asked is None and load_model()[INTENTS].shares(message)[EMERGENCY] > SURE:
-        asked = EMERGENCIES["collapse"][1]
-    return asked.get(language, asked["en"]) if asked else ""
 
 
 def _asked(message: ChatMessage) -> str:

@@ -1,0 +1,75 @@
+"""Whether a message reports what cannot wait: a fire, somebody hurt, a robbery."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from app.folding import fold
+from app.nlu.model import EMERGENCY, read_intents
+
+EMERGENCIES = Path(__file__).with_name("emergencies.yaml")
+# So likely must it be in words that nobody listed: "se cayó el internet" is none.
+SURE = 0.8
+
+
+@dataclass(frozen=True)
+class Emergency:
+    """What cannot wait, what to look up for it, and how it is reported afterwards.
+
+    `report` are words that the paper for it has; empty where nobody need be hurt.
+    """
+
+    kind: str
+    asked: str
+    report: str = ""
+
+
+@dataclass(frozen=True)
+class _Kind:
+    said: re.Pattern[str]
+    asked: Mapping[str, str]
+    is_injury: bool
+
+
+@cache
+def _load() -> Mapping[str, Any]:
+    loaded: Mapping[str, Any] = yaml.safe_load(EMERGENCIES.read_text("utf-8"))
+    return loaded
+
+
+@cache
+def _kinds() -> Mapping[str, _Kind]:
+    return {
+        kind: _Kind(re.compile("|".join(entry["said"])), entry["asked"], "is_injury" in entry)
+        for kind, entry in _load()["emergencies"].items()
+    }
+
+
+def read_emergency(message: str, language: str) -> Emergency | None:
+    """The emergency that a message reports, if it does.
+
+    Whoever stands before a fire writes three words, and one of them names a dish.
+    """
+    folded = fold(message)
+    name = next((name for name, kind in _kinds().items() if kind.said.search(folded)), None)
+    if name is None and read_intents(message)[EMERGENCY] > SURE:
+        name = str(_load()["otherwise"])
+    if name is None:
+        return None
+    kind = _kinds()[name]
+    asked = kind.asked.get(language, kind.asked["en"])
+    return Emergency(
+        name, asked, f"{_load()['injury'][language]} {asked}" if kind.is_injury else ""
+    )
+
+
+def call_for_help(language: str) -> str:
+    """What is asked for where somebody is hurt, in the words of a tool's examples."""
+    return str(_load()["call_for_help"][language])
