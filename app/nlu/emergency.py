@@ -70,6 +70,24 @@ def read_emergency(message: str, language: str) -> Emergency | None:
     )
 
 
+@cache
+def _listed(name: str) -> re.Pattern[str]:
+    return re.compile("|".join(_load()[name]))
+
+
+def speaks_of_dying(message: str) -> bool:
+    """Whether a message has words that nobody may pass over."""
+    return bool(_listed("crisis").search(fold(message)))
+
+
+def is_no_crisis(message: str) -> bool:
+    """Whether a message reports an accident or exaggerates, in words that are listed."""
+    folded = fold(message)
+    if _listed("exaggeration").search(folded):
+        return True
+    return any(kind.said.search(folded) for kind in _kinds().values())
+
+
 def call_for_help(language: str) -> str:
     """What is asked for where somebody is hurt, in the words of a tool's examples."""
     return str(_load()["call_for_help"][language])

@@ -47,7 +47,22 @@ def test_it_is_heard_where_something_else_was_asked(
         "the walk-in died again", "this shift is killing me", "kill the ribeye on 12",
         "me muero de hambre", "se murió la batería del escáner", "se queda en negro",
         "desde hoy en la mañana", "no", "sí", "cancel it", "the printer is dead", "im dying lol",
+        "I cut myself on the slicer", "I burned myself on the fryer", "me corté con la rebanadora",
+        "me quiero morir de risa", "we want to die laughing", "who wants to die for tacos",
     ],
 )  # fmt: skip
 def test_how_people_talk_at_work_is_none(text: str) -> None:
     assert not is_crisis(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "suicide", "i feel suicidal", "someone wants to kill himself", "My cook wants to die",
+        "pienso en el suicidio", "dice que se quiere matar", "quiero quitarme la vida",
+        "no quiero seguir viviendo", "self harm",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("is_answer", [False, True])
+def test_what_nobody_may_pass_over_is_one(text: str, *, is_answer: bool) -> None:
+    assert is_crisis(text, is_answer=is_answer)
