@@ -80,11 +80,14 @@ def speaks_of_dying(message: str) -> bool:
     return bool(_listed("crisis").search(fold(message)))
 
 
-def is_no_crisis(message: str) -> bool:
-    """Whether a message reports an accident or exaggerates, in words that are listed."""
+def exaggerates(message: str) -> bool:
+    """Whether a message speaks of dying as people do at work, who mean something else."""
+    return bool(_listed("exaggeration").search(fold(message)))
+
+
+def reports_accident(message: str) -> bool:
+    """Whether a message reports an emergency in words that are listed."""
     folded = fold(message)
-    if _listed("exaggeration").search(folded):
-        return True
     return any(kind.said.search(folded) for kind in _kinds().values())
 
 
