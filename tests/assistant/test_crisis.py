@@ -61,6 +61,7 @@ def test_how_people_talk_at_work_is_none(text: str) -> None:
         "suicide", "i feel suicidal", "someone wants to kill himself", "My cook wants to die",
         "pienso en el suicidio", "dice que se quiere matar", "quiero quitarme la vida",
         "no quiero seguir viviendo", "self harm",
+        "this place is killing me and i dont want to live anymore",
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("is_answer", [False, True])
