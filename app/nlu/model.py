@@ -27,7 +27,8 @@ FOLDER = Path(__file__).parent
 ARTEFACT = FOLDER / "model.npz"
 # What changes the artefact when it changes: the sentences, how they are read, and how it learns.
 SOURCES = (
-    "sentences/*.jsonl", "features.py", "normalization.py", "spellings.yaml", "training.py",
+    "sentences/*.jsonl", "features.py", "normalization.py", "spellings.yaml", "slots.yaml",
+    "training.py",
 )  # fmt: skip
 INTENTS, CONTROLS = "intents", "controls"
 EMERGENCY, CRISIS, OFF_TOPIC, SMALL_TALK = "emergency", "crisis", "none_offtopic", "none_smalltalk"
@@ -131,8 +132,9 @@ def digest(folder: Path = FOLDER) -> str:
 def _sources(folder: Path) -> Iterator[Path]:
     for pattern in SOURCES:
         yield from sorted(folder.glob(pattern))
-    # The tools' own examples; whoever adds a skill adds sentences.
-    yield from sorted(folder.parent.glob("skills/*/examples.yaml"))
+    # The tools' own examples and templates; whoever adds a skill adds these.
+    for name in ("examples", "templates"):
+        yield from sorted(folder.parent.glob(f"skills/*/{name}.yaml"))
 
 
 def pack(name: str, classifier: Classifier) -> dict[str, Any]:

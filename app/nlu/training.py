@@ -6,17 +6,22 @@ counts. Needs scikit-learn, which nothing needs at run time.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from functools import cache
+from itertools import islice, zip_longest
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import numpy as np
 import yaml
+from hassil.parse_expression import parse_sentence
+from hassil.parser import ParseError
+from hassil.sample import sample_sentence
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
 from sklearn.svm import LinearSVC  # type: ignore[import-untyped]
@@ -39,7 +44,11 @@ from app.nlu.model import (
 )
 from app.nlu.normalization import normalize
 
-SENTENCES = FOLDER / "sentences"
+SENTENCES, SLOTS = FOLDER / "sentences", FOLDER / "slots.yaml"
+SKILLS = FOLDER.parent / "skills"
+# Of a template so many sentences are learned, of as many as are read of it.
+MOST_SAMPLES, MOST_READ = 40, 20_000
+_SLOT = re.compile(r"\{(\w+)\}")
 # A feature of one sentence alone says nothing about others; of those left, so many are kept.
 FEWEST_SENTENCES, MOST_FEATURES = 2, 25_000
 # How freely it learns; more or less made held-out authors worse.
@@ -54,6 +63,10 @@ ANSWER = "answer"
 CORRECT = "correct"
 # Author of the examples that stand in the skills' own files.
 EXAMPLES = "examples"
+
+
+class UnreadableTemplate(ValueError):
+    """A line of a skill's templates is none; the text says which and why."""
 
 
 @dataclass(frozen=True)
@@ -110,13 +123,46 @@ def _intent_of(case: Case) -> str:
     return case.kind if first in (NO_TOOL, QUESTION) else first
 
 
-def _examples() -> Iterable[Sentence]:
-    """The examples of the tools, which show what each of them is for."""
-    for path in sorted(FOLDER.parent.glob("skills/*/examples.yaml")):
-        loaded = yaml.safe_load(path.read_text("utf-8"))
-        for tool, by_language in loaded.items():
+def _examples(skills: Path = SKILLS) -> Iterable[Sentence]:
+    """What the skills say of their tools: examples as they stand, and templates by samples."""
+    for path in sorted(skills.glob("*/examples.yaml")):
+        for tool, by_language in yaml.safe_load(path.read_text("utf-8")).items():
             for lines in by_language.values():
                 yield from (Sentence(str(line), tool, EXAMPLES) for line in lines)
+    for path in sorted(skills.glob("*/templates.yaml")):
+        for tool, by_language in yaml.safe_load(path.read_text("utf-8")).items():
+            for language, lines in by_language.items():
+                for line in lines:
+                    samples = sample_template(str(line), language)
+                    yield from (Sentence(text, tool, EXAMPLES) for text in samples)
+
+
+def sample_template(template: str, language: str) -> list[str]:
+    """Sentences that a template stands for, always the same: `(add|log) {money} for {item}`.
+
+    Raises:
+        UnreadableTemplate: it is none, or has a slot that slots.yaml has nothing for.
+    """
+    choice = Random(template)  # noqa: S311 (the same samples each time, and nothing secret)
+    try:
+        found = list(
+            islice(sample_sentence(parse_sentence(template), expand_lists=False), MOST_READ)
+        )
+        chosen = (choice.choice(found) for _ in range(MOST_SAMPLES))
+        filled = [_SLOT.sub(lambda slot: _fill(slot, language, choice), text) for text in chosen]
+    except (AssertionError, LookupError, ParseError) as error:
+        raise UnreadableTemplate(f"{template!r} cannot be read: {error}") from error
+    return list(dict.fromkeys(" ".join(text.split()) for text in filled))
+
+
+def _fill(slot: re.Match[str], language: str, choice: Random) -> str:
+    return str(choice.choice(_slots()[slot[1]][language]))
+
+
+@cache
+def _slots() -> Mapping[str, Mapping[str, list[str]]]:
+    loaded: Mapping[str, Mapping[str, list[str]]] = yaml.safe_load(SLOTS.read_text("utf-8"))
+    return loaded
 
 
 def learn(sentences: Sequence[Sentence]) -> Classifier:
