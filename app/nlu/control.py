@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 
 import yaml
 
-from app.folding import fold
+from app.folding import fold, plain_words
 from app.nlu.features import STEM
 from app.nlu.model import CONTROLS, NO_ACT, load_model, number_of_word
 from app.nlu.normalization import MONEY, NUMBER, normalize
@@ -26,6 +26,8 @@ Answer = Literal["yes", "no"]
 Act = Literal[
     "yes", "no", "cancel", "skip", "finish", "submit", "undo", "repeat", "show", "correct"
 ]  # fmt: skip
+# Those that are only listed, and not learned.
+ListedAct = Literal["why", "go_on", "unknown"]
 ANSWERS = Path(__file__).with_name("answers.yaml")
 # So likely must an act be: a yes lets something be written, a no only leaves it.
 SURE_OF_YES, SURE_OF_NO, SURE = 0.8, 0.6, 0.6
@@ -39,13 +41,17 @@ _UNSURE = re.compile(
 )
 
 
+_PATTERN = "(?:(?:{before}) )*(?:{said})(?: (?:{after}))?"
+
+
 @dataclass(frozen=True)
 class _Phrases:
-    """Whole answers by their words, None where they say nothing; and words that leave in doubt."""
+    """Whole answers by their words, None where they say nothing; words of doubt; acts."""
 
     known: Mapping[tuple[str, ...], Answer | None]
     longest: int
     doubts: tuple[str, ...]
+    acts: Mapping[Act | ListedAct, re.Pattern[str]]
 
 
 @cache
@@ -57,7 +63,12 @@ def _phrases() -> _Phrases:
         **{tuple(each.split()): "no" for each in loaded["no"]},
     }
     doubts = tuple(f" {normalize(each)} " for each in loaded["doubts"])
-    return _Phrases(known, max(map(len, known)), doubts)
+    acts = {
+        act: re.compile(_PATTERN.format(said="|".join(said).replace("{thing}", thing), **loaded))
+        for thing in (loaded["thing"],)
+        for act, said in loaded["acts"].items()
+    }
+    return _Phrases(known, max(map(len, known)), doubts, acts)
 
 
 def read_answer(message: str, asked: str = "") -> Answer | None:
@@ -133,6 +144,13 @@ def _says_no_more(words: Collection[str], asked: str) -> bool:
 
 # A yes is never taken where there may be more to it.
 _LEFT: tuple[Act, ...] = tuple(act for act in get_args(Act) if act != "yes")
+
+
+def listed_act(message: str) -> Act | ListedAct | None:
+    """What a message does in words that are listed, or None."""
+    words = plain_words(message)
+    acts = _phrases().acts
+    return next((act for act, said in acts.items() if said.fullmatch(words)), None)
 
 
 def read_reply(message: str, asked: str) -> Act | None:

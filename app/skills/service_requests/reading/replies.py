@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from app.folding import plain_words
-from app.nlu.control import Act, read_act, read_answer
+from app.nlu.control import Act, ListedAct, listed_act, read_act, read_answer
 from app.skills.service_requests.state import RequestState, next_step
 
 Want = Literal[
@@ -21,64 +21,13 @@ _ACTS: Mapping[str, tuple[Act, ...]] = {
 }  # fmt: skip
 _ALWAYS: tuple[Act, ...] = ("cancel", "repeat", "show")
 _CANCELLING: tuple[Act, ...] = ("cancel",)
-_WANTED: Mapping[Act, Want] = {
-    "cancel": "cancel", "repeat": "repeat", "show": "show", "skip": "skip",
-    "finish": "end_questions", "submit": "submit",
+_WANTED: Mapping[Act | ListedAct, Want] = {
+    "cancel": "cancel", "repeat": "repeat", "show": "show", "skip": "skip", "why": "why",
+    "finish": "end_questions", "submit": "submit", "go_on": "go_on", "unknown": "unknown",
 }  # fmt: skip
 # To a question that takes any words, what only looks like an act is an answer.
 SURE_OF_NO_ANSWER = 0.8
 
-_THIS = r"(?:this|that|it|the|my|request|ticket|whole thing|la|mi|esta|solicitud|todo|eso|esto)"
-_CANCEL = re.compile(
-    rf"^(?:please |por favor |no |ok |mejor )*(?:cancel(?:a|ar|alo|ala|en)?|forget|abort|discard"
-    rf"|olvid(?:a|alo|ala|emos)|descart(?:a|alo|ala|ar)|borra(?:lo|la)?|elimina(?:lo|la)?)"
-    rf"(?: (?:about|de|completa|entera))?(?: {_THIS}){{0,3}}(?: please| por favor)?$"
-    r"|^(?:never ?mind|nevermind|start over|ya no (?:la |lo )?(?:quiero|necesito)(?: la solicitud)?"
-    r"|dejalo|dejala|no importa|(?:i )?(?:do not|don t) (?:want|need) (?:it|this|the request)"
-    r"(?: any ?more)?)$"
-)
-_WHY = re.compile(
-    r"^(?:but |y |pero |and )*(?:why(?: do you (?:ask|need|want)(?: to know)?(?: that| this| it)?"
-    r"| is that| does (?:it|that) matter)?|what for|what is (?:that|it) for"
-    r"|por que(?: (?:preguntas|lo preguntas|me preguntas|necesitas eso|lo necesitas|importa))?"
-    r"(?: eso| esto)?|para que(?: (?:lo|la|eso|sirve|es|quieres|necesitas)){0,2})$"
-)
-_REPEAT = re.compile(
-    r"^(?:repeat(?: (?:that|it|the question))?|(?:say|ask)(?: (?:that|it|me))? again|what was that"
-    r"|again|what|come again|sorry|pardon|repite(?:lo|la|melo)?(?: la pregunta)?"
-    r"|otra vez|de nuevo|como dijiste|como|que dijiste|cual era la pregunta"
-    r"|what was the question|i did not (?:get|understand) (?:that|it)|no entendi)$"
-)
-_SKIP = re.compile(
-    r"^(?:please |por favor )?(?:skip(?: (?:it|this|that|this one|that one|the question))?|pass"
-    r"|next"
-    r"|leave it (?:empty|blank|out)"
-    r"|salta(?:la|lo|r|rlo|rla|telo|tela)?(?: esta| esa)?|omite(?:lo|la)?|omitir|paso|siguiente"
-    r"|dejalo (?:vacio|en blanco))(?: please| por favor)?$"
-)
-# Leaves a field open, but answers a question as well as anything.
-_UNKNOWN = re.compile(
-    r"^(?:i (?:really )?(?:do not|don t) know|not sure|i m not sure|no idea|dunno|none|n ?a"
-    r"|no (?:lo )?se|la verdad no se|ni idea|ninguno|ninguna|no aplica)$"
-)
-_END = re.compile(
-    r"\b(?:no more questions|stop asking|enough questions|skip the questions|skip (?:all|them)"
-    r"|no mas preguntas|ya no (?:me )?preguntes(?: mas)?|basta de preguntas|sin mas preguntas"
-    r"|salta(?:te)? las preguntas)\b"
-)
-_SHOW = re.compile(
-    r"^(?:(?:what|which) (?:do you have|have you got)(?: so far)?|show (?:me )?(?:the |my )?"
-    r"(?:summary|request)(?: so far)?|(?:the )?summary|que (?:llevas|llevamos"
-    r"|tienes)(?: hasta ahora)?"
-    r"|(?:el )?resumen|muestra(?:me)?(?: (?:el|la|mi))? (?:resumen|solicitud))$"
-)
-_GO_ON = re.compile(
-    r"^(?:ok |yes |si )?(?:go on|continue|carry on|keep going|resume|go back|back to (?:it"
-    r"|my request"
-    r"|the request)|sigue|seguimos|sigamos|continua|continuemos|adelante|volvamos"
-    r"|retry|try again|reintenta(?:r)?|intenta(?:r)? de nuevo|go on with (?:it|this|that)"
-    r"|go on with this one|sigue con esta|seguir con esta)(?: please| por favor)?$"
-)
 _NEW_ONE = re.compile(
     r"\b(?:(?:the )?(?:new|second|other) one|start (?:it|over|(?:the )?new)|(?:la|el) (?:nuev[oa]"
     r"|segund[oa]|otr[oa])|(?:empieza|empecemos|empezar) (?:la|el|otr[oa]))\b"
@@ -103,20 +52,9 @@ def read_want(state: RequestState, text: str, asked: str = "") -> Want:
 
     `asked` is the line that it answers.
     """
-    spoken = plain_words(text)
-    if _CANCEL.match(spoken):
-        return "cancel"
-    for want, pattern in (
-        ("why", _WHY), ("show", _SHOW), ("end_questions", _END), ("go_on", _GO_ON),
-    ):  # fmt: skip
-        if pattern.search(spoken):
-            return want  # type: ignore[return-value]
-    if _SKIP.match(spoken):
-        return "skip"
-    if _UNKNOWN.match(spoken):
-        return "unknown"
-    if _REPEAT.match(spoken):
-        return "repeat"
+    listed = listed_act(text)
+    if listed:
+        return _WANTED[listed]
     return read_answer(text, asked) or _read_act(state, text, asked)
 
 
@@ -163,6 +101,6 @@ def asks_besides(text: str) -> bool:
 
 def cancels(text: str, asked: str = "") -> bool:
     """Whether somebody wants nothing of all this any more."""
-    if _CANCEL.match(plain_words(text)):
+    if listed_act(text) == "cancel":
         return True
     return bool(asked) and read_act(text, asked, _CANCELLING, SURE_OF_NO_ANSWER) is not None
