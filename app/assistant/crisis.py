@@ -16,6 +16,8 @@ from app.nlu.model import CRISIS, read_intents
 LIKELY = 0.4
 # "It stays black" answers what a screen shows: what was asked for needs more than that.
 SURE = 0.8
+# "I cut myself on the slicer" is an accident, unless it is likelier to be more.
+LIKELIER = 0.6
 
 
 def is_crisis(message: str, *, is_answer: bool = False) -> bool:
@@ -24,9 +26,8 @@ def is_crisis(message: str, *, is_answer: bool = False) -> bool:
         return True
     if exaggerates(message):
         return False
-    # "I cut myself on the slicer" is an accident, unless it is very likely to be more.
-    is_doubtful = is_answer or reports_accident(message)
-    return read_intents(message)[CRISIS] >= (SURE if is_doubtful else LIKELY)
+    least = SURE if is_answer else LIKELIER if reports_accident(message) else LIKELY
+    return read_intents(message)[CRISIS] >= least
 
 
 def support_in_crisis() -> str:
