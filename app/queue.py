@@ -8,6 +8,7 @@ becomes of it stands in app.jobs.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -16,7 +17,10 @@ from sqlalchemy import func, select, text
 from app.db import ScopedSession
 
 _WAITING = text(
-    "SELECT id FROM procrastinate_jobs WHERE lock = :lock AND status = 'todo' FOR SHARE"
+    """
+    SELECT id FROM procrastinate_jobs WHERE lock = :lock AND status = 'todo'
+        AND task_name = :task AND args = CAST(:args AS jsonb) FOR SHARE
+    """
 )
 _DEFER = text(
     """
@@ -38,15 +42,15 @@ def defer(
 ) -> None:
     """Queue a job in this transaction, for a later moment if `at` says so.
 
-    With `lock`, an equal waiting job is enough, and two of them never run at once.
+    Jobs of one `lock` never run at once, and of two equal ones that wait one is enough.
     """
-    if lock is not None and _is_waiting(session, lock):
-        return
     job = {"task": f"comanda:{task}", "lock": lock, "args": json.dumps(args, default=str), "at": at}
+    if lock is not None and _is_waiting(session, job):
+        return
     session.execute(_DEFER, job)
 
 
-def _is_waiting(session: ScopedSession, lock: str) -> bool:
+def _is_waiting(session: ScopedSession, job: Mapping[str, Any]) -> bool:
     """Whether an equal job waits, and will not begin before this transaction has ended.
 
     Those who ask for the same take turns, or each would find none waiting. The job that was
@@ -54,5 +58,7 @@ def _is_waiting(session: ScopedSession, lock: str) -> bool:
     The queue's own lock against equals is no help: it fails the work of who comes second,
     and a job that is to be tried again while its equal waits.
     """
-    session.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(f"job {lock}", 0))))
-    return session.execute(_WAITING, {"lock": lock}).first() is not None
+    session.execute(
+        select(func.pg_advisory_xact_lock(func.hashtextextended(f"job {job['lock']}", 0)))
+    )
+    return session.execute(_WAITING, job).first() is not None

@@ -53,6 +53,15 @@ def begin(database: Database, lock: str) -> bool:
     return taken is not None
 
 
+@pytest.mark.fault(39)
+def test_different_jobs_of_one_lock_take_turns(
+    database: Database, owner: Database, lock: str
+) -> None:
+    for number in (1, 2, 1):
+        ask(database, lock, number=number)
+    assert jobs_of(owner, lock) == ["todo", "todo"]
+
+
 def test_an_equal_job_that_waits_is_enough(database: Database, owner: Database, lock: str) -> None:
     for _ in range(2):
         ask(database, lock)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable, Mapping
+from contextvars import copy_context
+from dataclasses import replace
 from functools import cache, partial
 from typing import Any
-from xml.sax.saxutils import escape
 
 from flask_babel import gettext as _
 from PIL import Image, UnidentifiedImageError
@@ -26,6 +28,7 @@ from reportlab.platypus import (
 )
 from reportlab.platypus import Image as Picture
 
+from app.real_threads import RealThreads
 from app.skills.forms.sheets import Line, Sheet
 
 INK, GREY, LINE = HexColor("#1f1b16"), HexColor("#5c544a"), HexColor("#e6ded1")
@@ -36,19 +39,36 @@ DOTS = 1200
 # No label stands alone at the foot of a page.
 LEAST = 0.6 * inch
 MISSING = "?"
+# So many lines of text are printed, some 70 pages.
+MOST_LINES = 3_000
+# A line of nothing keeps its height.
+EMPTY = "\xa0"
+_EMPTY = re.compile(r"\n(?:[^\S\n]*\n){2,}")
+# What has no blank for longer than any word is broken, or laying it out takes minutes.
+_LONG_WORD = re.compile(r"(\S{200})(?=\S)")
+_PRINTERS = RealThreads(1)
 
 # Gives the bytes of a file by its id; None where they are gone.
 ReadFile = Callable[[str], bytes | None]
 
 
 def make_pdf(sheet: Sheet, read_file: ReadFile) -> bytes:
-    """The submission on letter paper; a picture that cannot be read leaves its name."""
+    """The submission on letter paper; a picture that cannot be read leaves its name.
+
+    Of its text `MOST_LINES` lines are printed; what is left out is told. It is made in a thread of
+    the system, because pages of others wait for nothing here.
+    """
     pictures = {
-        each["id"]: _shrunk(read_file(each["id"]))
+        each["id"]: _PRINTERS.run(partial(_shrunk, read_file(each["id"])))
         for line in sheet.lines
         if line.has_pictures
         for each in line.files
     }
+    # What it says is in the language of the request, wherever it is made.
+    return _PRINTERS.run(partial(copy_context().run, _make, sheet, pictures))
+
+
+def _make(sheet: Sheet, pictures: Mapping[str, bytes | None]) -> bytes:
     pages: list[int] = []
     # Once to know how many pages there are, once more to say so on each.
     _build(sheet, pictures, 0, pages)
@@ -88,9 +108,21 @@ def _story(sheet: Sheet, pictures: Mapping[str, bytes | None]) -> list[Any]:
         Spacer(1, 8),
         HRFlowable(width="100%", color=LINE, thickness=1),
     ]
+    left = MOST_LINES
     for line in sheet.lines:
-        story += _line(line, pictures)
+        text, left = _shortened(line.text, left)
+        story += _line(replace(line, text=text), pictures)
     return story
+
+
+def _shortened(text: str, left: int) -> tuple[str, int]:
+    """As many lines of a text as may still be printed, empty ones at most one by one."""
+    lines = _LONG_WORD.sub(r"\1\n", _EMPTY.sub("\n\n", text)).split("\n")
+    printed = lines[: max(left, 1)]
+    if len(printed) < len(lines):
+        told = _("%(number)s more lines are in Comanda.", number=len(lines) - len(printed))
+        printed.append(told)
+    return "\n".join(printed), left - len(printed)
 
 
 def _line(line: Line, pictures: Mapping[str, bytes | None]) -> list[Any]:
@@ -99,7 +131,8 @@ def _line(line: Line, pictures: Mapping[str, bytes | None]) -> list[Any]:
     label = _words(line.label, "label")
     if not line.files:
         # Not kept together: a long text begins below its label and goes on over the pages.
-        return [CondPageBreak(LEAST), label, _words(line.text or "—", "value")]
+        lines = (line.text or "—").split("\n")
+        return [CondPageBreak(LEAST), label, *(_words(each, "value") for each in lines)]
     drawn: list[Any] = []
     for each in line.files:
         picture = pictures.get(each["id"])
@@ -146,13 +179,16 @@ def _draw_foot(canvas: Any, _document: Any, sheet: Sheet, count: int, pages: lis
 
 
 def _words(text: str, style: str) -> Paragraph:
-    return Paragraph(escape(_drawable(text)).replace("\n", "<br/>"), _styles()[style])
+    """One line of text as it stands: nothing in it is read as markup, which takes long too."""
+    paragraph = Paragraph("x", _styles()[style])
+    paragraph.frags[0].text = _drawable(text) or EMPTY
+    return paragraph
 
 
 def _drawable(text: str) -> str:
     """A text without what the font has no drawing of."""
     known = pdfmetrics.getFont(_fonts()["plain"]).face.charToGlyph
-    return "".join(sign if ord(sign) in known or sign == "\n" else MISSING for sign in text)
+    return "".join(sign if ord(sign) in known else MISSING for sign in text)
 
 
 @cache

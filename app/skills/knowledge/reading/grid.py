@@ -20,6 +20,8 @@ Grid = list[tuple[int, list[str]]]
 
 SEPARATORS = ",;\t|"
 MOST_COLUMNS = 200
+# The last row that a sheet can have.
+LAST_ROW = 1_048_576
 PROGRESS_EVERY = 500
 _MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 # What stands beside plain letters in menus of these two languages, and of their wines.
@@ -119,10 +121,14 @@ def _sheet(sheet: Any, on_progress: OnProgress, limits: Limits) -> Grid:
     # What a file says of its size is often wrong, and then rows would be left out.
     sheet.reset_dimensions()
     grid: Grid = []
-    for number, cells in enumerate(sheet.iter_rows(values_only=True), start=1):
+    # The library makes up every row that a file leaves out, however far the next one says it is.
+    rows = sheet.iter_rows(max_row=LAST_ROW, max_col=MOST_COLUMNS, values_only=True)
+    for number, cells in enumerate(rows, start=1):
         if number % PROGRESS_EVERY == 0:
             on_progress("reading", number, number)
-        row = [_cell_text(cell) for cell in cells[:MOST_COLUMNS]]
+        if cells.count(None) == len(cells):
+            continue
+        row = [_cell_text(cell) for cell in cells]
         if any(row):
             grid.append((number, row))
         if len(grid) > limits.rows + 1:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import time
+from io import BytesIO
+from zipfile import ZipFile
+
 import pytest
 
 from app.skills.knowledge.reading import Reading, ReadRow
@@ -25,6 +29,20 @@ def only(content: bytes | str, language: str = "en") -> ReadRow:
 
 def errors(row: ReadRow) -> list[tuple[str, str]]:
     return [(problem.code, problem.detail) for problem in row.problems]
+
+
+@pytest.mark.fault(39)
+def test_a_row_that_says_it_is_a_trillion_rows_down_costs_nothing() -> None:
+    whole = xlsx_of([["name", "price"], ["Taco", "3"], ["Flan", "5"]])
+    with ZipFile(BytesIO(whole)) as book:
+        sheet = book.read("xl/worksheets/sheet1.xml")
+    far = sheet.replace(b'r="3"', b'r="1000000000000"').replace(b"A3", b"A1000000000000")
+    assert far != sheet
+    began = time.process_time()
+    reading = menu(repacked(whole, {"xl/worksheets/sheet1.xml": far}), "m.xlsx")
+    # Reading it took all of its 180 seconds.
+    assert time.process_time() - began < 30
+    assert [row.values["slug"] for row in reading.rows] == ["taco"]
 
 
 def test_a_row_becomes_the_values_of_a_product() -> None:

@@ -1,0 +1,60 @@
+"""What a submission's PDF costs, and what it leaves out, whatever somebody has typed."""
+
+from __future__ import annotations
+
+import time
+
+import pypdfium2
+import pytest
+from flask import Flask
+
+from app.skills.forms.printing import MOST_LINES, make_pdf
+from app.skills.forms.sheets import Line, Sheet
+
+
+def sheet_of(*texts: str) -> Sheet:
+    lines = tuple(Line("textarea", "What happened", text) for text in texts)
+    return Sheet("Test House", "Report", "R-1", "Ana", "today", 1, lines)
+
+
+def print_text(app: Flask, *texts: str) -> str:
+    with app.test_request_context():
+        content = make_pdf(sheet_of(*texts), lambda _id: None)
+    document = pypdfium2.PdfDocument(content)
+    return "\n".join(page.get_textpage().get_text_range() for page in document)
+
+
+def seconds_to_print(app: Flask, text: str) -> float:
+    with app.test_request_context():
+        began = time.process_time()
+        make_pdf(sheet_of(text), lambda _id: None)
+        return time.process_time() - began
+
+
+@pytest.mark.fault(40)
+@pytest.mark.parametrize(
+    "piece", ["a\n", "\n", "&<", "& ", "x", "字", "\xa0", "W ", "<b>", "a b\t"]
+)
+def test_no_text_is_slow_to_print(app: Flask, piece: str) -> None:
+    seconds_to_print(app, piece)  # the fonts are loaded
+    # It took 20 to 60 seconds before, and more than four times as long for four times as much.
+    assert seconds_to_print(app, piece * (10_000 // len(piece))) < 5
+
+
+def test_signs_of_markup_and_empty_lines_are_printed_as_they_are(app: Flask) -> None:
+    text = print_text(app, "<b>bold</b> & <br/>\n\n\n\n\nafter")
+    assert "<b>bold</b> & <br/>" in text
+    assert "after" in text
+
+
+def test_a_long_word_is_broken_and_whole(app: Flask) -> None:
+    text = print_text(app, "y" * 1_000)
+    assert text.count("y") >= 1_000
+
+
+def test_what_is_too_long_for_paper_says_how_much_is_left(app: Flask) -> None:
+    text = print_text(app, "\n".join(f"line {n}" for n in range(MOST_LINES + 5)), "the last")
+    assert f"line {MOST_LINES - 1}" in text
+    assert f"line {MOST_LINES}\r" not in text
+    assert "5 more lines are in Comanda." in text
+    assert "the last" in text
