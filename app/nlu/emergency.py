@@ -12,23 +12,28 @@ from typing import Any
 import yaml
 
 from app.folding import fold
-from app.nlu.model import EMERGENCY, read_intents
+from app.nlu.model import EMERGENCY, OTHER_INTENTS, read_intents
 
 EMERGENCIES = Path(__file__).with_name("emergencies.yaml")
 # So likely must it be in words that nobody listed: "se cayó el internet" is none.
 SURE = 0.8
+# In listed words it is none where it is so unlikely, and so likely for one of the tools: no
+# emergency that people wrote down was.
+UNLIKELY, SURE_OF_TOOL = 0.05, 0.75
 
 
 @dataclass(frozen=True)
 class Emergency:
     """What cannot wait, what to look up for it, and how it is reported afterwards.
 
-    `report` are words that the paper for it has; empty where nobody need be hurt.
+    `report` are words that the paper for it has; empty where nobody need be hurt. What `is_over`
+    is only told of, to be written down or put right: it can wait.
     """
 
     kind: str
     asked: str
     report: str = ""
+    is_over: bool = False
 
 
 @dataclass(frozen=True)
@@ -57,17 +62,17 @@ def read_emergency(message: str, language: str) -> Emergency | None:
 
     Whoever stands before a fire writes three words, and one of them names a dish.
     """
-    folded = fold(message)
+    shares, folded = read_intents(message), fold(message)
     name = next((name for name, kind in _kinds().items() if kind.said.search(folded)), None)
-    if name is None and read_intents(message)[EMERGENCY] > SURE:
+    is_over = name is not None and _is_something_else(shares)
+    if name is None and shares[EMERGENCY] > SURE:
         name = str(_load()["otherwise"])
     if name is None:
         return None
     kind = _kinds()[name]
     asked = kind.asked.get(language, kind.asked["en"])
-    return Emergency(
-        name, asked, f"{_load()['injury'][language]} {asked}" if kind.is_injury else ""
-    )
+    report = f"{_load()['injury'][language]} {asked}" if kind.is_injury else ""
+    return Emergency(name, asked, report, is_over)
 
 
 @cache
@@ -89,6 +94,12 @@ def reports_accident(message: str) -> bool:
     """Whether a message reports an emergency in words that are listed."""
     folded = fold(message)
     return any(kind.said.search(folded) for kind in _kinds().values())
+
+
+def _is_something_else(shares: Mapping[str, float]) -> bool:
+    """What is over, and is to be written down, or a thing that sounds alike: "cortada"."""
+    tools = (share for name, share in shares.items() if name not in OTHER_INTENTS)
+    return shares[EMERGENCY] < UNLIKELY and max(tools) >= SURE_OF_TOOL
 
 
 def call_for_help(language: str) -> str:

@@ -42,7 +42,7 @@ def find_wish(
 ) -> tuple[Mapping[str, Any], list[str]]:
     """The hint `wanted`, where a form is asked for in so many words: the tool and its query."""
     emergency = read_emergency(message, language)
-    if emergency and (report := _report(session, message, emergency)):
+    if emergency and not emergency.is_over and (report := _report(session, message, emergency)):
         return report, []
     if not (asks_for_form(message) or opens_something(message)):
         return _odds(session, message), []
@@ -51,7 +51,9 @@ def find_wish(
         return _odds(session, message), []
     named = named_form(message, names)
     query = title_words(message, named) if named else wanted_words(message)
-    return {"wanted": {"search_forms": {"query": query[:200]}}}, []
+    # Of what is over the report comes first that was asked for, and then what was to be done.
+    help_ = {"help": emergency.asked} if emergency and emergency.report else {}
+    return {"wanted": {"search_forms": {"query": query[:200]}}, **help_}, []
 
 
 def _report(session: ScopedSession, message: str, emergency: Emergency) -> Mapping[str, Any]:

@@ -70,7 +70,8 @@ def find_wish(session: ScopedSession, moment: Moment) -> Hints:
 
     Who reports an emergency is helped, and is asked for nothing.
     """
-    if moment.step is None and read_emergency(moment.message, moment.language):
+    emergency = read_emergency(moment.message, moment.language)
+    if moment.step is None and emergency and not emergency.is_over:
         return {}
     if not moment.steps and moment.step is None:
         tree = load_tree(session)

@@ -274,13 +274,13 @@ def test_yes_to_the_question_points_at_the_button(
     assert tools(reply) == []
 
 
-def test_in_an_emergency_help_comes_first_and_the_form_with_it(
+def test_the_report_that_was_asked_for_comes_first_and_the_help_with_it(
     app: Flask, on: Services, member: Member, builtin: BuiltinProvider
 ) -> None:
     told = "I need to fill out an injury report, John cut his hand on the slicer"
     reply = answer(app, member, ask(on.database, member, told), builtin)
-    assert tools(reply) == ["search_manual_v2", "search_forms"]
-    assert reply.content.index("running water") < reply.content.index("Would you like")
+    assert tools(reply) == ["search_forms", "search_manual_v2"]
+    assert reply.content.index("Would you like") < reply.content.index("running water")
     assert [card["slug"] for card in cards(reply)] == ["employee-injury-report"]
 
 

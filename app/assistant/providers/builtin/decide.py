@@ -131,7 +131,7 @@ def decide(
         tool, arguments = amended
         return Decision(calls=(PlannedCall(tool.name, arguments, reading.text),), why="changed")
     if not request.action and (calls := _agreed(wanted, request, index)):
-        return Decision(calls=calls, why="wished")
+        return Decision(calls=(*calls, *_help_besides(request, index)), why="wished")
     courtesy = read_courtesy(request.messages[-1].text)
     if not courtesy.rest:
         if courtesy.kinds == ("agreement",) and _has_asked(request):
@@ -141,6 +141,13 @@ def decide(
     if not tools:
         return Decision(phrases.nothing_to_search())
     return _decide_question(request, reading, courtesy, index, shapes)
+
+
+def _help_besides(request: ModelRequest, index: IntentIndex) -> tuple[PlannedCall, ...]:
+    """What to look up for somebody hurt beside what was asked for first."""
+    asked = str(request.hints.get("help") or "")
+    call = _plan(index.rank(call_for_help(request.language), {}), asked) if asked else None
+    return (call,) if call else ()
 
 
 def _agreed(

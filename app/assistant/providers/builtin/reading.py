@@ -86,7 +86,8 @@ def read_message(
     messages: Sequence[ChatMessage], embedder: Embedder, language: str = "en"
 ) -> Reading:
     """Read the last of `messages`, which is the user's and in `language`."""
-    if emergency := read_emergency(messages[-1].text, language):
+    emergency = read_emergency(messages[-1].text, language)
+    if emergency and not emergency.is_over:
         return Reading(emergency.asked, emergency=messages[-1].text)
     text = _asked(messages[-1])
     earlier = [m for m in messages[:-1] if m.role in ("user", "assistant") and m.text][-12:]
