@@ -26,6 +26,8 @@ from app.schema import MIGRATIONS
 _NOT_OURS = re.compile(r"^\d+; \d+ \d+ (?:EXTENSION|SCHEMA|COMMENT - (?:EXTENSION|SCHEMA)) ")
 _RIGHTS = re.compile(r"^\d+; \d+ \d+ (?:DEFAULT )?ACL ")
 _SCHEMA_RIGHTS = re.compile(r" ACL - SCHEMA ")
+# One statement of rights on things of a house, with no sign that ends it or leads out of it.
+_GRANT = re.compile(r'(?:GRANT|REVOKE) [\w ,()."\[\]@-]+;')
 _ROLE = re.compile(r'\b(TO|FROM) ("(?:[^"]|"")+"|\w+);$')
 
 # Everything in the way: whatever belongs to the owner and to no extension.
@@ -107,7 +109,25 @@ def _check_house(
         vectors = "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'vector')"
         if not connection.execute(text(vectors)).scalar_one():
             raise BackupError("There is no pgvector: as a superuser, CREATE EXTENSION vector")
-    return find_programs(settings.migration_database_url or "", max(major, manifest.postgres))
+    programs = find_programs(settings.migration_database_url or "", max(major, manifest.postgres))
+    _check_restricted(programs)
+    return programs
+
+
+def _check_restricted(programs: Programs) -> None:
+    """What a dump says must not be obeyed by psql as a command: older programs let it."""
+    told = subprocess.run(
+        programs.command("pg_restore", "--help"),
+        env=programs.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if "--restrict-key" not in told.stdout:
+        raise BackupError(
+            f"The pg_restore in {programs.folder} is from before August 2025, when a dump could"
+            " still run commands; update the PostgreSQL client"
+        )
 
 
 def _check_idle(connection: Connection, app_role: str) -> None:
@@ -213,7 +233,12 @@ def _rights(programs: Programs, rights: Path, dump: Path) -> str:
 
 
 def _rename_roles(grants: str, roles: dict[str, str]) -> str:
-    """The grants of the dump, for the roles of this house; nothing but grants is kept."""
+    """The grants of the dump, for the roles of this house; nothing but grants is kept.
+
+    Raises:
+        BackupError: a line that begins as one is more than that. What stands in a backup never
+            reaches a program that obeys it: psql takes a backslash anywhere for a command.
+    """
     quoted = {name: '"' + name.replace('"', '""') + '"' for name in roles.values()}
 
     def rename(match: re.Match[str]) -> str:
@@ -221,6 +246,8 @@ def _rename_roles(grants: str, roles: dict[str, str]) -> str:
         return f"{match[1]} {quoted[roles[name]] if name in roles else match[2]};"
 
     lines = [line for line in grants.splitlines() if line.startswith(("GRANT ", "REVOKE "))]
+    if any(not _GRANT.fullmatch(line) or "--" in line for line in lines):
+        raise BackupError("The backup cannot be read: its rights are none that a backup has")
     return "\n".join(_ROLE.sub(rename, line) for line in lines)
 
 
