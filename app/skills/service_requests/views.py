@@ -13,7 +13,7 @@ from app.notifications.services import read_about
 from app.skills.service_requests.blueprint import blueprint
 from app.skills.service_requests.pages import own_page, request_page
 from app.skills.service_requests.requests import load_file_of, load_request
-from app.web import db_session, page_number
+from app.web import db_session, page_number, release_session
 
 __all__ = ["blueprint"]
 
@@ -47,6 +47,8 @@ def show(request_id: UUID) -> ResponseReturnValue:
 def file(request_id: UUID, file_id: UUID) -> ResponseReturnValue:
     """A file of a request, to be saved and never shown."""
     found = load_file_of(db_session(), request_id, file_id)
+    # A storage may take its time, and no connection is kept from others meanwhile.
+    release_session()
     content = open_bytes(services().files, found.key)
     return _closed(
         send_file(content, found.media_type, as_attachment=True, download_name=found.name)

@@ -58,10 +58,15 @@ def read_menu(
         raise Unreadable("too_many_rows")
     reading = Reading()
     fields = _fields(header, kind, reading)
+    items = 0
     for number, (line, cells) in enumerate(body):
         if number % PROGRESS_EVERY == 0:
             on_progress("reading", number, len(body))
-        reading.rows.append(_row(line, cells, fields, kind, language))
+        row = _row(line, cells, fields, kind, language)
+        items += sum(len(row.values.get(field, ())) for field in LISTS)
+        if items > limits.items:
+            raise Unreadable("too_many_rows")
+        reading.rows.append(row)
     _find_namesakes(reading.rows)
     return reading
 

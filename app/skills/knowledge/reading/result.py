@@ -26,6 +26,8 @@ class Limits:
     sections: int = 20_000
     words: int = 2_000_000
     rows: int = 20_000
+    # Ingredients and steps of all rows: whoever plans the import holds all of them.
+    items: int = 200_000
     memory_bytes: int = 1536 * MEGABYTE
     cpu_seconds: int = 180
     wall_seconds: float = 300.0

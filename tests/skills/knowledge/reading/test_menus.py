@@ -32,6 +32,13 @@ def errors(row: ReadRow) -> list[tuple[str, str]]:
 
 
 @pytest.mark.fault(39)
+def test_more_ingredients_than_an_import_can_hold_are_refused() -> None:
+    row = "Dish {},3," + ";".join(f"a{n}" for n in range(100)) + "\n"
+    rows = "".join(row.format(number) for number in range(2_001))
+    assert fatal(menu("name,price,ingredients\n" + rows)) == "too_many_rows"
+
+
+@pytest.mark.fault(39)
 def test_a_row_that_says_it_is_a_trillion_rows_down_costs_nothing() -> None:
     whole = xlsx_of([["name", "price"], ["Taco", "3"], ["Flan", "5"]])
     with ZipFile(BytesIO(whole)) as book:
