@@ -22,6 +22,8 @@ from app.errors import N_, Unavailable
 from app.files.spool import PIECE_BYTES
 from app.real_threads import RealThreads
 
+# Below this no file is taken: the database may keep its own on the same disk.
+LEAST_FREE_BYTES = 512 * 1024 * 1024
 AWAY = N_("Comanda cannot reach its files just now. Try again in a moment.")
 _writing = RealThreads(2)
 _NAME = re.compile(r"[0-9a-f]{32}(?:\.[a-z0-9-]{1,32})?")
@@ -137,6 +139,9 @@ class DiskStorage:
         path = self._path(name)
         for folder in (self.folder, path.parent.parent, path.parent):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # The database may keep its own on the same disk.
+        if shutil.disk_usage(self.folder).free < LEAST_FREE_BYTES:
+            raise StorageAway("less than 512 MiB of the disk are free")
         draft = path.with_name(f"{base_of(name)}.new-{secrets.token_hex(4)}")
         try:
             _write(draft, content)

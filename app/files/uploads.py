@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
+from datetime import timedelta
 from typing import IO
 from uuid import UUID
 
 from sqlalchemy import func, select, update
 from sqlalchemy.exc import IntegrityError
 
-from app.db import ScopedSession
+from app.db import ScopedSession, utc_now
 from app.errors import N_, InvalidInput, TooMany
 from app.files.examining import examine
 from app.files.kinds import LARGEST_BYTES, MIB, Unfit
@@ -27,6 +28,8 @@ from app.files.storage import Storage, StorageAway, new_key, preview_of
 LONGEST_UPLOAD_KEY = 64
 # What one person may have waiting for a form to be sent.
 MOST_WAITING_BYTES = 500 * MIB
+# What one person sends in a day, whatever becomes of it.
+MOST_BYTES_A_DAY = 1024 * MIB
 
 
 def store_upload(
@@ -177,14 +180,17 @@ def _find_upload(session: ScopedSession, upload_key: str) -> StoredFile | None:
 
 
 def _check_room(session: ScopedSession, size: int) -> None:
-    """Nobody fills the disk with what is never sent."""
-    waiting = session.scalar(
-        select(func.coalesce(func.sum(StoredFile.size), 0)).where(
-            StoredFile.group_id == session.scope.group_id,
-            StoredFile.user_id == session.scope.user_id,
-            StoredFile.state == "temporary",
-        )
+    """Nobody fills the disk, neither with what is never sent nor with what is."""
+    sizes = func.coalesce(func.sum(StoredFile.size), 0)
+    own = (
+        StoredFile.group_id == session.scope.group_id,
+        StoredFile.user_id == session.scope.user_id,
     )
+    today = StoredFile.created_at > utc_now() - timedelta(days=1)
+    waiting = session.scalar(select(sizes).where(*own, StoredFile.state == "temporary"))
+    sent = session.scalar(select(sizes).where(*own, today))
+    if int(sent or 0) + size > MOST_BYTES_A_DAY:
+        raise TooMany("You have added 1 GB of files within a day. Add more tomorrow.")
     if int(waiting or 0) + size > MOST_WAITING_BYTES:
         raise TooMany(
             "You have many files in forms that are not sent yet. Send or throw away some of"

@@ -260,6 +260,23 @@ def test_bytes_that_are_lost_are_404_and_no_error(
         assert browser.get(f"/files/{file_id}{path}").status_code == 404
 
 
+@pytest.mark.fault(42)
+def test_nobody_fills_the_disk_with_what_is_sent(
+    browser: CheckedClient, app: Flask, owner: Database, member: Member
+) -> None:
+    file_id = sent_id(send(browser, app, samples.picture()))
+    keep(owner, file_id)
+    kept = update(StoredFile).where(StoredFile.id == file_id)
+    with owner.transaction() as session:
+        session.execute(kept.values(size=1024 * MIB))
+    response = send(browser, app, samples.picture())
+    assert response.status_code == 429
+    assert "1 GB of files within a day" in response.text
+    with owner.transaction() as session:
+        session.execute(kept.values(created_at=utc_now() - timedelta(days=1, minutes=1)))
+    assert send(browser, app, samples.picture()).status_code == 200
+
+
 def test_nobody_fills_the_disk_with_what_is_never_sent(
     browser: CheckedClient, app: Flask, owner: Database, member: Member
 ) -> None:

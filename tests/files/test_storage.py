@@ -11,9 +11,18 @@ import pytest
 
 from app.config import Settings
 from app.db import utc_now
+from app.files import storage as storage_module
 from app.files.s3 import S3Storage
 from app.files.spool import SpooledFile
-from app.files.storage import DiskStorage, Storage, make_storage, new_key, place_of, preview_of
+from app.files.storage import (
+    DiskStorage,
+    Storage,
+    StorageAway,
+    make_storage,
+    new_key,
+    place_of,
+    preview_of,
+)
 from tests.bucket.fixtures import Bucket
 
 
@@ -138,3 +147,14 @@ def test_a_disk_that_is_full_leaves_nothing_under_the_name(
     with pytest.raises(OSError, match="No space"):
         disk.put(key, b"bytes")
     assert names(disk) == []
+
+
+@pytest.mark.fault(42)
+def test_a_disk_that_is_nearly_full_takes_no_file(
+    disk: DiskStorage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk.put(new_key(), b"bytes")
+    monkeypatch.setattr(storage_module, "LEAST_FREE_BYTES", 1 << 62)
+    with pytest.raises(StorageAway, match="cannot reach its files"):
+        disk.put(new_key(), b"bytes")
+    assert len(names(disk)) == 1

@@ -21,7 +21,7 @@ from app.accounts.audit import record
 from app.accounts.models import User
 from app.config import LANGUAGES
 from app.db import ScopedSession, new_id, utc_now
-from app.errors import Conflict, InvalidInput, NotFound
+from app.errors import Conflict, InvalidInput, NotFound, TooMany
 from app.plain_text import clean_line
 from app.queue import defer
 from app.skills.knowledge.import_files import forget_file
@@ -33,6 +33,7 @@ from app.skills.knowledge.models import (
     ManualSection,
 )
 from app.skills.knowledge.reading import LIMITS
+from app.skills.knowledge.reading.result import MEGABYTE
 
 TARGETS = (*SECTION_KINDS, *PRODUCT_KINDS)
 WORKING = ("waiting", "reading", "applying", "undoing")
@@ -44,6 +45,9 @@ LISTED = 100
 TIDY_EVERY = timedelta(days=1)
 # A plan of thousands of sections takes longer to load than all else that a page shows of it.
 _WITHOUT_PLAN = (leave_out(LibraryImport.plan), leave_out(LibraryImport.problems))
+# The files of a group's imports that are not applied or cancelled yet, and their bytes.
+MOST_HELD, MOST_HELD_BYTES = 100, 500 * MEGABYTE
+_FILE = LibraryImportFile
 CHANGED_MEANWHILE = "This import has gone on meanwhile. Look at where it stands now."
 
 
@@ -54,6 +58,7 @@ def receive_file(
 
     Raises:
         InvalidInput: there is no file, it is too large, or target or language are unknown.
+        TooMany: so many imports of the group are open that there is no room for another.
     """
     _check(content, filename, target, language)
     digest = hashlib.sha256(content).hexdigest()
@@ -62,6 +67,7 @@ def receive_file(
     same = _find_open(session, digest, target, language)
     if same is not None:
         return same, False
+    _check_room(session, len(content))
     item = LibraryImport(
         id=new_id(), group_id=session.scope.group_id, user_id=session.scope.user_id,
         role=session.scope.role, target=target, language=language, filename=name, digest=digest,
@@ -100,6 +106,17 @@ def _check(content: bytes, filename: str, target: str, language: str) -> None:
 def _lock_uploads(session: ScopedSession) -> None:
     """Two of the same file at once take turns, so that the second sees the first."""
     lock_group(session, "uploads")
+
+
+def _check_room(session: ScopedSession, size: int) -> None:
+    """What waits to be applied or cancelled is kept whole, and must end somewhere."""
+    length = func.octet_length(_FILE.content)
+    held = select(func.count(), func.coalesce(func.sum(length), 0)).where(
+        _FILE.group_id == session.scope.group_id, length > 0
+    )
+    count, size_held = session.execute(held).one()
+    if count >= MOST_HELD or int(size_held) + size > MOST_HELD_BYTES:
+        raise TooMany("Many imports are waiting to be applied. Apply or cancel some of them first.")
 
 
 def lock_group(session: ScopedSession, purpose: str) -> None:

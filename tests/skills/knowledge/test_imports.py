@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +12,7 @@ from sqlalchemy import func, select, text, update
 
 from app.accounts.models import AuditEntry
 from app.db import Database
-from app.errors import Conflict, InvalidInput, NotFound
+from app.errors import Conflict, InvalidInput, NotFound, TooMany
 from app.retrieval.models import SearchDocument
 from app.skills.knowledge import import_jobs
 from app.skills.knowledge.import_jobs import TASKS
@@ -500,3 +501,19 @@ def test_what_breaks_here_is_told_and_changes_nothing(
     broken = apply_file(database, member, item)
     assert (broken.status, broken.report["is_broken"]) == ("failed", True)
     assert sections(owner, member) == {}
+
+
+@pytest.mark.fault(42)
+def test_imports_that_nobody_applies_leave_room_for_no_more(
+    database: Database, member: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The package names a blueprint like the module.
+    monkeypatch.setattr(sys.modules[receive_file.__module__], "MOST_HELD", 2)
+    with database.session(member.scope) as session:
+        for number in range(2):
+            receive_file(session, f"# Part {number}".encode(), "pay.md", "sop", "en")
+        with pytest.raises(TooMany):
+            receive_file(session, b"# One more", "pay.md", "sop", "en")
+        # The same file under way is no other one.
+        _item, is_new = receive_file(session, b"# Part 0", "pay.md", "sop", "en")
+    assert not is_new
