@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import partial
 from itertools import groupby
 from typing import Literal
+
+from app.real_threads import RealThreads
 
 Kind = Literal["same", "removed", "added", "gap"]
 _TOKEN = re.compile(r"\s+|\w+|[^\w\s]+")
@@ -18,6 +22,9 @@ MOST_COMPARED, MOST_LINES = 1_000_000, 4_000_000
 LEAST_KEPT, MOST_GROWN = 0.4, 4
 # Beside a change, so much of what stayed is shown where the rest is left out.
 AROUND = 160
+# Some tenths of a second. From so many pieces on the matcher leaves out the frequent ones.
+MOST_EFFORT, LONG = 5_000_000, 200
+_COMPARING = RealThreads(1)
 
 
 @dataclass(frozen=True)
@@ -28,10 +35,35 @@ class Change:
     text: str
 
 
+class _Effort:
+    """What comparing may still cost: equal pairs, each of which may be met as often as there are
+    pieces. The matcher leaves out what is frequent in long texts, and in no short ones.
+    """
+
+    def __init__(self) -> None:
+        self._left = MOST_EFFORT
+
+    def allows(self, old: Sequence[str], new: Sequence[str]) -> bool:
+        """Whether these two may be compared; then they have been paid for."""
+        often = Counter(new)
+        most = 1 + len(new) // 100 if len(new) >= LONG else len(new)
+        pairs = sum(often[piece] for piece in old if often[piece] <= most)
+        self._left -= pairs * min(len(old), len(new))
+        return self._left >= 0
+
+
 def compare(before: str, after: str) -> list[Change]:
-    """How `before` became `after`: by lines first, then by words within what differs."""
+    """How `before` became `after`: by lines first, then by words within what differs.
+
+    Where that would take long, what differs is shown as a whole. Nobody else's page waits.
+    """
+    return _COMPARING.run(partial(_compare, before, after))
+
+
+def _compare(before: str, after: str) -> list[Change]:
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
-    if len(old) * len(new) > MOST_LINES and before != after:
+    effort = _Effort()
+    if before != after and (len(old) * len(new) > MOST_LINES or not effort.allows(old, new)):
         return _whole(before, after)
     changes: list[Change] = []
     matcher = SequenceMatcher(None, old, new)
@@ -40,7 +72,7 @@ def compare(before: str, after: str) -> list[Change]:
         if kind == "equal":
             changes.append(Change("same", gone))
         else:
-            changes += _compare_words(gone, come)
+            changes += _compare_words(gone, come, effort)
     return list(_joined(changes))
 
 
@@ -65,7 +97,7 @@ def compare_within(quote: str, body: str) -> list[Change]:
     Empty when too little of it is left to be called the same passage.
     """
     old, new = _TOKEN.findall(quote), _TOKEN.findall(body)
-    if len(old) * len(new) > MOST_COMPARED:
+    if len(old) * len(new) > MOST_COMPARED or not _Effort().allows(old, new):
         return []
     changes = _by_words(old, new)
     same = [place for place, change in enumerate(changes) if _says_the_same(change)]
@@ -86,9 +118,9 @@ def _says_the_same(change: Change) -> bool:
     return change.kind == "same" and any(sign.isalnum() for sign in change.text)
 
 
-def _compare_words(before: str, after: str) -> list[Change]:
+def _compare_words(before: str, after: str, effort: _Effort) -> list[Change]:
     old, new = _TOKEN.findall(before), _TOKEN.findall(after)
-    if len(old) * len(new) > MOST_COMPARED:
+    if len(old) * len(new) > MOST_COMPARED or not effort.allows(old, new):
         return _whole(before, after)
     return _by_words(old, new)
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import time
+
+import pytest
+
 from app.differences import abridged, compare
 
 
@@ -39,3 +43,21 @@ def test_the_middle_of_what_stayed_is_left_out_between_two_changes() -> None:
     shown = abridged(compare(f"one {middle}two", f"uno {middle}dos"))
     kinds = [each.kind for each in shown]
     assert kinds == ["removed", "added", "same", "gap", "same", "removed", "added"]
+
+
+@pytest.mark.fault(43)
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("a\n" * 199, "a\n" * 198 + "b\n"),
+        ("\n".join("ab" * 99), "\n".join("ba" * 99)),
+        (" ".join("ab" * 90) + "!", " ".join("ba" * 90) + "?"),
+    ],
+)
+def test_what_would_take_long_is_shown_as_a_whole(before: str, after: str) -> None:
+    began = time.process_time()
+    changes = compare(before, after)
+    # It took seconds, in which no other page was answered.
+    assert time.process_time() - began < 2
+    assert "".join(each.text for each in changes if each.kind != "added") == before
+    assert "".join(each.text for each in changes if each.kind != "removed") == after

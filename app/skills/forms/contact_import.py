@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ from app.db import ScopedSession
 from app.errors import InvalidInput
 from app.files.table_cells import Cells
 from app.folding import words
+from app.real_threads import RealThreads
 from app.skills.forms.contact_editing import (
     ContactTexts,
     new_contact,
@@ -27,6 +28,7 @@ COLUMNS = {
     "phone": ("phone", "phone number", "mobile", "cell", "telefono", "celular", "movil", "tel"),
     "email": ("email", "e mail", "mail", "correo", "correo electronico"),
 }
+_READING = RealThreads(1)
 
 
 @dataclass(frozen=True)
@@ -59,15 +61,14 @@ def import_contacts(session: ScopedSession, table: Cells) -> Imported:
     """
     done, seen = Imported(), dict[str, int]()
     known = _by_name(session)
-    for line, given in _rows(table):
-        try:
-            texts = read_contact(given)
-            key = _key(texts.name)
-            if key in seen:
-                raise InvalidInput("The same name stands in line %(line)s already.", line=seen[key])
-        except InvalidInput as error:
+    # Addresses in other scripts take long to read, and nobody else's page waits for thousands.
+    for line, given, texts in _READING.run(lambda: [_read(*row) for row in _rows(table)]):
+        error = texts if isinstance(texts, InvalidInput) else _namesake(texts, seen)
+        if error is not None:
             done.problems.append(RowProblem(line, given.name, error.message, error.params))
             continue
+        assert isinstance(texts, ContactTexts)
+        key = _key(texts.name)
         seen[key] = line
         _write(session, known.get(key), texts, done)
     if done.added or done.changed:
@@ -75,6 +76,21 @@ def import_contacts(session: ScopedSession, table: Cells) -> Imported:
         record(session, "contacts_imported", told)
     session.commit()
     return done
+
+
+def _read(line: int, given: ContactTexts) -> tuple[int, ContactTexts, ContactTexts | InvalidInput]:
+    """A row with what is to be written of it, or why it cannot be."""
+    try:
+        return line, given, read_contact(given)
+    except InvalidInput as error:
+        return line, given, error
+
+
+def _namesake(texts: ContactTexts, seen: Mapping[str, int]) -> InvalidInput | None:
+    line = seen.get(_key(texts.name))
+    if line is None:
+        return None
+    return InvalidInput("The same name stands in line %(line)s already.", line=line)
 
 
 def _by_name(session: ScopedSession) -> dict[str, Contact]:

@@ -133,7 +133,7 @@ def _in_language(archive: Archive, language: str) -> list[str]:
 
 def _natural(name: str) -> list[tuple[int, str]]:
     """So that chapter 10 comes after chapter 9."""
-    return [(int(part or 0) if part.isdigit() else 0, part) for part in re.split(r"(\d+)", name)]
+    return [(int(part or 0) if part.isdecimal() else 0, part) for part in re.split(r"(\d+)", name)]
 
 
 def _ordered(archive: Archive, pages: list[str]) -> list[str]:
