@@ -210,7 +210,7 @@ def _limit(typed: str, field: str) -> int | None:
     digits = typed.strip()
     if not digits:
         return None
-    is_number = digits.isascii() and digits.isdigit() and len(digits) <= 12
+    is_number = digits.isascii() and digits.isdecimal() and len(digits) <= 12
     if not (is_number and int(digits) <= HIGHEST_LIMIT):
         raise InvalidInput("Write a whole number; 0 means no limit.", field=field)
     return int(digits)

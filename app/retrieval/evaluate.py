@@ -215,7 +215,7 @@ def _judgments(path: Path) -> Iterator[tuple[str, str, int]]:
     with path.open(encoding="utf-8", newline="") as lines:
         rows: Sequence[list[str]] = list(csv.reader(lines, delimiter="\t"))
     for number, row in enumerate(rows, start=1):
-        if not row or (number == 1 and not row[-1].lstrip("-").isdigit()):
+        if not row or (number == 1 and not row[-1].lstrip("-").isdecimal()):
             continue  # an empty line, or the line of column names
         # TREC's own format has an unused column in second place.
         try:

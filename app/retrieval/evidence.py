@@ -77,5 +77,5 @@ def _said(text: str) -> set[str]:
     return {
         word.removesuffix("s") if len(word) > 3 else word
         for word in words(text)
-        if word not in STOP_WORDS and not word.isdigit()
+        if word not in STOP_WORDS and not word.isdecimal()
     }

@@ -79,7 +79,7 @@ def _ends_sentence(text: str, match: re.Match[str]) -> bool:
     last_word = re.split(r"[\s(\[\"“«]", before)[-1]
     if fold(last_word) in _TITLES or (len(last_word) == 1 and last_word.isupper()):
         return False
-    if following.isdigit() and fold(last_word) in _COUNTED:
+    if following.isdecimal() and fold(last_word) in _COUNTED:
         return False
     # "1. Wash" is an item of a list; "at 41. Then" ends a sentence.
     line = text[max(0, match.start() - DEEPEST_ITEM) : match.start()]

@@ -118,6 +118,6 @@ def _hour(reading: Reading, field: Any, text: str) -> str | None:
     """A time; where before or after noon is open, as it was before."""
     times = read_hour(Sentence.of(text).folded)
     before = str(reading.known.get(field.name) or "")
-    if len(times) > 1 and before[:2].isdigit():
+    if len(times) > 1 and before[:2].isdecimal():
         times = tuple(each for each in times if (each.hour < 12) == (int(before[:2]) < 12))
     return f"{times[0]:%H:%M}" if len(times) == 1 else None

@@ -114,7 +114,7 @@ def _ago(said: Sentence) -> Iterator[Day]:
     for match in said.find(_AGO):
         count = match["count"] or match["count_es"]
         unit = match["unit"] or match["unit_es"]
-        days = int(count) if count.isdigit() else NUMBER_WORDS.get(count, 1)
+        days = int(count) if count.isdecimal() else NUMBER_WORDS.get(count, 1)
         times = 7 if unit[0] in "ws" else 1
         yield Day(Span(*match.span()), offset=-days * times)
 

@@ -83,7 +83,7 @@ def find_ago(said: Sentence) -> list[Ago]:
 
 
 def _amount(count: str) -> float:
-    if count.isdigit():
+    if count.isdecimal():
         return int(count)
     return 0.5 if count.startswith(("half", "media")) else NUMBER_WORDS.get(count, 1)
 
@@ -120,7 +120,7 @@ def _times(match: re.Match[str]) -> tuple[time, ...]:
     given = match.groupdict()
     if given.get("named"):
         return (time(0 if given["named"].startswith(("midn", "median")) else _NOON),)
-    hour = int(given["hour"]) if given["hour"].isdigit() else NUMBER_WORDS[given["hour"]]
+    hour = int(given["hour"]) if given["hour"].isdecimal() else NUMBER_WORDS[given["hour"]]
     minute = _minute(given)
     if minute < 0:
         hour, minute = (hour - 1) % 24, minute + 60

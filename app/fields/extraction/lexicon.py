@@ -103,7 +103,7 @@ def _as_pattern(phrase: str, groups: dict[str, str]) -> str:
 def _word(word: str, groups: dict[str, str]) -> str:
     if word.startswith("{"):
         return f"(?:{groups[word.strip('{}')]})"
-    if word.isdigit():
+    if word.isdecimal():
         spelled = [name for name, number in NUMBER_WORDS.items() if number == int(word)]
         return rf"(?:(?:#|no\.?|number|numero)\s*)?(?:{'|'.join([word, *spelled])})"
     if word.endswith("*"):

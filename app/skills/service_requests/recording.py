@@ -78,7 +78,7 @@ def was_said(about: RequestField, value: Any, said: Sequence[str]) -> bool:
         " ".join(shown(about, value, language) for language in ("en", "es"))
         + f" {value if isinstance(value, str) else ''}"
     )
-    wanted = {word for word in words(given) if len(word) > 1 or word.isdigit()}
+    wanted = {word for word in words(given) if len(word) > 1 or word.isdecimal()}
     heard = {word for text in said for word in words(text)}
     if not wanted:
         return False

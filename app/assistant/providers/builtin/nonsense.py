@@ -26,7 +26,7 @@ class WordShapes:
 
     def is_nonsense(self, text: str, found: Collection[str] = ()) -> bool:
         """True when no word of `text` is known, found in the house's texts, or like a word."""
-        letters = [word for word in words(text) if not word.isdigit()]
+        letters = [word for word in words(text) if not word.isdecimal()]
         if not letters:
             return True
         content = content_words(text)
@@ -35,7 +35,7 @@ class WordShapes:
         # Short words have few letters to go by; small words around them make a sentence.
         in_sentence = len(letters) - len(content) >= _SMALL_WORDS
         return not any(
-            word.isdigit()
+            word.isdecimal()
             or word in self._known
             or word in found
             or self._is_like_a_word(word)

@@ -30,7 +30,7 @@ _SHORTEST_STEM = 3
 @lru_cache(maxsize=8192)
 def stem(word: str) -> str:
     """The common beginning of a folded word's forms; numbers stay as they are."""
-    if word[0].isdigit() or word.endswith("ss"):
+    if word[0].isdecimal() or word.endswith("ss"):
         return word
     # The plural goes first, so that "lockers" loses as much as "locker" does.
     if word.endswith("s") and len(word) > _SHORTEST_STEM:

@@ -168,7 +168,7 @@ def _times(text: str, around: Surroundings) -> tuple[Time, ...]:
             break
         is_day = (time.period.end - time.period.start).days == 1
         # A number alone is a sum sooner than a year: "rent 2000".
-        if not text[time.start : time.end].strip().isdigit():
+        if not text[time.start : time.end].strip().isdecimal():
             found.append(Time(time.start, time.end, time.period.start if is_day else None))
         left = hide(left, time.start, time.end, ";")
     found += [Time(*match.span(), None) for match in _NO_DAY.finditer(left)]

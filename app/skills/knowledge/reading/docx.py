@@ -161,4 +161,4 @@ def _cell(cell: Any) -> str:
 def _span(cell: Any) -> int:
     span = cell.find(f"{qn('w:tcPr')}/{qn('w:gridSpan')}")
     value = str(span.get(qn("w:val"), "1")) if span is not None else "1"
-    return min(50, max(1, int(value))) if value.isdigit() else 1
+    return min(50, max(1, int(value))) if value.isdecimal() else 1

@@ -144,7 +144,7 @@ def _value(element: Any) -> str:
 
 
 def _number(text: str, least: int, most: int) -> int:
-    return min(most, max(least, int(text))) if text.isdigit() else least
+    return min(most, max(least, int(text))) if text.isdecimal() else least
 
 
 def _first(known: Any, found: Any) -> Any:

@@ -127,7 +127,7 @@ class _Converter(_Base):
 
     def get_conv_fn(self, tag_name: str) -> Any:
         """Only real headings are: `<h7>`, or `<h99999999999>`, are not."""
-        if tag_name[:1] == "h" and tag_name[1:].isdigit() and tag_name not in _HEADINGS:
+        if tag_name[:1] == "h" and tag_name[1:].isdecimal() and tag_name not in _HEADINGS:
             return None
         return super().get_conv_fn(tag_name)
 

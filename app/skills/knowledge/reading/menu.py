@@ -163,7 +163,7 @@ def _write(values: dict[str, Any], field: str, cell: str) -> None:
     elif field == "category":
         values["category"] = vocabulary.category_key(" ".join(cell.split()))
     elif field in RECIPE_FACTS:
-        is_number = field in _NUMBERS and cell.isdigit()
+        is_number = field in _NUMBERS and cell.isdecimal()
         values[field] = int(cell) if is_number else vocabulary.category_key(cell)
     elif field.startswith(FACT):
         values.setdefault("facts", {})[field.removeprefix(FACT)] = cell

@@ -127,7 +127,7 @@ def _markdown(block: _Block, set_in: Measure) -> str:
         return "- " + escape_text(_BULLET.sub("", text, count=1).strip())
     if block.kind == "number":
         number = _NUMBERED.match(text)
-        if number and number[1].isdigit():
+        if number and number[1].isdecimal():
             return f"{number[1]}. " + escape_text(text[number.end() :])
         return "- " + escape_text(text)
     return escape_start(escape_text(text))

@@ -172,9 +172,9 @@ def problem_text(problem: Problem) -> str:
 def place_text(problem: Problem) -> str:
     """Where it is in the reader's language: Page 3, Row 12, or the file's name as it is."""
     word, _, number = problem.place.partition(" ")
-    if word == "page" and number.isdigit():
+    if word == "page" and number.isdecimal():
         return gettext("Page %(number)s", number=number)
-    if word == "row" and number.isdigit():
+    if word == "row" and number.isdecimal():
         return gettext("Row %(number)s", number=number)
     return problem.place
 
