@@ -11,13 +11,13 @@ from flask_babel import gettext as _
 from app.nlu.emergency import exaggerates, reports_accident, speaks_of_dying
 from app.nlu.model import CRISIS, read_intents
 
-# Measured on authors that the model had not read: with this share nine in ten are heard, and what
+# Measured on authors that the model had not read: with this share eight in ten are heard, and what
 # is taken for one wrongly is one message in two thousand.
-LIKELY = 0.4
+LIKELY = 0.65
 # "It stays black" answers what a screen shows: what was asked for needs more than that.
 SURE = 0.8
 # "I cut myself on the slicer" is an accident, unless it is likelier to be more.
-LIKELIER = 0.6
+LIKELIER = 0.7
 
 
 def is_crisis(message: str, *, is_answer: bool = False) -> bool:

@@ -22,7 +22,11 @@ from app.assistant.providers.builtin.intent import (
     Ranked,
     read_evidence,
 )
-from app.assistant.providers.builtin.lexicon import ASKING_WORDS, ELSEWHERE_WORDS
+from app.assistant.providers.builtin.lexicon import (
+    ASKING_WORDS,
+    ELSEWHERE_WORDS,
+    QUESTION_WORDS,
+)
 from app.assistant.providers.builtin.nonsense import WordShapes
 from app.assistant.providers.builtin.questions import wants_without
 from app.assistant.providers.builtin.reading import Reading, read_message, split_clauses
@@ -50,6 +54,8 @@ DOMAIN_BONUS = 2.5
 STRANGE_COVERAGE = 0.6
 # What no tool is for is said to be that only where it is so likely.
 SURE_OF_OTHERS = 0.4
+# Who asks in so many words means to be answered.
+SURE_OF_OTHERS_ASKING = 0.8
 # Small talk: so much nearer to such phrases than to any example, and no text has its words.
 CHATTY = 0.18
 # What tells a tool that listens nothing.
@@ -290,7 +296,8 @@ def _small_talk(
     if not words(text):
         return ""
     kind, lead = index.small_talk(text)
-    return kind if lead > CHATTY or others.get(SMALL_TALK, 0.0) > SURE_OF_OTHERS else ""
+    sure = SURE_OF_OTHERS_ASKING if QUESTION_WORDS & set(words(text)) else SURE_OF_OTHERS
+    return kind if lead > CHATTY or others.get(SMALL_TALK, 0.0) > sure else ""
 
 
 def _is_noise(text: str, evidence: Mapping[str, Evidence], shapes: WordShapes) -> bool:
