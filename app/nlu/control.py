@@ -52,6 +52,7 @@ class _Phrases:
     longest: int
     doubts: tuple[str, ...]
     acts: Mapping[Act | ListedAct, re.Pattern[str]]
+    condition: re.Pattern[str]
 
 
 @cache
@@ -68,7 +69,8 @@ def _phrases() -> _Phrases:
         for thing in (loaded["thing"],)
         for act, said in loaded["acts"].items()
     }
-    return _Phrases(known, max(map(len, known)), doubts, acts)
+    condition = re.compile(loaded["condition"])
+    return _Phrases(known, max(map(len, known)), doubts, acts, condition)
 
 
 def read_answer(message: str, asked: str = "") -> Answer | None:
@@ -122,7 +124,8 @@ def _learned(message: str, asked: str) -> Answer | None:
         return None
     said = " ".join(words)
     shares = load_model()[CONTROLS].shares(said, asked)
-    is_doubtful = any(doubt in f" {said} " for doubt in _phrases().doubts)
+    doubts, condition = _phrases().doubts, _phrases().condition
+    is_doubtful = condition.search(said) or any(doubt in f" {said} " for doubt in doubts)
     says_no_more = _says_no_more(words, asked)
     if shares["yes"] + shares["submit"] >= SURE_OF_YES and says_no_more and not is_doubtful:
         return "yes"
