@@ -18,6 +18,7 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.rules_block import StateBlock, blockquote, list_block, table
 from markdown_it.rules_core import StateCore, normalize
 from markdown_it.rules_core import block as split_into_blocks
+from markdown_it.rules_inline import StateInline, image, link
 from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 
@@ -29,7 +30,10 @@ MOST_LEVELS = 10
 MOST_QUOTE_LEVELS = 5
 # What the addresses and titles of links may come to, for each character of the text.
 LINK_GROWTH = 8
+# From how many brackets on a text holds no further links: each is looked at up to its end.
+MOST_LINKS = 5_000
 BlockRule = Callable[[StateBlock, int, int, bool], bool]
+InlineRule = Callable[[StateInline, bool], bool]
 
 
 @cache
@@ -45,6 +49,8 @@ def markdown_parser() -> MarkdownIt:
     around = ["paragraph", "reference", "blockquote", "list"]
     rules.at("blockquote", _down_to(MOST_QUOTE_LEVELS, blockquote), {"alt": around})
     rules.at("list", _down_to(MOST_LEVELS, list_block), {"alt": around[:3]})
+    parser.inline.ruler.at("link", _limited(link, "["))
+    parser.inline.ruler.at("image", _limited(image, "!["))
     parser.core.ruler.after("inline", "link_limit", _limit_links)
     return parser
 
@@ -77,6 +83,18 @@ def _down_to(levels: int, rule: BlockRule) -> BlockRule:
 
     def bounded(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         return state.level < levels and rule(state, start, end, silent)
+
+    return bounded
+
+
+def _limited(rule: InlineRule, beginning: str) -> InlineRule:
+    """The rule, but only for the first so many places of a text where it could begin."""
+
+    def bounded(state: StateInline, silent: bool) -> bool:
+        if not state.src.startswith(beginning, state.pos):
+            return False
+        state.env["links_tried"] = tried = state.env.get("links_tried", 0) + 1
+        return tried <= MOST_LINKS and rule(state, silent)
 
     return bounded
 

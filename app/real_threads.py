@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import copy_context
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
@@ -21,10 +22,13 @@ class RealThreads:
         self._count = count
 
     def run(self, work: Callable[[], Answer]) -> Answer:
-        """Do the work in one of them and wait for it; just do it where there is no gevent."""
+        """Do the work in one of them and wait for it; just do it where there is no gevent.
+
+        It is done in the context of whoever waits: what it says is in the request's language.
+        """
         if not monkey.is_module_patched("threading"):
             return work()
-        answer: Answer = self._pool.apply(work)
+        answer: Answer = self._pool.apply(copy_context().run, (work,))
         return answer
 
     @cached_property

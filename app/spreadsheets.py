@@ -8,6 +8,8 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
+from app.real_threads import RealThreads
+
 # Without it, spreadsheets read accents as something else.
 BYTE_ORDER_MARK = "\ufeff"
 _NUMBER = re.compile(r"[+-]?\d{1,15}(?:\.\d{1,15})?", re.ASCII)
@@ -15,6 +17,8 @@ _NUMBER = re.compile(r"[+-]?\d{1,15}(?:\.\d{1,15})?", re.ASCII)
 _PHONE = re.compile(r"\+\d{7,15}", re.ASCII)
 _FORMULA = frozenset("=+-@\N{MINUS SIGN}")
 _CONTROL = ("\t", "\r", "\n")
+# Where tables are written: each batch of rows in its turn, so that a long one delays no other.
+WRITING = RealThreads(1)
 # By which spreadsheets part the cells and lines of a CSV in other countries, or when told to.
 _SEPARATORS = re.compile(r"[;\t|\r\n]")
 # Fillers and stand-ins that are letters or signs by their category, and nothing on the screen.
@@ -57,17 +61,23 @@ def _neutral_line(line: Sequence[str]) -> list[str]:
 
 def _neutral_within(text: str) -> str:
     """An apostrophe before each sign that would begin a formula behind another separator."""
-    if not _SEPARATORS.search(text):
-        return text
-    pieces, is_beginning = list[str](), False
-    for sign in text:
-        if is_beginning and _begins_formula(sign):
-            pieces.append("'")
-        # A quotation mark after a separator may be dropped, as that of a cell in quotes.
-        still = is_beginning and (sign == '"' or _is_blank(sign))
-        is_beginning = still or bool(_SEPARATORS.match(sign))
-        pieces.append(sign)
-    return "".join(pieces)
+    pieces, done = list[str](), 0
+    found = _SEPARATORS.search(text)
+    while found:
+        place = _behind_separators(text, found.end())
+        if _begins_formula(text[place : place + 1]):
+            pieces += text[done:place], "'"
+            done = place
+        found = _SEPARATORS.search(text, place)
+    return "".join([*pieces, text[done:]])
+
+
+def _behind_separators(text: str, place: int) -> int:
+    """Where a cell begins behind a separator: after blanks, and after further separators."""
+    # A quotation mark after a separator may be dropped, as that of a cell in quotes.
+    while place < len(text) and (text[place] in ';|"' or _is_blank(text[place])):
+        place += 1
+    return place
 
 
 def _first_seen(text: str) -> int:

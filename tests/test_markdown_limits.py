@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 
 from app.markdown import LONGEST_RENDERED, render_house_text, render_model_text
-from app.markdown_parser import MOST_CELLS, MOST_COLUMNS
+from app.markdown_parser import MOST_CELLS, MOST_COLUMNS, MOST_LINKS
 from tests.html_checks import parse_html
 
 LENGTH = 20_000
@@ -170,3 +170,10 @@ def test_others_go_on_while_a_long_section_is_drawn() -> None:
     )
     assert result.returncode == 0, result.stderr
     assert int(result.stdout) > 10
+
+
+@pytest.mark.fault(44)
+def test_a_text_has_so_many_links_and_what_is_beyond_is_text() -> None:
+    html = str(render_house_text("[a](/b)" * (MOST_LINKS + 3)))
+    assert html.count("<a ") == MOST_LINKS
+    assert html.count("[a](/b)") == 3

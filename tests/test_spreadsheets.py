@@ -138,3 +138,19 @@ def test_every_table_is_written_in_this_one_place() -> None:
             assert not called & {"writer", "DictWriter"}, path
         if "Workbook" in called or "WriteOnlyCell" in called:
             assert "neutral" in called, path
+
+
+@pytest.mark.parametrize(
+    ("cell", "written"),
+    [
+        ("a;=1", "a;'=1"),
+        ("a; \ufeff=1|+2", "a; \ufeff'=1|'+2"),
+        ('a;"@x', "a;\"'@x"),
+        ("a;;\t-1", "a;;\t'-1"),
+        ("a;b=1", "a;b=1"),
+        ("a; ", "a; "),
+    ],
+)
+def test_a_formula_behind_another_separator_is_neutral(cell: str, written: str) -> None:
+    read = next(csv.reader(io.StringIO(csv_lines([[cell]]), newline="")))
+    assert read == [written]

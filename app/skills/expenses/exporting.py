@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import partial
 from typing import IO, Any
 from uuid import UUID
 
@@ -26,7 +27,7 @@ from app.skills.expenses.ledger import Filters, conditions, visible
 from app.skills.expenses.models import Expense
 from app.skills.expenses.people import names_of
 from app.skills.expenses.settings import Ledger
-from app.spreadsheets import BYTE_ORDER_MARK, csv_lines, neutral
+from app.spreadsheets import BYTE_ORDER_MARK, WRITING, csv_lines, neutral
 
 AT_ONCE = 500
 # A workbook is made on this machine before it is sent; a text is sent while it is written.
@@ -74,8 +75,12 @@ def write_csv(table: Table) -> Iterator[str]:
     """The lines of a CSV, some at a time; amounts have a point, dates are year-month-day."""
     yield BYTE_ORDER_MARK + csv_lines([headings()])
     for rows, names in _batches(table):
-        lines = [_cells(table, row, names) for row in rows]
-        yield csv_lines([[str(cell) for cell in line] for line in lines])
+        yield WRITING.run(partial(_write_lines, table, rows, names))
+
+
+def _write_lines(table: Table, rows: Sequence[Any], names: dict[UUID, str]) -> str:
+    lines = [_cells(table, row, names) for row in rows]
+    return csv_lines([[str(cell) for cell in line] for line in lines])
 
 
 def write_workbook(table: Table) -> IO[bytes]:
@@ -88,18 +93,23 @@ def write_workbook(table: Table) -> IO[bytes]:
     sheet.append([_bold(sheet, heading) for heading in headings()])
     totals: dict[str, Decimal] = {}
     for rows, names in _batches(table):
+        WRITING.run(partial(_append, sheet, table, rows, names))
         for row in rows:
             totals[row.currency] = totals.get(row.currency, Decimal(0)) + row.amount
-            sheet.append([_cell(sheet, value) for value in _cells(table, row, names)])
     for currency, total in sorted(totals.items()):
         label = _("Total in %(currency)s", currency=currency)
         sheet.append(
             [None, *(_bold(sheet, value) for value in (label, total, currency))],
         )
     file = tempfile.TemporaryFile()  # noqa: SIM115 (whoever sends it closes it)
-    book.save(file)
+    WRITING.run(partial(book.save, file))
     file.seek(0)
     return file
+
+
+def _append(sheet: Any, table: Table, rows: Sequence[Any], names: dict[UUID, str]) -> None:
+    for row in rows:
+        sheet.append([_cell(sheet, value) for value in _cells(table, row, names)])
 
 
 def _cells(table: Table, row: Any, names: dict[UUID, str]) -> list[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -18,7 +19,7 @@ from app.fields.values import has_value
 from app.skills.forms.models import FormSubmission
 from app.skills.forms.sheets import title_of
 from app.skills.forms.submissions import Wanted, each_form_version, next_submissions
-from app.spreadsheets import BYTE_ORDER_MARK, csv_lines
+from app.spreadsheets import BYTE_ORDER_MARK, WRITING, csv_lines
 
 Transaction = Callable[[], AbstractContextManager[ScopedSession]]
 Key = tuple[str, str]
@@ -38,18 +39,21 @@ def write_csv(
     """The submissions that fit, as lines of CSV.
 
     A few at a time and each time in a transaction of its own, so that neither memory nor a
-    connection is held for as long as somebody downloads.
+    connection is held for as long as somebody downloads. They are put into words in a thread of
+    the system, since others' pages would wait for it.
     """
     with transaction() as session:
-        columns = columns_of(each_form_version(session, wanted, zone), language)
+        forms = each_form_version(session, wanted, zone)
+    columns = WRITING.run(partial(columns_of, forms, language))
     yield BYTE_ORDER_MARK + csv_lines([_headings(columns)])
+    lines = _Lines(columns, zone, language)
     last: FormSubmission | None = None
     while True:
         with transaction() as session:
             found = next_submissions(session, wanted, zone, last)
         if not found:
             return
-        yield csv_lines([_line(each, columns, zone, language) for each in found])
+        yield WRITING.run(partial(lines.write, found))
         last = found[-1]
 
 
@@ -75,23 +79,35 @@ def _headings(columns: Sequence[Column]) -> list[str]:
     return [*facts, *(column.heading for column in columns)]
 
 
-def _line(
-    submission: FormSubmission, columns: Sequence[Column], zone: ZoneInfo, language: str
-) -> list[str]:
-    slug = submission.form["slug"]
-    cells = {
-        (slug, field.name): plain(field, submission.values.get(field.name), language)
-        for field in _shown(submission)
-    }
-    return [
-        submission.reference,
-        title_of(submission.form, language),
-        submission.submitter,
-        f"{submission.submitted_at.astimezone(zone):%Y-%m-%d %H:%M}",
-        str(submission.template_version),
-        *(cells.get(column.key, "") for column in columns),
-    ]
+class _Lines:
+    """Writes submissions as lines; the fields of a form are read once for many of them."""
 
+    def __init__(self, columns: Sequence[Column], zone: ZoneInfo, language: str) -> None:
+        self._columns = columns
+        self._zone = zone
+        self._language = language
+        self._last: tuple[Mapping[str, Any], Sequence[FormField]] = ({}, ())
 
-def _shown(submission: FormSubmission) -> list[FormField]:
-    return shown_fields(read_fields(submission.form["fields"]), submission.values)
+    def write(self, submissions: Sequence[FormSubmission]) -> str:
+        """The lines of CSV of some submissions."""
+        return csv_lines([self._line(each) for each in submissions])
+
+    def _line(self, submission: FormSubmission) -> list[str]:
+        slug = submission.form["slug"]
+        cells = {
+            (slug, field.name): plain(field, submission.values.get(field.name), self._language)
+            for field in shown_fields(self._fields(submission.form), submission.values)
+        }
+        return [
+            submission.reference,
+            title_of(submission.form, self._language),
+            submission.submitter,
+            f"{submission.submitted_at.astimezone(self._zone):%Y-%m-%d %H:%M}",
+            str(submission.template_version),
+            *(cells.get(column.key, "") for column in self._columns),
+        ]
+
+    def _fields(self, form: Mapping[str, Any]) -> Sequence[FormField]:
+        if form != self._last[0]:
+            self._last = (form, read_fields(form["fields"]))
+        return self._last[1]

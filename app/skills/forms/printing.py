@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Mapping
-from contextvars import copy_context
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any
@@ -64,8 +63,7 @@ def make_pdf(sheet: Sheet, read_file: ReadFile) -> bytes:
         if line.has_pictures
         for each in line.files
     }
-    # What it says is in the language of the request, wherever it is made.
-    return _PRINTERS.run(partial(copy_context().run, _make, sheet, pictures))
+    return _PRINTERS.run(partial(_make, sheet, pictures))
 
 
 def _make(sheet: Sheet, pictures: Mapping[str, bytes | None]) -> bytes:

@@ -17,7 +17,8 @@ from app.errors import NotFound
 from app.skills.forms.models import FormSubmission
 
 PAGE = 50
-AT_ONCE = 200
+# Of a table, between two readings of the database: each may hold some hundred KB of answers.
+AT_ONCE = 50
 EDITORS = ("manager", "admin")
 LONGEST_SEARCH = 100
 

@@ -16,7 +16,7 @@ from app.db import new_id
 from app.errors import ComandaError, Conflict, InvalidInput, NotFound
 from app.extensions import limit_person, services
 from app.issued_ids import own_id
-from app.markdown import render_house_text
+from app.markdown import preview_house_text
 from app.skills.knowledge import editors
 from app.skills.knowledge.editing import (
     LONGEST_BODY,
@@ -142,7 +142,7 @@ def preview() -> ResponseReturnValue:
     language = "es" if request.args.get("language") == "es" else "en"
     body = request.form.get(f"body_{language}", "")[:LONGEST_BODY]
     return render_template(
-        "library/edit/_preview.html", language=language, html=render_house_text(body)
+        "library/edit/_preview.html", language=language, html=preview_house_text(body)
     )
 
 
@@ -313,7 +313,9 @@ def _page(draft: SectionDraft, **context: Any) -> str:
     return render_template(
         "library/edit/section.html",
         draft=draft,
-        previews={each: render_house_text(getattr(draft, f"body_{each}")) for each in ("en", "es")},
+        previews={
+            each: preview_house_text(getattr(draft, f"body_{each}")) for each in ("en", "es")
+        },
         kinds=SECTION_KIND_NAMES,
         shown=shown,
         person=current_user.user_id,
