@@ -582,8 +582,10 @@ def test_two_thousand_messages_cost_a_page_no_more_than_forty(
             messages = latest_messages(session, thread_id, 31)
             places(session, messages)
             costs.append((len(rows), max(rows), tuples_read(session) - before))
-    assert costs[0] == costs[1]
-    assert costs[0][2] < 5 * 31
+    assert costs[0][:2] == costs[1][:2]
+    # Far fewer than there are; how many exactly depends on what the table's index still holds
+    # of rows that are gone.
+    assert all(tuples < 5 * 31 for _, _, tuples in costs)
 
 
 def test_a_turn_in_a_long_conversation_reads_no_more_than_in_a_short_one(
