@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from functools import lru_cache, partial
+from itertools import groupby
+from operator import itemgetter
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from flask_babel import gettext as _
@@ -18,11 +20,28 @@ from app.fields.display import plain
 from app.fields.values import has_value
 from app.skills.forms.models import FormSubmission
 from app.skills.forms.sheets import title_of
-from app.skills.forms.submissions import Wanted, each_form_version, next_submissions
+from app.skills.forms.submissions import (
+    FormKey,
+    Wanted,
+    list_form_versions,
+    load_form,
+    next_submissions,
+)
 from app.spreadsheets import BYTE_ORDER_MARK, WRITING, csv_lines
 
 Transaction = Callable[[], AbstractContextManager[ScopedSession]]
 Key = tuple[str, str]
+# A form may be some MB, and a house has had some dozens of versions.
+FORMS_KEPT = 32
+
+
+@dataclass(frozen=True)
+class Form:
+    """What a table needs of one version of a form."""
+
+    slug: str
+    title: str
+    fields: Sequence[FormField]
 
 
 @dataclass(frozen=True)
@@ -43,31 +62,36 @@ def write_csv(
     the system, since others' pages would wait for it.
     """
     with transaction() as session:
-        forms = each_form_version(session, wanted, zone)
-    columns = WRITING.run(partial(columns_of, forms, language))
-    yield BYTE_ORDER_MARK + csv_lines([_headings(columns)])
-    lines = _Lines(columns, zone, language)
+        forms = _Forms(transaction, language, list_form_versions(session, wanted, zone))
+    columns = columns_of(forms.each(), language)
+    yield BYTE_ORDER_MARK + WRITING.run(lambda: csv_lines([_headings(columns)]))
     last: FormSubmission | None = None
     while True:
         with transaction() as session:
             found = next_submissions(session, wanted, zone, last)
         if not found:
             return
-        yield WRITING.run(partial(lines.write, found))
-        last = found[-1]
+        for key, rows in groupby(found, key=itemgetter(0)):
+            same = [submission for _key, submission in rows]
+            lines = _Lines(forms.get(key, same[0].id), columns, zone, language)
+            yield WRITING.run(partial(lines.write, same))
+        last = found[-1][1]
 
 
-def columns_of(forms: Sequence[Mapping[str, Any]], language: str) -> list[Column]:
+def columns_of(forms: Iterable[Form], language: str) -> list[Column]:
     """The columns of forms in all their versions, each field once, headed as the latest says.
 
     Fields of several forms are headed by their form too.
     """
-    titles = {form["slug"]: title_of(form, language) for form in forms}
+    titles: dict[str, str] = {}
     headings: dict[Key, str] = {}
     for form in forms:
-        for field in read_fields(form["fields"]):
-            if has_value(field):
-                headings[form["slug"], field.name] = field.label.text(language)
+        titles[form.slug] = form.title
+        headings |= {
+            (form.slug, field.name): field.label.text(language)
+            for field in form.fields
+            if has_value(field)
+        }
     return [
         Column(key, f"{titles[key[0]]}: {heading}" if len(titles) > 1 else heading)
         for key, heading in headings.items()
@@ -79,35 +103,60 @@ def _headings(columns: Sequence[Column]) -> list[str]:
     return [*facts, *(column.heading for column in columns)]
 
 
-class _Lines:
-    """Writes submissions as lines; the fields of a form are read once for many of them."""
+class _Forms:
+    """The forms of a table, read once for many submissions; the last few are kept."""
 
-    def __init__(self, columns: Sequence[Column], zone: ZoneInfo, language: str) -> None:
+    def __init__(
+        self, transaction: Transaction, language: str, versions: dict[FormKey, UUID]
+    ) -> None:
+        self._transaction = transaction
+        self._language = language
+        self._versions = versions
+        self._kept = lru_cache(FORMS_KEPT)(self._read)
+
+    def each(self) -> Iterator[Form]:
+        """All versions that were there at the beginning, the oldest first."""
+        return (self._kept(key) for key in list(self._versions))
+
+    def get(self, key: FormKey, submission_id: UUID) -> Form:
+        """The form of a submission, which may have come since the beginning."""
+        self._versions[key] = submission_id
+        return self._kept(key)
+
+    def _read(self, key: FormKey) -> Form:
+        with self._transaction() as session:
+            content = load_form(session, self._versions[key])
+        title = title_of(content, self._language)
+        return WRITING.run(lambda: Form(content["slug"], title, read_fields(content["fields"])))
+
+
+class _Lines:
+    """Writes submissions of one version of a form as lines."""
+
+    def __init__(
+        self, form: Form, columns: Sequence[Column], zone: ZoneInfo, language: str
+    ) -> None:
+        self._form = form
         self._columns = columns
         self._zone = zone
         self._language = language
-        self._last: tuple[Mapping[str, Any], Sequence[FormField]] = ({}, ())
 
     def write(self, submissions: Sequence[FormSubmission]) -> str:
         """The lines of CSV of some submissions."""
         return csv_lines([self._line(each) for each in submissions])
 
     def _line(self, submission: FormSubmission) -> list[str]:
-        slug = submission.form["slug"]
         cells = {
-            (slug, field.name): plain(field, submission.values.get(field.name), self._language)
-            for field in shown_fields(self._fields(submission.form), submission.values)
+            (self._form.slug, field.name): plain(
+                field, submission.values.get(field.name), self._language
+            )
+            for field in shown_fields(self._form.fields, submission.values)
         }
         return [
             submission.reference,
-            title_of(submission.form, self._language),
+            self._form.title,
             submission.submitter,
             f"{submission.submitted_at.astimezone(self._zone):%Y-%m-%d %H:%M}",
             str(submission.template_version),
             *(cells.get(column.key, "") for column in self._columns),
         ]
-
-    def _fields(self, form: Mapping[str, Any]) -> Sequence[FormField]:
-        if form != self._last[0]:
-            self._last = (form, read_fields(form["fields"]))
-        return self._last[1]

@@ -40,7 +40,7 @@ def submissions() -> ResponseReturnValue:
     session, wanted = db_session(), read_wanted(request.args)
     found, count = list_submissions(session, wanted, current_user.zone)
     language = reader_language()
-    lines = [(each, title_of(each.form, language)) for each in found]
+    lines = [(each, title_of(form, language)) for each, form in found]
     return render_template(
         "forms/submissions.html",
         lines=lines,

@@ -11,16 +11,28 @@ from zoneinfo import ZoneInfo
 
 from sqlalchemy import ColumnElement, Select, Text, cast, func, or_, select, tuple_
 from sqlalchemy.dialects.postgresql import JSONPATH, distinct_on
+from sqlalchemy.orm import defer
 
 from app.db import ScopedSession, read_id
 from app.errors import NotFound
 from app.skills.forms.models import FormSubmission
 
 PAGE = 50
+# Which form, in which version: its address, the version, and whose it is (None: it is gone).
+FormKey = tuple[str, int, UUID | None]
 # Of a table, between two readings of the database: each may hold some hundred KB of answers.
 AT_ONCE = 50
 EDITORS = ("manager", "admin")
 LONGEST_SEARCH = 100
+_FORM_KEY = (
+    FormSubmission.form["slug"].astext,
+    FormSubmission.template_version,
+    FormSubmission.template_id,
+)
+# A form's address and titles. Its fields, like a submission's answers, may be some MB of JSON,
+# which a list of many neither shows nor waits for.
+_HEAD = FormSubmission.form.op("-")("fields")
+Listed = tuple[FormSubmission, dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -63,28 +75,39 @@ def load_submission(session: ScopedSession, submission_id: UUID) -> FormSubmissi
 
 def list_submissions(
     session: ScopedSession, wanted: Wanted, zone: ZoneInfo
-) -> tuple[list[FormSubmission], int]:
-    """A page of the submissions that fit, the newest first, and how many there are."""
+) -> tuple[list[Listed], int]:
+    """A page of the submissions that fit, the newest first, and how many there are.
+
+    Each with its form's address and titles, and neither with the fields nor with the answers.
+    """
     conditions = _conditions(wanted, zone)
     query = _visible(session).where(*conditions)
     count = session.scalar(query.with_only_columns(func.count(FormSubmission.id))) or 0
     page = query.order_by(*NEWEST).limit(PAGE).offset(PAGE * (wanted.page - 1))
-    return list(session.scalars(page)), count
+    return _list(session, page), count
 
 
-def list_own_submissions(session: ScopedSession, most: int) -> list[FormSubmission]:
-    """The last that one has handed in."""
+def list_own_submissions(session: ScopedSession, most: int) -> list[Listed]:
+    """The last that one has handed in, as in a page of all."""
     mine = FormSubmission.user_id == session.scope.user_id
-    return list(session.scalars(_visible(session).where(mine).order_by(*NEWEST).limit(most)))
+    return _list(session, _visible(session).where(mine).order_by(*NEWEST).limit(most))
+
+
+def _list(session: ScopedSession, query: Select[FormSubmission]) -> list[Listed]:
+    unread = [
+        defer(column, raiseload=True) for column in (FormSubmission.form, FormSubmission.values)
+    ]
+    rows = session.execute(query.add_columns(_HEAD).options(*unread))
+    return [(found, head) for found, head in rows]
 
 
 NEWEST = (FormSubmission.submitted_at.desc(), FormSubmission.id.desc())
 
 
 def list_forms_used(session: ScopedSession) -> list[dict[str, Any]]:
-    """The forms of which there are submissions, each as the latest of them has it."""
+    """The addresses and titles of forms of which there are submissions, as the latest has them."""
     slug = FormSubmission.form["slug"].astext
-    query = _visible(session).with_only_columns(FormSubmission.form).ext(distinct_on(slug))
+    query = _visible(session).with_only_columns(_HEAD).ext(distinct_on(slug))
     return list(session.scalars(query.order_by(slug, FormSubmission.submitted_at.desc())))
 
 
@@ -101,31 +124,47 @@ def list_submitters(session: ScopedSession) -> list[tuple[UUID, str]]:
     return sorted(found, key=lambda person: person[1])
 
 
-def each_form_version(
+def list_form_versions(
     session: ScopedSession, wanted: Wanted, zone: ZoneInfo
-) -> list[dict[str, Any]]:
-    """The forms of the submissions that fit, once for each version, the oldest first."""
-    slug, version = FormSubmission.form["slug"].astext, FormSubmission.template_version
-    query = (
-        _visible(session)
-        .where(*_conditions(wanted, zone))
-        .with_only_columns(FormSubmission.form)
-        .ext(distinct_on(slug, version))
-        .order_by(slug, version, FormSubmission.submitted_at)
+) -> dict[FormKey, UUID]:
+    """The forms of the submissions that fit, the oldest version first, each with a submission."""
+    query = _visible(session).where(*_conditions(wanted, zone))
+    rows = (
+        query.with_only_columns(*_FORM_KEY, FormSubmission.id)
+        .ext(distinct_on(*_FORM_KEY))
+        .order_by(*_FORM_KEY, FormSubmission.submitted_at)
     )
-    return list(session.scalars(query))
+    return {
+        (slug, version, template): found for slug, version, template, found in session.execute(rows)
+    }
+
+
+def load_form(session: ScopedSession, submission_id: UUID) -> dict[str, Any]:
+    """The form of a submission, as it was when it was handed in. Else NotFound."""
+    query = _visible(session).where(FormSubmission.id == submission_id)
+    form: dict[str, Any] | None = session.scalar(query.with_only_columns(FormSubmission.form))
+    if form is None:
+        raise NotFound("This form is not there, or it is not yours to see.")
+    return form
 
 
 def next_submissions(
     session: ScopedSession, wanted: Wanted, zone: ZoneInfo, after: FormSubmission | None
-) -> list[FormSubmission]:
-    """Some of the submissions that fit, the oldest first, after one of them; [] at the end."""
+) -> list[tuple[FormKey, FormSubmission]]:
+    """Some of the submissions that fit, the oldest first, after one of them; [] at the end.
+
+    Without their forms, which may be large and are mostly the same: `load_form` has those.
+    """
     query = _visible(session).where(*_conditions(wanted, zone))
     place = tuple_(FormSubmission.submitted_at, FormSubmission.id)
     if after is not None:
         query = query.where(place > (after.submitted_at, after.id))
-    ordered = query.order_by(FormSubmission.submitted_at, FormSubmission.id)
-    return list(session.scalars(ordered.limit(AT_ONCE)))
+    ordered = query.order_by(FormSubmission.submitted_at, FormSubmission.id).limit(AT_ONCE)
+    rows = ordered.add_columns(*_FORM_KEY).options(defer(FormSubmission.form, raiseload=True))
+    return [
+        ((slug, version, template), found)
+        for found, slug, version, template in session.execute(rows)
+    ]
 
 
 def _visible(session: ScopedSession) -> Select[FormSubmission]:

@@ -43,7 +43,7 @@ def index() -> ResponseReturnValue:
         found=found,
         wanted=wanted,
         drafts=list_open_work(session, MOST_DRAFTS),
-        sent=[(each, title_of(each.form, reader_language())) for each in sent],
+        sent=[(each, title_of(form, reader_language())) for each, form in sent],
         gone=request.args.get("gone"),
         **_reader(),
     )
