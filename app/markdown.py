@@ -47,9 +47,9 @@ _LINK = re.compile(
 _BARE_LINK = re.compile(r"<((?:https?|mailto|tel):[^>\s]{1,400})>")
 _STRESS = re.compile(r"(?<!\\)(?:`+|~~|(?<=\S)\*+|\*+(?=\S)|(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w))")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
-_drawing = RealThreads(2)
+_DRAWING = RealThreads(2)
 # What an editor draws again at each change never stands before what readers wait for.
-_previewing = RealThreads(1)
+_PREVIEWING = RealThreads(1)
 
 
 class _RenderedTexts:
@@ -108,14 +108,14 @@ def render_house_text(text: str, marks: tuple[str, str] | None = None) -> Markup
     """
     if len(text) < LONG_TEXT:
         return _draw_house_text(text, marks)
-    return _drawing.run(lambda: _draw_house_text(text, marks))
+    return _DRAWING.run(lambda: _draw_house_text(text, marks))
 
 
 def preview_house_text(text: str) -> Markup:
     """The same for who is still writing it."""
     if len(text) < LONG_TEXT:
         return _draw_house_text(text, None)
-    return _previewing.run(lambda: _draw_house_text(text, None))
+    return _PREVIEWING.run(lambda: _draw_house_text(text, None))
 
 
 def _draw_house_text(text: str, marks: tuple[str, str] | None) -> Markup:

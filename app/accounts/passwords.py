@@ -16,7 +16,7 @@ SHORTEST = 12
 # Long enough for any sentence, short enough that nobody can keep a core busy with one.
 LONGEST = 256
 # Two threads of 19 MiB a process: sign-ins queue here instead of slowing everybody's stream.
-_hashing = RealThreads(2)
+_HASHING = RealThreads(2)
 
 # The first choice of the OWASP password storage cheat sheet for argon2id.
 _hasher = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
@@ -43,7 +43,7 @@ COMMON = frozenset(_COMMON_TEXT.split())
 
 def hash_password(password: str) -> str:
     """The argon2id hash of a password, in its usual `$argon2id$…` form."""
-    return _hashing.run(lambda: _hasher.hash(_bytes(password)))
+    return _HASHING.run(lambda: _hasher.hash(_bytes(password)))
 
 
 def verify_password(stored: str | None, password: str) -> bool:
@@ -51,7 +51,7 @@ def verify_password(stored: str | None, password: str) -> bool:
     if stored is None:
         hash_password(password)
         return False
-    return _hashing.run(lambda: _matches(stored, password))
+    return _HASHING.run(lambda: _matches(stored, password))
 
 
 def needs_rehash(stored: str) -> bool:

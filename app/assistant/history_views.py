@@ -15,7 +15,6 @@ from flask import (
     redirect,
     render_template,
     request,
-    send_file,
     stream_with_context,
     url_for,
 )
@@ -45,7 +44,7 @@ from app.assistant.history import PAGE_THREADS, delete_thread, find_threads, ren
 from app.db import utc_now
 from app.errors import InvalidInput
 from app.extensions import limit_chat_changes, limit_person, services
-from app.files.access import open_bytes
+from app.files.sending import send_stored
 from app.notifications.services import read_about
 from app.web import choose_language, db_session, is_htmx, release_session, require_role
 
@@ -153,11 +152,7 @@ def cancel() -> ResponseReturnValue:
 def download(export_id: UUID) -> ResponseReturnValue:
     """The file that was made, for its person alone."""
     found = load_ready_export(db_session(), export_id)
-    release_session()
-    content = open_bytes(services().files, found.key)
-    response = send_file(content, "application/zip", as_attachment=True, download_name=_zip_name())
-    response.headers["Cache-Control"] = "no-store"
-    return response
+    return send_stored(found.key, "application/zip", _zip_name())
 
 
 def _export_shown() -> ResponseReturnValue:

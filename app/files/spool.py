@@ -20,7 +20,7 @@ from app.real_threads import RealThreads
 IN_MEMORY_BYTES, MOST_IN_MEMORY = 64 * KIB, 4
 PIECE_BYTES = 64 * KIB
 
-_reading = RealThreads(2)
+_READING = RealThreads(2)
 log = structlog.get_logger()
 
 
@@ -91,6 +91,6 @@ def size_of(file: IO[bytes]) -> int:
 def digest_of(file: IO[bytes]) -> str:
     """The SHA-256 of a file in hexadecimal; it is left at its beginning."""
     file.seek(0)
-    digest = _reading.run(lambda: hashlib.file_digest(file, "sha256"))  # type: ignore[arg-type]
+    digest = _READING.run(lambda: hashlib.file_digest(file, "sha256"))  # type: ignore[arg-type]
     file.seek(0)
     return digest.hexdigest()

@@ -25,7 +25,7 @@ from app.real_threads import RealThreads
 # Below this no file is taken: the database may keep its own on the same disk.
 LEAST_FREE_BYTES = 512 * 1024 * 1024
 AWAY = N_("Comanda cannot reach its files just now. Try again in a moment.")
-_writing = RealThreads(2)
+_WRITING = RealThreads(2)
 _NAME = re.compile(r"[0-9a-f]{32}(?:\.[a-z0-9-]{1,32})?")
 
 
@@ -119,7 +119,7 @@ class DiskStorage:
 
     def put(self, name: str, content: bytes | IO[bytes]) -> None:
         # A disk takes its time until it has written a file for good.
-        _writing.run(lambda: self._write(name, as_file(content)))
+        _WRITING.run(lambda: self._write(name, as_file(content)))
 
     def open(self, name: str) -> IO[bytes]:
         return self._path(name).open("rb")

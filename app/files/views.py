@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from http import HTTPStatus
 from typing import Any
 from uuid import UUID
 
-from flask import Blueprint, Response, render_template, request, send_file
+from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_login import current_user
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from app.errors import InvalidInput, NotFound
 from app.extensions import services
-from app.files.access import load_file, open_bytes
+from app.files.access import load_file
 from app.files.kinds import FORM_BYTES, LARGEST_BYTES
 from app.files.pages import file_view
 from app.files.posted_files import allow_files, check_limits, examination, get_posted_files
 from app.files.rules import read_rules
+from app.files.sending import send_stored
 from app.files.storage import preview_of
 from app.files.uploads import store_upload, too_large
-from app.web import db_session, error_response, release_session, require_role
+from app.web import db_session, error_response, require_role
 
 blueprint = Blueprint("files", __name__, url_prefix="/files")
-# Whatever it is, it is not a page: nothing in it is run, and nothing is fetched for it.
-CLOSED = "default-src 'none'; sandbox"
 
 
 @blueprint.url_value_preprocessor
@@ -73,14 +71,9 @@ def upload() -> ResponseReturnValue:
 
 @blueprint.get("/<uuid:file_id>")
 def download(file_id: UUID) -> ResponseReturnValue:
-    """The file itself, to be saved and never shown.
-
-    A storage may take its time, and no connection is kept from others meanwhile.
-    """
+    """The file itself, to be saved and never shown."""
     file = load_file(db_session(), file_id)
-    release_session()
-    content = open_bytes(services().files, file.key)
-    return _closed(send_file(content, file.media_type, as_attachment=True, download_name=file.name))
+    return send_stored(file.key, file.media_type, file.name)
 
 
 @blueprint.get("/<uuid:file_id>/preview")
@@ -89,13 +82,4 @@ def preview(file_id: UUID) -> ResponseReturnValue:
     file = load_file(db_session(), file_id)
     if file.kind != "image":
         raise NotFound("This file is not there, or it is not yours.")
-    release_session()
-    content = open_bytes(services().files, preview_of(file.key))
-    return _closed(send_file(content, file.media_type))
-
-
-def _closed(response: Response) -> Response:
-    response.headers["Content-Security-Policy"] = CLOSED
-    response.headers["Cache-Control"] = "no-store"
-    response.status_code = HTTPStatus.OK
-    return response
+    return send_stored(preview_of(file.key), file.media_type, as_attachment=False)

@@ -73,7 +73,7 @@ def headings() -> list[str]:
 
 def write_csv(table: Table) -> Iterator[str]:
     """The lines of a CSV, some at a time; amounts have a point, dates are year-month-day."""
-    yield BYTE_ORDER_MARK + csv_lines([headings()])
+    yield BYTE_ORDER_MARK + WRITING.run(lambda: csv_lines([headings()]))
     for rows, names in _batches(table):
         yield WRITING.run(partial(_write_lines, table, rows, names))
 

@@ -11,8 +11,8 @@ from flask_login import current_user
 
 from app.errors import InvalidInput, NotFound
 from app.extensions import limit_person, services
-from app.files.access import open_bytes
 from app.files.models import StoredFile
+from app.files.sending import send_stored
 from app.files.storage import preview_of
 from app.skills.expenses.blueprint import blueprint, reader_language
 from app.skills.expenses.exporting import MOST_ROWS, Table, write_csv, write_workbook
@@ -23,9 +23,6 @@ from app.skills.expenses.receipts import load_receipt
 from app.skills.expenses.settings import EDITORS, Ledger, load_ledger
 from app.skills.expenses.telling import told_of
 from app.web import db_session, page_number, release_session, require_role
-
-# Whatever a receipt is, it is not a page: nothing in it is run, and nothing is fetched for it.
-CLOSED = "default-src 'none'; sandbox"
 
 
 def read_address() -> tuple[Ledger, Narrowed]:
@@ -104,13 +101,8 @@ def _file_name(table: Table, ending: str) -> str:
 def receipt(expense_id: UUID) -> ResponseReturnValue:
     """The receipt of an expense that this person may see: a picture to look at, else to save."""
     file = _load_receipt(expense_id)
-    # A storage may take its time, and no connection is kept from others meanwhile.
-    release_session()
-    content = open_bytes(services().files, file.key)
     is_picture = file.kind == "image"
-    return _closed(
-        send_file(content, file.media_type, as_attachment=not is_picture, download_name=file.name)
-    )
+    return send_stored(file.key, file.media_type, file.name, as_attachment=not is_picture)
 
 
 @blueprint.get("/<uuid:expense_id>/receipt/preview")
@@ -119,16 +111,9 @@ def receipt_preview(expense_id: UUID) -> ResponseReturnValue:
     file = _load_receipt(expense_id)
     if file.kind != "image":
         raise NotFound("This expense has no receipt, or it is not yours.")
-    release_session()
-    return _closed(send_file(open_bytes(services().files, preview_of(file.key)), file.media_type))
+    return send_stored(preview_of(file.key), file.media_type, as_attachment=False)
 
 
 def _load_receipt(expense_id: UUID) -> StoredFile:
     session = db_session()
     return load_receipt(session, load_expense(session, expense_id))
-
-
-def _closed(response: Response) -> Response:
-    response.headers["Content-Security-Policy"] = CLOSED
-    response.headers["Cache-Control"] = "no-store"
-    return response

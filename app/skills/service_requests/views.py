@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from flask import Response, redirect, request, send_file, url_for
+from flask import redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
-from app.extensions import services
-from app.files.access import open_bytes
+from app.files.sending import send_stored
 from app.notifications.services import read_about
 from app.skills.service_requests.blueprint import blueprint
 from app.skills.service_requests.pages import own_page, request_page
 from app.skills.service_requests.requests import load_file_of, load_request
-from app.web import db_session, page_number, release_session
+from app.web import db_session, page_number
 
 __all__ = ["blueprint"]
-
-# Whatever it is, it is not a page: nothing in it is run, and nothing is fetched for it.
-CLOSED = "default-src 'none'; sandbox"
 
 
 @blueprint.get("")
@@ -47,15 +43,4 @@ def show(request_id: UUID) -> ResponseReturnValue:
 def file(request_id: UUID, file_id: UUID) -> ResponseReturnValue:
     """A file of a request, to be saved and never shown."""
     found = load_file_of(db_session(), request_id, file_id)
-    # A storage may take its time, and no connection is kept from others meanwhile.
-    release_session()
-    content = open_bytes(services().files, found.key)
-    return _closed(
-        send_file(content, found.media_type, as_attachment=True, download_name=found.name)
-    )
-
-
-def _closed(response: Response) -> Response:
-    response.headers["Content-Security-Policy"] = CLOSED
-    response.headers["Cache-Control"] = "no-store"
-    return response
+    return send_stored(found.key, found.media_type, found.name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -28,6 +29,7 @@ from tests.skills.forms.filling import (
     submissions_of,
     submit,
 )
+from tests.statements import noted_statements
 
 
 @pytest.fixture
@@ -179,6 +181,37 @@ def test_a_large_table_is_whole(database: Database, member: Member, manager: Che
     heads, *lines = table(manager)
     assert [line[5] for line in lines] == [f"Case {number}" for number in range(1, 451)]
     assert heads[5] == "What happened"
+
+
+def test_in_a_table_each_form_is_read_once_though_they_alternate(
+    owner: Database, database: Database, member: Member, manager: CheckedClient
+) -> None:
+    add_submissions(database, member, 60)
+    with owner.transaction() as session:
+        of_group = update(FormSubmission).where(FormSubmission.group_id == member.group_id)
+        for remainder, slug in enumerate(("alpha", "beta")):
+            heading = {"label": {"en": f"Of {slug}", "es": ""}}
+            form = {"slug": slug, "title_en": slug, "title_es": "", "fields": [WHAT | heading]}
+            some = of_group.where(FormSubmission.number % 2 == remainder)
+            session.execute(some.values(form=form))
+    with noted_statements() as statements:
+        heads, *lines = table(manager)
+    assert heads[5:] == ["alpha: Of alpha", "beta: Of beta"]
+    assert [line[5:] for line in lines[:3]] == [["", "Case 1"], ["Case 2", ""], ["", "Case 3"]]
+    assert len(lines) == 60
+    assert len([each for each in statements if "SELECT form_submissions.form \n" in each]) == 2
+
+
+def test_a_list_reads_neither_the_fields_nor_the_answers(
+    database: Database, member: Member, manager: CheckedClient
+) -> None:
+    add_submissions(database, member, 3)
+    with noted_statements() as statements:
+        assert len(references(manager.page("/forms/submissions/"))) == 3
+    asked = [each for each in statements if "FROM form_submissions" in each]
+    assert asked
+    whole = re.compile(r"form_submissions\.(values|form\b(?! -| ->>))")
+    assert not [each for each in asked if whole.search(each)]
 
 
 def text_of(content: bytes) -> tuple[int, str]:
