@@ -20,6 +20,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 FORMAT = 1
 MANIFEST = "manifest.json"
+# A line for each file: this is enough for some hundred thousand.
+LARGEST_MANIFEST = 64 * 1024 * 1024
 DUMP = "database.dump"
 FILES = "files/"
 CHUNK = 1024 * 1024
@@ -151,12 +153,14 @@ def open_archive(path: Path) -> Iterator[Reader]:
 
 def _read_manifest(archive: zipfile.ZipFile, path: Path) -> Manifest:
     try:
+        if archive.getinfo(MANIFEST).file_size > LARGEST_MANIFEST:
+            raise BackupError(f"{path} has a list of contents that is too long to be one")
         facts = json.loads(archive.read(MANIFEST))
         if isinstance(facts, dict) and isinstance(facts.get("format"), int):
             if facts["format"] > FORMAT:
                 raise BackupError(f"{path} was made by a newer Comanda; restore it with that one")
             return Manifest.model_validate(facts)
-    except (KeyError, ValueError, ValidationError):
+    except (KeyError, ValueError, ValidationError, RecursionError):
         pass
     raise BackupError(f"{path} is not a backup of Comanda, or its list of contents is damaged")
 

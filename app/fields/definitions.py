@@ -18,6 +18,10 @@ from app.fields.patterns import compile_pattern
 
 MOST_FIELDS = 100
 MOST_OPTIONS = 100
+# Of a whole form, so that no page and no table of it is a matter of seconds: options in all its
+# fields together, and characters in all that stands in it.
+MOST_OPTIONS_IN_ALL = 1_000
+MOST_CHARACTERS = 500_000
 MIB = 1024 * 1024
 LARGEST_FILE_MIB = 20
 NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")

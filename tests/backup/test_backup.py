@@ -185,6 +185,11 @@ def edit_manifest(file: Path, **changes: object) -> None:
     copy.replace(file)
 
 
+def nest_manifest(file: Path) -> None:
+    with zipfile.ZipFile(file, "w") as new:
+        new.writestr(MANIFEST, "[" * 100_000)
+
+
 def cut_short(file: Path) -> None:
     os.truncate(file, file.stat().st_size // 2)
 
@@ -207,6 +212,8 @@ BAD: dict[str, tuple[Callable[[Path], None], str]] = {
     "newer format": (lambda file: edit_manifest(file, format=99), "newer Comanda"),
     "newer schema": (lambda file: edit_manifest(file, revision="99990101_0000"), "newer Comanda"),
     "newer server": (lambda file: edit_manifest(file, postgres=99), "PostgreSQL 99"),
+    "endless list": (lambda file: edit_manifest(file, spoiled=" " * 65 * 1024 * 1024), "too long"),
+    "deep list": (nest_manifest, "list of contents is damaged"),
     "other contents": (lambda file: edit_manifest(file, members={}), "damaged"),
 }
 

@@ -11,7 +11,7 @@ from typing import TypeVar
 from app.errors import InvalidInput
 from app.fields.building.rows import MOST_ROWS, NEW, Form, Row, load_row, new_row, read_open_row
 from app.fields.building.types import EVERYTHING, Kit
-from app.fields.definitions import MOST_FIELDS
+from app.fields.definitions import MOST_CHARACTERS, MOST_FIELDS, MOST_OPTIONS_IN_ALL
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,16 +42,29 @@ def read_rows(form: Form, kit: Kit = EVERYTHING) -> tuple[Row, ...]:
     """The rows that stand on the page.
 
     Raises:
-        InvalidInput: they are not what the page sends.
+        InvalidInput: they are not what the page sends, or more than a form holds.
     """
     carried = form.getlist("row")
     if len(carried) > MOST_ROWS:
         raise InvalidInput("A form has at most %(limit)s fields.", limit=MOST_FIELDS)
+    if sum(map(len, carried)) > MOST_CHARACTERS:
+        raise InvalidInput(
+            "All that stands in a form has at most %(limit)s characters. Shorten it, or make two"
+            " forms of it.",
+            limit=f"{MOST_CHARACTERS:,}",
+        )
     rows = [load_row(text, kit) for text in carried]
     if len({row.key for row in rows}) < len(rows):
         raise InvalidInput("This request could not be read. Reload the page and try again.")
     open_key = form.get("open", "")
-    return tuple(read_open_row(row, form, kit) if row.key == open_key else row for row in rows)
+    rows = [read_open_row(row, form, kit) if row.key == open_key else row for row in rows]
+    if sum(len(row.options) for row in rows if not row.is_removed) > MOST_OPTIONS_IN_ALL:
+        raise InvalidInput(
+            "The fields of a form have at most %(limit)s choices together. Take some out, or make"
+            " two forms of it.",
+            limit=f"{MOST_OPTIONS_IN_ALL:,}",
+        )
+    return tuple(rows)
 
 
 def act(work: Work, do: str, kit: Kit = EVERYTHING) -> Work:

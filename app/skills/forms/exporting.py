@@ -31,8 +31,8 @@ from app.spreadsheets import BYTE_ORDER_MARK, WRITING, csv_lines
 
 Transaction = Callable[[], AbstractContextManager[ScopedSession]]
 Key = tuple[str, str]
-# A form may be some MB, and a house has had some dozens of versions.
-FORMS_KEPT = 32
+# A form may be a few MB as it is read; a house has some handfuls that are sent again and again.
+FORMS_KEPT = 8
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class _Forms:
 
     def each(self) -> Iterator[Form]:
         """All versions that were there at the beginning, the oldest first."""
-        return (self._kept(key) for key in list(self._versions))
+        return map(self._kept, list(self._versions))
 
     def get(self, key: FormKey, submission_id: UUID) -> Form:
         """The form of a submission, which may have come since the beginning."""

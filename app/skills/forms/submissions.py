@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Any
@@ -18,8 +18,9 @@ from app.errors import NotFound
 from app.skills.forms.models import FormSubmission
 
 PAGE = 50
-# Which form, in which version: its address, the version, and whose it is (None: it is gone).
-FormKey = tuple[str, int, UUID | None]
+# Which form, in which version: its address, the version, whose it is (None: it is gone), and its
+# titles, which may be changed while somebody fills in the version before.
+FormKey = tuple[str, int, UUID | None, str, str]
 # Of a table, between two readings of the database: each may hold some hundred KB of answers.
 AT_ONCE = 50
 EDITORS = ("manager", "admin")
@@ -28,6 +29,8 @@ _FORM_KEY = (
     FormSubmission.form["slug"].astext,
     FormSubmission.template_version,
     FormSubmission.template_id,
+    FormSubmission.form["title_en"].astext,
+    FormSubmission.form["title_es"].astext,
 )
 # A form's address and titles. Its fields, like a submission's answers, may be some MB of JSON,
 # which a list of many neither shows nor waits for.
@@ -134,9 +137,7 @@ def list_form_versions(
         .ext(distinct_on(*_FORM_KEY))
         .order_by(*_FORM_KEY, FormSubmission.submitted_at)
     )
-    return {
-        (slug, version, template): found for slug, version, template, found in session.execute(rows)
-    }
+    return {_form_key(key): found for *key, found in session.execute(rows)}
 
 
 def load_form(session: ScopedSession, submission_id: UUID) -> dict[str, Any]:
@@ -161,10 +162,12 @@ def next_submissions(
         query = query.where(place > (after.submitted_at, after.id))
     ordered = query.order_by(FormSubmission.submitted_at, FormSubmission.id).limit(AT_ONCE)
     rows = ordered.add_columns(*_FORM_KEY).options(defer(FormSubmission.form, raiseload=True))
-    return [
-        ((slug, version, template), found)
-        for found, slug, version, template in session.execute(rows)
-    ]
+    return [(_form_key(key), found) for found, *key in session.execute(rows)]
+
+
+def _form_key(columns: Sequence[Any]) -> FormKey:
+    slug, version, template, english, spanish = columns
+    return slug, version, template, english or "", spanish or ""
 
 
 def _visible(session: ScopedSession) -> Select[FormSubmission]:

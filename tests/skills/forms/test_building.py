@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -328,6 +329,33 @@ def test_rows_that_no_page_sends_are_refused(
     browser: CheckedClient, template: FormTemplate, row: str
 ) -> None:
     assert browser.post(path_of(template), do="save", version="1", row=row).status_code == 422
+
+
+def choices(key: str, count: int, length: int = 1) -> str:
+    options = [[f"v{n}", f"{n}".zfill(length), ""] for n in range(count)]
+    row = {"key": key, "type": "select", "typed": {"label_en": key}, "options": options}
+    return json.dumps(row)
+
+
+@pytest.mark.fault(45)
+@pytest.mark.parametrize("address", ["", "/preview"])
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([choices(f"new{n}", 100) for n in range(1, 12)], "at most 1,000 choices together"),
+        ([choices(f"new{n}", 100, 500) for n in range(1, 11)], "at most 500,000 characters"),
+    ],
+)
+def test_a_form_of_thousands_of_choices_is_neither_drawn_nor_saved(
+    owner: Database, browser: CheckedClient, template: FormTemplate, address: str,
+    rows: list[str], said: str,
+) -> None:  # fmt: skip
+    work = {"version": "1", "title_en": "Large", "slug": "large", "row": rows}
+    page = browser.post_fragment(path_of(template) + address, 422, do="save", **work)
+    assert said in page.text
+    assert stored(owner, template).version == 1
+    fits = browser.post_fragment(f"{path_of(template)}/preview", **{**work, "row": rows[:8]})
+    assert said not in fits.text
 
 
 def test_managers_look_staff_does_not_and_other_houses_find_nothing(

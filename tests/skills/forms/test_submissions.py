@@ -12,7 +12,7 @@ import pypdfium2
 import pytest
 from flask import Flask
 from PIL import Image
-from sqlalchemy import update
+from sqlalchemy import func, update
 
 from app.db import Database, utc_now
 from app.skills.forms.models import FormSubmission, FormTemplate
@@ -200,6 +200,19 @@ def test_in_a_table_each_form_is_read_once_though_they_alternate(
     assert [line[5:] for line in lines[:3]] == [["", "Case 1"], ["Case 2", ""], ["", "Case 3"]]
     assert len(lines) == 60
     assert len([each for each in statements if "SELECT form_submissions.form \n" in each]) == 2
+
+
+def test_each_line_of_a_table_names_the_form_as_it_was_called_when_it_was_sent(
+    owner: Database, database: Database, member: Member, manager: CheckedClient
+) -> None:
+    add_submissions(database, member, 2)
+    with owner.transaction() as session:
+        session.execute(
+            update(FormSubmission)
+            .where(FormSubmission.group_id == member.group_id, FormSubmission.number == 2)
+            .values(form=FormSubmission.form.op("||")(func.jsonb_build_object("title_en", "Log")))
+        )
+    assert [line[1] for line in table(manager)[1:]] == ["Report", "Log"]
 
 
 def test_a_list_reads_neither_the_fields_nor_the_answers(

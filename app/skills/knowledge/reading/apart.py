@@ -27,7 +27,7 @@ from app.skills.knowledge.reading.result import LIMITS, MEGABYTE, Limits, OnProg
 ROOT = Path(__file__).resolve().parents[4]
 LOOK_EVERY = 0.2  # seconds between two looks at the clock and at whether it was cancelled
 # What is read of a file is held several times over while its import is planned.
-ANSWER_BYTES = 64 * MEGABYTE
+ANSWER_BYTES = 16 * MEGABYTE
 PIECE_BYTES = 64 * 1024
 _SIGNALS = {
     # The processor's time was used up, or the child's own alarm clock rang.
