@@ -16,6 +16,8 @@ from uuid import UUID
 import gevent
 import structlog
 from flask import Response, g, request
+from flask.typing import ResponseReturnValue
+from flask_babel import gettext as _
 from flask_login import AnonymousUserMixin, current_user
 from flask_sse import Message as SseMessage
 from flask_sse import ServerSentEventsBlueprint
@@ -104,6 +106,8 @@ class ThreadEvents(ServerSentEventsBlueprint):
         self.before_request(_take_place)
         self.after_request(_keep_place)
         self.teardown_request(_drop_place)
+        for refused in (TooMany, Unavailable):
+            self.register_error_handler(refused, _refuse)
 
     def stream(self, thread_id: UUID) -> Response:
         """Stream the thread's events after Last-Event-ID, else after `?after=`.
@@ -150,6 +154,15 @@ def _take_place() -> None:
         # The answer is made for nobody: looking up its language would cost what is spared.
         g._login_user = AnonymousUserMixin()
         raise
+
+
+def _refuse(error: ComandaError) -> ResponseReturnValue:
+    """Say so in words alone: hundreds may be refused at once, and drawing a page takes longer."""
+    headers = {"Content-Type": "text/plain; charset=utf-8"}
+    retry_after = getattr(error, "retry_after", None)
+    if retry_after is not None:
+        headers["Retry-After"] = str(retry_after)
+    return str(_(error.message)), error.status, headers
 
 
 def _keep_place(response: Response) -> Response:
