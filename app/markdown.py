@@ -50,6 +50,11 @@ _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _DRAWING = RealThreads(2)
 # What an editor draws again at each change never stands before what readers wait for.
 _PREVIEWING = RealThreads(1)
+# Nor does what a model was made to say.
+_ANSWERING = RealThreads(1)
+# With more signs than these that mean something in Markdown a text takes long to be drawn.
+MOST_SIGNS = 1_500
+_SIGNS = "\n[]!*_`~<&\\|"
 
 
 class _RenderedTexts:
@@ -82,17 +87,26 @@ class _RenderedTexts:
 _rendered = _RenderedTexts(LONGEST_RENDERED)
 
 
+def is_slow_to_draw(text: str) -> bool:
+    """Whether others would notice that this text is drawn."""
+    return sum(map(text.count, _SIGNS)) > MOST_SIGNS
+
+
 def render_model_text(text: str) -> Markup:
-    """HTML for what a model said: no links, no images, no headings above level 3."""
+    """HTML for what a model said: no links, no images, no headings above level 3.
+
+    What is slow to draw is drawn in a thread, since others would wait for it.
+    """
     digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
     known = _rendered.find(digest)
     if known is None:
-        known = _render_model_text(text)
+        slow = is_slow_to_draw(text)
+        known = _ANSWERING.run(lambda: _draw_model_text(text)) if slow else _draw_model_text(text)
         _rendered.add(digest, known)
     return known
 
 
-def _render_model_text(text: str) -> Markup:
+def _draw_model_text(text: str) -> Markup:
     lowered = _LEADING_HASHES.sub(lambda m: "#" * min(6, max(3, len(m[1]) + 1)), text)
     html = markdown_parser().render(lowered)
     clean = nh3.clean(html, tags=TAGS - {"a"}, attributes=_MODEL_ATTRIBUTES, link_rel=None)

@@ -60,8 +60,8 @@ _MARKS = "\u200c\u200d\ufe0e\ufe0f"
 _MARKED = re.compile(
     f"([^{_MARKS}]?)(?=[{_MARKS}])([\ufe0e\ufe0f]?)([\u200c\u200d]?)[{_MARKS}]*", re.DOTALL
 )
-
-
+# More than any name, title or message that is kept.
+LONGEST_LINE = 10_000
 # Nobody writes more marks on one letter; putting a long run of them in order takes the square of
 # its length.
 MOST_MARKS = 8
@@ -96,8 +96,10 @@ def clean_line(text: str) -> str:
     """A name or a title: cleaned, on one line, with single blanks between its words.
 
     A joiner or a selector is dropped where it joins or selects nothing, so that no two names
-    look the same and are not.
+    look the same and are not. What is longer than `LONGEST_LINE` is cut there: it is too long
+    for whoever asked, and reading all of it would keep others waiting.
     """
+    text = text[:LONGEST_LINE]
     bare = _UNWANTED.sub("", _HALVES.sub("", _BLANKS.sub(" ", text)))
     return _BLANKS.sub(" ", _MARKED.sub(_at_work, bare)).strip()
 

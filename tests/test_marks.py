@@ -10,14 +10,17 @@ from flask import Flask
 
 from app.accounts.text import clean_name, fold_email
 from app.assistant.threads import clean_message
+from app.errors import InvalidInput
 from app.folding import fold
-from app.plain_text import MOST_MARKS, compose, shorten_marks
+from app.plain_text import LONGEST_LINE, MOST_MARKS, clean_line, compose, shorten_marks
 from app.retrieval.query_cache import normalise_query
 
 # Marks of two classes in the wrong order, which have to be put in order.
 MARKS = "\u0315\u0300"
 # Seconds; the square of so many marks took minutes.
 SOON = 2.0
+# All readers of a book together; one took nearly two.
+BOOK_SECONDS = 0.5
 
 
 @pytest.mark.fault(38)
@@ -32,6 +35,28 @@ def test_a_message_of_marks_is_read_soon() -> None:
     began = time.process_time()
     clean_message("a" + MARKS * 1_900)
     assert time.process_time() - began < SOON
+
+
+# Of each of these a million was read sign by sign, for seconds, before it was found too long.
+BOOKS = ("a\u200d", "e\u0301", "\U0001f600\u200d", "a")
+
+
+@pytest.mark.fault(46)
+@pytest.mark.parametrize("repeated", BOOKS)
+def test_what_is_far_too_long_is_refused_before_it_is_read(repeated: str) -> None:
+    book = repeated * (2_000_000 // len(repeated))
+    began = time.process_time()
+    with pytest.raises(InvalidInput, match="a message can have"):
+        clean_message(book)
+    with pytest.raises(InvalidInput, match="at most"):
+        clean_name(book)
+    assert fold_email(book) == ""
+    assert len(clean_line(book)) <= LONGEST_LINE
+    assert time.process_time() - began < BOOK_SECONDS
+
+
+def test_what_is_sent_with_runs_of_blanks_and_marks_is_a_message_all_the_same() -> None:
+    assert len(clean_message("word " * 790 + "\n" * 9_000 + "!")) < 4_000
 
 
 def test_of_the_marks_that_people_write_none_is_lost() -> None:

@@ -13,6 +13,7 @@ from gevent import monkey
 monkey.patch_all()
 import gevent
 from contextvars import ContextVar
+from app.markdown import _draw_model_text, render_model_text
 from app.real_threads import RealThreads
 from app.spreadsheets import WRITING, csv_lines
 
@@ -23,6 +24,9 @@ def count():
         turns += 1
         gevent.sleep(0)
 
+# Twice as long as a reply may be, so that it takes some time on any machine.
+reply = " [a*===)" * 5_000
+
 language = ContextVar("language", default="en")
 language.set("es")
 gevent.spawn(count)
@@ -30,7 +34,7 @@ gevent.sleep(0)
 before = turns
 table = [["a;=1" * 2_500] * 20] * 20
 text = {work}
-print(len(text) > 100_000, turns - before > 10, RealThreads(1).run(language.get))
+print(len(text) > 30_000, turns - before > 10, RealThreads(1).run(language.get))
 """
 
 
@@ -49,3 +53,9 @@ def test_others_go_on_while_a_long_table_is_written() -> None:
 
 def test_they_would_wait_if_it_were_written_where_they_are() -> None:
     assert run("csv_lines(table)")[1] == "False"
+
+
+@pytest.mark.fault(46)
+def test_others_go_on_while_a_reply_is_drawn_that_was_made_to_be_slow() -> None:
+    assert run("render_model_text(reply)")[:2] == ["True", "True"]
+    assert run("_draw_model_text(reply)")[1] == "False"

@@ -10,10 +10,17 @@ from app.errors import InvalidInput
 from app.plain_text import clean_line, compose
 
 LONGEST_NAME = 80
+# More than an address or a name has, whatever is in it that is not kept.
+LONGEST_READ = 2_000
 
 
 def fold_email(raw: str) -> str:
-    """The form in which addresses are kept and looked up; of anything, valid or not."""
+    """The form in which addresses are kept and looked up; of anything, valid or not.
+
+    Of what is far too long for an address nothing is left, and nobody waits for it to be read.
+    """
+    if len(raw) > LONGEST_READ:
+        return ""
     printable = (sign for sign in raw if unicodedata.category(sign)[0] != "C")
     return "".join(compose("".join(printable)).split()).lower()
 
@@ -37,7 +44,7 @@ def clean_name(raw: str, *, field: str = "name") -> str:
     Raises:
         InvalidInput: nothing is left of it, or it is longer than 80 characters.
     """
-    name = clean_line(compose(raw))
+    name = clean_line(compose(raw[:LONGEST_READ]))
     if not name:
         raise InvalidInput("Write a name.", field=field)
     if len(name) > LONGEST_NAME:

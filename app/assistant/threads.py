@@ -24,6 +24,8 @@ from app.nlu.control import last_line, may_be_answer, read_answer
 from app.plain_text import clean_line, clean_lines, compose
 
 MESSAGE_LIMIT = 4000
+# Marks and runs of blanks may leave a quarter of what was sent.
+LONGEST_READ = 4 * MESSAGE_LIMIT
 PAGE_MESSAGES = 30
 HISTORY_THREADS = 60
 TITLE_LENGTH = 60
@@ -53,19 +55,26 @@ def clean_message(raw: str) -> str:
     Raises:
         InvalidInput: nothing is left of it, or it is longer than 4,000 characters.
     """
+    # Before anything else reads it: a book of joiners takes seconds.
+    if len(raw) > LONGEST_READ:
+        raise _too_long(raw)
     kept = clean_lines(compose(raw)).strip()
     message = _RUN.sub(lambda run: run[1] or run[2] or run[4], kept)
     if not clean_line(message):
         raise InvalidInput("Write a message first.", field="message")
     if len(message) > MESSAGE_LIMIT:
-        raise InvalidInput(
-            "That is %(length)s characters; a message can have %(limit)s. Shorten it or send it"
-            " in two.",
-            field="message",
-            length=f"{len(message):,}",
-            limit=f"{MESSAGE_LIMIT:,}",
-        )
+        raise _too_long(message)
     return message
+
+
+def _too_long(message: str) -> InvalidInput:
+    return InvalidInput(
+        "That is %(length)s characters; a message can have %(limit)s. Shorten it or send it"
+        " in two.",
+        field="message",
+        length=f"{len(message):,}",
+        limit=f"{MESSAGE_LIMIT:,}",
+    )
 
 
 def load_thread(session: ScopedSession, thread_id: UUID, *, lock: bool = False) -> Thread:

@@ -198,7 +198,9 @@ class Toolbox:
 
     def refuse(self, call: ToolCall) -> ToolOutcome:
         """What a call gets that was one too many; nothing is run."""
-        log.warning("too many calls at once", tool=call.name[:64])
+        # What a model calls a tool that there is not may be words of the conversation.
+        known = call.name if call.name in self.tools else "unknown"
+        log.warning("too many calls at once", tool=known)
         return self._failed("That was too much at once.", "Ask for what you need most.")
 
     def _refused(

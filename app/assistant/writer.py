@@ -31,7 +31,7 @@ from app.assistant.models import Message, Turn, own
 from app.assistant.render import cite_html
 from app.assistant.tool import CitationLedger
 from app.db import ScopedSession
-from app.markdown import BlockSplitter
+from app.markdown import BlockSplitter, is_slow_to_draw
 
 log = structlog.get_logger(__name__)
 
@@ -69,10 +69,6 @@ _HOLD_TURN = (
     )
     .with_for_update()
 )
-# A block with more signs than these that mean something in Markdown takes too long to be drawn
-# while others wait: it is shown as plain words until the reply is done.
-MOST_SIGNS = 1_500
-_SIGNS = "\n[]!*_`~<&\\|"
 # Without these a reader would have another text than the one that is stored.
 MUST_ARRIVE = ("token", "block", RESET)
 
@@ -243,7 +239,8 @@ class ReplyWriter:
             del self._finished[0]
 
     def _draw(self, block: str) -> str:
-        if sum(map(block.count, _SIGNS)) > MOST_SIGNS:
+        # It is shown as plain words until the reply is done.
+        if is_slow_to_draw(block):
             return str(Markup("<p>{}</p>").format(Markup("<br>").join(block.split("\n"))))
         citations = [citation.model_dump(mode="json") for citation in self.ledger.citations]
         return str(cite_html(block, citations, self.claim.reply_id))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from app.assistant.providers.builtin.lexicon import SMALL_TALK, SOFTENERS
 from app.folding import words
@@ -35,6 +36,8 @@ class _Token:
     end: int
 
 
+# Several readers ask for it in each turn.
+@lru_cache(maxsize=256)
 def read_courtesy(message: str) -> Courtesy:
     """Take the small talk off both ends of `message`."""
     tokens = [
