@@ -208,10 +208,10 @@ def _look(
 
 
 def _add_hints(known: dict[str, Any], found: Mapping[str, Any]) -> None:
-    """Take in what a source found; what several want is wanted together, and so are their odds."""
+    """Take in what a source found; what several say of their tools is kept together."""
     together = {
         name: {**known.get(name, {}), **found.get(name, {})}
-        for name in ("wanted", "odds")
+        for name in ("wanted", "odds", "goes_on")
         if name in known or name in found
     }
     known |= {**found, **together}

@@ -27,7 +27,7 @@ def is_crisis(message: str, *, is_answer: bool = False) -> bool:
     if exaggerates(message):
         return False
     least = SURE if is_answer else LIKELIER if reports_accident(message) else LIKELY
-    return read_intents(message)[CRISIS] >= least
+    return read_intents(message, is_answer=is_answer)[CRISIS] >= least
 
 
 def support_in_crisis() -> str:

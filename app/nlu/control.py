@@ -19,8 +19,9 @@ import yaml
 from app.folding import fold, plain_words
 from app.nlu.features import STEM
 from app.nlu.model import CONTROLS, NO_ACT, load_model, number_of_word
-from app.nlu.normalization import MONEY, NUMBER, normalize
+from app.nlu.normalization import normalize
 from app.plain_text import compose
+from app.retrieval.stop_words import STOP_WORDS
 
 Answer = Literal["yes", "no"]
 Act = Literal[
@@ -30,7 +31,7 @@ Act = Literal[
 ListedAct = Literal["why", "go_on", "unknown"]
 ANSWERS = Path(__file__).with_name("answers.yaml")
 # So likely must an act be: a yes lets something be written, a no only leaves it.
-SURE_OF_YES, SURE_OF_NO, SURE = 0.8, 0.6, 0.6
+SURE_OF_YES, SURE_OF_NO, SURE = 0.8, 0.5, 0.5
 _LONGEST = 60  # characters; a longer message says more than yes or no
 _MOST_WORDS = 14
 _WORD = re.compile(r"[^\W_]+|[👍👎👌✅✔❌✖]️?")
@@ -41,6 +42,9 @@ _UNSURE = re.compile(
 )
 
 
+_DIGITS = re.compile(r"\d+(?:[.,:]\d+)*")
+# The pronoun behind what is told to be done: "pídalos" agrees to "¿Pido tus días?".
+_ORDER = re.compile("(?:l[aeo]s?|se)$")
 _PATTERN = "(?:(?:{before}) )*(?:{said})(?: (?:{after}))?"
 
 
@@ -119,30 +123,53 @@ def _listed(message: str) -> Answer | None:
 
 def _learned(message: str, asked: str) -> Answer | None:
     """What a message says that is made of the words of such answers and of its question."""
-    words = _without_filler(normalize(message).split())
-    if not 0 < len(words) <= _MOST_WORDS or MONEY in words or NUMBER in words:
+    words = _without(None, normalize(message).split())
+    if not 0 < len(words) <= _MOST_WORDS or not _numbers(message) <= _numbers(asked):
         return None
-    said = " ".join(words)
-    shares = load_model()[CONTROLS].shares(said, asked)
+    shares = load_model()[CONTROLS].shares(" ".join(words), asked)
+    # What is listed as a yes leaves no doubt, though one of its words may: "claro que sí".
+    others = _without("yes", words, shortest=2)
+    said = " ".join(others)
     doubts, condition = _phrases().doubts, _phrases().condition
     is_doubtful = condition.search(said) or any(doubt in f" {said} " for doubt in doubts)
-    says_no_more = _says_no_more(words, asked)
+    says_no_more = _says_no_more(others, asked)
     if shares["yes"] + shares["submit"] >= SURE_OF_YES and says_no_more and not is_doubtful:
         return "yes"
     return "no" if shares["no"] >= (SURE_OF_NO if says_no_more else SURE_OF_YES) else None
 
 
-def _without_filler(words: Sequence[str]) -> list[str]:
-    """The words that say something; all of them where none does."""
-    filler = {each for each, meaning in _phrases().known.items() if meaning is None}
-    return [word for word in words if (word,) not in filler] or list(words)
+def _numbers(text: str) -> set[str]:
+    return set(_DIGITS.findall(text))
+
+
+def _without(listed: Answer | None, words: Sequence[str], shortest: int = 1) -> list[str]:
+    """The words without listed phrases of one meaning, and of so many words or more.
+
+    All of them where nothing would be left.
+    """
+    phrases, left, at = _phrases(), list[str](), 0
+    while at < len(words):
+        lengths = range(min(phrases.longest, len(words) - at), shortest - 1, -1)
+        known = (n for n in lengths if phrases.known.get(tuple(words[at : at + n]), "") == listed)
+        length = next(known, 0)
+        left += [] if length else [words[at]]
+        at += length or 1
+    return left or list(words)
 
 
 def _says_no_more(words: Collection[str], asked: str) -> bool:
-    """Whether all words are of answers or of the question."""
+    """Whether all words are of answers or of the question, or say nothing by themselves."""
     known = load_model()[CONTROLS].words
-    of_question = {word[:STEM] for word in normalize(asked).split()}
-    return all(number_of_word(word) in known or word[:STEM] in of_question for word in words)
+    question = normalize(asked).split()
+    of_question = {word[:STEM] for word in question} | {word[: STEM - 1] for word in question}
+    return all(
+        number_of_word(word) in known
+        or word in STOP_WORDS
+        or (word,) in _phrases().known
+        or word[:STEM] in of_question
+        or (_ORDER.search(word) and word[: STEM - 1] in of_question)
+        for word in words
+    )
 
 
 # A yes is never taken where there may be more to it.

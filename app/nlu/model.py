@@ -116,9 +116,16 @@ def load_model(path: Path = ARTEFACT) -> Mapping[str, Classifier]:
 
 # Of one message several readers ask, in different places of its turn.
 @lru_cache(maxsize=256)
-def read_intents(message: str) -> Mapping[str, float]:
-    """How likely a message is for each intent, together 1."""
-    return MappingProxyType(load_model()[INTENTS].shares(message))
+def read_intents(message: str, *, is_answer: bool = False) -> Mapping[str, float]:
+    """How likely a message is for each intent, together 1.
+
+    Where it answers nothing, it is no `REPLY`: "the fryer will not light" may be one.
+    """
+    shares = load_model()[INTENTS].shares(message)
+    if not is_answer:
+        left = 1.0 - shares.pop(REPLY, 0.0)
+        shares = {name: share / left for name, share in shares.items()}
+    return MappingProxyType(shares)
 
 
 def digest(folder: Path = FOLDER) -> str:

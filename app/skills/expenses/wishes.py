@@ -25,23 +25,31 @@ LIKELY = 0.4
 CHOOSING = ("update_expense", "delete_expense")
 
 
+# What its sentences were read as speaks for a tool by so much, in log odds.
+READ_ODDS = 1.0
+
+
 def find_wish(session: ScopedSession, moment: Moment) -> Mapping[str, Any]:
     """The hint `wanted` or `reply` for a message that is about the ledger."""
     ledger = load_ledger(session)
     categories = ledger.for_reading()
     changed = _changed(moment, categories, ledger.currency)
     if changed is not None:
-        return {"wanted": changed}
+        return {"wanted": changed, "goes_on": dict.fromkeys(changed, True)}
     told = read_wish_of(moment, categories, ledger.currency)
     wish = told or _intended(moment, categories, ledger.currency)
     if wish is None:
         return {}
+    goes_on = bool(told) and moment.is_going_on
+    odds = {"odds": {wish.tool: READ_ODDS}} if told else {}
     if wish.missing and set(wish.missing) != {"change"}:
         names = [ledger.name_of(each["slug"], moment.language) for each in ledger.offered]
         with force_locale(moment.language):
             reply = ask_for(wish, names)
-        return {"reply": reply} if told else {"reply": reply, "reply_for": wish.tool}
-    return {"wanted": {wish.tool: _arguments_of(wish)}}
+        # What goes on with something open is for this skill; else it must be likely.
+        return {"reply": reply, **({} if goes_on else {"reply_for": wish.tool}), **odds}
+    known = {"goes_on": {wish.tool: True}} if goes_on else {}
+    return {"wanted": {wish.tool: _arguments_of(wish)}, **known, **odds}
 
 
 def _arguments_of(wish: Wish) -> Mapping[str, Any]:

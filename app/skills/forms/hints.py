@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,15 +10,11 @@ from flask_babel import force_locale
 from flask_babel import gettext as _
 
 from app.assistant.parts import Suggestion
+from app.assistant.providers.builtin.slots import make_query
+from app.assistant.providers.builtin.smalltalk import read_courtesy
 from app.db import ScopedSession
 from app.nlu.emergency import Emergency, read_emergency
-from app.nlu.model import read_intents
-from app.skills.forms.asking import (
-    asks_for_form,
-    opens_something,
-    tells_of_event,
-    wanted_words,
-)
+from app.nlu.model import EMERGENCY, read_intents
 from app.skills.forms.naming import (
     FormNames,
     fold_names,
@@ -31,8 +28,16 @@ from app.skills.forms.search import published_forms, rank_by_content
 
 # A chip repeats what was said, so that the form is filled in from it; a message holds 4,000.
 LONGEST_REPEATED = 1_500
+TOOL = "search_forms"
 # With less than this by its words alone, a message is for no form, whatever the forms say.
-POSSIBLE = 0.03
+POSSIBLE = 0.02
+# What a form's whole title says for a form, in log odds.
+TITLED = 1.5
+# With this, the forms' own words counted in, one is offered beside something else.
+OFFERED = 0.05
+LIKELY_ACCIDENT = 0.5
+# With this a form is asked for, whatever is told with it.
+ASKED = 0.5
 # What stands before that in the chip, in either language: the end of the form's title.
 BEFORE_REPEATED = "”: "
 
@@ -40,20 +45,21 @@ BEFORE_REPEATED = "”: "
 def find_wish(
     session: ScopedSession, message: str, language: str
 ) -> tuple[Mapping[str, Any], list[str]]:
-    """The hint `wanted`, where a form is asked for in so many words: the tool and its query."""
+    """The hints `wanted` and `odds`: what to search for, and how much the forms have of it."""
     emergency = read_emergency(message, language)
-    if emergency and not emergency.is_over and (report := _report(session, message, emergency)):
-        return report, []
-    if not (asks_for_form(message) or opens_something(message)):
-        return _odds(session, message), []
+    share = read_intents(message).get(TOOL, 0.0)
+    if emergency and not emergency.is_over and share < ASKED:
+        return _report(session, message, emergency), []
+    if share < POSSIBLE:
+        return {}, []
     names = _load_names(session)
-    if not _is_wish(message, names):
-        return _odds(session, message), []
     named = named_form(message, names)
-    query = title_words(message, named) if named else wanted_words(message)
+    query = title_words(message, named) if named else make_query(read_courtesy(message).rest)
+    odds = _odds(session, message) + TITLED * bool(titled_form(message, names))
+    wanted = {"wanted": {TOOL: {"query": query[:200]}}, "odds": {TOOL: odds}}
     # Of what is over the report comes first that was asked for, and then what was to be done.
     help_ = {"help": emergency.asked} if emergency and emergency.report else {}
-    return {"wanted": {"search_forms": {"query": query[:200]}}, **help_}, []
+    return {**wanted, **help_}, []
 
 
 def _report(session: ScopedSession, message: str, emergency: Emergency) -> Mapping[str, Any]:
@@ -61,25 +67,20 @@ def _report(session: ScopedSession, message: str, emergency: Emergency) -> Mappi
     told = f"{emergency.report} {message}"
     if not emergency.report or not is_clear(rank_by_content(session, told)):
         return {}
-    return {"wanted": {"search_forms": {"query": told[:200]}}}
+    return {"wanted": {TOOL: {"query": told[:200]}}}
 
 
-def _odds(session: ScopedSession, message: str) -> Mapping[str, Any]:
-    """The hint `odds`: what the forms themselves have of the message, where one may be meant."""
-    if read_intents(message).get("search_forms", 0.0) < POSSIBLE:
-        return {}
+def _odds(session: ScopedSession, message: str) -> float:
+    """How much the forms themselves have of the message, in log odds."""
     ranked = rank_by_content(session, message)
-    return {"odds": {"search_forms": odds_of(ranked[0].score if ranked else 0.0)}}
+    return odds_of(ranked[0].score if ranked else 0.0)
 
 
 def offer_form(session: ScopedSession, message: str, language: str) -> Sequence[Suggestion]:
     """A chip to the form that may be wanted for what the message tells of."""
-    if asks_for_form(message) or not tells_of_event(message):
+    if not _may_be_wanted(session, message):
         return ()
-    names = _load_names(session)
-    if _is_wish(message, names):
-        return ()
-    related = related_form(message, names, language)
+    related = related_form(message, _load_names(session), language)
     if related is None:
         return ()
     with force_locale(language):
@@ -91,16 +92,18 @@ def offer_form(session: ScopedSession, message: str, language: str) -> Sequence[
     return (Suggestion(label=related.title, message=said),)
 
 
+def _may_be_wanted(session: ScopedSession, message: str) -> bool:
+    """Whether a form may be wanted beside something else: for an accident, or by its content."""
+    shares = read_intents(message)
+    if shares[EMERGENCY] >= LIKELY_ACCIDENT:
+        return True
+    share = shares.get(TOOL, 0.0)
+    return share >= POSSIBLE and share * math.exp(_odds(session, message)) >= OFFERED
+
+
 def is_repeated(said: str, message: str) -> bool:
     """Whether a message is the chip that was offered for what was said."""
     return message.endswith(BEFORE_REPEATED + said[:LONGEST_REPEATED].strip())
-
-
-def _is_wish(message: str, names: FormNames) -> bool:
-    """Whether a form is asked for: in so many words, or by its whole title."""
-    if asks_for_form(message):
-        return True
-    return opens_something(message) and titled_form(message, names) is not None
 
 
 def _load_names(session: ScopedSession) -> FormNames:

@@ -36,8 +36,10 @@ from app.skills.service_requests.going_on import (
     told_to_model,
 )
 from app.skills.service_requests.reading.intent import (
+    TOOL,
     is_other_trouble,
     named_type,
+    odds_of,
     wants_another,
     wants_request,
 )
@@ -74,10 +76,16 @@ def find_wish(session: ScopedSession, moment: Moment) -> Hints:
     if moment.step is None and emergency and not emergency.is_over:
         return {}
     if not moment.steps and moment.step is None:
+        # Which of all the skills it is for, the assistant decides.
         tree = load_tree(session)
-        is_wanted = bool(tree) and wants_request(moment.message, tree)
-        wanted = _want("suggest_service_request_type", user_query=moment.message)
-        return wanted if is_wanted else {}
+        odds = {"odds": {TOOL: odds_of(moment.message, tree)}}
+        return {**_want(TOOL, user_query=moment.message), **odds} if tree else {}
+    found = _go_on(session, moment)
+    return {**found, "goes_on": dict.fromkeys(found.get("wanted", ()), True)}
+
+
+def _go_on(session: ScopedSession, moment: Moment) -> Hints:
+    """What a message wants of a request that was begun, or of one that is being chosen."""
     around = surroundings(session, moment.language)
     state = state_of(session, moment.steps, around)
     with force_locale(moment.language):
@@ -91,7 +99,7 @@ def find_wish(session: ScopedSession, moment: Moment) -> Hints:
         if state.is_choosing and (found := _choosing(moment.message, tree)):
             return found
         if tree and wants_request(moment.message, tree):
-            return _want("suggest_service_request_type", user_query=moment.message)
+            return _want(TOOL, user_query=moment.message)
     return {}
 
 
@@ -129,7 +137,7 @@ def _choosing(message: str, tree: Sequence[TypeNode]) -> Hints | None:
         return {"lead_back": _("And your request: choose its type above, or name it.")}
     if wants_request(message, tree):
         # Another trouble than the one that the list was shown for is asked about in its place.
-        return _want("suggest_service_request_type", user_query=message)
+        return _want(TOOL, user_query=message)
     found = named_type(message, tree)
     return _want("get_service_request_form", type_id=str(found.id)) if found else None
 
@@ -161,7 +169,7 @@ def _open_request(
     if (about := _about_asking(state, want, language)) is not None:
         return about
     if wants_another(message, state.form.type_id, load_tree(session)):
-        return _want("suggest_service_request_type", user_query=message)
+        return _want(TOOL, user_query=message)
     if state.another:
         return _about_another(want, state, message, around)
     if step.kind == "resolution":
@@ -256,7 +264,7 @@ def _without_values(
     assert state.form is not None
     is_awaited = bool(state.awaited)
     if is_other_trouble(message, load_tree(session), state.form.type_id, is_awaited):
-        return _want("suggest_service_request_type", user_query=message)
+        return _want(TOOL, user_query=message)
     return {"reply": _("I could not read that.") + "\n\n" + _pending(state, language)}
 
 

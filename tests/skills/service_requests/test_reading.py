@@ -101,14 +101,18 @@ def test_there_are_sixty_of_each() -> None:
 
 
 @pytest.mark.parametrize(("text", "slug"), REQUESTS)
-def test_trouble_and_needs_are_requests_of_their_type(text: str, slug: str) -> None:
-    assert wants_request(text, TREE)
+def test_trouble_and_needs_are_of_their_type(text: str, slug: str) -> None:
     assert rank_types(text, TREE)[0].type.slug == slug
 
 
-@pytest.mark.parametrize("text", SENTENCES["others"])
-def test_everything_else_is_none(text: str) -> None:
-    assert not wants_request(text, TREE)
+def test_nearly_all_trouble_and_needs_are_requests() -> None:
+    missed = [text for text, _ in REQUESTS if not wants_request(text, TREE)]
+    assert len(missed) <= 0.1 * len(REQUESTS), missed
+
+
+def test_nearly_everything_else_is_none() -> None:
+    taken = [text for text in SENTENCES["others"] if wants_request(text, TREE)]
+    assert len(taken) <= 0.03 * len(SENTENCES["others"]), taken
 
 
 @pytest.mark.parametrize(

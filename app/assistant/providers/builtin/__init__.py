@@ -21,8 +21,8 @@ from app.assistant.providers.base import (
 )
 from app.assistant.providers.builtin import phrases
 from app.assistant.providers.builtin.compose import compose
-from app.assistant.providers.builtin.decide import Decision, decide, odds_of, wanted_calls
-from app.assistant.providers.builtin.intent import WANTED, IntentIndex, read_evidence
+from app.assistant.providers.builtin.decide import Decision, decide, odds_of
+from app.assistant.providers.builtin.intent import IntentIndex, read_evidence
 from app.assistant.providers.builtin.lines import to_markdown
 from app.assistant.providers.builtin.nonsense import WordShapes
 from app.markdown import join_paragraphs
@@ -89,10 +89,7 @@ class BuiltinProvider:
         """The likeliest tools for the message, as whoever wonders is told of them."""
         index, _ = self._index(request)
         evidence = read_evidence(request.hints)
-        wished = odds_of(request)
-        for call in wanted_calls(request):
-            wished[call.tool] = wished.get(call.tool, 0.0) + WANTED
-        ranking = index.rank(request.messages[-1].text, evidence, bonus=wished)
+        ranking = index.rank(request.messages[-1].text, evidence, bonus=odds_of(request))
         return tuple(ranked.as_candidate() for ranked in ranking[:MOST_EXPLAINED])
 
     def _index(self, request: ModelRequest) -> tuple[IntentIndex, WordShapes]:

@@ -7,16 +7,18 @@ the answer to a tool's result is composed for the question that the tool was cal
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from app.assistant.providers.base import ModelRequest, ToolSpec
 from app.assistant.providers.builtin import phrases
 from app.assistant.providers.builtin.amending import amend
 from app.assistant.providers.builtin.intent import (
-    WANTED,
+    LEAST,
     Evidence,
     IntentIndex,
     Ranked,
@@ -24,8 +26,6 @@ from app.assistant.providers.builtin.intent import (
 )
 from app.assistant.providers.builtin.lexicon import (
     ASKING_WORDS,
-    ELSEWHERE_WORDS,
-    QUESTION_WORDS,
 )
 from app.assistant.providers.builtin.nonsense import WordShapes
 from app.assistant.providers.builtin.questions import wants_without
@@ -35,7 +35,7 @@ from app.assistant.providers.builtin.smalltalk import Courtesy, read_courtesy
 from app.assistant.providers.builtin.words import content_words
 from app.folding import fold, words
 from app.nlu.emergency import call_for_help
-from app.nlu.model import OFF_TOPIC, SMALL_TALK
+from app.nlu.model import OFF_TOPIC, SMALL_TALK, read_intents
 from app.retrieval.embedder import Embedder
 
 MOST_CALLS = 2
@@ -49,15 +49,6 @@ NEARLY = 0.75
 TRUST_IN_CLAUSE, TRUST_IN_FOLLOW_UP = 0.3, 0.3
 FOLLOW_UP_BONUS = 2.5
 DOMAIN_BONUS = 2.5
-# No house's matter: likely to be about something else, or about the moon,
-# while the house's texts have less than this of the question's words.
-STRANGE_COVERAGE = 0.6
-# What no tool is for is said to be that only where it is so likely.
-SURE_OF_OTHERS = 0.4
-# Who asks in so many words means to be answered.
-SURE_OF_OTHERS_ASKING = 0.8
-# Small talk: so much nearer to such phrases than to any example, and no text has its words.
-CHATTY = 0.18
 # What tells a tool that listens nothing.
 FAREWELLS = frozenset(("thanks", "goodbye"))
 # One reading is less than so many times as likely as the next, for so few words and with
@@ -67,6 +58,7 @@ UNSURE, UNSURE_COVERAGE, UNSURE_WORDS = 1.5, 0.3, 2
 KNOWN_COVERAGE = 0.4
 # Where one tool had nothing, another is tried whose documents have this much of the question.
 PROMISING_COVERAGE = 0.5
+POSSIBLE_SHARE, POSSIBLE_COVERAGE = 0.1, 0.3
 
 
 _SUM = re.compile(
@@ -159,33 +151,31 @@ def _help_besides(request: ModelRequest, index: IntentIndex) -> tuple[PlannedCal
 def _agreed(
     wanted: tuple[PlannedCall, ...], request: ModelRequest, index: IntentIndex
 ) -> tuple[PlannedCall, ...]:
-    """The calls that skills have read in the message, unless it is likelier for something else.
+    """Of the calls that skills have read in the message, those that it is for.
 
-    A step of what is open is its skill's alone to read.
+    What goes on with something open is its skill's alone to read; of the others the tool must be
+    likely.
     """
     possible = {tool.name for tool in index.tools}
-    if any(call.tool not in possible for call in wanted) or len(wanted) > 1:
-        return wanted
-    goes_on = bool(request.hints.get("proposal")) or _has_asked(request)
-    if not wanted or goes_on or _is_likeliest(wanted[0].tool, request, index, WANTED):
-        return wanted
-    return ()
+    goes_on = request.hints.get("goes_on") or ()
+    sure = [call for call in wanted if call.tool in goes_on or call.tool not in possible]
+    likely = (call for call in wanted if _is_likeliest(call.tool, request, index))
+    return tuple(sure) or tuple(islice(likely, 1))
 
 
 def _is_for_reply(request: ModelRequest, index: IntentIndex) -> bool:
     """Whether a skill's question is to be asked: of a tool that was not named, if it is likely."""
     tool = request.hints.get("reply_for")
-    # That it may be meant was learned, and not read: it counts once.
-    return not tool or _is_likeliest(str(tool), request, index, 0.0)
+    return not tool or _is_likeliest(str(tool), request, index)
 
 
-def _is_likeliest(tool: str, request: ModelRequest, index: IntentIndex, wished: float) -> bool:
-    evidence = read_evidence(request.hints)
-    odds = odds_of(request)
-    odds[tool] = odds.get(tool, 0.0) + wished
-    ranking = index.rank(request.messages[-1].text, evidence, bonus=odds)
+def _is_likeliest(tool: str, request: ModelRequest, index: IntentIndex) -> bool:
+    """Whether nothing is clearly likelier than this tool, and what is for no tool is not."""
+    text = request.messages[-1].text
+    ranking = index.rank(text, read_evidence(request.hints), bonus=odds_of(request))
     share = next((ranked.share for ranked in ranking if ranked.tool.name == tool), 0.0)
-    return bool(ranking) and share >= NEARLY * ranking[0].share
+    is_near = bool(ranking) and share >= NEARLY * ranking[0].share
+    return is_near and not _likeliest_other(text, ranking, index)
 
 
 def _decide_question(
@@ -198,25 +188,23 @@ def _decide_question(
     """Decide on a message that says more than a courtesy."""
     tools, language = request.tools, request.language
     evidence = read_evidence(request.hints)
-    others = index.other_intents(reading.text)
     if courtesy.kinds and _says_nothing_else(courtesy.rest, evidence):
         said = phrases.small_talk(courtesy.kinds, tools, language)
         return Decision(said, why="small_talk")
-    if not reading.earlier and not request.action:
-        is_strange = _is_strange(reading.text, evidence, others)
-        is_noise = _is_noise(courtesy.rest, evidence, shapes)
-        kind = _small_talk(courtesy.rest, evidence, index, {} if is_noise else others)
-        if kind and not is_strange:
+    alone = not reading.earlier and not request.action
+    ranking = rank_tools(reading, request, index, evidence)
+    if alone:
+        if _is_noise(courtesy.rest, evidence, shapes):
+            return Decision(phrases.not_understood(tools, language), why="not_understood")
+        other = _likeliest_other(reading.text, ranking, index)
+        if other == SMALL_TALK:
+            kind, _lead = index.small_talk(courtesy.rest)
             said = phrases.small_talk((*courtesy.kinds, kind), tools, language)
             return Decision(said, why="small_talk")
-        if is_noise:
-            return Decision(phrases.not_understood(tools, language), why="not_understood")
-        if is_strange:
+        if other == OFF_TOPIC:
             return Decision(phrases.not_of_this_house(tools, language), why="off_topic")
     if not reading.earlier and (calls := _calls_by_clause(reading.text, request, index, evidence)):
         return Decision(calls=calls, why="several")
-    ranking = rank_tools(reading, request, index, evidence)
-    alone = not reading.earlier and not request.action
     if alone and _is_unsure(reading.text, ranking, evidence):
         return Decision(_ask_back(ranking, language), why="unsure")
     call = _plan(ranking, reading.text)
@@ -284,37 +272,19 @@ def _says_nothing_else(rest: str, evidence: Mapping[str, Evidence]) -> bool:
     return all(not found.names and found.coverage < KNOWN_COVERAGE for found in evidence.values())
 
 
-def _small_talk(
-    text: str,
-    evidence: Mapping[str, Evidence],
-    index: IntentIndex,
-    others: Mapping[str, float],
-) -> str:
-    """The kind of small talk it is in words nobody listed; empty where it may be a question."""
-    if any(found.names or found.coverage >= KNOWN_COVERAGE for found in evidence.values()):
-        return ""
-    if not words(text):
-        return ""
-    kind, lead = index.small_talk(text)
-    sure = SURE_OF_OTHERS_ASKING if QUESTION_WORDS & set(words(text)) else SURE_OF_OTHERS
-    return kind if lead > CHATTY or others.get(SMALL_TALK, 0.0) > sure else ""
+def _likeliest_other(text: str, ranking: Sequence[Ranked], index: IntentIndex) -> str:
+    """What no tool is for, where that is likelier than the likeliest tool; else nothing."""
+    if _SUM.search(fold(text)):
+        return OFF_TOPIC
+    others = index.other_intents(text)
+    name = max((OFF_TOPIC, SMALL_TALK), key=lambda each: others[each])
+    return name if math.log(max(others[name], LEAST)) > ranking[0].score else ""
 
 
 def _is_noise(text: str, evidence: Mapping[str, Evidence], shapes: WordShapes) -> bool:
     best = max((found.coverage for found in evidence.values()), default=0.0)
     found = content_words(text) if best >= KNOWN_COVERAGE else ()
     return shapes.is_nonsense(text, found)
-
-
-def _is_strange(text: str, evidence: Mapping[str, Evidence], others: Mapping[str, float]) -> bool:
-    """True for a question that is clearly about no house's matter, and for sums."""
-    if _SUM.search(fold(text)):
-        return True
-    if any(found.names for found in evidence.values()):
-        return False
-    if max((found.coverage for found in evidence.values()), default=0.0) >= STRANGE_COVERAGE:
-        return False
-    return others[OFF_TOPIC] > SURE_OF_OTHERS or bool(ELSEWHERE_WORDS & set(words(text)))
 
 
 def _is_unsure(text: str, ranking: Sequence[Ranked], evidence: Mapping[str, Evidence]) -> bool:
@@ -364,20 +334,26 @@ def _plan(ranking: Sequence[Ranked], question: str) -> PlannedCall | None:
     return None
 
 
-def _promise(found: Evidence) -> float:
-    return found.score + found.coverage
-
-
 def better_place(
     tried: Sequence[str],
     tools: Sequence[ToolSpec],
     evidence: Mapping[str, Evidence],
     question: str,
 ) -> PlannedCall | None:
-    """The tool not tried yet whose documents have most of the question, and the call of it."""
+    """The tool not tried yet whose documents promise most for the question, and the call of it.
+
+    They have most of its words; fewer are enough where the question may well be for the tool.
+    """
+    shares = read_intents(question)
+
+    def promise(tool: ToolSpec) -> float:
+        found, share = evidence[tool.name], shares.get(tool.name, 0.0)
+        least = PROMISING_COVERAGE if share < POSSIBLE_SHARE else POSSIBLE_COVERAGE
+        return found.score + found.coverage + share if found.coverage >= least else 0.0
+
     others = [tool for tool in tools if tool.name not in tried and tool.name in evidence]
-    best = max(others, key=lambda tool: _promise(evidence[tool.name]), default=None)
-    if best is None or evidence[best.name].coverage < PROMISING_COVERAGE:
+    best = max(others, key=promise, default=None)
+    if best is None or not promise(best):
         return None
     arguments = fill_arguments(best.parameters, question)
     return PlannedCall(best.name, arguments, question) if arguments else None

@@ -25,14 +25,13 @@ from app.retrieval.embedder import Embedder
 Scores = NDArray[np.float64]  # one number a tool
 
 # Of a tool that the model knows, by what speaks for it.
-WANTED = 3.6  # its skill has read the wish for it
 EVIDENCE = 1.2  # score of the best document, 0..1
 COVERAGE = 3.4  # share of the question that the best document has, 0..1
 NAMED = 0.4  # a product of the tool is named
 NAMED_ALONE = 1.2  # and none of any other tool
 # What a tool's documents would say to anything; the evidence speaks for it beyond that.
 USUAL = 1.3
-_LEAST = 1e-6  # no class is ruled out by the model alone
+LEAST = 1e-6  # no class is ruled out by the model alone
 # Of a tool that is told by its examples.
 NEAR = 4.0  # mean cosine with the three nearest examples
 SUBJECT = 6.0  # the same, comparing content words only
@@ -144,7 +143,7 @@ class IntentIndex:
         learned = self._shares(question)
         found = trust * self._evidence(evidence)
         added = np.array([(bonus or {}).get(tool.name, 0.0) for tool in self.tools])
-        total = np.log(np.maximum(learned, _LEAST)) + found + added
+        total = np.log(np.maximum(learned, LEAST)) + found + added
         shares = np.exp(total - total.max())
         shares /= shares.sum()
         figures = zip(total, shares, learned, found, added, strict=True)

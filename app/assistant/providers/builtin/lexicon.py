@@ -37,11 +37,6 @@ SMALL_TALK: dict[str, tuple[Phrase, ...]] = {
     kind: _phrases(lines) for kind, lines in _LEXICON["small_talk"].items()
 }
 SOFTENERS = frozenset(_LEXICON["softeners"].split())
-ELSEWHERE_WORDS = frozenset(_LEXICON["elsewhere"]["words"].split())
-ELSEWHERE_EXAMPLES: tuple[str, ...] = (
-    *_LEXICON["elsewhere"]["en"],
-    *_LEXICON["elsewhere"]["es"],
-)
 OPENINGS = _phrases(_FOLLOW_UP["openings"])
 MORE = frozenset(_phrases(_FOLLOW_UP["more"]))
 POINTING_WORDS = frozenset(_FOLLOW_UP["pointing"].split())

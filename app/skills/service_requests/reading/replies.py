@@ -89,16 +89,6 @@ def is_the_new_one(text: str) -> bool:
     return bool(_NEW_ONE.search(plain_words(text)))
 
 
-def asks_besides(text: str) -> bool:
-    """Whether one part of a message asks something outright."""
-    if plain_words(text).endswith(" or what"):
-        return True
-    return any(
-        _ASKS_OUTRIGHT.match(spoken) and len(spoken.split()) >= _FEWEST_ASKED
-        for spoken in map(plain_words, re.split(r"[,.;:!?]+", text))
-    )
-
-
 def cancels(text: str, asked: str = "") -> bool:
     """Whether somebody wants nothing of all this any more."""
     if listed_act(text) == "cancel":
