@@ -12,7 +12,7 @@ from sqlalchemy import func, select
 from app.accounts.models import User
 from app.db import ScopedSession
 from app.skills.forms.building.saving import content_of
-from app.skills.forms.catalog import visible_templates
+from app.skills.forms.catalog import WITHOUT_FIELDS, visible_templates
 from app.skills.forms.models import FormSubmission, FormTemplate, FormTemplateVersion
 
 
@@ -40,8 +40,8 @@ class Step:
 
 
 def list_forms(session: ScopedSession, state: str = "") -> list[Listed]:
-    """The group's forms and the shared ones, in one state or in all of them."""
-    query = visible_templates(session)
+    """The group's forms and the shared ones, in one state or in all of them, without fields."""
+    query = visible_templates(session).options(WITHOUT_FIELDS)
     if state:
         query = query.where(FormTemplate.status == state)
     counts = _count_submissions(session)
