@@ -155,3 +155,5 @@ limit_messages = limit_person("60 per minute", "messages")
 limit_decisions = limit_person("120 per minute", "decisions")
 # What changes a conversation as a whole: its name, whether it is there, the branch that is shown.
 limit_chat_changes = limit_person("120 per minute", "chat changes")
+# What is posted to the builders of forms and of types of requests, and each preview of them.
+limit_building = limit_person("120 per minute", "building")

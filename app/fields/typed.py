@@ -16,15 +16,22 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
-from app.fields.definitions import FILE_TYPES, FormField
+from app.fields.definitions import (
+    FILE_TYPES,
+    FileField,
+    FormField,
+    MultiSelectField,
+    PhotoField,
+)
 from app.fields.values import ADDRESS_PARTS, Value
 
 # Whose stored value says more than what was typed: a whole name, a moment without its zone.
 _SHOWN_AS_READ = ("person", "datetime", "date", "time", "checkbox")
 _TRUE = (True, "true", "on", "1", "yes")
-# Twice what the longest field takes, so that what is too long is seen and can be shortened; and
-# more than any field has options or files.
-LONGEST_TYPED, MOST_LISTED = 10_000, 200
+# Twice what the longest field takes, so that what is too long is seen and can be shortened: of
+# a text, of a part of an address or a name, and of an option or the id of a file or contact.
+# Whatever signs it is made of, no field takes more than 64 KiB.
+LONGEST_TYPED, LONGEST_PART, LONGEST_LISTED = 10_000, 1_000, 60
 _EMPTY: tuple[Any, ...] = ("", [], None)
 
 
@@ -65,17 +72,24 @@ def read_shape(field: FormField, form: TypedForm, shown: Any) -> Any:
 
     A button `pick-NAME` says which of several choices was meant.
     """
-    key, picked = f"v-{field.name}", _bare(form.get(f"pick-{field.name}"))
+    key, picked = f"v-{field.name}", _bare(form.get(f"pick-{field.name}"), LONGEST_LISTED)
     if field.type == "multi_select" or field.type in FILE_TYPES:
-        given = [_bare(each) for each in form.getlist(key)[:MOST_LISTED]] + [picked]
-        return list(dict.fromkeys(each for each in given if each))
+        given = dict.fromkeys(filter(None, (*form.getlist(key), picked)))
+        listed = [_bare(each, LONGEST_LISTED) for each in list(given)[: _most_listed(field)]]
+        return list(dict.fromkeys(filter(None, listed)))
     if field.type == "address":
-        return {part: _bare(form.get(f"{key}-{part}")) for part in ADDRESS_PARTS}
+        return {part: _bare(form.get(f"{key}-{part}"), LONGEST_PART) for part in ADDRESS_PARTS}
     if field.type == "person":
-        return _read_person(
-            _bare(form.get(key)), picked or _bare(form.get(f"{key}-contact")), shown
-        )
+        contact_id = picked or _bare(form.get(f"{key}-contact"), LONGEST_LISTED)
+        return _read_person(_bare(form.get(key), LONGEST_PART), contact_id, shown)
     return picked or _bare(form.get(key))
+
+
+def _most_listed(field: FormField) -> int:
+    """How many values of a list are read: one more than it takes, so that too many are told."""
+    if isinstance(field, MultiSelectField):
+        return len(field.options) + 1
+    return 1 + (field.most if isinstance(field, FileField | PhotoField) else 1)
 
 
 def raw_of(field: FormField, shape: Any) -> Any:
@@ -123,10 +137,10 @@ def _text(held: Any) -> str:
     return "" if held is None else _bare(str(held))
 
 
-def _bare(text: str | None) -> str:
+def _bare(text: str | None, longest: int = LONGEST_TYPED) -> str:
     """A text with line ends of one kind, as long as is taken, without what no database keeps."""
     whole = (text or "").replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
-    return whole[:LONGEST_TYPED]
+    return whole[:longest]
 
 
 def _local_moment(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from werkzeug.datastructures import MultiDict
 
 from app.fields.definitions import FormField, read_fields
 from app.fields.typed import mark_of, raw_of, read_seen, read_shape, shape_of
+from app.fields.values import ADDRESS_PARTS
 from tests.skills.forms.filling import EVERY_TYPE
 
 FIELDS: dict[str, FormField] = {each.type: each for each in read_fields(EVERY_TYPE)}
@@ -81,6 +83,28 @@ def test_what_was_typed_is_kept_as_it_is(type_: str, form: dict[str, str], raw: 
     field = FIELDS[type_]
     shape = read_shape(field, MultiDict(form), shape_of(field, None))
     assert raw_of(field, shape) == raw
+
+
+@pytest.mark.fault(48)
+@pytest.mark.parametrize("type_", FIELDS)
+def test_a_field_keeps_at_most_64_kib_whatever_is_sent(type_: str) -> None:
+    field = FIELDS[type_]
+    long = "\U0001f525" * 20_000
+    keys = ("v-{}", "v-{}-contact", "pick-{}", *(f"v-{{}}-{part}" for part in ADDRESS_PARTS))
+    form: MultiDict[str, str] = MultiDict()
+    for key in keys:
+        form.setlist(key.format(field.name), [f"{n}{long}" for n in range(200)])
+    raw = raw_of(field, read_shape(field, form, shape_of(field, None)))
+    assert len(json.dumps(raw, ensure_ascii=False).encode()) <= 64 * 1024
+    assert not isinstance(raw, list) or len(raw) <= 4
+
+
+def test_one_file_or_choice_too_many_is_kept_and_can_be_told() -> None:
+    for name, most in (("file", 3), ("photo", 3), ("signature", 1), ("multi_select", 2)):
+        values = [f"{n}" * 36 for n in range(8)]
+        form = sent(name, values)
+        shape = read_shape(FIELDS[name], form, shape_of(FIELDS[name], None))
+        assert shape == values[: most + 1]
 
 
 def test_another_name_in_the_field_means_another_person() -> None:

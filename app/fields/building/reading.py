@@ -148,7 +148,8 @@ class _RowReader:
             return Condition(field=self.names[key], test="is_filled")
         values = row.texts("if_values")[:MOST_OPTIONS]
         if on.type in CHOOSING:
-            values = [value for value, *_labels in on.options if value in values]
+            given = frozenset(values)
+            values = [value for value, *_labels in on.options if value in given]
         elif on.type == "checkbox":
             values = [value for value in ("true", "false") if value in values]
         if not values:

@@ -24,8 +24,12 @@ from app.folding import words
 from app.json_text import parse_json
 from app.plain_text import clean_line, clean_value
 
-LONGEST_NAME = 40
+LONGEST_NAME, LONGEST_LABEL = 40, 500
 LONGEST_TYPED = 6_000
+# Of what is typed with commas between, and of a value among them; what is beyond is not read.
+LONGEST_LISTED, LONGEST_VALUE = 20_000, 200
+# More than any type of field has.
+MOST_SETTINGS = 40
 # Those that were removed are there until the form is saved, so that they can come back.
 MOST_ROWS = 2 * MOST_FIELDS
 NEW = "new-"
@@ -99,11 +103,12 @@ def load_row(text: str, kit: Kit = EVERYTHING) -> Row:
 
 def _option(held: Any) -> OptionTexts:
     value, english, spanish = held
-    return str(value)[:60], str(english)[:500], str(spanish)[:500]
+    return str(value)[:60], str(english)[:LONGEST_LABEL], str(spanish)[:LONGEST_LABEL]
 
 
 def _is_sound(row: Row, kit: Kit) -> bool:
     is_new = row.key.startswith(NEW) and row.key.removeprefix(NEW).isdecimal()
+    lists = [value for value in row.typed.values() if isinstance(value, list)]
     texts = [each for value in row.typed.values()
              for each in (value if isinstance(value, list) else [value])]  # fmt: skip
     return (
@@ -111,6 +116,8 @@ def _is_sound(row: Row, kit: Kit) -> bool:
         and len(row.key) <= LONGEST_NAME
         and (is_new or NAME.fullmatch(row.key) is not None)
         and len(row.options) <= MOST_OPTIONS
+        and len(row.typed) <= MOST_SETTINGS
+        and all(len(value) <= MOST_OPTIONS for value in lists)
         and all(isinstance(each, str) and len(each) <= LONGEST_TYPED for each in texts)
     )
 
@@ -169,7 +176,8 @@ def read_open_row(row: Row, form: Form, kit: Kit = EVERYTHING) -> Row:
             names = (f"{setting.name}_en", f"{setting.name}_es")
             typed |= {name: form.get(f"x-{name}", "")[:LONGEST_TYPED] for name in names}
         elif setting.kind == "checks":
-            typed[setting.name] = form.getlist(f"x-{setting.name}")
+            ticked = form.getlist(f"x-{setting.name}")[:MOST_OPTIONS]
+            typed[setting.name] = [each[:LONGEST_VALUE] for each in ticked]
         else:
             typed[setting.name] = form.get(f"x-{setting.name}", "")[:LONGEST_TYPED]
     return replace(row, typed=typed, options=_read_options(form))
@@ -177,11 +185,14 @@ def read_open_row(row: Row, form: Form, kit: Kit = EVERYTHING) -> Row:
 
 def _condition_values(form: Form) -> list[str]:
     """Values that were ticked, or typed with commas between them."""
-    typed = form.get("x-if_typed", "").split(",")
-    given = [*form.getlist("x-if_values"), *typed]
-    return list(dict.fromkeys(filter(None, (clean_line(each)[:200] for each in given))))[
-        :MOST_OPTIONS
-    ]
+    typed = form.get("x-if_typed", "")[:LONGEST_LISTED].split(",")
+    given = [*form.getlist("x-if_values")[:MOST_OPTIONS], *typed][:MOST_OPTIONS]
+    return list(dict.fromkeys(filter(None, (short_line(each, LONGEST_VALUE) for each in given))))
+
+
+def short_line(text: str, longest: int) -> str:
+    """One line of at most so many characters; what is far beyond is not even cleaned."""
+    return clean_line(text[: 2 * longest])[:longest]
 
 
 def _read_options(form: Form) -> tuple[OptionTexts, ...]:
@@ -189,7 +200,7 @@ def _read_options(form: Form) -> tuple[OptionTexts, ...]:
     columns = (form.getlist("o-value"), form.getlist("o-en"), form.getlist("o-es"))
     found: list[OptionTexts] = []
     for held, *labels in list(zip(*columns, strict=False))[:MOST_OPTIONS]:
-        english, spanish = (clean_line(label)[:500] for label in labels)
+        english, spanish = (short_line(label, LONGEST_LABEL) for label in labels)
         if english or spanish:
             taken = {value for value, *_labels in found}
             is_new = not held or held in taken
@@ -200,7 +211,8 @@ def _read_options(form: Form) -> tuple[OptionTexts, ...]:
 
 def make_name(text: str, taken: set[str] | Sequence[str]) -> str:
     """A name for something that is called `text`, unlike those that are taken."""
-    bare = "_".join(word for word in words(text) if word.isascii())[: LONGEST_NAME - 4].strip("_")
+    plain = [word for word in words(text[:LONGEST_LABEL]) if word.isascii()]
+    bare = "_".join(plain)[: LONGEST_NAME - 4].strip("_")
     if not bare or not bare[0].isalpha():
         bare = f"field_{bare}".strip("_")
     name, number = bare, 2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from flask_babel import gettext as _
 
@@ -10,14 +10,29 @@ from app.bilingual import in_language
 from app.differences import Change, compare
 from app.fields.building.rows import Row, new_row
 from app.fields.building.types import CHOOSING, EVERYTHING, SETTINGS, TYPES, Kit, Setting
+from app.real_threads import RealThreads
 
 # Beside a change, so many lines of what stayed are shown.
 AROUND = 4
+# What is shown of a change, and of all in a version, in characters. What is short counts as so
+# many: it is marked as a change of its own.
+LONGEST_CHANGE, MOST_SHOWN, LEAST_COUNTED = 5_000, 20_000, 40
+_WORDING = RealThreads(1)
+# A sentence names so much of the values that a field depends on: a hundred fields may depend on
+# one whose choices are called by hundreds of letters.
+LONGEST_VALUES = 1_000
 
 
-def changes_between(before: str, after: str) -> list[Change]:
-    """How one text became another one, with the lines around what differs."""
-    changes = compare(before, after)
+def changes_between(before: Callable[[], str], after: Callable[[], str]) -> list[Change]:
+    """How one text became another one, with the lines around what differs, as much as is read.
+
+    Both are put into words in a thread: that takes tenths of a second of large ones.
+    """
+    old, new = _WORDING.run(lambda: (before(), after()))
+    return list(_cut(_near_changes(compare(old, new))))
+
+
+def _near_changes(changes: Sequence[Change]) -> list[Change]:
     shown: list[Change] = []
     for place, change in enumerate(changes):
         lines = change.text.split("\n")
@@ -30,6 +45,20 @@ def changes_between(before: str, after: str) -> list[Change]:
         if place < len(changes) - 1:
             shown.append(Change("same", "\n".join(lines[-AROUND:])))
     return shown
+
+
+def _cut(changes: Sequence[Change]) -> Iterator[Change]:
+    """No more than a page shows of changes; a gap stands for what is left out."""
+    left = MOST_SHOWN
+    for change in changes:
+        if left <= 0:
+            yield Change("gap", "")
+            return
+        text = change.text[:LONGEST_CHANGE]
+        yield Change(change.kind, text)
+        if len(text) < len(change.text):
+            yield Change("gap", "")
+        left -= max(len(text), LEAST_COUNTED)
 
 
 def both(english: str, spanish: str) -> str:
@@ -81,7 +110,7 @@ def condition_in_words(row: Row, rows: Mapping[str, Row], language: str = "") ->
     if on is None:
         return ""
     name = on.label(language) if language else _called(on)
-    values = ", ".join(_value_in_words(on, each, language) for each in row.texts("if_values"))
+    values = _values_in_words(on, row.texts("if_values"), language)
     if row.text("if_test") == "is_filled":
         return _("Only if “%(field)s” is filled in", field=name)
     if row.text("if_test") == "is_not":
@@ -89,10 +118,13 @@ def condition_in_words(row: Row, rows: Mapping[str, Row], language: str = "") ->
     return _("Only if “%(field)s” is: %(values)s", field=name, values=values)
 
 
-def _value_in_words(on: Row, value: str, language: str) -> str:
+def _values_in_words(on: Row, values: Sequence[str], language: str) -> str:
+    """What values of a field are called, with commas between, as many as a sentence takes."""
     if on.type == "checkbox":
-        return _("Yes") if value == "true" else _("No")
-    for known, english, spanish in on.options:
-        if known == value:
-            return in_language(language, english, spanish) if language else both(english, spanish)
-    return value
+        return ", ".join(_("Yes") if value == "true" else _("No") for value in values)
+    names = {
+        value: in_language(language, english, spanish) if language else both(english, spanish)
+        for value, english, spanish in on.options
+    }
+    text = ", ".join(names.get(value, value) for value in values)
+    return text if len(text) <= LONGEST_VALUES else f"{text[:LONGEST_VALUES]}…"

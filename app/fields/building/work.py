@@ -5,6 +5,7 @@ Pure: nothing is stored here, and each button gives a new `FieldWork`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -47,17 +48,15 @@ def read_rows(form: Form, kit: Kit = EVERYTHING) -> tuple[Row, ...]:
     carried = form.getlist("row")
     if len(carried) > MOST_ROWS:
         raise InvalidInput("A form has at most %(limit)s fields.", limit=MOST_FIELDS)
-    if sum(map(len, carried)) > MOST_CHARACTERS:
-        raise InvalidInput(
-            "All that stands in a form has at most %(limit)s characters. Shorten it, or make two"
-            " forms of it.",
-            limit=f"{MOST_CHARACTERS:,}",
-        )
+    _check_length(carried)
     rows = [load_row(text, kit) for text in carried]
     if len({row.key for row in rows}) < len(rows):
         raise InvalidInput("This request could not be read. Reload the page and try again.")
     open_key = form.get("open", "")
     rows = [read_open_row(row, form, kit) if row.key == open_key else row for row in rows]
+    # The open row stands in fields of the page, and is as long as these are.
+    _check_length([row.dumped() if row.key == open_key else text
+                   for row, text in zip(rows, carried, strict=True)])  # fmt: skip
     if sum(len(row.options) for row in rows if not row.is_removed) > MOST_OPTIONS_IN_ALL:
         raise InvalidInput(
             "The fields of a form have at most %(limit)s choices together. Take some out, or make"
@@ -65,6 +64,15 @@ def read_rows(form: Form, kit: Kit = EVERYTHING) -> tuple[Row, ...]:
             limit=f"{MOST_OPTIONS_IN_ALL:,}",
         )
     return tuple(rows)
+
+
+def _check_length(carried: Sequence[str]) -> None:
+    if sum(map(len, carried)) > MOST_CHARACTERS:
+        raise InvalidInput(
+            "All that stands in a form has at most %(limit)s characters. Shorten it, or make two"
+            " forms of it.",
+            limit=f"{MOST_CHARACTERS:,}",
+        )
 
 
 def act(work: Work, do: str, kit: Kit = EVERYTHING) -> Work:

@@ -5,11 +5,15 @@ from __future__ import annotations
 from uuid import UUID
 
 from sqlalchemy import Select, or_, select
+from sqlalchemy.orm import defer
 
 from app.db import ScopedSession
 from app.errors import NotFound
 from app.fields.definitions import FormField, read_fields
 from app.skills.forms.models import FormTemplate, FormTemplateVersion
+
+# For lists, which show what forms are called: the fields of all of them are megabytes.
+WITHOUT_FIELDS = defer(FormTemplate.fields, raiseload=True)
 
 
 def visible_templates(session: ScopedSession) -> Select[FormTemplate]:
@@ -36,10 +40,10 @@ def load_template(session: ScopedSession, template_id: UUID) -> FormTemplate:
 
 
 def list_published(session: ScopedSession) -> list[FormTemplate]:
-    """The forms that may be filled in, one for each address."""
+    """The forms that may be filled in, one for each address, without their fields."""
     query = visible_templates(session).where(FormTemplate.status == "published")
     by_slug: dict[str, FormTemplate] = {}
-    for template in session.scalars(query.order_by(FormTemplate.slug)):
+    for template in session.scalars(query.order_by(FormTemplate.slug).options(WITHOUT_FIELDS)):
         by_slug.setdefault(template.slug, template)
     return list(by_slug.values())
 

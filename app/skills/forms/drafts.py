@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,13 +10,14 @@ from uuid import UUID
 
 from sqlalchemy import func, or_, select
 from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import defer
 
-from app.db import ScopedSession, new_id, utc_now
-from app.errors import Conflict, NotFound, TooMany
+from app.db import JsonObject, ScopedSession, new_id, utc_now
+from app.errors import Conflict, InvalidInput, NotFound, TooMany
 from app.fields.checking import check_form, check_values, missing_fields, shown_fields
-from app.fields.definitions import FormField
+from app.fields.definitions import MIB, FormField
 from app.fields.values import Checked
-from app.skills.forms.catalog import fields_at, load_template
+from app.skills.forms.catalog import WITHOUT_FIELDS, fields_at, load_template
 from app.skills.forms.models import FormDraft, FormTemplate
 from app.skills.forms.surroundings import surroundings
 
@@ -23,6 +25,8 @@ from app.skills.forms.surroundings import surroundings
 MOST_KEPT_BEFORE = 5
 # What is longer is kept once.
 LONGEST_KEPT_OFTEN = 1_000
+# What a draft may hold in all, with what its fields held before, as JSON.
+MOST_BYTES = 1024 * 1024
 # Forms that one person may have begun at a time.
 MOST_OPEN = 200
 _BEGUN_WITH = ("id", "thread_id", "group_id", "user_id", "context",
@@ -185,7 +189,10 @@ def find_open_draft(session: ScopedSession, template_id: UUID) -> FormDraft | No
 
 
 def list_open_work(session: ScopedSession, most: int) -> list[tuple[FormDraft, FormTemplate]]:
-    """One's own half-filled forms with what they are forms of, the last changed first."""
+    """One's own half-filled forms with what they are forms of, the last changed first.
+
+    What they hold is not read: a banner in each page needs no more than titles.
+    """
     query = (
         select(FormDraft, FormTemplate)
         .join(FormTemplate, FormTemplate.id == FormDraft.template_id)
@@ -197,6 +204,13 @@ def list_open_work(session: ScopedSession, most: int) -> list[tuple[FormDraft, F
         )
         .order_by(FormDraft.updated_at.desc())
         .limit(most)
+        .options(
+            *(
+                defer(each, raiseload=True)
+                for each in (FormDraft.typed, FormDraft.origins, FormDraft.field_versions)
+            ),
+            WITHOUT_FIELDS,
+        )
     )
     return [(draft, template) for draft, template in session.execute(query)]
 
@@ -229,6 +243,7 @@ def change_fields(
 
     Raises:
         Conflict: it has been handed in or thrown away meanwhile.
+        InvalidInput: the draft would hold more than a draft may.
     """
     require_open(draft)
     template = load_template(session, draft.template_id)
@@ -250,6 +265,7 @@ def change_fields(
             typed[name] = change.raw
         changed.append(name)
     if changed:
+        _check_size(typed, origins, versions)
         draft.typed, draft.origins, draft.field_versions = typed, origins, versions
         draft.version += 1
         draft.updated_at = utc_now()
@@ -282,9 +298,24 @@ def undo_change(session: ScopedSession, draft: FormDraft, name: str, language: s
     return changed
 
 
+def _check_size(*held: JsonObject) -> None:
+    """Nobody makes a draft that is slow to load for everybody else in the same process."""
+    if sum(map(_size, held)) > MOST_BYTES:
+        raise InvalidInput(
+            "This form holds more than %(limit)s MB, which is more than can be saved. Shorten what"
+            " you typed.",
+            limit=MOST_BYTES // MIB,
+        )
+
+
+def _size(value: Any) -> int:
+    """How many bytes a value takes as JSON."""
+    return len(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+
+
 def _is_long(value: Any) -> bool:
     """Whether keeping it several times would make a draft slow to load."""
-    return isinstance(value, str) and len(value) > LONGEST_KEPT_OFTEN
+    return _size(value) > LONGEST_KEPT_OFTEN
 
 
 def _origin(change: Change, before: Any, known: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from flask_babel import gettext as _
 from app.accounts.pages import moment_in_words
 from app.db import ScopedSession, read_id
 from app.errors import ComandaError, InvalidInput, NotFound
+from app.extensions import limit_building
 from app.fields.definitions import Words
 from app.fields.values import clean
 from app.skills.service_requests.blueprints import make_blueprint, may_edit, typed_number
@@ -36,6 +37,7 @@ from app.skills.service_requests.types import (
     add_type,
     kept_content,
     list_steps,
+    load_change,
     lock_tree,
     move_type,
     restore_version,
@@ -43,7 +45,7 @@ from app.skills.service_requests.types import (
     set_active,
 )
 from app.skills.service_requests.writing import hold_alone
-from app.web import db_session, wants_fragment
+from app.web import db_session, page_number, wants_fragment
 
 blueprint = make_blueprint("request_types")
 
@@ -87,6 +89,7 @@ def _names(session: ScopedSession) -> dict[str, str]:
 
 
 @blueprint.post("/")
+@limit_building
 def add() -> ResponseReturnValue:
     """Add a type or a category, or all the usual types."""
     session, form = db_session(), request.form
@@ -121,6 +124,7 @@ def _add_usual() -> ResponseReturnValue:
 
 
 @blueprint.post("/move")
+@limit_building
 def move() -> ResponseReturnValue:
     """Move one type up or down among its neighbours: "up:ID" or "down:ID"."""
     verb, _colon, about = request.form.get("do", "").partition(":")
@@ -141,6 +145,7 @@ def edit(type_id: UUID) -> ResponseReturnValue:
 
 
 @blueprint.post("/<uuid:type_id>")
+@limit_building
 def save(type_id: UUID) -> ResponseReturnValue:
     """Do what a button of the page says; only "save" writes anything."""
     session, do = db_session(), request.form.get("do", "")
@@ -216,6 +221,7 @@ def _edit_page(
 
 
 @blueprint.post("/<uuid:type_id>/archive")
+@limit_building
 def archive(type_id: UUID) -> ResponseReturnValue:
     """Archive a type or a category, or bring it back."""
     to = request.form.get("to", "")
@@ -231,17 +237,36 @@ def archive(type_id: UUID) -> ResponseReturnValue:
 
 @blueprint.get("/<uuid:type_id>/history")
 def history(type_id: UUID) -> ResponseReturnValue:
-    """What was saved when and by whom, what changed each time, and the way back."""
+    """A page of what was saved when and by whom, and the way back."""
+    session, page = db_session(), page_number()
+    type_ = load_type(session, type_id)
+    steps, has_more = list_steps(session, type_, page)
+    return render_template(
+        "requests/admin/history.html",
+        type=type_,
+        steps=steps,
+        newer=url_for(".history", type_id=type_id, page=page - 1) if page > 1 else "",
+        older=url_for(".history", type_id=type_id, page=page + 1) if has_more else "",
+        **_in_common(),
+    )
+
+
+@blueprint.get("/<uuid:type_id>/history/<int(max=1000000):number>")
+def version(type_id: UUID, number: int) -> ResponseReturnValue:
+    """What one version changed; that alone for htmx."""
     session = db_session()
-    type_, names = load_type(session, type_id), _names(session)
-    steps = [
-        (step, what_changed(step.before, step.content, names) if step.before else [])
-        for step in list_steps(session, type_)
-    ]
-    return render_template("requests/admin/history.html", type=type_, steps=steps, **_in_common())
+    type_ = load_type(session, type_id)
+    step, before, after = load_change(session, type_, number)
+    changes = what_changed(before, after, _names(session))
+    if wants_fragment():
+        return render_template("fields/building/_changes.html", changes=changes)
+    return render_template(
+        "requests/admin/history.html", type=type_, steps=[step], changes=changes, **_in_common()
+    )
 
 
 @blueprint.post("/<uuid:type_id>/restore")
+@limit_building
 def restore(type_id: UUID) -> ResponseReturnValue:
     """Make the type again what it was in a version."""
     number = typed_number("number")

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, select
 
 from app.accounts.audit import record
 from app.accounts.models import User
 from app.db import JsonObject, ScopedSession, new_id, utc_now
 from app.errors import Conflict, InvalidInput, NotFound
+from app.fields.building.versions import VERSIONS_A_PAGE, Step, Steps, read_steps
 from app.fields.definitions import Words
 from app.skills.service_requests.catalog import CONTENT, content_of, load_type, load_types
 from app.skills.service_requests.definitions import (
@@ -45,17 +44,6 @@ class StaleType(Conflict):
         super().__init__("Somebody has changed this meanwhile. Look at it again first.")
         self.type = type_
         self.editor = editor
-
-
-@dataclass(frozen=True)
-class Step:
-    """A version: who saved it when, what it holds, and what the one before it held."""
-
-    number: int
-    at: datetime
-    author: str
-    content: Mapping[str, Any]
-    before: Mapping[str, Any] | None
 
 
 def lock_tree(session: ScopedSession) -> list[RequestType]:
@@ -243,25 +231,48 @@ def set_active(session: ScopedSession, type_id: UUID, *, is_active: bool) -> Req
     return type_
 
 
-def list_steps(session: ScopedSession, type_: RequestType) -> list[Step]:
-    """The versions of a type, the latest first."""
+def list_steps(session: ScopedSession, type_: RequestType, page: int = 1) -> Steps:
+    """A page of the versions of a type, the latest first."""
     rows = session.execute(
+        select(RequestTypeVersion.version, RequestTypeVersion.created_at, User.name)
+        .outerjoin(User, User.id == RequestTypeVersion.author_id)
+        .where(*_versions_of(session, type_))
+        .order_by(RequestTypeVersion.version.desc())
+        .offset(VERSIONS_A_PAGE * (page - 1))
+        .limit(VERSIONS_A_PAGE + 1)
+    ).all()
+    if not rows and page == 1:
+        # One that came with the house and was never changed.
+        return Steps([Step(type_.version, type_.updated_at, "", is_first=True)], False)
+    return read_steps([(number, at, author) for number, at, author in rows])
+
+
+def _versions_of(session: ScopedSession, type_: RequestType) -> tuple[ColumnElement[bool], ...]:
+    return (
+        RequestTypeVersion.type_id == type_.id,
+        RequestTypeVersion.group_id == session.scope.group_id,
+    )
+
+
+def load_change(
+    session: ScopedSession, type_: RequestType, number: int
+) -> tuple[Step, JsonObject, JsonObject]:
+    """A version with what the one before it held, and what it holds.
+
+    Raises:
+        NotFound: there is no such version, or none before it.
+    """
+    found = session.execute(
         select(RequestTypeVersion, User.name)
         .outerjoin(User, User.id == RequestTypeVersion.author_id)
-        .where(
-            RequestTypeVersion.type_id == type_.id,
-            RequestTypeVersion.group_id == session.scope.group_id,
-        )
-        .order_by(RequestTypeVersion.version)
-    )
-    steps: list[Step] = []
-    for row, author in rows:
-        before = steps[-1].content if steps else None
-        steps.append(Step(row.version, row.created_at, author or "", row.content, before))
-    if not steps:
-        # One that came with the house and was never changed.
-        steps = [Step(type_.version, type_.updated_at, "", kept_content(type_), None)]
-    return steps[::-1]
+        .where(*_versions_of(session, type_), RequestTypeVersion.version <= number)
+        .order_by(RequestTypeVersion.version.desc())
+        .limit(2)
+    ).all()
+    if len(found) < 2 or found[0][0].version != number:
+        raise NotFound("This version of the type is not there any more.")
+    (after, author), (before, _name) = found
+    return Step(number, after.created_at, author or ""), before.content, after.content
 
 
 def restore_version(

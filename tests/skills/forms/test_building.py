@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import chain
 from typing import Any
 
 import pytest
 from flask import Flask
 from sqlalchemy import select
+from werkzeug.datastructures import MultiDict
 
 from app.db import Database
+from app.errors import InvalidInput
+from app.fields.building.rows import load_row
 from app.fields.definitions import FIELD_TYPES, read_fields
+from app.skills.forms.building.pages import preview
+from app.skills.forms.building.saving import content_of
+from app.skills.forms.building.work import read_work
 from app.skills.forms.models import FormDraft, FormTemplate, FormTemplateVersion
 from tests.factories import CheckedClient, Member, Page, make_user, sign_in
 from tests.skills.forms.filling import (
@@ -21,6 +31,7 @@ from tests.skills.forms.filling import (
     sent_by,
     submit,
 )
+from tests.statements import noted_statements
 
 
 @pytest.fixture
@@ -227,7 +238,10 @@ def test_two_who_save_lose_nothing(
     assert stored(owner, template).title_en == "Theirs"
     assert "Saved as version 3." in press(browser, clash, template, "save").text
     history = browser.page(f"{path_of(template)}/history")
-    assert all(words in history.text for words in ("Version 3 · now", "Bea", "Theirs", "Ada Boss"))
+    assert all(words in history.text for words in ("Version 3 · now", "Bea", "Ada Boss"))
+    changes = browser.page(f"{path_of(template)}/history/3")
+    assert "Theirs" in changes.text and "Mine" in changes.text
+    assert "Ada Boss" in changes.text and "Version 2" not in changes.text
     back = browser.post(f"{path_of(template)}/restore", number="2", version="3")
     assert back.status_code == 303
     assert (stored(owner, template).title_en, stored(owner, template).version) == ("Theirs", 4)
@@ -358,6 +372,131 @@ def test_a_form_of_thousands_of_choices_is_neither_drawn_nor_saved(
     assert said not in fits.text
 
 
+def carried(key: str, type_: str = "text", *options: tuple[str, str, str], **typed: Any) -> str:
+    """A row as the page carries it."""
+    row = {"key": key, "type": type_, "typed": {"label_en": key, **typed}, "options": options}
+    return json.dumps(row)
+
+
+LABELLED = [(f"v{n}", "L" * 450, "M" * 450) for n in range(100)]
+ALL_VALUES = [f"v{n}" for n in range(100)]
+
+
+@pytest.mark.fault(49)
+@pytest.mark.parametrize("address", ["", "/preview"])
+@pytest.mark.parametrize(
+    "work",
+    [
+        {"row": [carried("a")], "open": "a", "x-if_typed": "a," * 1_900_000},
+        {"row": [carried("a")], "open": "a", "x-if_values": ["a" * 9_000] * 400},
+        {"row": [carried("a", "select", *LABELLED[:9]), carried("b", if_field="a",
+                                                                if_values=[""] * 100_000)]},
+        {"row": [carried("a", "select", *LABELLED),
+                 *(carried(f"b{n}", if_field="a", if_values=ALL_VALUES) for n in range(99))]},
+        {"row": [carried("a", **{f"k{n}": "" for n in range(20_000)})]},
+        {"row": [carried(f"new-{n}", label_en="\u0915\u094d" * 300) for n in range(99)]},
+        {"row": [carried("a", "select")], "open": "a",
+         **{f"o-{name}": ["\U0001f468\u200d" * 200] * 100 for name in ("value", "en", "es")}},
+    ],
+    ids=["typed", "ticked", "empty", "all", "settings", "labels", "options"],
+)  # fmt: skip
+def test_whatever_a_builder_is_sent_is_read_in_little_time(
+    browser: CheckedClient, template: FormTemplate, address: str, work: dict[str, Any]
+) -> None:
+    path = path_of(template) + address
+    work = {"version": "1", "title_en": "Large", "slug": "large", "do": "save", **work}
+    page = browser.post(path, htmx=True, **work)
+    began = time.process_time()
+    with browser.client.application.test_request_context(), suppress(InvalidInput):
+        preview(read_work(MultiDict(_pairs(work))), "en")
+    assert time.process_time() - began < 1
+    assert page.status_code in (200, 422) and len(page.text) < 3_000_000
+
+
+def _pairs(work: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for name, value in work.items():
+        yield from ((name, each) for each in (value if isinstance(value, list) else [value]))
+
+
+@pytest.mark.fault(49)
+@pytest.mark.parametrize(
+    "typed", [{"if_values": [""] * 101}, {f"k{n}": "" for n in range(50)}], ids=["list", "settings"]
+)
+def test_a_row_carries_no_more_than_its_page_puts_into_it(typed: dict[str, Any]) -> None:
+    load_row(carried("a", **{name: value[:100] for name, value in list(typed.items())[:30]}))
+    with pytest.raises(InvalidInput):
+        load_row(carried("a", **typed))
+
+
+@pytest.mark.fault(49)
+def test_what_is_typed_into_the_open_row_counts_too(
+    browser: CheckedClient, template: FormTemplate
+) -> None:
+    rows = [carried(f"new{n}", help_en="x" * 5_000) for n in range(90)]
+    work = {"version": "1", "title_en": "Large", "slug": "large", "do": "more", "open": "open"}
+    options = {"o-value": [""] * 100, "o-en": ["e" * 500] * 100, "o-es": ["s" * 500] * 100}
+    row = carried("open", "select")
+    page = browser.post_fragment(path_of(template), 422, **work, row=[*rows, row], **options)
+    assert "at most 500,000 characters" in page.text
+    browser.post_fragment(path_of(template), **work, row=[*rows[:50], row], **options)
+
+
+@pytest.mark.fault(49)
+def test_all_that_is_posted_to_the_builders_counts_together(
+    app: Flask, owner: Database, admin: Member, browser: CheckedClient, template: FormTemplate
+) -> None:
+    posts = [
+        rule.rule.replace("<uuid:template_id>", str(template.id)).replace(
+            "<uuid:type_id>", str(template.id)
+        )
+        for rule in app.url_map.iter_rules()
+        if rule.endpoint.startswith(("form_builder.", "request_types."))
+        and "POST" in (rule.methods or ())
+    ]
+    assert len(posts) == 11
+    for number in range(120):
+        path = posts[2 + number % (len(posts) - 2)]
+        assert browser.post(path, do="nothing").status_code not in (429, 500), path
+    assert {path: browser.post(path).status_code for path in posts} == dict.fromkeys(posts, 429)
+
+
+@pytest.fixture
+def often_saved(owner: Database, template: FormTemplate) -> FormTemplate:
+    """A form that was saved 45 times, with much in it each time."""
+    with owner.transaction() as session:
+        found = session.get(FormTemplate, template.id)
+        assert found
+        for number in range(1, 46):
+            label = {"en": f"{number} " + "x" * 400, "es": ""}
+            fields = [{"type": "text", "name": f"f{n}", "label": label} for n in range(90)]
+            content = {**content_of(found), "fields": fields, "title_en": f"Title {number}"}
+            session.add(FormTemplateVersion(group_id=found.group_id, template_id=found.id,
+                                            version=number, content=content))  # fmt: skip
+        found.version = 45
+    return template
+
+
+@pytest.mark.fault(49)
+def test_a_history_has_twenty_versions_a_page_and_reads_what_one_of_them_changed(
+    browser: CheckedClient, often_saved: FormTemplate
+) -> None:
+    path = f"{path_of(often_saved)}/history"
+    with noted_statements() as noted:
+        pages = [browser.page(f"{path}?page={number}") for number in (1, 2, 3)]
+    assert not [each for each in noted if "form_template_versions.content" in each]
+    numbers = [[each.text.split()[1] for each in page.find_all("h2", class_="prompt-small")]
+               for page in pages]  # fmt: skip
+    assert [len(each) for each in numbers] == [20, 20, 5]
+    assert list(chain(*numbers)) == [str(number) for number in range(45, 0, -1)]
+    assert "Older versions" in pages[0].text and "Older versions" not in pages[2].text
+    assert ["The first version." in page.text for page in pages] == [False, False, True]
+    assert max(len(page.response.text) for page in pages) < 100_000
+    changes = browser.fragment(f"{path}/30")
+    assert "[removed: 29]" in changes.text and "[added: 30]" in changes.text
+    assert len(changes.response.text) < 100_000
+    assert [browser.get(f"{path}/{n}").status_code for n in (1, 46, 0, 10**30)] == [404] * 4
+
+
 def test_managers_look_staff_does_not_and_other_houses_find_nothing(
     app: Flask, owner: Database, admin: Member, template: FormTemplate
 ) -> None:
@@ -369,7 +508,7 @@ def test_managers_look_staff_does_not_and_other_houses_find_nothing(
     assert manager.get("/admin/forms/new").status_code == 403
     staff = sign_in(app, owner, make_user(owner, group_id=admin.group_id))
     stranger = sign_in(app, owner, make_user(owner, role="admin"))
-    for path in ("", "/history"):
+    for path in ("", "/history", "/history/2"):
         assert staff.get(path_of(template) + path).status_code == 403
         assert stranger.get(path_of(template) + path).status_code == 404
     assert app.test_client().get(path_of(template)).status_code == 303

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from io import BytesIO
 from typing import Any
 from uuid import UUID
@@ -21,6 +22,7 @@ from tests.factories import CheckedClient, Member, make_contact, make_group, mak
 from tests.skills.forms.filling import (
     EVERY_TYPE,
     SHORT,
+    WHAT,
     WHO,
     address_on,
     autosave,
@@ -29,7 +31,9 @@ from tests.skills.forms.filling import (
     make_template,
     send,
     submissions_of,
+    typed,
 )
+from tests.statements import noted_statements
 
 
 def draft_id_of(address: str) -> UUID:
@@ -440,6 +444,61 @@ def test_what_is_typed_is_bounded_and_former_values_of_it_are_kept_once(
     [draft] = drafts_of(owner, member)
     assert draft.typed["what"] == "c" * LONGEST_TYPED
     assert draft.origins["what"]["before"] == ["b" * LONGEST_TYPED]
+
+
+def size_of(draft: FormDraft) -> int:
+    return len(json.dumps([draft.typed, draft.origins], ensure_ascii=False).encode())
+
+
+@pytest.mark.fault(48)
+def test_a_list_that_is_sent_again_and_again_stays_small(
+    owner: Database, member: Member, browser: CheckedClient
+) -> None:
+    template = make_template(owner, member.group_id, EVERY_TYPE)
+    page = browser.page(f"/forms/{template.slug}")
+    for letter in "abcdef":
+        long = [f"{n}{letter}" * 2_400 for n in range(190)]
+        form = {**form_on(page), "v-photo": long, "action": "save"}
+        assert browser.post(address_on(page), **form).status_code == 303
+    [draft] = drafts_of(owner, member)
+    assert draft.typed["photo"] and size_of(draft) < 20_000
+
+
+@pytest.mark.fault(48)
+def test_a_draft_takes_one_megabyte_and_what_is_more_is_refused_in_words(
+    owner: Database, member: Member, browser: CheckedClient
+) -> None:
+    fields = [{**WHAT, "name": f"what_{n}", "required": False} for n in range(60)]
+    template = make_template(owner, member.group_id, fields)
+
+    def filled_with(letter: str) -> dict[str, str]:
+        return {f"what_{n}": letter * LONGEST_TYPED for n in range(60)}
+
+    autosave(browser, browser.page(f"/forms/{template.slug}"), **filled_with("a"))
+    [draft] = drafts_of(owner, member)
+    page = browser.page(f"/forms/drafts/{draft.id}")
+    form = {**form_on(page), **typed(filled_with("b")), "action": "save"}
+    refused = browser.post_fragment(address_on(page), 422, **form)
+    assert "This form holds more than 1 MB" in refused.text
+    assert browser.post(address_on(page), **form).status_code == 422
+    [draft] = drafts_of(owner, member)
+    assert draft.typed == filled_with("a")
+
+
+@pytest.mark.fault(48)
+def test_lists_and_the_chat_read_neither_what_was_typed_nor_the_fields_of_forms(
+    app: Flask, owner: Database, member: Member, browser: CheckedClient, template: FormTemplate
+) -> None:
+    autosave(browser, browser.page(f"/forms/{template.slug}"), what="Spilled")
+    boss = sign_in(app, owner, make_user(owner, group_id=member.group_id, role="admin"))
+    large = ("typed", "origins", "field_versions", "form_templates.fields")
+    for reader, path in ((browser, "/chat"), (browser, "/forms/"), (boss, "/admin/forms/")):
+        with noted_statements() as noted:
+            page = reader.page(path)
+        assert "Incident report" in page.text, path
+        selected = [each.partition(" FROM ")[0] for each in noted]
+        assert any("form_templates.title_en" in each for each in selected), path
+        assert not [each for each in selected for name in large if name in each], path
 
 
 @pytest.mark.fault(38)

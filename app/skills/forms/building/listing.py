@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, func, select
 
 from app.accounts.models import User
-from app.db import ScopedSession
-from app.skills.forms.building.saving import content_of
-from app.skills.forms.catalog import visible_templates
+from app.db import JsonObject, ScopedSession
+from app.errors import NotFound
+from app.fields.building.versions import VERSIONS_A_PAGE, Step, Steps, read_steps
+from app.skills.forms.catalog import WITHOUT_FIELDS, visible_templates
 from app.skills.forms.models import FormSubmission, FormTemplate, FormTemplateVersion
 
 
@@ -28,20 +27,9 @@ class Listed:
         return self.template.group_id is None
 
 
-@dataclass(frozen=True)
-class Step:
-    """A version: who saved it when, what it holds, and what the one before it held."""
-
-    number: int
-    at: datetime
-    author: str
-    content: Mapping[str, Any]
-    before: Mapping[str, Any] | None
-
-
 def list_forms(session: ScopedSession, state: str = "") -> list[Listed]:
-    """The group's forms and the shared ones, in one state or in all of them."""
-    query = visible_templates(session)
+    """The group's forms and the shared ones, in one state or in all of them, without fields."""
+    query = visible_templates(session).options(WITHOUT_FIELDS)
     if state:
         query = query.where(FormTemplate.status == state)
     counts = _count_submissions(session)
@@ -57,26 +45,45 @@ def _count_submissions(session: ScopedSession) -> dict[Any, int]:
     return {row[0]: row[1] for row in rows}
 
 
-def list_steps(session: ScopedSession, template: FormTemplate) -> list[Step]:
-    """The versions of a form of the group, the latest first."""
+def list_steps(session: ScopedSession, template: FormTemplate, page: int = 1) -> Steps:
+    """A page of the versions of a form of the group, the latest first."""
     rows = session.execute(
+        select(FormTemplateVersion.version, FormTemplateVersion.created_at, User.name)
+        .outerjoin(User, User.id == FormTemplateVersion.author_id)
+        .where(*_of(session, template))
+        .order_by(FormTemplateVersion.version.desc())
+        .offset(VERSIONS_A_PAGE * (page - 1))
+        .limit(VERSIONS_A_PAGE + 1)
+    ).all()
+    if not rows and page == 1:
+        # One that came with the house and was never changed.
+        return Steps([Step(template.version, template.updated_at, "", is_first=True)], False)
+    return read_steps([(number, at, author) for number, at, author in rows])
+
+
+def _of(session: ScopedSession, template: FormTemplate) -> tuple[ColumnElement[bool], ...]:
+    return (
+        FormTemplateVersion.template_id == template.id,
+        FormTemplateVersion.group_id == session.scope.group_id,
+    )
+
+
+def load_change(
+    session: ScopedSession, template: FormTemplate, number: int
+) -> tuple[Step, JsonObject, JsonObject]:
+    """A version with what the one before it held, and what it holds.
+
+    Raises:
+        NotFound: there is no such version, or none before it.
+    """
+    found = session.execute(
         select(FormTemplateVersion, User.name)
         .outerjoin(User, User.id == FormTemplateVersion.author_id)
-        .where(
-            FormTemplateVersion.template_id == template.id,
-            FormTemplateVersion.group_id == session.scope.group_id,
-        )
-        .order_by(FormTemplateVersion.version)
-    )
-    steps: list[Step] = []
-    for row, author in rows:
-        before = steps[-1].content if steps else None
-        steps.append(Step(row.version, row.created_at, author or "", row.content, before))
-    if not steps:
-        # One that came with the house and was never changed.
-        steps = [Step(template.version, template.updated_at, "", content_of(template), None)]
-    return _latest_first(steps)
-
-
-def _latest_first(steps: Sequence[Step]) -> list[Step]:
-    return list(reversed(steps))
+        .where(*_of(session, template), FormTemplateVersion.version <= number)
+        .order_by(FormTemplateVersion.version.desc())
+        .limit(2)
+    ).all()
+    if len(found) < 2 or found[0][0].version != number:
+        raise NotFound("This version of the form is not there any more.")
+    (after, author), (before, _name) = found
+    return Step(number, after.created_at, author or ""), before.content, after.content

@@ -14,9 +14,8 @@ from flask_login import current_user
 
 from app.accounts.pages import moment_in_words
 from app.assistant.providers.choice import make_provider
-from app.db import utc_now
 from app.errors import ComandaError, Conflict, InvalidInput
-from app.extensions import limit_person, services
+from app.extensions import limit_building, limit_person, services
 from app.fields.building.work import act
 from app.plain_text import clean_line
 from app.skills.forms.building.drafting import (
@@ -25,7 +24,7 @@ from app.skills.forms.building.drafting import (
     content_of_starter,
     draft_from_starters,
 )
-from app.skills.forms.building.listing import Listed, list_forms, list_steps
+from app.skills.forms.building.listing import Listed, list_forms, list_steps, load_change
 from app.skills.forms.building.modelling import draft_with_model
 from app.skills.forms.building.pages import builder_context, preview
 from app.skills.forms.building.reading import build
@@ -46,7 +45,7 @@ from app.skills.forms.models import TEMPLATE_STATES, FormTemplate
 from app.skills.forms.pages import reader_language
 from app.skills.forms.starters import read_starters
 from app.skills.forms.views import find_forms
-from app.web import db_session, require_role
+from app.web import db_session, page_number, require_role, wants_fragment
 
 LARGEST_FORM = 4 * 1024 * 1024
 # A model that drafts costs what a long answer costs.
@@ -128,6 +127,7 @@ def _new_page(error: ComandaError | None = None) -> ResponseReturnValue:
 
 
 @blueprint.post("/new")
+@limit_building
 @limit_person(MOST_DRAFTED, "form templates")
 def add() -> ResponseReturnValue:
     """Begin a form; it is a draft that nobody can fill in yet."""
@@ -198,6 +198,7 @@ def edit(template_id: UUID) -> ResponseReturnValue:
 
 
 @blueprint.post("/<uuid:template_id>")
+@limit_building
 def save(template_id: UUID) -> ResponseReturnValue:
     """Do what a button of the page says; only "save" writes anything."""
     session, do = db_session(), request.form.get("do", "")
@@ -279,6 +280,7 @@ def _edit_page(
 
 
 @blueprint.post("/<uuid:template_id>/preview")
+@limit_building
 def drawn(template_id: UUID) -> ResponseReturnValue:
     """How the form would look as it stands on the page, in both languages."""
     load_own(db_session(), template_id)
@@ -288,6 +290,7 @@ def drawn(template_id: UUID) -> ResponseReturnValue:
 
 
 @blueprint.post("/<uuid:template_id>/status")
+@limit_building
 def change_status(template_id: UUID) -> ResponseReturnValue:
     """Publish, archive or bring back."""
     status = request.form.get("status", "")
@@ -307,6 +310,7 @@ def change_status(template_id: UUID) -> ResponseReturnValue:
 
 
 @blueprint.post("/<uuid:template_id>/copy")
+@limit_building
 def copy(template_id: UUID) -> ResponseReturnValue:
     """Another form like this one; of a shared form, the house's own."""
     made = copy_form(db_session(), template_id)
@@ -316,19 +320,40 @@ def copy(template_id: UUID) -> ResponseReturnValue:
 
 @blueprint.get("/<uuid:template_id>/history")
 def history(template_id: UUID) -> ResponseReturnValue:
-    """What was saved when and by whom, what changed each time, and the way back."""
+    """A page of what was saved when and by whom, and the way back."""
+    session, page = db_session(), page_number()
+    template = load_own(session, template_id)
+    steps, has_more = list_steps(session, template, page)
+    return render_template(
+        "forms/builder/history.html",
+        template=template,
+        steps=steps,
+        newer=url_for(".history", template_id=template_id, page=page - 1) if page > 1 else "",
+        older=url_for(".history", template_id=template_id, page=page + 1) if has_more else "",
+        **_in_common(),
+    )
+
+
+@blueprint.get("/<uuid:template_id>/history/<int(max=1000000):number>")
+def version(template_id: UUID, number: int) -> ResponseReturnValue:
+    """What one version changed; that alone for htmx."""
     session = db_session()
     template = load_own(session, template_id)
-    steps = [
-        (step, what_changed(step.before, step.content) if step.before else [])
-        for step in list_steps(session, template)
-    ]
+    step, before, after = load_change(session, template, number)
+    changes = what_changed(before, after)
+    if wants_fragment():
+        return render_template("fields/building/_changes.html", changes=changes)
     return render_template(
-        "forms/builder/history.html", template=template, steps=steps, now=utc_now(), **_in_common()
+        "forms/builder/history.html",
+        template=template,
+        steps=[step],
+        changes=changes,
+        **_in_common(),
     )
 
 
 @blueprint.post("/<uuid:template_id>/restore")
+@limit_building
 def restore(template_id: UUID) -> ResponseReturnValue:
     """Make the form again what it was in a version."""
     number = _version("number")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from flask_babel import gettext as _
@@ -38,4 +39,4 @@ def _words(content: Mapping[str, Any]) -> Iterator[str]:
 
 def what_changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
     """How one version became another one, with the lines around what differs."""
-    return changes_between(form_in_words(before), form_in_words(after))
+    return changes_between(partial(form_in_words, before), partial(form_in_words, after))

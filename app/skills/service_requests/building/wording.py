@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from flask_babel import gettext as _
@@ -58,4 +59,6 @@ def _called(id_: str | None, names: Names) -> str:
 
 def what_changed(before: Mapping[str, Any], after: Mapping[str, Any], names: Names) -> list[Change]:
     """How one version became another one, with the lines around what differs."""
-    return changes_between(type_in_words(before, names), type_in_words(after, names))
+    return changes_between(
+        partial(type_in_words, before, names), partial(type_in_words, after, names)
+    )

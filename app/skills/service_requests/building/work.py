@@ -13,10 +13,9 @@ from typing import Any
 from flask_babel import lazy_gettext as _
 
 from app.db import new_id
-from app.fields.building.rows import Form, Row, row_of
+from app.fields.building.rows import Form, Row, row_of, short_line
 from app.fields.building.types import Kit, Setting
 from app.fields.building.work import FieldWork, act, read_rows
-from app.plain_text import clean_line
 from app.skills.service_requests.definitions import (
     MOST_QUESTIONS,
     PRIORITY,
@@ -114,7 +113,7 @@ def _read_questions(form: Form) -> tuple[Asked, ...]:
     """The questions in which something was written."""
     columns = (form.getlist("q-en"), form.getlist("q-es"), form.getlist("q-unless"))
     found = [
-        Asked(clean_line(english)[:1_000], clean_line(spanish)[:1_000], unless[:40])
+        Asked(short_line(english, 1_000), short_line(spanish, 1_000), unless[:40])
         for english, spanish, unless in list(zip(*columns, strict=False))[:MOST_QUESTIONS]
     ]
     return tuple(each for each in found if each.en or each.es)

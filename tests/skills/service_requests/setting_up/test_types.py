@@ -207,7 +207,7 @@ def test_managers_look_staff_does_not_and_other_houses_find_nothing(
     assert not page.find_all("form", id="builder") and "Question 1?" in page.text
     manager.page(f"{path_of(type_)}/history")
     assert "Ice machine" not in stranger.page(HOME).text
-    for path in ("", "/history"):
+    for path in ("", "/history", "/history/2"):
         assert staff.get(path_of(type_) + path).status_code == 403
         assert stranger.get(path_of(type_) + path).status_code == 404
     assert staff.get(HOME).status_code == 403

@@ -14,8 +14,9 @@ from app.skills.service_requests.definitions import (
     read_questions,
     read_request_fields,
 )
-from app.skills.service_requests.models import RequestType
+from app.skills.service_requests.models import RequestType, RequestTypeVersion
 from app.skills.service_requests.starters import add_starters
+from app.skills.service_requests.types import kept_content
 from tests.factories import CheckedClient, Member, make_user
 from tests.skills.service_requests.setting_up.making import (
     OPTIONS,
@@ -31,6 +32,7 @@ from tests.skills.service_requests.setting_up.making import (
     versions_of,
     work_on,
 )
+from tests.statements import noted_statements
 
 
 def ids_of(type_: RequestType) -> dict[str, UUID]:
@@ -235,7 +237,32 @@ def test_two_who_save_lose_nothing(
     assert stored(owner, type_).name_en == "Theirs"
     assert "Saved as version 3." in press(browser, clash, type_, "save").text
     history = browser.page(f"{path_of(type_)}/history")
-    assert all(words in history.text for words in ("Version 3 · now", "Bea", "Ada Boss", "cubes"))
+    assert all(words in history.text for words in ("Version 3 · now", "Bea", "Ada Boss"))
+    assert "cubes" in browser.page(f"{path_of(type_)}/history/3").text
+    assert browser.fragment(f"{path_of(type_)}/history/2").text.count("Theirs") == 1
+
+
+@pytest.mark.fault(49)
+def test_the_history_of_a_type_has_twenty_versions_a_page(
+    owner: Database, browser: CheckedClient, type_: RequestType
+) -> None:
+    with owner.transaction() as session:
+        found = session.get(RequestType, type_.id)
+        assert found
+        for number in range(1, 46):
+            content = {**kept_content(found), "description_en": f"Description {number}"}
+            session.add(RequestTypeVersion(group_id=found.group_id, type_id=found.id,
+                                           version=number, content=content))  # fmt: skip
+        found.version = 45
+    path = f"{path_of(type_)}/history"
+    with noted_statements() as noted:
+        pages = [browser.page(f"{path}?page={number}") for number in (1, 2, 3)]
+    assert not [each for each in noted if "service_request_type_versions.content" in each]
+    assert [len(page.find_all("h2", class_="prompt-small")) for page in pages] == [20, 20, 5]
+    assert "The first version." in pages[2].text and "Older versions" not in pages[2].text
+    changes = browser.fragment(f"{path}/30").text
+    assert "[removed: 29]" in changes and "[added: 30]" in changes
+    assert [browser.get(f"{path}/{n}").status_code for n in (1, 46, 0, 10**30)] == [404] * 4
 
 
 def test_a_type_is_again_what_it_was_in_a_version(
