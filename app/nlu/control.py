@@ -30,6 +30,7 @@ Act = Literal[
 # Those that are only listed, and not learned.
 ListedAct = Literal["why", "go_on", "unknown"]
 ANSWERS = Path(__file__).with_name("answers.yaml")
+CORRECT: Act = "correct"
 # So likely must an act be: a yes lets something be written, a no only leaves it.
 SURE_OF_YES, SURE_OF_NO, SURE = 0.8, 0.5, 0.5
 _LONGEST = 60  # characters; a longer message says more than yes or no
@@ -195,5 +196,7 @@ def read_act(message: str, asked: str, possible: Collection[Act], sure: float = 
     if not likely or not 0 < len(normalize(message).split()) <= _MOST_WORDS:
         return None
     best = max(likely, key=lambda act: likely[act])
-    whole = sum(likely.values()) + shares[NO_ACT]
+    # What it may be beside them: nothing at all, or the correction of a value.
+    others = {NO_ACT, CORRECT} - likely.keys()
+    whole = sum(likely.values()) + sum(shares[each] for each in others)
     return best if likely[best] >= sure * whole else None

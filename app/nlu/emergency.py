@@ -16,7 +16,7 @@ from app.nlu.model import EMERGENCY, OTHER_INTENTS, read_intents
 
 EMERGENCIES = Path(__file__).with_name("emergencies.yaml")
 # So likely must it be in words that nobody listed: "se cayó el internet" is none.
-SURE = 0.8
+SURE = 0.7
 # In listed words it is none where it is so unlikely, and so likely for one of the tools: no
 # emergency that people wrote down was.
 UNLIKELY, SURE_OF_TOOL = 0.05, 0.75

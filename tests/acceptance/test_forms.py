@@ -110,21 +110,26 @@ def test_a_question_goes_to_the_other_searches(
     assert cards(reply) == []
 
 
-def test_what_happened_is_answered_first_with_the_report_as_a_chip(house: Flask) -> None:
-    reply = ask(house, STAFF["en"], HURT)
-    assert reply.tools == ["search_manual_v2"]
-    assert cards(reply) == []
-    labels = [chip["label"] for chip in reply.body["suggestions"]]
-    assert "Employee injury report" in labels
+@pytest.mark.parametrize(
+    ("language", "said", "title"),
+    [
+        ("en", HURT, "Employee injury report"),
+        ("es", "Juan se lastimó la mano con la rebanadora a las 3",
+         "Reporte de lesión de un empleado"),
+    ],
+)  # fmt: skip
+def test_who_is_hurt_is_helped_first_and_offered_the_report(
+    house: Flask, language: str, said: str, title: str
+) -> None:
+    reply = ask(house, STAFF[language], said)
+    assert reply.tools[0] == "search_manual_v2"
     if reply.body["provider"] == "builtin":
+        # The report's card stands below the first steps.
         assert reply.citations
-
-
-def test_in_spanish_too(house: Flask) -> None:
-    reply = ask(house, STAFF["es"], "Juan se lastimó la mano con la rebanadora a las 3")
-    assert reply.tools == ["search_manual_v2"]
-    labels = [chip["label"] for chip in reply.body["suggestions"]]
-    assert "Reporte de lesión de un empleado" in labels
+        assert [card["title"] for card in cards(reply)][:1] == [title]
+    else:
+        assert cards(reply) == []
+        assert title in [chip["label"] for chip in reply.body["suggestions"]]
 
 
 def test_the_command_prints_the_envelope_with_the_block(demo: Flask) -> None:

@@ -26,7 +26,7 @@ CHOOSING = ("update_expense", "delete_expense")
 
 
 # What its sentences were read as speaks for a tool by so much, in log odds.
-READ_ODDS = 1.0
+READ_ODDS = 2.5
 
 
 def find_wish(session: ScopedSession, moment: Moment) -> Mapping[str, Any]:

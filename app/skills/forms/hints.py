@@ -13,6 +13,7 @@ from app.assistant.parts import Suggestion
 from app.assistant.providers.builtin.slots import make_query
 from app.assistant.providers.builtin.smalltalk import read_courtesy
 from app.db import ScopedSession
+from app.folding import words
 from app.nlu.emergency import Emergency, read_emergency
 from app.nlu.model import EMERGENCY, read_intents
 from app.skills.forms.naming import (
@@ -24,15 +25,16 @@ from app.skills.forms.naming import (
     titled_form,
 )
 from app.skills.forms.relevance import is_clear, odds_of
-from app.skills.forms.search import published_forms, rank_by_content
+from app.skills.forms.search import FORM_WORDS, published_forms, rank_by_content
 
 # A chip repeats what was said, so that the form is filled in from it; a message holds 4,000.
 LONGEST_REPEATED = 1_500
 TOOL = "search_forms"
 # With less than this by its words alone, a message is for no form, whatever the forms say.
 POSSIBLE = 0.02
-# What a form's whole title says for a form, in log odds.
-TITLED = 1.5
+# What a form's whole title, or the word itself, says for a form, in log odds.
+NAMED = 1.5
+NAMES = frozenset(FORM_WORDS)
 # With this, the forms' own words counted in, one is offered beside something else.
 OFFERED = 0.05
 LIKELY_ACCIDENT = 0.5
@@ -55,7 +57,8 @@ def find_wish(
     names = _load_names(session)
     named = named_form(message, names)
     query = title_words(message, named) if named else make_query(read_courtesy(message).rest)
-    odds = _odds(session, message) + TITLED * bool(titled_form(message, names))
+    is_named = titled_form(message, names) or not NAMES.isdisjoint(words(message))
+    odds = _odds(session, message) + NAMED * bool(is_named)
     wanted = {"wanted": {TOOL: {"query": query[:200]}}, "odds": {TOOL: odds}}
     # Of what is over the report comes first that was asked for, and then what was to be done.
     help_ = {"help": emergency.asked} if emergency and emergency.report else {}

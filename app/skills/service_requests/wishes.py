@@ -37,6 +37,7 @@ from app.skills.service_requests.going_on import (
 )
 from app.skills.service_requests.reading.intent import (
     TOOL,
+    called_type,
     is_other_trouble,
     named_type,
     odds_of,
@@ -135,7 +136,7 @@ def _choosing(message: str, tree: Sequence[TypeNode]) -> Hints | None:
         return _want("cancel_service_request")
     if is_question(message):
         return {"lead_back": _("And your request: choose its type above, or name it.")}
-    if wants_request(message, tree):
+    if called_type(message, tree) is None and wants_request(message, tree):
         # Another trouble than the one that the list was shown for is asked about in its place.
         return _want(TOOL, user_query=message)
     found = named_type(message, tree)

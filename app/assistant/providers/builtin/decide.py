@@ -44,6 +44,8 @@ MOST_CALLS = 2
 SURE_OF_CLAUSE, SURE_OF_QUESTION = 0.8, 0.5
 # What a skill has read in a message counts where nothing else is clearly likelier.
 NEARLY = 0.75
+# With less than this a message is rather looked up than made a form, a request or an expense.
+LEAST_SHARE = 0.45
 # The hints are about the whole message, so they say less about a part of it, and little
 # about one that leans on what was said before.
 TRUST_IN_CLAUSE, TRUST_IN_FOLLOW_UP = 0.3, 0.3
@@ -174,7 +176,7 @@ def _is_likeliest(tool: str, request: ModelRequest, index: IntentIndex) -> bool:
     text = request.messages[-1].text
     ranking = index.rank(text, read_evidence(request.hints), bonus=odds_of(request))
     share = next((ranked.share for ranked in ranking if ranked.tool.name == tool), 0.0)
-    is_near = bool(ranking) and share >= NEARLY * ranking[0].share
+    is_near = bool(ranking) and share >= max(NEARLY * ranking[0].share, LEAST_SHARE)
     return is_near and not _likeliest_other(text, ranking, index)
 
 
@@ -207,7 +209,7 @@ def _decide_question(
         return Decision(calls=calls, why="several")
     if alone and _is_unsure(reading.text, ranking, evidence):
         return Decision(_ask_back(ranking, language), why="unsure")
-    call = _plan(ranking, reading.text)
+    call = _plan(ranking, reading.text, wanted_calls(request))
     if call is None:
         return Decision(phrases.ask_more(), why="unsure")
     return Decision(calls=(call,), why="likeliest")
@@ -315,6 +317,9 @@ def _calls_by_clause(
     calls: dict[str, PlannedCall] = {}
     for clause in clauses:
         ranking = index.rank(clause, evidence, trust=TRUST_IN_CLAUSE)
+        # "I am new here." goes with the question, and is none.
+        if _likeliest_other(clause, ranking, index):
+            continue
         call = _plan(ranking, clause)
         asks = bool(ASKING_WORDS & set(words(clause)[:3]))
         sure = SURE_OF_QUESTION if asks else SURE_OF_CLAUSE
@@ -325,9 +330,19 @@ def _calls_by_clause(
     return tuple(calls.values())[:MOST_CALLS] if len(calls) > 1 else ()
 
 
-def _plan(ranking: Sequence[Ranked], question: str) -> PlannedCall | None:
-    """The call of the likeliest tool whose arguments can be filled."""
+def _plan(
+    ranking: Sequence[Ranked], question: str, wanted: Sequence[PlannedCall] = ()
+) -> PlannedCall | None:
+    """The call of the likeliest tool whose arguments are known: read by its skill, or filled.
+
+    What only its skill can read, and has not, is no call.
+    """
+    read = {call.tool: call for call in wanted}
     for ranked in ranking:
+        if ranked.tool.name in read and ranked.share >= LEAST_SHARE:
+            return read[ranked.tool.name]
+        if ranked.tool.name in read or ranked.tool.is_wished:
+            continue
         arguments = fill_arguments(ranked.tool.parameters, question)
         if arguments is not None:
             return PlannedCall(ranked.tool.name, arguments, question)

@@ -36,8 +36,12 @@ _ANOTHER = re.compile(
 )
 # So likely must a message be for one, while something else is open.
 LIKELY = 0.5
+# With "also", and the words of another type, this is enough.
+POSSIBLE = 0.05
 TOOL = "suggest_service_request_type"
 LEAST_ODDS, ODDS_A_POINT, MOST_ODDS = -0.35, 0.6, 1.3
+# Whoever says "request" or "ticket" means one, whatever it is for.
+NAMED_ODDS = 6.0
 _LEANS = re.compile(r"(?:it|this|that|they|these|those|esto|eso|esta)\b")
 _FEW_WORDS = 3
 # One thing that a type is about says as much as several of its words.
@@ -69,6 +73,8 @@ def odds_of(text: str, tree: Sequence[TypeNode]) -> float:
 
     Measured on sentences that people wrote, and halved: what was learned knows some of it.
     """
+    if _NAMED.search(plain_words(text)):
+        return NAMED_ODDS
     likely = rank_types(text, tree)
     return min(MOST_ODDS, ODDS_A_POINT * likely[0].score) if likely else LEAST_ODDS
 
@@ -76,9 +82,10 @@ def odds_of(text: str, tree: Sequence[TypeNode]) -> float:
 def wants_another(text: str, open_type: UUID, tree: Sequence[TypeNode]) -> bool:
     """Whether a message, while a request of `open_type` is open, is about one more."""
     folded = plain_words(text)
-    if not _ANOTHER.search(folded) or not wants_request(text, tree):
+    if not _ANOTHER.search(folded):
         return False
-    return bool(_NAMED.search(folded)) or _is_of_another(text, open_type, tree)
+    is_possible = read_intents(text)[TOOL] >= POSSIBLE and _is_of_another(text, open_type, tree)
+    return is_possible or bool(_NAMED.search(folded))
 
 
 def is_other_trouble(
@@ -112,14 +119,20 @@ def rank_types(text: str, tree: Sequence[TypeNode]) -> list[Likely]:
 
 def named_type(text: str, tree: Sequence[TypeNode]) -> TypeNode | None:
     """The type that a message calls by its name, or that alone has its words."""
+    called = called_type(text, tree)
+    likely = rank_types(text, tree)
+    if called or not likely or (len(likely) > 1 and likely[1].score >= likely[0].score):
+        return called
+    return likely[0].type
+
+
+def called_type(text: str, tree: Sequence[TypeNode]) -> TypeNode | None:
+    """The type whose name is all that a message says."""
     folded = plain_words(text)
     for node in submittable(tree):
         if folded in {plain_words(node.name.en), plain_words(node.name.es)}:
             return node
-    likely = rank_types(text, tree)
-    if not likely or (len(likely) > 1 and likely[1].score >= likely[0].score):
-        return None
-    return likely[0].type
+    return None
 
 
 def _score(folded: str, node: TypeNode) -> float:
