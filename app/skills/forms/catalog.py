@@ -5,11 +5,14 @@ from __future__ import annotations
 from uuid import UUID
 
 from sqlalchemy import Select, or_, select
+from sqlalchemy.orm import defer
 
 from app.db import ScopedSession
 from app.errors import NotFound
 from app.fields.definitions import FormField, read_fields
 from app.skills.forms.models import FormTemplate, FormTemplateVersion
+
+WITHOUT_FIELDS = defer(FormTemplate.fields, raiseload=True)
 
 
 def visible_templates(session: ScopedSession) -> Select[FormTemplate]:
@@ -20,6 +23,11 @@ def visible_templates(session: ScopedSession) -> Select[FormTemplate]:
         .where(or_(own, FormTemplate.group_id.is_(None)))
         .order_by(FormTemplate.group_id.is_(None))
     )
+
+
+def listed_templates(session: ScopedSession) -> Select[FormTemplate]:
+    """The same for lists, which show no fields: those of all forms may be many MB."""
+    return visible_templates(session).options(WITHOUT_FIELDS)
 
 
 def load_published(session: ScopedSession, slug: str) -> FormTemplate:
@@ -36,8 +44,8 @@ def load_template(session: ScopedSession, template_id: UUID) -> FormTemplate:
 
 
 def list_published(session: ScopedSession) -> list[FormTemplate]:
-    """The forms that may be filled in, one for each address."""
-    query = visible_templates(session).where(FormTemplate.status == "published")
+    """The forms that may be filled in, one for each address, without their fields."""
+    query = listed_templates(session).where(FormTemplate.status == "published")
     by_slug: dict[str, FormTemplate] = {}
     for template in session.scalars(query.order_by(FormTemplate.slug)):
         by_slug.setdefault(template.slug, template)

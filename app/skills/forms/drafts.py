@@ -9,13 +9,14 @@ from uuid import UUID
 
 from sqlalchemy import func, or_, select
 from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import defer
 
 from app.db import ScopedSession, new_id, utc_now
 from app.errors import Conflict, NotFound, TooMany
 from app.fields.checking import check_form, check_values, missing_fields, shown_fields
 from app.fields.definitions import FormField
 from app.fields.values import Checked
-from app.skills.forms.catalog import fields_at, load_template
+from app.skills.forms.catalog import WITHOUT_FIELDS, fields_at, load_template
 from app.skills.forms.models import FormDraft, FormTemplate
 from app.skills.forms.surroundings import surroundings
 
@@ -185,7 +186,11 @@ def find_open_draft(session: ScopedSession, template_id: UUID) -> FormDraft | No
 
 
 def list_open_work(session: ScopedSession, most: int) -> list[tuple[FormDraft, FormTemplate]]:
-    """One's own half-filled forms with what they are forms of, the last changed first."""
+    """One's own half-filled forms with what they are forms of, the last changed first.
+
+    Neither with the fields nor with what was typed.
+    """
+    typed = (FormDraft.typed, FormDraft.origins, FormDraft.field_versions, FormDraft.context)
     query = (
         select(FormDraft, FormTemplate)
         .join(FormTemplate, FormTemplate.id == FormDraft.template_id)
@@ -197,6 +202,7 @@ def list_open_work(session: ScopedSession, most: int) -> list[tuple[FormDraft, F
         )
         .order_by(FormDraft.updated_at.desc())
         .limit(most)
+        .options(WITHOUT_FIELDS, *(defer(column, raiseload=True) for column in typed))
     )
     return [(draft, template) for draft, template in session.execute(query)]
 

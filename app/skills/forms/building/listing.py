@@ -12,13 +12,13 @@ from sqlalchemy import func, select
 from app.accounts.models import User
 from app.db import ScopedSession
 from app.skills.forms.building.saving import content_of
-from app.skills.forms.catalog import visible_templates
+from app.skills.forms.catalog import listed_templates
 from app.skills.forms.models import FormSubmission, FormTemplate, FormTemplateVersion
 
 
 @dataclass(frozen=True)
 class Listed:
-    """A form, and how often it was handed in; a shared one belongs to all groups."""
+    """A form without its fields, and how often it was handed in; a shared one is all groups'."""
 
     template: FormTemplate
     submissions: int
@@ -41,7 +41,7 @@ class Step:
 
 def list_forms(session: ScopedSession, state: str = "") -> list[Listed]:
     """The group's forms and the shared ones, in one state or in all of them."""
-    query = visible_templates(session)
+    query = listed_templates(session)
     if state:
         query = query.where(FormTemplate.status == state)
     counts = _count_submissions(session)

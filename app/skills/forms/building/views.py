@@ -16,7 +16,7 @@ from app.accounts.pages import moment_in_words
 from app.assistant.providers.choice import make_provider
 from app.db import utc_now
 from app.errors import ComandaError, Conflict, InvalidInput
-from app.extensions import limit_person, services
+from app.extensions import limit_person, limit_searches, services
 from app.fields.building.work import act
 from app.plain_text import clean_line
 from app.skills.forms.building.drafting import (
@@ -73,6 +73,7 @@ def may_edit() -> bool:
 
 
 @blueprint.get("/")
+@limit_searches
 def index() -> ResponseReturnValue:
     """The forms of the house in every state; the list alone for htmx."""
     state, wanted = request.args.get("state", ""), request.args.get("q", "")[:100]
@@ -133,9 +134,10 @@ def add() -> ResponseReturnValue:
     """Begin a form; it is a draft that nobody can fill in yet."""
     try:
         drafted = _drafted(request.form.get("from", ""))
+        template = create_form(db_session(), drafted.content, drafted.slug)
     except InvalidInput as error:
+        db_session().rollback()
         return _new_page(error)
-    template = create_form(db_session(), drafted.content, drafted.slug)
     _tell_source(drafted)
     return _to_page(template.id)
 
@@ -307,9 +309,15 @@ def change_status(template_id: UUID) -> ResponseReturnValue:
 
 
 @blueprint.post("/<uuid:template_id>/copy")
+@limit_person(MOST_DRAFTED, "form templates")
 def copy(template_id: UUID) -> ResponseReturnValue:
     """Another form like this one; of a shared form, the house's own."""
-    made = copy_form(db_session(), template_id)
+    try:
+        made = copy_form(db_session(), template_id)
+    except InvalidInput as error:
+        db_session().rollback()
+        flash(_(error.message, **error.params), "error")
+        return _to_page(template_id)
     flash(_("This is the copy. It is a draft until you publish it."))
     return _to_page(made.id)
 
