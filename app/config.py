@@ -98,6 +98,8 @@ class Settings(BaseModel):
     redis_url: RedisUrl | None = None
     # Few: with as many at work as there are cores, each is done sooner than all at once.
     database_pool_size: int = Field(6, ge=1, le=200)
+    # How long a statement of a web process may take; jobs, runners and migrations are not bound.
+    statement_timeout_seconds: float = Field(15, ge=1, le=600)
 
     # Where uploads are kept: a bucket of an S3-compatible storage, else the data folder.
     s3_bucket: str | None = Field(None, pattern=r"^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$")

@@ -100,33 +100,51 @@ class ScopedSession(Session):
 
     @contextmanager
     def patience(self, milliseconds: int) -> Iterator[None]:
-        """No statement in this block, nor later in its transaction, may take longer.
+        """No statement in this block may take longer; what follows has the usual time again.
 
         Raises:
             Impatient: one did; the transaction is rolled back.
         """
-        limit = text("SELECT set_config('statement_timeout', :limit, true)")
-        self.execute(limit, {"limit": str(milliseconds)})
+        self._limit_statements(milliseconds)
         try:
             yield
         except OperationalError as error:
-            if not isinstance(error.orig, QueryCanceled):
+            if not was_cancelled(error):
                 raise
             self.rollback()
             raise Impatient from None
+        if self.in_transaction():
+            self._limit_statements(self.info.get("statement_milliseconds"))
+
+    def _limit_statements(self, milliseconds: int | None) -> None:
+        limit = text("SELECT set_config('statement_timeout', :limit, true)")
+        self.execute(limit, {"limit": _as_setting(milliseconds)})
 
     def rescope(self, scope: Scope) -> None:
         """Serve another scope from now on (sign-in does), within this transaction too."""
         self.info["scope"] = scope
         if self.in_transaction():
-            _announce(scope, self.connection())
+            _announce(self, self.connection())
 
 
-def _announce(scope: Scope, connection: Connection) -> None:
+def was_cancelled(error: OperationalError) -> bool:
+    """Whether the database ended a statement that took too long."""
+    return isinstance(error.orig, QueryCanceled)
+
+
+def _as_setting(milliseconds: int | None) -> str | None:
+    """A time as the database takes it; it reads none as whatever it is set to itself."""
+    return None if milliseconds is None else str(milliseconds)
+
+
+def _announce(session: ScopedSession, connection: Connection) -> None:
+    """Tell a transaction whom it serves, and how long each of its statements may take."""
+    scope, longest = session.scope, session.info.get("statement_milliseconds")
     connection.exec_driver_sql(
         "SELECT set_config('comanda.group_id', %s, true),"
-        " set_config('comanda.user_id', %s, true), set_config('comanda.role', %s, true)",
-        (str(scope.group_id or ""), str(scope.user_id or ""), scope.role),
+        " set_config('comanda.user_id', %s, true), set_config('comanda.role', %s, true),"
+        " set_config('statement_timeout', %s, true)",
+        (str(scope.group_id or ""), str(scope.user_id or ""), scope.role, _as_setting(longest)),
     )
 
 
@@ -134,7 +152,7 @@ def _announce(scope: Scope, connection: Connection) -> None:
 def _scope_transaction(
     session: ScopedSession, _: SessionTransaction, connection: Connection
 ) -> None:
-    _announce(session.scope, connection)
+    _announce(session, connection)
 
 
 def _replace_if_closed(connection: Any, _record: object, _proxy: object) -> None:
@@ -162,7 +180,10 @@ class Database:
         pool_size: int = 6,
         pool_timeout: float = 2,
         settings: Settings | None = None,
+        statement_seconds: float | None = None,
     ) -> None:
+        milliseconds = None if statement_seconds is None else round(statement_seconds * 1000)
+        self.statement_milliseconds = milliseconds
         self.settings = settings or Settings()
         self.engine: Engine = create_engine(
             url,
@@ -179,7 +200,11 @@ class Database:
         event.listen(self.engine, "checkout", _replace_if_closed)
 
     def session(self, scope: Scope = NOBODY) -> ScopedSession:
-        info = {"scope": scope, "settings": self.settings}
+        info = {
+            "scope": scope,
+            "settings": self.settings,
+            "statement_milliseconds": self.statement_milliseconds,
+        }
         return ScopedSession(self.engine, expire_on_commit=False, info=info)
 
     @contextmanager
@@ -194,15 +219,22 @@ class Database:
             connection.execute(text("SELECT 1"))
 
 
-def app_database(settings: Settings, *, pool_size: int = 0, pool_timeout: float = 2) -> Database:
+def app_database(
+    settings: Settings,
+    *,
+    pool_size: int = 0,
+    pool_timeout: float = 2,
+    statement_seconds: float | None = None,
+) -> Database:
     """The database as the app's role: row-level security holds.
 
     `pool_size` is the settings' own unless given; who finds no free connection for
-    `pool_timeout` seconds gets an error.
+    `pool_timeout` seconds gets an error. A statement may take `statement_seconds`, or as long as
+    it takes.
     """
     assert settings.database_url, "resolve the embedded services first"
     size = pool_size or settings.database_pool_size
-    return Database(settings.database_url, size, pool_timeout, settings)
+    return Database(settings.database_url, size, pool_timeout, settings, statement_seconds)
 
 
 def owner_database(settings: Settings) -> Database:

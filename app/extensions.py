@@ -153,6 +153,11 @@ def limit_person(rule: str, budget: str, **options: Any) -> RouteLimit:
 limit_messages = limit_person("60 per minute", "messages")
 # The buttons of proposals, and the one that stops an answer.
 limit_decisions = limit_person("120 per minute", "decisions")
+# Whatever looks for words, but for conversations, which count for themselves: a list that follows
+# what is typed asks a few times for each word.
+limit_searches = limit_person(
+    "120 per minute", "searches", exempt_when=lambda: not request.args.get("q")
+)
 # What changes a conversation as a whole: its name, whether it is there, the branch that is shown.
 limit_chat_changes = limit_person("120 per minute", "chat changes")
 # What is posted to the builders of forms and of types of requests, and each preview of them.

@@ -65,7 +65,7 @@ def build_app(settings: Settings | None = None, skills: tuple[Skill, ...] = SKIL
     connection = broker.connect(settings.redis_url or "")
     app.extensions["comanda"] = Services(
         settings=settings,
-        database=app_database(settings),
+        database=app_database(settings, statement_seconds=settings.statement_timeout_seconds),
         redis=connection,
         embedder=make_embedder(settings, connection),
         registry=Registry(skills),

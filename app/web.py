@@ -22,7 +22,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from werkzeug.exceptions import BadRequest, HTTPException
 
 from app.config import LANGUAGES
-from app.db import NOBODY, ScopedSession, utc_now
+from app.db import NOBODY, ScopedSession, utc_now, was_cancelled
 from app.errors import (
     ComandaError,
     Forbidden,
@@ -251,11 +251,17 @@ def _csrf_error(_error: CSRFError) -> ResponseReturnValue:
 
 
 def _service_away(error: Exception) -> ResponseReturnValue:
-    current_app.logger.error("a service is away: %s", type(error).__name__)
+    is_slow = isinstance(error, OperationalError) and was_cancelled(error)
+    if is_slow:
+        current_app.logger.error("a statement took too long for %s", request.endpoint)
+    else:
+        current_app.logger.error("a service is away: %s", type(error).__name__)
     release_session()
     if "_login_user" not in g:
         # Looking up whose page this is has just failed; the error's page must not try again.
         g._login_user = AnonymousUserMixin()
+    if is_slow:
+        return error_response(Unavailable("That took too long. Try again in a moment."))
     return error_response(
         Unavailable("Comanda cannot reach its database just now. Try again in a moment.")
     )

@@ -631,6 +631,39 @@ def test_no_link_takes_its_host_from_a_request() -> None:
     assert wrong == []
 
 
+# What looks for words in whole texts, be it put together by SQLAlchemy or written out.
+_SEARCHES = re.compile(
+    r"func\.(?:strpos|fold_text|name_words)\(|\bhas_words\(|\.contains\([^\n]*autoescape"
+    r"|\.i?like\(|\bI?LIKE\b|\bSIMILAR TO\b|regexp_match|\bconditions\(filters|\bconditions\(until"
+)
+# These define what is searched, or how.
+_DEFINE_SEARCHES = ("app.free_text", "app.folding")
+
+
+@pytest.mark.fault(47)
+def test_whatever_searches_free_text_does_so_for_a_limited_time() -> None:
+    searching = [
+        file
+        for file in MODULES
+        if name_of(file) not in _DEFINE_SEARCHES and _SEARCHES.search(_read(file))
+    ]
+    assert len(searching) > 8
+    wrong = [relative(file) for file in searching if "limit_search(" not in _read(file)]
+    assert wrong == []
+    # One place says how long.
+    impatient = [file for file in MODULES if re.search(r"\.patience\(", _read(file))]
+    assert [relative(file) for file in impatient] == ["app/free_text.py"]
+
+
+@pytest.mark.fault(47)
+def test_every_page_that_finds_by_words_is_limited_for_each_person() -> None:
+    asks = re.compile(r"args\.get\(\"q\"|read_(?:wanted|filters?|narrowed)\(")
+    views = [file for file in MODULES if file.stem.endswith("views") and asks.search(_read(file))]
+    assert len(views) > 6
+    limited = re.compile(r"limit_searches\b|\"chat searches\"")
+    assert [relative(file) for file in views if not limited.search(_read(file))] == []
+
+
 def test_every_limit_of_a_person_has_one_budget_for_all_its_views() -> None:
     """A plain `limiter.limit` counts each view for itself, and nobody who is not signed in."""
     wrong = [relative(file) for file in MODULES if re.search(r"limiter\.limit\(", _read(file))]

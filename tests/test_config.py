@@ -204,6 +204,7 @@ OTHERS: dict[str, object] = {
     "migration_database_url": "postgresql+psycopg://owner:geheim@db/comanda",
     "redis_url": "redis://redis/1",
     "database_pool_size": 7,
+    "statement_timeout_seconds": 14.5,
     "s3_bucket": "uploads",
     "s3_endpoint_url": "https://s3.example",
     "s3_access_key_id": "AKIA",

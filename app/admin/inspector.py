@@ -10,13 +10,15 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 from uuid import UUID
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 
 from app.assistant.registry import Registry
 from app.config import LANGUAGES
 from app.db import ScopedSession
 from app.errors import NotFound
-from app.folding import fold, split_marked
+from app.folding import split_marked
+from app.folding import words as folded_words
+from app.free_text import has_words, limit_search
 from app.retrieval.calibration import Calibration, calibration_of
 from app.retrieval.chunking import plain_text
 from app.retrieval.embedder import Embedder
@@ -136,26 +138,25 @@ def _excerpt(text: str, words: frozenset[str]) -> str:
 
 def find_subjects(session: ScopedSession, words: str) -> list[Subject]:
     """Sections and products of the house whose name has these words, unpublished ones too."""
-    wanted = fold(" ".join(words.replace("\0", "").split())[:LONGEST_NAME])
+    wanted = folded_words(words.replace("\0", "")[:LONGEST_NAME])
     if not wanted:
         return []
     group_id = session.scope.group_id
-    named = func.concat_ws(" / ", ManualSection.title_en, ManualSection.title_es)
-    sections = session.scalars(
+    sections = (
         select(ManualSection)
-        .where(ManualSection.group_id == group_id, func.strpos(func.fold_text(named), wanted) > 0)
+        .where(ManualSection.group_id == group_id, has_words(ManualSection.title_words, wanted))
         .order_by(ManualSection.position, ManualSection.slug)
         .limit(MOST_SUBJECTS)
-    ).all()
-    named = func.concat_ws(" / ", Product.name_en, Product.name_es)
-    products = session.scalars(
+    )
+    products = (
         select(Product)
-        .where(Product.group_id == group_id, func.strpos(func.fold_text(named), wanted) > 0)
+        .where(Product.group_id == group_id, has_words(Product.name_words, wanted))
         .order_by(Product.name_en, Product.id)
         .limit(MOST_SUBJECTS)
-    ).all()
-    found: list[Subject] = [*sections]
-    return [*found, *products][:MOST_SUBJECTS]
+    )
+    with limit_search(session):
+        found: list[Subject] = [*session.scalars(sections), *session.scalars(products)]
+    return found[:MOST_SUBJECTS]
 
 
 def load_subject(session: ScopedSession, source_id: UUID) -> Subject:

@@ -27,7 +27,8 @@ from app.admin.search_words import finding_words, kind_words, mode_words, reason
 from app.allergens import ALLERGENS, allergen_name
 from app.config import LANGUAGES
 from app.errors import InvalidInput
-from app.extensions import services
+from app.extensions import limit_searches, services
+from app.free_text import limit_search
 from app.retrieval.evidence import GOOD, THIN
 from app.skills.knowledge.tools import SearchTool
 from app.web import db_session, require_role
@@ -39,6 +40,7 @@ FILTERS = ("max_time_minutes", "difficulty", "cuisine", "meal", "diet")
 
 
 @blueprint.get("")
+@limit_searches
 def index() -> ResponseReturnValue:
     """A search, what it found, and why something is not among it."""
     require_role("admin")
@@ -87,7 +89,8 @@ def _inspect(tool: SearchTool, chosen: Mapping[str, str]) -> Inspection:
         raise _refused(error) from None
     session, embedder = db_session(), services().embedder
     mode = next(mode for mode in MODES if mode == chosen["mode"])
-    return inspect(session, tool, arguments, chosen["language"], mode, embedder)
+    with limit_search(session):
+        return inspect(session, tool, arguments, chosen["language"], mode, embedder)
 
 
 def _refused(error: ValidationError) -> InvalidInput:
@@ -133,7 +136,8 @@ def _about(inspection: Inspection | None) -> dict[str, Any]:
     subject = load_subject(session, source_id) if source_id else None
     findings = []
     if subject:
-        told = why_not(session, inspection.request, services().embedder, subject)
+        with limit_search(session):
+            told = why_not(session, inspection.request, services().embedder, subject)
         findings = [finding_words(finding, inspection.request.limit) for finding in told]
     subjects = [] if subject else find_subjects(session, wanted)
     return {"wanted": wanted, "subjects": subjects, "subject": subject, "findings": findings}

@@ -8,11 +8,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import takewhile
-from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, func, literal, or_, select, text
-from sqlalchemy.dialects.postgresql import ARRAY, TEXT, distinct_on
+from sqlalchemy import func, or_, select, text
+from sqlalchemy.dialects.postgresql import distinct_on
 
 from app.assistant.branches import is_shown, newest_below, path_up
 from app.assistant.feedback import take_back_copies
@@ -24,10 +23,11 @@ from app.assistant.threads import (
     load_thread,
     own_threads,
 )
-from app.db import Impatient, ScopedSession, utc_now
-from app.errors import InvalidInput, NotFound, TooMany
+from app.db import ScopedSession, utc_now
+from app.errors import InvalidInput, NotFound
 from app.folding import fold, split_marked
 from app.folding import words as folded_words
+from app.free_text import has_words, limit_search
 from app.markdown import plain_line
 from app.plain_text import clean_line
 
@@ -36,13 +36,10 @@ Pieces = list[tuple[str, bool]]
 PAGE_THREADS = 40
 LONGEST_TITLE = 80
 LONGEST_SEARCH = 100
-# In milliseconds: nobody waits longer for a list that follows what they type.
-LONGEST_WAIT = 3_000
 # Of a message that was found: what is shown before and after the words.
 BEFORE, AFTER = 40, 140
 # What is shorter than this is no stem but half of the words there are.
 SHORTEST_STEM, SHORTEST_WORD = 4, 3
-_ESCAPED = re.compile(r"[\\%_]")
 # The numbers of sources say nothing in a line without them.
 _SOURCES = re.compile(r"\s?\[\d+\]")
 
@@ -72,11 +69,8 @@ def find_threads(
     Raises:
         TooMany: so many messages would have to be read that it takes too long.
     """
-    try:
-        with session.patience(LONGEST_WAIT):
-            return _find_threads(session, words, older_than)
-    except Impatient:
-        raise TooMany("That search takes too long. Try a longer or a rarer word.") from None
+    with limit_search(session):
+        return _find_threads(session, words, older_than)
 
 
 def _find_threads(
@@ -93,12 +87,12 @@ def _find_threads(
         .where(
             Message.thread_id == Thread.id,
             *own(session, Message),
-            _has_all(Message.folded, wanted),
+            has_words(Message.folded, wanted),
         )
         .exists()
     )
     threads = session.scalars(
-        query.where(or_(_has_all(func.fold_text(Thread.title), wanted), says))
+        query.where(or_(has_words(func.fold_text(Thread.title), wanted), says))
     ).all()
     said = _newest_saying(session, [thread.id for thread in threads], wanted)
     return [_found(thread, said.get(thread.id), wanted) for thread in threads]
@@ -138,18 +132,6 @@ def _shared_start(word: str, stems: tuple[str | None, ...]) -> str:
     return careful if word.startswith(careful) and len(careful) >= SHORTEST_WORD else word
 
 
-def _has_all(folded: Any, wanted: list[str]) -> ColumnElement[bool]:
-    patterns = [f"%{_ESCAPED.sub(_escape, part)}%" for part in wanted]
-    has_all: ColumnElement[bool] = folded.op("LIKE", is_comparison=True)(
-        func.all(literal(patterns, ARRAY(TEXT)))
-    )
-    return has_all
-
-
-def _escape(sign: re.Match[str]) -> str:
-    return "\\" + sign[0]
-
-
 def _newest_saying(
     session: ScopedSession, threads: list[UUID], wanted: list[str]
 ) -> dict[UUID, tuple[UUID, str]]:
@@ -159,7 +141,7 @@ def _newest_saying(
         .where(
             Message.thread_id.in_(threads),
             *own(session, Message),
-            _has_all(Message.folded, wanted),
+            has_words(Message.folded, wanted),
         )
         .order_by(Message.thread_id, Message.id.desc())
         .ext(distinct_on(Message.thread_id))

@@ -55,26 +55,22 @@ def clean_message(raw: str) -> str:
     Raises:
         InvalidInput: nothing is left of it, or it is longer than 4,000 characters.
     """
-    # Before anything else reads it: a book of joiners takes seconds.
-    if len(raw) > LONGEST_READ:
-        raise _too_long(raw)
-    kept = clean_lines(compose(raw)).strip()
-    message = _RUN.sub(lambda run: run[1] or run[2] or run[4], kept)
+    message = raw
+    # What is far too long is read by nothing else: a book of joiners takes seconds.
+    if len(raw) <= LONGEST_READ:
+        kept = clean_lines(compose(raw)).strip()
+        message = _RUN.sub(lambda run: run[1] or run[2] or run[4], kept)
+    if len(message) > MESSAGE_LIMIT:
+        raise InvalidInput(
+            "That is %(length)s characters; a message can have %(limit)s. Shorten it or send it"
+            " in two.",
+            field="message",
+            length=f"{len(message):,}",
+            limit=f"{MESSAGE_LIMIT:,}",
+        )
     if not clean_line(message):
         raise InvalidInput("Write a message first.", field="message")
-    if len(message) > MESSAGE_LIMIT:
-        raise _too_long(message)
     return message
-
-
-def _too_long(message: str) -> InvalidInput:
-    return InvalidInput(
-        "That is %(length)s characters; a message can have %(limit)s. Shorten it or send it"
-        " in two.",
-        field="message",
-        length=f"{len(message):,}",
-        limit=f"{MESSAGE_LIMIT:,}",
-    )
 
 
 def load_thread(session: ScopedSession, thread_id: UUID, *, lock: bool = False) -> Thread:

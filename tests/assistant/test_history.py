@@ -244,7 +244,7 @@ def test_a_search_that_takes_too_long_is_ended(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     make_thread(database, member, "Where is the ladder?")
-    monkeypatch.setattr("app.assistant.history.LONGEST_WAIT", 100)
+    monkeypatch.setattr("app.free_text.LONGEST_WAIT", 100)
     with owner.transaction() as session:
         session.execute(text("LOCK TABLE messages IN ACCESS EXCLUSIVE MODE"))
         found = browser.fragment("/chats?q=ladder", 429)

@@ -23,6 +23,7 @@ from openpyxl.styles import Font
 from sqlalchemy import select, tuple_
 
 from app.db import ScopedSession
+from app.free_text import limit_search
 from app.skills.expenses.ledger import Filters, conditions, visible
 from app.skills.expenses.models import Expense
 from app.skills.expenses.people import names_of
@@ -169,4 +170,5 @@ def _next_rows(session: ScopedSession, filters: Filters, after: Any) -> Sequence
     if after is not None:
         query = query.where(place < (after.date, after.id))
     ordered = query.order_by(Expense.date.desc(), Expense.id.desc())
-    return session.execute(ordered.limit(AT_ONCE)).all()
+    with limit_search(session):
+        return session.execute(ordered.limit(AT_ONCE)).all()

@@ -18,6 +18,7 @@ from app.accounts.audit import record
 from app.db import ScopedSession, new_id, utc_now
 from app.errors import Conflict, Forbidden, InvalidInput, NotFound
 from app.folding import words
+from app.free_text import MOST_WORDS, limit_search
 from app.plain_text import clean_line, clean_lines
 from app.skills.expenses.models import LARGEST_AMOUNT, LONGEST_ITEM, LONGEST_NOTE, Expense
 from app.skills.expenses.settings import EDITORS, OTHER, Ledger
@@ -292,7 +293,8 @@ def find_expenses(
         .limit(size)
         .offset((page - 1) * size)
     )
-    return list(session.scalars(query))
+    with limit_search(session):
+        return list(session.scalars(query))
 
 
 def recent_expenses(session: ScopedSession, limit: int) -> list[Expense]:
@@ -322,7 +324,7 @@ def visible(session: ScopedSession) -> list[ColumnElement[bool]]:
 
 
 def conditions(filters: Filters) -> list[ColumnElement[bool]]:
-    """What filters come to, but for the deleted ones."""
+    """What filters come to, but for the deleted ones. Whoever asks with them limits the search."""
     found: list[ColumnElement[bool]] = []
     if filters.start is not None:
         found.append(Expense.date >= filters.start)
@@ -334,21 +336,15 @@ def conditions(filters: Filters) -> list[ColumnElement[bool]]:
         found.append(Expense.currency == filters.currency)
     if filters.user_id is not None:
         found.append(Expense.user_id == filters.user_id)
-    found += [
-        Expense.words.contains(f" {word}", autoescape=True) for word in words(filters.words)[:8]
-    ]
-    return found
+    asked = words(filters.words)[:MOST_WORDS]
+    return [*found, *(Expense.words.contains(f" {word}", autoescape=True) for word in asked)]
 
 
 def count_expenses(session: ScopedSession, filters: Filters) -> int:
     """How many expenses the filters let through; for words, which the sums do not know."""
-    query = select(func.count()).select_from(Expense)
-    return int(
-        session.scalar(
-            query.where(*visible(session), Expense.deleted_at.is_(None), *conditions(filters))
-        )
-        or 0
-    )
+    which = [*visible(session), Expense.deleted_at.is_(None), *conditions(filters)]
+    with limit_search(session):
+        return session.scalar(select(func.count()).select_from(Expense).where(*which)) or 0
 
 
 def _visible(session: ScopedSession) -> Select[Expense]:

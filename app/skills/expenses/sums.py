@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Date, cast, func, or_, select, true
 
 from app.db import ScopedSession
+from app.free_text import limit_search
 from app.skills.expenses.ledger import Filters, conditions, may_see_all, visible
 from app.skills.expenses.models import Expense, ExpenseMonth
 
@@ -133,7 +134,8 @@ def _sums_of_rows(
     if days is not None:
         which.append(days)
     query = select(*key, func.count(), func.sum(Expense.amount)).where(*which).group_by(*key)
-    return [Sum(*row) for row in session.execute(query)]
+    with limit_search(session):
+        return [Sum(*row) for row in session.execute(query)]
 
 
 def _add(sums: Iterable[Sum], key: Callable[[Sum], Any]) -> dict[Any, Decimal]:

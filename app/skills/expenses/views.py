@@ -10,7 +10,7 @@ from flask.typing import ResponseReturnValue
 from flask_login import current_user
 
 from app.errors import InvalidInput, NotFound
-from app.extensions import limit_person, services
+from app.extensions import limit_person, limit_searches, services
 from app.files.models import StoredFile
 from app.files.sending import send_stored
 from app.files.storage import preview_of
@@ -33,6 +33,7 @@ def read_address() -> tuple[Ledger, Narrowed]:
 
 
 @blueprint.get("")
+@limit_searches
 def index() -> ResponseReturnValue:
     """The expenses that this person may see; for htmx what is narrowed, or the sums alone."""
     session = db_session()

@@ -26,6 +26,11 @@ def visible_templates(session: ScopedSession) -> Select[FormTemplate]:
     )
 
 
+def listed_templates(session: ScopedSession) -> Select[FormTemplate]:
+    """The same for lists, which show no fields: those of all forms may be many MB."""
+    return visible_templates(session).options(WITHOUT_FIELDS)
+
+
 def load_published(session: ScopedSession, slug: str) -> FormTemplate:
     """The form of that address that may be filled in, or NotFound."""
     query = visible_templates(session).where(
@@ -41,9 +46,9 @@ def load_template(session: ScopedSession, template_id: UUID) -> FormTemplate:
 
 def list_published(session: ScopedSession) -> list[FormTemplate]:
     """The forms that may be filled in, one for each address, without their fields."""
-    query = visible_templates(session).where(FormTemplate.status == "published")
+    query = listed_templates(session).where(FormTemplate.status == "published")
     by_slug: dict[str, FormTemplate] = {}
-    for template in session.scalars(query.order_by(FormTemplate.slug).options(WITHOUT_FIELDS)):
+    for template in session.scalars(query.order_by(FormTemplate.slug)):
         by_slug.setdefault(template.slug, template)
     return list(by_slug.values())
 

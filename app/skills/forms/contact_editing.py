@@ -14,6 +14,7 @@ from app.errors import InvalidInput, NotFound
 from app.fields.definitions import EmailField, PhoneField, Words
 from app.fields.values import LONGEST_NAME, Problem, Surroundings, clean, read_value
 from app.folding import words
+from app.free_text import MOST_WORDS, limit_search
 from app.skills.forms.models import Contact
 
 MOST_LISTED = 200
@@ -38,6 +39,9 @@ def list_contacts(
     """Those on the list, or off it, that have every word in name or job; and how many there are.
 
     Accents are optional. At most `MOST_LISTED` are given.
+
+    Raises:
+        TooMany: that takes too long.
     """
     told = func.name_words(
         Contact.name + " " + Contact.job + " " + Contact.email, cast("", Text), type_=Text
@@ -50,13 +54,14 @@ def list_contacts(
                 told.contains(f" {word}", autoescape=True),
                 Contact.phone.contains(word, autoescape=True),
             )
-            for word in words(wanted)
+            for word in words(wanted)[:MOST_WORDS]
         ),
     ]
     query = select(Contact).where(*conditions)
-    count = session.scalar(query.with_only_columns(func.count(Contact.id))) or 0
     page = query.order_by(Contact.name, Contact.id).limit(MOST_LISTED)
-    return list(session.scalars(page)), count
+    with limit_search(session):
+        count = session.scalar(query.with_only_columns(func.count(Contact.id))) or 0
+        return list(session.scalars(page)), count
 
 
 def load_contact(session: ScopedSession, contact_id: UUID, *, lock: bool = False) -> Contact:

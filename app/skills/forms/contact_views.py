@@ -13,7 +13,7 @@ from flask_login import current_user
 
 from app.accounts.pages import page
 from app.errors import InvalidInput, TooMany
-from app.extensions import services
+from app.extensions import limit_searches, services
 from app.fields.display import plain
 from app.files.posted_files import allow_files, examination, get_posted_files
 from app.files.tables import LARGEST_TABLE, read_table
@@ -49,6 +49,7 @@ def editors_only() -> None:
 
 
 @blueprint.get("/")
+@limit_searches
 def index() -> ResponseReturnValue:
     """Who forms may name; the list alone for htmx."""
     wanted, off = request.args.get("q", "")[:100], "off" in request.args

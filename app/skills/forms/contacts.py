@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, select
 from app.db import ScopedSession, new_id, read_id
 from app.fields.values import Person, people_called
 from app.folding import words
+from app.free_text import limit_search
 from app.skills.forms.models import Contact
 
 MOST_FOUND = 8
@@ -21,6 +22,9 @@ def find_people(session: ScopedSession, wanted: str) -> list[Person]:
     """The contacts that a name, or a contact's id, may mean; who is called exactly so alone.
 
     Every word of the name must be one of theirs, or the beginning of one where it is the last.
+
+    Raises:
+        TooMany: that takes too long.
     """
     query = select(Contact).where(Contact.group_id == session.scope.group_id, Contact.is_active)
     contact_id, spoken = read_id(wanted), words(wanted)[:MOST_WORDS]
@@ -33,7 +37,8 @@ def find_people(session: ScopedSession, wanted: str) -> list[Person]:
         query = query.where(*(_has(f" {word} ") for word in whole), _has(f" {last}"))
         # Those who are called so come first, however many have names that only begin so.
         query = query.order_by(_has(f" {last} ").desc())
-    rows = session.scalars(query.order_by(Contact.name).limit(MOST_FOUND)).all()
+    with limit_search(session):
+        rows = session.scalars(query.order_by(Contact.name).limit(MOST_FOUND)).all()
     found = [Person(str(row.id), row.name) for row in rows]
     exact = [one for one in found if words(one.name) == spoken]
     return exact or people_called(wanted, found) or found

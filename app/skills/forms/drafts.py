@@ -191,8 +191,9 @@ def find_open_draft(session: ScopedSession, template_id: UUID) -> FormDraft | No
 def list_open_work(session: ScopedSession, most: int) -> list[tuple[FormDraft, FormTemplate]]:
     """One's own half-filled forms with what they are forms of, the last changed first.
 
-    What they hold is not read: a banner in each page needs no more than titles.
+    Neither with the fields nor with what was typed.
     """
+    typed = (FormDraft.typed, FormDraft.origins, FormDraft.field_versions, FormDraft.context)
     query = (
         select(FormDraft, FormTemplate)
         .join(FormTemplate, FormTemplate.id == FormDraft.template_id)
@@ -204,13 +205,7 @@ def list_open_work(session: ScopedSession, most: int) -> list[tuple[FormDraft, F
         )
         .order_by(FormDraft.updated_at.desc())
         .limit(most)
-        .options(
-            *(
-                defer(each, raiseload=True)
-                for each in (FormDraft.typed, FormDraft.origins, FormDraft.field_versions)
-            ),
-            WITHOUT_FIELDS,
-        )
+        .options(WITHOUT_FIELDS, *(defer(column, raiseload=True) for column in typed))
     )
     return [(draft, template) for draft, template in session.execute(query)]
 

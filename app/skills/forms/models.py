@@ -154,6 +154,7 @@ class FormSubmission(Base):
         Index("ix_form_submissions_list", "group_id", "template_id", "submitted_at"),
         Index("ix_form_submissions_own", "group_id", "user_id", "submitted_at"),
     )
+    __mapper_args__ = {"eager_defaults": False}  # noqa: RUF012 (SQLAlchemy's own name)
 
     id: Mapped[UUID] = mapped_column(primary_key=True, default=new_id)
     group_id: Mapped[UUID] = mapped_column(ForeignKey("groups.id", ondelete="CASCADE"))
@@ -167,7 +168,17 @@ class FormSubmission(Base):
     template_version: Mapped[int]
     # slug, titles and fields as they were, so that it can be drawn whatever becomes of them.
     form: Mapped[JsonObject]
+    # The same without the fields, which may be large; kept by the database.
+    head: Mapped[JsonObject | None] = mapped_column(
+        Computed("form - 'fields'", persisted=True), deferred=True
+    )
     values: Mapped[JsonObject]
+    # Number, submitter, titles and the texts of the values, without case and accents, as far as
+    # they are not far too long; for searching only: nobody loads it.
+    folded: Mapped[str | None] = mapped_column(
+        Computed('submission_words(year, number, submitter, form, "values")', persisted=True),
+        deferred=True,
+    )
     year: Mapped[int]
     number: Mapped[int]
     language: Mapped[str]

@@ -13,7 +13,7 @@ from flask_login import current_user
 from app.accounts.pages import moment_in_words
 from app.db import utc_now
 from app.errors import NotFound
-from app.extensions import limit_person, services
+from app.extensions import limit_person, limit_searches, services
 from app.files.access import load_file, open_bytes
 from app.skills.forms.blueprint import blueprint
 from app.skills.forms.exporting import write_csv
@@ -35,6 +35,7 @@ from app.web import db_session, release_session, require_role
 
 
 @blueprint.get("/submissions/")
+@limit_searches
 def submissions() -> ResponseReturnValue:
     """What was handed in: one's own; for managers all of the house's, narrowed down."""
     session, wanted = db_session(), read_wanted(request.args)

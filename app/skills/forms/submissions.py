@@ -9,12 +9,14 @@ from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import ColumnElement, Select, Text, cast, func, or_, select, tuple_
-from sqlalchemy.dialects.postgresql import JSONPATH, distinct_on
+from sqlalchemy import ColumnElement, Select, func, select, tuple_
+from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import defer
 
 from app.db import ScopedSession, read_id
 from app.errors import NotFound
+from app.folding import fold
+from app.free_text import has_words, limit_search
 from app.skills.forms.models import FormSubmission
 
 PAGE = 50
@@ -25,16 +27,15 @@ FormKey = tuple[str, int, UUID | None, str, str]
 AT_ONCE = 50
 EDITORS = ("manager", "admin")
 LONGEST_SEARCH = 100
+# A form's fields, like a submission's answers, may be some MB of JSON, which a list of many neither
+# shows nor waits for: `head` is the form without them.
 _FORM_KEY = (
-    FormSubmission.form["slug"].astext,
+    FormSubmission.head["slug"].astext,
     FormSubmission.template_version,
     FormSubmission.template_id,
-    FormSubmission.form["title_en"].astext,
-    FormSubmission.form["title_es"].astext,
+    FormSubmission.head["title_en"].astext,
+    FormSubmission.head["title_es"].astext,
 )
-# A form's address and titles. Its fields, like a submission's answers, may be some MB of JSON,
-# which a list of many neither shows nor waits for.
-_HEAD = FormSubmission.form.op("-")("fields")
 Listed = tuple[FormSubmission, dict[str, Any]]
 
 
@@ -82,12 +83,16 @@ def list_submissions(
     """A page of the submissions that fit, the newest first, and how many there are.
 
     Each with its form's address and titles, and neither with the fields nor with the answers.
+
+    Raises:
+        TooMany: that takes too long.
     """
     conditions = _conditions(wanted, zone)
     query = _visible(session).where(*conditions)
-    count = session.scalar(query.with_only_columns(func.count(FormSubmission.id))) or 0
     page = query.order_by(*NEWEST).limit(PAGE).offset(PAGE * (wanted.page - 1))
-    return _list(session, page), count
+    with limit_search(session):
+        count = session.scalar(query.with_only_columns(func.count(FormSubmission.id))) or 0
+        return _list(session, page), count
 
 
 def list_own_submissions(session: ScopedSession, most: int) -> list[Listed]:
@@ -100,8 +105,8 @@ def _list(session: ScopedSession, query: Select[FormSubmission]) -> list[Listed]
     unread = [
         defer(column, raiseload=True) for column in (FormSubmission.form, FormSubmission.values)
     ]
-    rows = session.execute(query.add_columns(_HEAD).options(*unread))
-    return [(found, head) for found, head in rows]
+    rows = session.execute(query.add_columns(FormSubmission.head).options(*unread))
+    return [(found, head or {}) for found, head in rows]
 
 
 NEWEST = (FormSubmission.submitted_at.desc(), FormSubmission.id.desc())
@@ -109,9 +114,10 @@ NEWEST = (FormSubmission.submitted_at.desc(), FormSubmission.id.desc())
 
 def list_forms_used(session: ScopedSession) -> list[dict[str, Any]]:
     """The addresses and titles of forms of which there are submissions, as the latest has them."""
-    slug = FormSubmission.form["slug"].astext
-    query = _visible(session).with_only_columns(_HEAD).ext(distinct_on(slug))
-    return list(session.scalars(query.order_by(slug, FormSubmission.submitted_at.desc())))
+    slug = FormSubmission.head["slug"].astext
+    query = _visible(session).with_only_columns(FormSubmission.head).ext(distinct_on(slug))
+    found = session.scalars(query.order_by(slug, FormSubmission.submitted_at.desc()))
+    return [head for head in found if head]
 
 
 def list_submitters(session: ScopedSession) -> list[tuple[UUID, str]]:
@@ -137,7 +143,8 @@ def list_form_versions(
         .ext(distinct_on(*_FORM_KEY))
         .order_by(*_FORM_KEY, FormSubmission.submitted_at)
     )
-    return {_form_key(key): found for *key, found in session.execute(rows)}
+    with limit_search(session):
+        return {_form_key(key): found for *key, found in session.execute(rows)}
 
 
 def load_form(session: ScopedSession, submission_id: UUID) -> dict[str, Any]:
@@ -162,7 +169,8 @@ def next_submissions(
         query = query.where(place > (after.submitted_at, after.id))
     ordered = query.order_by(FormSubmission.submitted_at, FormSubmission.id).limit(AT_ONCE)
     rows = ordered.add_columns(*_FORM_KEY).options(defer(FormSubmission.form, raiseload=True))
-    return [(_form_key(key), found) for found, *key in session.execute(rows)]
+    with limit_search(session):
+        return [(_form_key(key), found) for found, *key in session.execute(rows)]
 
 
 def _form_key(columns: Sequence[Any]) -> FormKey:
@@ -180,7 +188,7 @@ def _visible(session: ScopedSession) -> Select[FormSubmission]:
 def _conditions(wanted: Wanted, zone: ZoneInfo) -> list[ColumnElement[bool]]:
     conditions: list[ColumnElement[bool]] = []
     if wanted.form:
-        conditions.append(FormSubmission.form["slug"].astext == wanted.form)
+        conditions.append(FormSubmission.head["slug"].astext == wanted.form)
     if wanted.person:
         conditions.append(FormSubmission.user_id == wanted.person)
     if wanted.since:
@@ -188,29 +196,10 @@ def _conditions(wanted: Wanted, zone: ZoneInfo) -> list[ColumnElement[bool]]:
     if wanted.until:
         after = wanted.until + timedelta(days=1)
         conditions.append(FormSubmission.submitted_at < _midnight(after, zone))
-    conditions += [_says(word) for word in wanted.text.split()]
+    if wanted.text:
+        # The words, or beginnings or ends of some, stand anywhere in it; accents are optional.
+        conditions.append(has_words(FormSubmission.folded, fold(wanted.text).split()))
     return conditions
-
-
-# The texts of all values, at whatever depth; neither their names nor the ids of what they name.
-_WRITTEN = (
-    'strict $.** ? (@.type() == "string"'
-    ' && !(@ like_regex "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"))'
-)
-
-
-def _says(word: str) -> ColumnElement[bool]:
-    """The word, or the beginning or end of one, stands anywhere in it; accents are optional."""
-    reference = func.format("F-%s-%s", FormSubmission.year, func.lpad(_number(), 6, "0"))
-    titles = [FormSubmission.form[name].astext for name in ("title_en", "title_es")]
-    written = func.jsonb_path_query_array(FormSubmission.values, cast(_WRITTEN, JSONPATH))
-    texts = (reference, FormSubmission.submitter, *titles, cast(written, Text))
-    wanted = func.fold_text(word)
-    return or_(*(func.strpos(func.fold_text(text), wanted) > 0 for text in texts))
-
-
-def _number() -> ColumnElement[str]:
-    return cast(FormSubmission.number, Text)
 
 
 def _midnight(day: date, zone: ZoneInfo) -> datetime:

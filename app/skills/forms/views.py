@@ -12,7 +12,7 @@ from werkzeug.datastructures import MultiDict
 from app.accounts.pages import moment_in_words
 from app.assistant.registry import OpenWork
 from app.db import ScopedSession
-from app.extensions import limit_person
+from app.extensions import limit_person, limit_searches
 from app.folding import words
 from app.issued_ids import issue_id
 from app.skills.forms.blueprint import blueprint
@@ -31,6 +31,7 @@ MOST_SENT = 5
 
 
 @blueprint.get("/")
+@limit_searches
 def index() -> ResponseReturnValue:
     """The forms that there are, one's half-filled ones, and the last that one has sent."""
     session, wanted = db_session(), request.args.get("q", "")[:100]

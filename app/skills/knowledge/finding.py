@@ -12,6 +12,7 @@ from sqlalchemy import text
 
 from app.db import ScopedSession
 from app.folding import fold
+from app.free_text import limit_search
 from app.markdown import plain_line
 from app.retrieval.as_typed import Passage, Typed, read_typed, search_as_typed
 from app.retrieval.spelling import put_right
@@ -58,7 +59,16 @@ class Findings:
 
 
 def find_in_library(session: ScopedSession, query: str, language: str) -> Findings:
-    """Published sections and products whose names or words fit what was typed, best first."""
+    """Published sections and products whose names or words fit what was typed, best first.
+
+    Raises:
+        TooMany: that takes too long.
+    """
+    with limit_search(session):
+        return _find_in_library(session, query, language)
+
+
+def _find_in_library(session: ScopedSession, query: str, language: str) -> Findings:
     typed = read_typed(query)
     if not typed.everything:
         return Findings(typed, (), ())

@@ -11,6 +11,7 @@ from flask_babel import gettext as _
 
 from app.accounts.models import Group
 from app.allergens import ALLERGENS, allergen_name
+from app.extensions import limit_searches
 from app.skills.knowledge.menus import MenuFilter, list_choices, list_menu, read_filter
 from app.skills.knowledge.models import Product
 from app.skills.knowledge.present import price_text
@@ -19,6 +20,7 @@ from app.skills.knowledge.vocabulary import category_name, kind_name
 from app.web import db_session, page_number, wants_fragment
 
 
+@limit_searches
 def menu(kind: str) -> ResponseReturnValue:
     """The products of a kind that fit the filters; the list alone when htmx asks."""
     session, language = db_session(), reader_language()

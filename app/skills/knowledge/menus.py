@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, Text, cast, func, literal, select
-from sqlalchemy.dialects.postgresql import ARRAY, JSONPATH
+from sqlalchemy import Select, Text, cast, func, select
+from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.allergens import ALLERGENS, FAMILIES, expand_families
 from app.db import ScopedSession
 from app.errors import InvalidInput
 from app.folding import words
+from app.free_text import has_words, limit_search
 from app.skills.knowledge.models import Product
 from app.skills.knowledge.prices import parse_price
 
@@ -98,7 +99,16 @@ class Choices:
 
 
 def list_menu(session: ScopedSession, wanted: MenuFilter) -> Menu:
-    """The active products that fit, sorted, a page of them at a time."""
+    """The active products that fit, sorted, a page of them at a time.
+
+    Raises:
+        TooMany: that takes too long.
+    """
+    with limit_search(session):
+        return _list_menu(session, wanted)
+
+
+def _list_menu(session: ScopedSession, wanted: MenuFilter) -> Menu:
     fitting = _fitting(session, wanted)
     listed = fitting.where(*_declared_free(wanted))
     count = session.scalar(select(func.count()).select_from(listed.subquery())) or 0
@@ -136,19 +146,9 @@ def _fitting(session: ScopedSession, wanted: MenuFilter) -> Select[Product]:
         query = query.where(Product.tags.contains(list(wanted.tags)))
     if wanted.up_to is not None:
         query = query.where(Product.price <= wanted.up_to)
-    for word in words(wanted.text):
-        query = query.where(func.strpos(func.fold_text(_searched()), word) > 0)
+    if wanted.text:
+        query = query.where(has_words(Product.folded, words(wanted.text)))
     return query
-
-
-def _searched() -> ColumnElement[str]:
-    """All the words of a product that a reader of either language may look for."""
-    fields = (Product.name_en, Product.name_es, Product.description_en, Product.description_es)
-    ingredients = [
-        cast(func.jsonb_path_query_array(Product.ingredients, cast(path, JSONPATH)), Text)
-        for path in ("$[*].en", "$[*].es")
-    ]
-    return func.concat_ws(literal(" "), *fields, *ingredients)
 
 
 def _declared_free(wanted: MenuFilter) -> list[Any]:

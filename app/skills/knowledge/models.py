@@ -68,6 +68,7 @@ class Product(Base):
 
     __tablename__ = "products"
     __table_args__ = (UniqueConstraint("group_id", "kind", "slug"),)
+    __mapper_args__ = {"eager_defaults": False}  # noqa: RUF012 (SQLAlchemy's own name)
 
     id: Mapped[UUID] = mapped_column(primary_key=True, default=new_id)
     group_id: Mapped[UUID] = mapped_column(ForeignKey("groups.id", ondelete="CASCADE"))
@@ -86,6 +87,15 @@ class Product(Base):
     # None means that nobody has declared any: not the same as none.
     allergens: Mapped[list[str] | None] = mapped_column(ARRAY(TEXT))
     ingredients: Mapped[JsonList] = mapped_column(default=list)
+    # Names, descriptions and ingredients, without case and accents, as far as they are not far
+    # too long; for searching only: nobody loads it.
+    folded: Mapped[str | None] = mapped_column(
+        Computed(
+            "product_words(name_en, name_es, description_en, description_es, ingredients)",
+            persisted=True,
+        ),
+        deferred=True,
+    )
     steps: Mapped[JsonList] = mapped_column(default=list)
     tags: Mapped[list[str]] = mapped_column(ARRAY(TEXT), default=list)
     pairing_notes_en: Mapped[str] = mapped_column(default="")

@@ -14,6 +14,7 @@ from flask_babel import gettext as _
 
 from app.accounts.models import Group
 from app.errors import NotFound
+from app.extensions import limit_searches
 from app.markdown import render_house_text
 from app.retrieval.models import SearchDocument
 from app.skills.knowledge import finding, menu_views, passage_views, version_views
@@ -51,6 +52,7 @@ def index() -> ResponseReturnValue:
 
 
 @blueprint.get("/search")
+@limit_searches
 def search() -> ResponseReturnValue:
     """What was found for the words typed so far; the results alone when htmx asks."""
     query = request.args.get("q", "")

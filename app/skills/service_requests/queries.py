@@ -9,11 +9,12 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, and_, bindparam, func, or_, select
+from sqlalchemy import ColumnElement, and_, bindparam, or_, select
 
 from app.accounts.models import Membership, User
 from app.db import ScopedSession, read_id
 from app.folding import words as folded_words
+from app.free_text import has_words, limit_search
 from app.skills.service_requests.models import (
     OPEN_STATUSES,
     PRIORITIES,
@@ -27,7 +28,6 @@ from app.skills.service_requests.requests import EDITORS, is_editor, of_group, w
 
 PAGE = 25
 LONGEST_SEARCH = 100
-MOST_WORDS = 6
 ME, NOBODY = "me", "nobody"
 # What a list of states can be narrowed to beside one of them; "open" unless something is said.
 OPEN, ALL = "open", "all"
@@ -88,7 +88,11 @@ def read_filters(arguments: Mapping[str, str]) -> Filters:
 def find_queue(
     session: ScopedSession, filters: Filters, now: datetime, page: int = 1
 ) -> tuple[list[ServiceRequest], bool]:
-    """A page of the queue, and whether it goes on."""
+    """A page of the queue, and whether it goes on.
+
+    Raises:
+        TooMany: that takes too long.
+    """
     query = (
         select(ServiceRequest)
         .where(of_group(session), worked_on(session), *_conditions(session, filters, now))
@@ -96,7 +100,8 @@ def find_queue(
         .offset(PAGE * (page - 1))
         .limit(PAGE + 1)
     )
-    found = session.scalars(query).all()
+    with limit_search(session):
+        found = session.scalars(query).all()
     return list(found[:PAGE]), len(found) > PAGE
 
 
@@ -130,12 +135,11 @@ def _assigned(session: ScopedSession, assignee: UUID | str) -> ColumnElement[boo
 
 def _said(typed: str) -> list[ColumnElement[bool]]:
     """Each word stands in the title or the requester's name; or all are the number."""
-    number = _number(typed)
-    written = ServiceRequest.folded
-    said = [func.strpos(written, word) > 0 for word in folded_words(typed)[:MOST_WORDS]]
-    if number is None:
-        return said
-    return [or_(number, and_(*said))]
+    words = folded_words(typed)
+    if not words:
+        return []
+    number, said = _number(typed), has_words(ServiceRequest.folded, words)
+    return [said if number is None else or_(number, said)]
 
 
 def _number(typed: str) -> ColumnElement[bool] | None:

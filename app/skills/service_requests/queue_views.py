@@ -15,7 +15,7 @@ from flask_login import current_user
 from app import charts
 from app.db import ScopedSession, read_id, utc_now
 from app.errors import Conflict, InvalidInput
-from app.extensions import limit_person
+from app.extensions import limit_person, limit_searches
 from app.skills.service_requests.analytics import RANGES, first_month, measure
 from app.skills.service_requests.blueprint import blueprint
 from app.skills.service_requests.figures import draw_report
@@ -42,6 +42,7 @@ def _version() -> int:
 
 
 @blueprint.get("/queue")
+@limit_searches
 def queue() -> ResponseReturnValue:
     """The requests that one looks after; for htmx the list alone."""
     session = db_session()

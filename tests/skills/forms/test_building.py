@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import select
+from sqlalchemy import func, select
 from werkzeug.datastructures import MultiDict
 
 from app.db import Database
@@ -294,6 +294,49 @@ def test_a_copy_is_a_draft_and_a_shared_form_becomes_the_houses_own(
     assert (
         browser.post(f"{path_of(shared)}/status", status="archived", version="1").status_code == 404
     )
+
+
+@pytest.mark.fault(47)
+def test_a_house_has_so_many_forms(
+    owner: Database, admin: Member, browser: CheckedClient, template: FormTemplate,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    make_template(owner, None)
+    make_template(owner, admin.group_id, status="archived")
+    monkeypatch.setattr("app.skills.forms.building.saving.MOST_FORMS", 3)
+    assert browser.post(f"{path_of(template)}/copy").location != path_of(template)
+    refused = browser.post(f"{path_of(template)}/copy")
+    assert refused.location == path_of(template)
+    assert "There can be at most 3 forms." in browser.page(refused.location).text
+    form = {"from": "nothing", "title": "One more"}
+    page = browser._page(browser.post("/admin/forms/new", **form), 422)
+    assert "There can be at most 3 forms." in page.text
+    with owner.session() as session:
+        ours = select(func.count()).where(FormTemplate.group_id == admin.group_id)
+        assert session.scalar(ours) == 3
+
+
+@pytest.mark.fault(47)
+def test_copies_of_forms_are_limited(browser: CheckedClient, template: FormTemplate) -> None:
+    for _ in range(10):
+        assert browser.post(f"{path_of(template)}/copy").status_code == 303
+    assert browser.post(f"{path_of(template)}/copy").status_code == 429
+
+
+@pytest.mark.fault(47)
+def test_lists_of_forms_read_no_fields(
+    browser: CheckedClient, template: FormTemplate, owner: Database, admin: Member
+) -> None:
+    filling = make_template(owner, admin.group_id, SHORT)
+    autosave(browser, browser.page(f"/forms/{filling.slug}"), what="Something")
+    with noted_statements() as statements:
+        assert "Half-filled" in browser.page("/forms/").text
+        for path in ("/forms/?q=incident", "/admin/forms/", "/admin/forms/?state=published"):
+            assert "Incident report" in browser.page(path).text
+    asked = [each for each in statements if "FROM form_templates" in each or "JOIN form_t" in each]
+    assert len(asked) >= 4
+    assert not [each for each in asked if "form_templates.fields" in each]
+    assert not [each for each in statements if "form_drafts.typed" in each]
 
 
 def test_an_address_that_is_taken_is_told_at_its_field(

@@ -23,9 +23,10 @@ from app.skills.expenses.reading.wish import (
     addition,
     change,
 )
-from app.skills.expenses.reading.wishes import core_of
+from app.skills.expenses.reading.wishes import asks_only, core_of
 
 LONGEST_WHICH = 300
+WRITING = (ADD, UPDATE, DELETE)
 # What leads up to the things that were bought, once it is clear that they were.
 _CUES = "|".join(either(name) for name in ("spent", "record", "add", "got"))
 _LEAD = re.compile(rf"(?:[^,;{SUM}]*?\W)?(?:{_CUES})\s?[:,-]?\s*")
@@ -34,6 +35,9 @@ _LEAD = re.compile(rf"(?:[^,;{SUM}]*?\W)?(?:{_CUES})\s?[:,-]?\s*")
 def read_intended(tool: str, message: str, around: Surroundings) -> Wish | None:
     """What a message that is for `tool` says for it; None for a tool of another skill."""
     read = _READERS.get(tool)
+    # "Do we toss those?" asks, and deletes nothing.
+    if tool in WRITING and asks_only(message):
+        return None
     return read(Sentence.of(message, around, tells_prices=tool == ADD)) if read else None
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from datetime import date
 
+from app.folding import fold
 from app.skills.expenses.reading.adding import read_addition
 from app.skills.expenses.reading.asking import read_question
 from app.skills.expenses.reading.categories import Category
@@ -63,6 +64,11 @@ def _is_rule(sentence: Sentence, start: int, wish: Wish) -> bool:
     is_claim = bool(_CLAIM.match(sentence.masked, start))
     is_asked_for = bool(_MAY_I.search(sentence.masked, 0, start))
     return wish.tool == ADD and (is_begun or is_claim) and is_asked_for
+
+
+def asks_only(message: str) -> bool:
+    """Whether a message is a question, and no order in kind words."""
+    return bool(_ASKS.search(message)) and not _POLITE.search(fold(message))
 
 
 def core_of(sentence: Sentence) -> tuple[int, int]:

@@ -11,13 +11,13 @@ from app.accounts.models import User
 from app.db import JsonObject, ScopedSession
 from app.errors import NotFound
 from app.fields.building.versions import VERSIONS_A_PAGE, Step, Steps, read_steps
-from app.skills.forms.catalog import WITHOUT_FIELDS, visible_templates
+from app.skills.forms.catalog import listed_templates
 from app.skills.forms.models import FormSubmission, FormTemplate, FormTemplateVersion
 
 
 @dataclass(frozen=True)
 class Listed:
-    """A form, and how often it was handed in; a shared one belongs to all groups."""
+    """A form without its fields, and how often it was handed in; a shared one is all groups'."""
 
     template: FormTemplate
     submissions: int
@@ -28,8 +28,8 @@ class Listed:
 
 
 def list_forms(session: ScopedSession, state: str = "") -> list[Listed]:
-    """The group's forms and the shared ones, in one state or in all of them, without fields."""
-    query = visible_templates(session).options(WITHOUT_FIELDS)
+    """The group's forms and the shared ones, in one state or in all of them."""
+    query = listed_templates(session)
     if state:
         query = query.where(FormTemplate.status == state)
     counts = _count_submissions(session)

@@ -11,7 +11,7 @@ from copy import deepcopy
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 
 from app.accounts.audit import record
@@ -30,6 +30,8 @@ CONTENT = (
     "fields", "ai_tools",
 )  # fmt: skip
 LONGEST_SLUG = 60
+# Archived ones too: nobody deletes a form.
+MOST_FORMS = 300
 _COPY = {"title_en": "%s (copy)", "title_es": "%s (copia)"}
 
 
@@ -71,7 +73,12 @@ def is_stored(template: FormTemplate, content: Mapping[str, Any]) -> bool:
 
 
 def create_form(session: ScopedSession, content: Mapping[str, Any], slug: str) -> FormTemplate:
-    """A new form of the group that nobody can fill in yet; its address is like `slug`."""
+    """A new form of the group that nobody can fill in yet; its address is like `slug`.
+
+    Raises:
+        InvalidInput: the group has as many as one may have.
+    """
+    _check_room(session)
     given = {name: content[name] for name in CONTENT if name in content}
     template = FormTemplate(
         id=new_id(),
@@ -88,6 +95,19 @@ def create_form(session: ScopedSession, content: Mapping[str, Any], slug: str) -
     record(session, "form_added", template.slug)
     session.commit()
     return template
+
+
+def _check_room(session: ScopedSession) -> None:
+    """See that the group may have one more form; until the commit, nobody else adds one."""
+    held = func.hashtextextended(f"forms {session.scope.group_id}", 0)
+    session.execute(select(func.pg_advisory_xact_lock(held)))
+    own = select(func.count()).where(FormTemplate.group_id == session.scope.group_id)
+    if (session.scalar(own) or 0) >= MOST_FORMS:
+        raise InvalidInput(
+            "There can be at most %(limit)s forms. Change one that nobody needs any more.",
+            field="form",
+            limit=MOST_FORMS,
+        )
 
 
 def save_form(

@@ -15,7 +15,7 @@ from flask_login import current_user
 from app.accounts.pages import moment_in_words
 from app.assistant.providers.choice import make_provider
 from app.errors import ComandaError, Conflict, InvalidInput
-from app.extensions import limit_building, limit_person, services
+from app.extensions import limit_building, limit_person, limit_searches, services
 from app.fields.building.work import act
 from app.plain_text import clean_line
 from app.skills.forms.building.drafting import (
@@ -72,6 +72,7 @@ def may_edit() -> bool:
 
 
 @blueprint.get("/")
+@limit_searches
 def index() -> ResponseReturnValue:
     """The forms of the house in every state; the list alone for htmx."""
     state, wanted = request.args.get("state", ""), request.args.get("q", "")[:100]
@@ -133,9 +134,10 @@ def add() -> ResponseReturnValue:
     """Begin a form; it is a draft that nobody can fill in yet."""
     try:
         drafted = _drafted(request.form.get("from", ""))
+        template = create_form(db_session(), drafted.content, drafted.slug)
     except InvalidInput as error:
+        db_session().rollback()
         return _new_page(error)
-    template = create_form(db_session(), drafted.content, drafted.slug)
     _tell_source(drafted)
     return _to_page(template.id)
 
@@ -311,9 +313,15 @@ def change_status(template_id: UUID) -> ResponseReturnValue:
 
 @blueprint.post("/<uuid:template_id>/copy")
 @limit_building
+@limit_person(MOST_DRAFTED, "form templates")
 def copy(template_id: UUID) -> ResponseReturnValue:
     """Another form like this one; of a shared form, the house's own."""
-    made = copy_form(db_session(), template_id)
+    try:
+        made = copy_form(db_session(), template_id)
+    except InvalidInput as error:
+        db_session().rollback()
+        flash(_(error.message, **error.params), "error")
+        return _to_page(template_id)
     flash(_("This is the copy. It is a draft until you publish it."))
     return _to_page(made.id)
 

@@ -1,0 +1,51 @@
+"""Searching what people wrote for words: how many count, and how long it may take.
+
+Whatever looks for words in texts without an index reads all of them. It looks in texts that are
+folded already, for a few words, and gives up after a few seconds, so that no search keeps the
+database from others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import ColumnElement, func, literal
+from sqlalchemy.dialects.postgresql import ARRAY, TEXT
+
+from app.db import Impatient, ScopedSession
+from app.errors import TooMany
+
+MOST_WORDS = 6
+# In milliseconds: nobody waits longer for a list that follows what they type.
+LONGEST_WAIT = 3_000
+_ESCAPED = re.compile(r"[\\%_]")
+
+
+@contextmanager
+def limit_search(session: ScopedSession) -> Iterator[None]:
+    """No statement of a search, which this is around, may take long.
+
+    Raises:
+        TooMany: one did; the transaction is rolled back.
+    """
+    try:
+        with session.patience(LONGEST_WAIT):
+            yield
+    except Impatient:
+        raise TooMany("That search takes too long. Try a longer or a rarer word.") from None
+
+
+def has_words(folded: Any, words: Sequence[str]) -> ColumnElement[bool]:
+    """Every one of the first folded words stands in a folded text, be it within another word."""
+    patterns = [f"%{_ESCAPED.sub(_escape, word)}%" for word in words[:MOST_WORDS]]
+    has_all: ColumnElement[bool] = folded.op("LIKE", is_comparison=True)(
+        func.all(literal(patterns, ARRAY(TEXT)))
+    )
+    return has_all
+
+
+def _escape(sign: re.Match[str]) -> str:
+    return "\\" + sign[0]
