@@ -21,7 +21,7 @@ from app.nlu.features import STEM
 from app.nlu.model import CONTROLS, NO_ACT, load_model, number_of_word
 from app.nlu.normalization import normalize
 from app.plain_text import compose
-from app.retrieval.stop_words import STOP_WORDS
+from app.stop_words import STOP_WORDS
 
 Answer = Literal["yes", "no"]
 Act = Literal[

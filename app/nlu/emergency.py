@@ -65,7 +65,8 @@ def read_emergency(message: str, language: str) -> Emergency | None:
     shares, folded = read_intents(message), fold(message)
     name = next((name for name, kind in _kinds().items() if kind.said.search(folded)), None)
     is_over = name is not None and _is_something_else(shares)
-    if name is None and shares[EMERGENCY] > SURE:
+    # "And the fryer?" goes on with something, and reports nothing.
+    if name is None and read_intents(message, is_answer=True)[EMERGENCY] > SURE:
         name = str(_load()["otherwise"])
     if name is None:
         return None

@@ -25,7 +25,7 @@ from app.errors import ConfigurationError, Unavailable
 from app.folding import fold
 from app.retrieval.query_cache import QueryCache, normalise_query
 from app.retrieval.statement import NAME
-from app.retrieval.stop_words import ENGLISH, SPANISH, STOP_WORDS
+from app.stop_words import ENGLISH, SPANISH, STOP_WORDS
 
 if TYPE_CHECKING:
     import openai

@@ -497,8 +497,10 @@ def test_all_that_is_posted_to_the_builders_counts_together(
         and "POST" in (rule.methods or ())
     ]
     assert len(posts) == 11
+    # New forms and copies have a limit of their own, which is reached first.
+    often = [path for path in posts[2:] if not path.endswith("/copy")]
     for number in range(120):
-        path = posts[2 + number % (len(posts) - 2)]
+        path = often[number % len(often)]
         assert browser.post(path, do="nothing").status_code not in (429, 500), path
     assert {path: browser.post(path).status_code for path in posts} == dict.fromkeys(posts, 429)
 

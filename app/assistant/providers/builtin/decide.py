@@ -317,11 +317,12 @@ def _calls_by_clause(
     calls: dict[str, PlannedCall] = {}
     for clause in clauses:
         ranking = index.rank(clause, evidence, trust=TRUST_IN_CLAUSE)
+        asks = bool(ASKING_WORDS & set(words(clause)[:3]))
         # "I am new here." goes with the question, and is none.
-        if _likeliest_other(clause, ranking, index):
+        says_little = not asks and len(content_words(clause)) <= 1
+        if says_little or _likeliest_other(clause, ranking, index):
             continue
         call = _plan(ranking, clause)
-        asks = bool(ASKING_WORDS & set(words(clause)[:3]))
         sure = SURE_OF_QUESTION if asks else SURE_OF_CLAUSE
         # What a skill reads for itself is about all that was said.
         if call is None or ranking[0].share < sure or ranking[0].tool.is_wished:
@@ -341,7 +342,8 @@ def _plan(
     for ranked in ranking:
         if ranked.tool.name in read and ranked.share >= LEAST_SHARE:
             return read[ranked.tool.name]
-        if ranked.tool.name in read or ranked.tool.is_wished:
+        # Of one that the person's role may not use, no more is known than its name.
+        if ranked.tool.name in read or ranked.tool.is_wished or not ranked.tool.parameters:
             continue
         arguments = fill_arguments(ranked.tool.parameters, question)
         if arguments is not None:
