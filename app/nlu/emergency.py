@@ -16,7 +16,9 @@ from app.nlu.model import EMERGENCY, OTHER_INTENTS, read_intents
 
 EMERGENCIES = Path(__file__).with_name("emergencies.yaml")
 # So likely must it be in words that nobody listed: "se cayó el internet" is none.
-SURE = 0.7
+SURE = 0.65
+# And so likely though it may only be an answer.
+LEAST_ALONE = 0.2
 # In listed words it is none where it is so unlikely, and so likely for one of the tools: no
 # emergency that people wrote down was.
 UNLIKELY, SURE_OF_TOOL = 0.05, 0.75
@@ -66,7 +68,8 @@ def read_emergency(message: str, language: str) -> Emergency | None:
     name = next((name for name, kind in _kinds().items() if kind.said.search(folded)), None)
     is_over = name is not None and _is_something_else(shares)
     # "And the fryer?" goes on with something, and reports nothing.
-    if name is None and read_intents(message, is_answer=True)[EMERGENCY] > SURE:
+    is_report = read_intents(message, is_answer=True)[EMERGENCY] > LEAST_ALONE
+    if name is None and is_report and shares[EMERGENCY] > SURE:
         name = str(_load()["otherwise"])
     if name is None:
         return None
