@@ -123,7 +123,9 @@ def read_intents(message: str, *, is_answer: bool = False) -> Mapping[str, float
     """
     shares = load_model()[INTENTS].shares(message)
     if not is_answer:
-        left = 1.0 - shares.pop(REPLY, 0.0)
+        shares.pop(REPLY, None)
+        # What is nothing but a reply may leave nothing to share.
+        left = sum(shares.values()) or 1.0
         shares = {name: share / left for name, share in shares.items()}
     return MappingProxyType(shares)
 
