@@ -10,6 +10,7 @@ import resource
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import monotonic
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -40,6 +41,11 @@ HEARTBEAT = ": still here\n\n"
 CLOSED = "closed"
 # A page that is refused asks again after this long (static/js/connection.js waits as long).
 RETRY_SECONDS = 30
+# More streams of one sign-in than these are opened, or refused, so long one after the other, and
+# none waits longer than this: who asks again at each answer would otherwise keep a process busy.
+FEW_STREAMS = 8
+PACED_EVERY_SECONDS = 0.05
+LONGEST_PACED_SECONDS = 5.0
 # Fewer than the connections that a worker takes (gunicorn.conf.py), so that it answers others.
 MOST_STREAMS = 3500
 # A stream has a connection to its reader and one to Redis; what else the process opens is less.
@@ -92,6 +98,25 @@ class Place:
             self.taken_by[who] -= 1
             if not self.taken_by[who]:
                 del self.taken_by[who]
+
+
+class Pace:
+    """Lets what comes at once go on one after the other, `every` seconds apart."""
+
+    def __init__(self, every: float, longest: float) -> None:
+        self.every, self.longest = every, longest
+        self._next = 0.0
+
+    def wait(self) -> None:
+        """Wait for one's turn, `longest` seconds at most."""
+        now = monotonic()
+        turn = max(now, self._next)
+        self._next = min(turn, now + self.longest) + self.every
+        gevent.sleep(min(turn - now, self.longest))
+
+
+# One for everybody: what it spares is this process.
+_pace = Pace(PACED_EVERY_SECONDS, LONGEST_PACED_SECONDS)
 
 
 class ThreadEvents(ServerSentEventsBlueprint):
@@ -149,7 +174,10 @@ def _take_place() -> None:
     try:
         g.stream_place = Place()
         if token := presented_token():
-            g.stream_place.count(hash_token(token))
+            sign_in = hash_token(token)
+            g.stream_place.count(sign_in)
+            if Place.taken_by[sign_in] > FEW_STREAMS:
+                _pace.wait()
     except ComandaError:
         # The answer is made for nobody: looking up its language would cost what is spared.
         g._login_user = AnonymousUserMixin()
@@ -157,7 +185,13 @@ def _take_place() -> None:
 
 
 def _refuse(error: ComandaError) -> ResponseReturnValue:
-    """Say so in words alone: hundreds may be refused at once, and drawing a page takes longer."""
+    """Say so in words alone, and in turn: hundreds may be refused at once.
+
+    Drawing a page takes longer, and each of them may ask again at once.
+    """
+    if "stream_place" in g:
+        g.stream_place.release()
+    _pace.wait()
     headers = {"Content-Type": "text/plain; charset=utf-8"}
     retry_after = getattr(error, "retry_after", None)
     if retry_after is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,7 +15,7 @@ from sqlalchemy import event
 from werkzeug.test import EnvironBuilder
 
 from app.assistant import stream
-from app.assistant.stream import Place
+from app.assistant.stream import Pace, Place
 from app.db import Database
 from tests.assistant.test_chat_pages import frames
 from tests.factories import CheckedClient, Member, make_thread, make_user, sign_in
@@ -141,6 +142,51 @@ def test_a_stream_too_many_is_refused_before_the_database_is_asked(
         assert statements
     for each in opened:
         close(each)
+
+
+@pytest.fixture
+def paces(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often something waited for its turn."""
+    counted: Counter[str] = Counter()
+    wait = Pace.wait
+
+    def count(pace: Pace) -> None:
+        counted["waited"] += 1
+        wait(pace)
+
+    monkeypatch.setattr(Pace, "wait", count)
+    return counted
+
+
+@pytest.mark.fault(30)
+def test_many_streams_of_one_person_are_opened_or_refused_in_turn(
+    few_streams: None, browser: CheckedClient, thread_id: UUID, paces: Counter[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(stream, "FEW_STREAMS", MOST - 1)
+    opened = [open_stream(browser, thread_id) for _ in range(MOST - 1)]
+    assert not paces
+    opened.append(open_stream(browser, thread_id))
+    assert paces["waited"] == 1
+    assert [status_of(browser, thread_id) for _ in range(3)] == [429] * 3
+    assert paces["waited"] == 4
+    for each in opened:
+        close(each)
+    check_no_place_is_taken()
+
+
+def test_what_waits_for_its_turn_goes_on_one_after_the_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    waits, times = list[float](), iter([100.0] * 12 + [200.0])
+    monkeypatch.setattr(stream, "monotonic", lambda: next(times))
+    monkeypatch.setattr(stream.gevent, "sleep", waits.append)
+    pace = Pace(every=0.05, longest=0.2)
+    for _ in range(13):
+        pace.wait()
+    # No more than the longest, however many came before; and none when all is quiet again.
+    longest = [pytest.approx(0.2)] * 8
+    assert waits == [0, *map(pytest.approx, (0.05, 0.1, 0.15)), *longest, 0]
 
 
 def test_a_process_that_is_full_says_so_before_it_asks_the_database(

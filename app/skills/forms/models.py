@@ -57,6 +57,10 @@ class FormTemplate(Base):
     search_es: Mapped[str | None] = mapped_column(
         TSVECTOR, Computed(f"form_words('es', {_TEXTS})", persisted=True), deferred=True
     )
+    # What its fields and their options are called, in both languages; kept by the database.
+    asked: Mapped[str | None] = mapped_column(
+        TEXT, Computed("form_asked(fields)", persisted=True), deferred=True
+    )
     edited_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
     updated_at: Mapped[datetime] = mapped_column(default=utc_now, onupdate=utc_now)

@@ -14,7 +14,6 @@ from sqlalchemy import Row, text
 from app.bilingual import in_language
 from app.config import LANGUAGES
 from app.db import ScopedSession
-from app.fields.definitions import read_fields
 from app.skills.forms.relevance import FormText, Relevant, rank_forms
 
 MOST_FOUND = 5
@@ -100,24 +99,18 @@ def search_forms(
 def rank_by_content(session: ScopedSession, said: str) -> list[Relevant]:
     """The published forms by how much of what they say of themselves was said, the best first."""
     may_be_found, whose = which_forms(session)
-    statement = f"SELECT {_COLUMNS}, words_en, words_es, fields FROM form_templates WHERE"
+    statement = f"SELECT {_COLUMNS}, words_en, words_es, asked FROM form_templates WHERE"
     rows = session.execute(text(f"{statement} {may_be_found} ORDER BY id"), whose).all()
     return rank_forms(said, [_text_of(row) for row in rows])
 
 
 def _text_of(row: Row[Any]) -> FormText:
-    asked = [
-        words
-        for field in read_fields(row.fields)
-        for said in (field.label, *(option.label for option in getattr(field, "options", ())))
-        for words in (said.en, said.es)
-    ]
     return FormText(
         row.slug,
         f"{row.title_en} {row.title_es}",
         f"{row.words_en} {row.words_es}",
         f"{row.description_en} {row.description_es}",
-        " ".join(asked),
+        row.asked,
     )
 
 

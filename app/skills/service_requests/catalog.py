@@ -25,6 +25,7 @@ CONTENT = (
     "name_en", "name_es", "description_en", "description_es", "icon", "words", "fields",
     "questions", "priority",
 )  # fmt: skip
+WITHOUT_WHAT_IS_ASKED = (defer(RequestType.fields), defer(RequestType.questions))
 # More levels than any house needs, and an end to a circle.
 DEEPEST = 8
 
@@ -47,9 +48,13 @@ class TypeNode:
 
 
 def load_types(session: ScopedSession) -> list[RequestType]:
-    """All types and categories of the group, in the order of the tree's levels."""
+    """All types and categories of the group, in the order of the tree's levels.
+
+    What they ask for is read where it is looked at: it is long, and lists do not show it.
+    """
     query = select(RequestType).where(RequestType.group_id == session.scope.group_id)
-    return list(session.scalars(query.order_by(RequestType.sort_order, RequestType.slug)))
+    light = query.options(*WITHOUT_WHAT_IS_ASKED)
+    return list(session.scalars(light.order_by(RequestType.sort_order, RequestType.slug)))
 
 
 def load_tree(session: ScopedSession) -> tuple[TypeNode, ...]:
@@ -57,8 +62,8 @@ def load_tree(session: ScopedSession) -> tuple[TypeNode, ...]:
     query = select(RequestType).where(
         RequestType.group_id == session.scope.group_id, RequestType.is_active
     )
-    # A message is held against the tree in every turn; the forms are long, and not needed for it.
-    light = query.options(defer(RequestType.fields), defer(RequestType.questions))
+    # A message is held against the tree in every turn.
+    light = query.options(*WITHOUT_WHAT_IS_ASKED)
     below: dict[UUID | None, list[RequestType]] = {}
     for each in session.scalars(light.order_by(RequestType.sort_order, RequestType.slug)):
         below.setdefault(each.parent_id, []).append(each)
