@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
+from functools import partial
 from hashlib import blake2b
 from threading import Lock
 
@@ -52,9 +53,12 @@ _DRAWING = RealThreads(2)
 _PREVIEWING = RealThreads(1)
 # Nor does what a model was made to say.
 _ANSWERING = RealThreads(1)
-# With more signs than these that mean something in Markdown a text takes long to be drawn.
-MOST_SIGNS = 1_500
-_SIGNS = "\n[]!*_`~<&\\|"
+# With more signs than these that mean something in Markdown a text takes long to be drawn; a page
+# has many texts, and those that are longer than this may, whatever stands in them.
+MOST_SIGNS, SHORT_TEXT = 1_500, 1_000
+_SIGNS = "\n[]!*_`~<>&\\|=+-#0123456789"
+# No more of what somebody is still writing is drawn: what may be stored takes ten seconds.
+LONGEST_PREVIEW = 60_000
 
 
 class _RenderedTexts:
@@ -95,13 +99,14 @@ def is_slow_to_draw(text: str) -> bool:
 def render_model_text(text: str) -> Markup:
     """HTML for what a model said: no links, no images, no headings above level 3.
 
-    What is slow to draw is drawn in a thread, since others would wait for it.
+    What may be slow to draw is drawn in a thread, since others would wait for it.
     """
     digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
     known = _rendered.find(digest)
     if known is None:
-        slow = is_slow_to_draw(text)
-        known = _ANSWERING.run(lambda: _draw_model_text(text)) if slow else _draw_model_text(text)
+        is_long = len(text) > SHORT_TEXT
+        draw = partial(_draw_model_text, text)
+        known = _ANSWERING.run(draw) if is_long else draw()
         _rendered.add(digest, known)
     return known
 
@@ -126,7 +131,8 @@ def render_house_text(text: str, marks: tuple[str, str] | None = None) -> Markup
 
 
 def preview_house_text(text: str) -> Markup:
-    """The same for who is still writing it."""
+    """The same for who is still writing it, as far as its first `LONGEST_PREVIEW` characters."""
+    text = text[:LONGEST_PREVIEW]
     if len(text) < LONG_TEXT:
         return _draw_house_text(text, None)
     return _PREVIEWING.run(lambda: _draw_house_text(text, None))

@@ -65,7 +65,12 @@ LONGEST_LINE = 10_000
 # Nobody writes more marks on one letter; putting a long run of them in order takes the square of
 # its length.
 MOST_MARKS = 8
-_COMBINING = "".join(chr(n) for n in range(0x300, 0x1F000) if unicodedata.combining(chr(n)))
+# Some are letters by themselves, and come apart into marks; half a character cannot.
+_COMBINING = "".join(
+    each
+    for each in map(chr, (*range(0x300, 0xD800), *range(0xE000, 0x1F000)))
+    if unicodedata.combining(unicodedata.normalize("NFKD", each)[0])
+)
 _TOO_MANY_MARKS = re.compile(f"([{_COMBINING}]{{{MOST_MARKS}}})[{_COMBINING}]+")
 
 

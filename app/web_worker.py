@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import errno
+from contextlib import suppress
 from typing import Any
 
 import gevent
+from gunicorn.http.errors import ParseException  # type: ignore[import-untyped]
 from gunicorn.workers.ggevent import GeventWorker  # type: ignore[import-untyped]
+
+# What is read of a body that the app has left, so that the connection can go on.
+LEFT_BYTES, PIECE_BYTES, LEFT_SECONDS = 64 * 1024, 1024, 1.0
 
 
 class FairWorker(GeventWorker):  # type: ignore[misc]
@@ -28,4 +33,20 @@ class FairWorker(GeventWorker):  # type: ignore[misc]
             # As if they had gone, which is nothing to be logged as an error.
             raise ConnectionResetError(errno.ECONNRESET, "not read in time") from error
         gevent.sleep(0)
+        if not _is_read(request.body):
+            raise StopIteration("more of a body came than anybody read")
         return answered
+
+
+def _is_read(body: Any) -> bool:
+    """Whether a body has come to its end, with the little that is read of it here.
+
+    gunicorn reads the rest of it, however much there is, and lets nobody go on meanwhile; how it
+    is told to close a connection is that there is no further request.
+    """
+    # One that is no body is not read further either; what was answered stays answered.
+    with gevent.Timeout(LEFT_SECONDS, exception=False), suppress(OSError, ParseException):
+        for _ in range(LEFT_BYTES // PIECE_BYTES):
+            if not body.read(PIECE_BYTES):
+                return True
+    return False

@@ -8,8 +8,17 @@ import time
 from collections.abc import Callable
 
 import pytest
+from markupsafe import Markup
 
-from app.markdown import LONGEST_RENDERED, render_house_text, render_model_text
+from app import markdown
+from app.markdown import (
+    LONGEST_PREVIEW,
+    LONGEST_RENDERED,
+    SHORT_TEXT,
+    preview_house_text,
+    render_house_text,
+    render_model_text,
+)
 from app.markdown_parser import MOST_CELLS, MOST_COLUMNS, MOST_LINKS
 from tests.html_checks import parse_html
 
@@ -177,3 +186,27 @@ def test_a_text_has_so_many_links_and_what_is_beyond_is_text() -> None:
     html = str(render_house_text("[a](/b)" * (MOST_LINKS + 3)))
     assert html.count("<a ") == MOST_LINKS
     assert html.count("[a](/b)") == 3
+
+
+@pytest.mark.fault(52)
+def test_of_a_preview_no_more_is_drawn_than_takes_a_second() -> None:
+    began = time.process_time()
+    html = preview_house_text("a\n" * 950_000)
+    assert time.process_time() - began < 5
+    assert html.count("a") <= LONGEST_PREVIEW
+
+
+@pytest.mark.fault(52)
+@pytest.mark.parametrize("letters", [SHORT_TEXT, SHORT_TEXT + 1])
+def test_a_long_reply_is_drawn_in_a_thread(letters: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[str] = []
+
+    class Thread:
+        def run(self, draw: Callable[[], Markup]) -> Markup:
+            drawn.append("in a thread")
+            return draw()
+
+    monkeypatch.setattr(markdown, "_ANSWERING", Thread())
+    text = f"{letters} ".ljust(letters, "a")
+    assert render_model_text(text) == f"<p>{text}</p>\n"
+    assert bool(drawn) == (letters > SHORT_TEXT)

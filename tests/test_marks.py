@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import time
+import unicodedata
 from collections.abc import Callable
 
 import pytest
 from flask import Flask
+from sqlalchemy import text
 
+from app.accounts.passwords import hash_password, verify_password
 from app.accounts.text import clean_name, fold_email
 from app.assistant.threads import clean_message
+from app.db import Database
 from app.errors import InvalidInput
 from app.folding import fold
 from app.plain_text import LONGEST_LINE, MOST_MARKS, clean_line, compose, shorten_marks
@@ -55,13 +59,58 @@ def test_what_is_far_too_long_is_refused_before_it_is_read(repeated: str) -> Non
     assert time.process_time() - began < BOOK_SECONDS
 
 
+@pytest.mark.fault(50)
+def test_no_character_makes_a_text_slow_to_compose() -> None:
+    """Some are letters, and come apart into marks, which have to be put in order."""
+    every = (chr(n) for n in (*range(0x300, 0xD800), *range(0xE000, 0x110000)))
+    apart = [
+        each
+        for each in every
+        if unicodedata.combining(unicodedata.normalize("NFKD", each)[-1])
+        and not unicodedata.normalize("NFKD", each)[0].isalnum()
+    ]
+    assert "\u0f73" in apart
+    runs = {each: shorten_marks("a" + each * 1_000) for each in apart}
+    # Where a run is left as it is, each begins with a sign that is no mark.
+    kept = [each for each, run in runs.items() if len(run) > 1 + MOST_MARKS]
+    assert not [
+        each for each in kept if unicodedata.combining(unicodedata.normalize("NFKD", each)[0])
+    ]
+
+
+@pytest.mark.fault(50)
+def test_a_password_that_is_no_password_is_refused_before_it_is_read(app: Flask) -> None:
+    stored = hash_password("correct horse battery")
+    began = time.process_time()
+    with app.app_context():
+        for wrong in ("a" + "\u0f73" * 95_000, "x" * 1_000_000):
+            assert not verify_password(stored, wrong)
+            assert not verify_password(None, wrong)
+    assert time.process_time() - began < SOON
+
+
+@pytest.mark.fault(50)
+@pytest.mark.parametrize("marks", [MARKS * 75_000, "\u0315" * 75_000 + "\u0300" * 75_000,
+                                   "\u0f73" * 60_000])  # fmt: skip
+def test_the_database_folds_a_book_of_marks_soon(owner: Database, marks: str) -> None:
+    with owner.transaction() as session:
+        session.execute(text("SET LOCAL statement_timeout = '5s'"))
+        began = time.monotonic()
+        # Other than Python's, it drops the marks alone that Latin letters have.
+        folded = session.scalar(text("SELECT fold_text(:said)"), {"said": f"Café a{marks} ß"})
+        assert time.monotonic() - began < SOON
+    assert folded.startswith("cafe a")
+    assert folded.endswith(" ss")
+    assert len(folded) < 40
+
+
 def test_what_is_sent_with_runs_of_blanks_and_marks_is_a_message_all_the_same() -> None:
     assert len(clean_message("word " * 790 + "\n" * 9_000 + "!")) < 4_000
 
 
 def test_of_the_marks_that_people_write_none_is_lost() -> None:
-    for text in ("Jalapeño", "Nguyễn", "à̧", "שָׁלוֹם", "e" + "\u0301" * MOST_MARKS):
-        assert shorten_marks(text) == text
+    for said in ("Jalapeño", "Nguyễn", "à̧", "שָׁלוֹם", "e" + "\u0301" * MOST_MARKS):
+        assert shorten_marks(said) == said
     assert shorten_marks("e" + "\u0301" * 50) == "e" + "\u0301" * MOST_MARKS
 
 

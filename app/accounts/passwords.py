@@ -47,9 +47,12 @@ def hash_password(password: str) -> str:
 
 
 def verify_password(stored: str | None, password: str) -> bool:
-    """Is this the password? `stored` is None for an unknown person, which takes as long."""
-    if stored is None:
-        hash_password(password)
+    """Is this the password? `stored` is None for an unknown person, which takes as long.
+
+    So does what is longer than a password can be.
+    """
+    if stored is None or len(password) > LONGEST:
+        hash_password(password[:LONGEST])
         return False
     return _HASHING.run(lambda: _matches(stored, password))
 

@@ -91,6 +91,19 @@ def clean_texts(texts: Texts) -> Texts:
     Raises:
         InvalidInput: both are empty, or one is too long; names the field.
     """
+    _check_lengths(texts)
+    cleaned = Texts(*map(_clean, texts))
+    # Some letters are two when they are composed.
+    _check_lengths(cleaned)
+    if not any(cleaned):
+        raise InvalidInput(
+            "Write the text in one language at least. To do without this row, switch it off.",
+            field="prompt_en",
+        )
+    return cleaned
+
+
+def _check_lengths(texts: Texts) -> None:
     for name, text in texts._asdict().items():
         if len(text) > TEXT_LIMIT:
             raise InvalidInput(
@@ -99,13 +112,6 @@ def clean_texts(texts: Texts) -> Texts:
                 length=f"{len(text):,}",
                 limit=f"{TEXT_LIMIT:,}",
             )
-    cleaned = Texts(*map(_clean, texts))
-    if not any(cleaned):
-        raise InvalidInput(
-            "Write the text in one language at least. To do without this row, switch it off.",
-            field="prompt_en",
-        )
-    return cleaned
 
 
 def load_prompt(session: ScopedSession, prompt_id: UUID, *, lock: bool = False) -> Prompt:

@@ -23,7 +23,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN left(
     jsonb_path_query_array(fields, '$[*].label.*')::text
     || jsonb_path_query_array(fields, '$[*].options[*].label.*')::text,
-    16000);
+    4000);
 """
 
 

@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from uuid import UUID, uuid4
 
 import pytest
@@ -195,6 +195,51 @@ def test_hundreds_of_streams_at_once_are_refused_while_the_database_does_not_ans
         waiting = [asking for asking in asked if asking not in refused]
         assert {status_on(asking) for asking in waiting} == {200}
         assert person.get("/chat").status == 200
+
+
+def pour(port: int, head: str, sent: list[int], most: int) -> None:
+    """Send a body that nobody asked for, until the server has had enough."""
+    piece = b"a" * 65_536
+    with (
+        socket.create_connection(("127.0.0.1", port), timeout=20) as connection,
+        suppress(ConnectionError, TimeoutError),
+    ):
+        connection.sendall(head.encode())
+        while sent[0] < most:
+            sent[0] += connection.send(piece)
+
+
+@pytest.mark.fault(51)
+@pytest.mark.parametrize("framing", ["Content-Length: 314572800", "Transfer-Encoding: chunked"])
+def test_a_body_that_nobody_reads_ends_its_connection_and_delays_nobody(
+    person: WebClient, framing: str
+) -> None:
+    head = f"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n{framing}\r\n\r\n"
+    head += "40000000\r\n" if "chunked" in framing else ""
+    sent, most = [0], 200 * 2**20
+    with ThreadPoolExecutor(1) as pool:
+        pouring = pool.submit(pour, person.port, head, sent, most)
+        waits = []
+        while not pouring.done():
+            began = time.monotonic()
+            assert person.get("/chat").status == 200
+            waits.append(time.monotonic() - began)
+        pouring.result()
+    # What the system keeps for a connection is taken, and little more.
+    assert sent[0] < most / 4
+    assert max(waits, default=0) < 5
+
+
+def test_a_small_body_where_none_is_wanted_keeps_its_connection(person: WebClient) -> None:
+    body = "a" * 20_000
+    head = f"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {len(body)}\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", person.port), timeout=20) as connection:
+        for _ in range(2):
+            connection.sendall(f"{head}{body}".encode())
+            answer = b""
+            while b"ok" not in answer.rpartition(b"\r\n\r\n")[2]:
+                answer += connection.recv(65_536)
+            assert b"HTTP/1.1 200" in answer
 
 
 @pytest.fixture

@@ -84,8 +84,9 @@ class _Index:
     rarity: Mapping[str, float]
 
 
-# What is kept goes by the texts themselves, so that no change of a form can be missed.
-@lru_cache(maxsize=64)
+# What is kept goes by the texts themselves, so that no change of a form can be missed. Of a group
+# whose forms have changed, the words of all others are known.
+@lru_cache(maxsize=8)
 def _index(forms: tuple[FormText, ...]) -> _Index:
     parts = {form.slug: _weigh(form) for form in forms}
     counts = Counter(word for weighed in parts.values() for word in weighed)
@@ -93,6 +94,7 @@ def _index(forms: tuple[FormText, ...]) -> _Index:
     return _Index(parts, {**rarity, **{w: _PAPER * r for w, r in rarity.items() if w in _KINDS}})
 
 
+@lru_cache(maxsize=500)
 def _weigh(form: FormText) -> dict[str, float]:
     weighed: dict[str, float] = {}
     texts = ((FIELDS, form.fields), (DESCRIPTION, form.description), (WORDS, form.words),

@@ -14,7 +14,7 @@ from flask_login import current_user
 
 from app.db import new_id
 from app.errors import ComandaError, Conflict, InvalidInput, NotFound
-from app.extensions import limit_person, services
+from app.extensions import limit_building, limit_person, services
 from app.issued_ids import own_id
 from app.markdown import preview_house_text
 from app.skills.knowledge import editors
@@ -74,6 +74,7 @@ def new_section() -> ResponseReturnValue:
 
 
 @blueprint.post("/sections/new")
+@limit_building
 def create() -> ResponseReturnValue:
     """Add the section that was typed."""
     draft, parent = read_section(request.form), request.form.get("parent_id", "")
@@ -100,6 +101,7 @@ def section(section_id: UUID) -> ResponseReturnValue:
 
 
 @blueprint.post("/sections/<uuid:section_id>")
+@limit_building
 def save(section_id: UUID) -> ResponseReturnValue:
     """Save what was typed; whatever keeps it from being saved, it is shown again."""
     draft, version = read_section(request.form), editors.typed_version()
