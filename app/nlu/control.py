@@ -31,8 +31,9 @@ Act = Literal[
 ListedAct = Literal["why", "go_on", "unknown"]
 ANSWERS = Path(__file__).with_name("answers.yaml")
 CORRECT: Act = "correct"
+YES: Act = "yes"
 # So likely must an act be: a yes lets something be written, a no only leaves it.
-SURE_OF_YES, SURE_OF_NO, SURE = 0.8, 0.5, 0.5
+SURE_OF_YES, SURE_OF_NO, SURE = 0.65, 0.5, 0.5
 _LONGEST = 60  # characters; a longer message says more than yes or no
 _MOST_WORDS = 14
 _WORD = re.compile(r"[^\W_]+|[👍👎👌✅✔❌✖]️?")
@@ -127,13 +128,13 @@ def _learned(message: str, asked: str) -> Answer | None:
     words = _without(None, normalize(message).split())
     if not 0 < len(words) <= _MOST_WORDS or not _numbers(message) <= _numbers(asked):
         return None
-    shares = load_model()[CONTROLS].shares(" ".join(words), asked)
     # What is listed as a yes leaves no doubt, though one of its words may: "claro que sí".
     others = _without("yes", words, shortest=2)
     said = " ".join(others)
     doubts, condition = _phrases().doubts, _phrases().condition
     is_doubtful = condition.search(said) or any(doubt in f" {said} " for doubt in doubts)
     says_no_more = _says_no_more(others, asked)
+    shares = load_model()[CONTROLS].shares(" ".join(words), asked)
     if shares["yes"] + shares["submit"] >= SURE_OF_YES and says_no_more and not is_doubtful:
         return "yes"
     return "no" if shares["no"] >= (SURE_OF_NO if says_no_more else SURE_OF_YES) else None
@@ -174,14 +175,16 @@ def _says_no_more(words: Collection[str], asked: str) -> bool:
 
 
 # A yes is never taken where there may be more to it.
-_LEFT: tuple[Act, ...] = tuple(act for act in get_args(Act) if act != "yes")
+_LEFT: tuple[Act, ...] = tuple(act for act in get_args(Act) if act != YES)
 
 
 def listed_act(message: str) -> Act | ListedAct | None:
     """What a message does in words that are listed, or None."""
-    words = plain_words(message)
-    acts = _phrases().acts
-    return next((act for act, said in acts.items() if said.fullmatch(words)), None)
+    # As they stand, and as they are usually spelled: "idk".
+    spelled = {plain_words(message), normalize(message)}
+    return next(
+        (act for act, said in _phrases().acts.items() if any(map(said.fullmatch, spelled))), None
+    )
 
 
 def read_reply(message: str, asked: str) -> Act | None:
@@ -196,7 +199,7 @@ def read_act(message: str, asked: str, possible: Collection[Act], sure: float = 
     if not likely or not 0 < len(normalize(message).split()) <= _MOST_WORDS:
         return None
     best = max(likely, key=lambda act: likely[act])
-    # What it may be beside them: nothing at all, or the correction of a value.
-    others = {NO_ACT, CORRECT} - likely.keys()
+    # What it may be beside them: nothing at all, the correction of a value, or a yes.
+    others = {NO_ACT, CORRECT, YES} - likely.keys()
     whole = sum(likely.values()) + sum(shares[each] for each in others)
     return best if likely[best] >= sure * whole else None

@@ -10,10 +10,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from app.nlu.normalization import normalize
 
 # What becomes of a message beside a tool: an answer in words, or a question back.
 NO_TOOL, QUESTION = "none", "ask"
@@ -127,18 +130,39 @@ def judge(case: Case, understood: Understood) -> Judged:
     return Judged(case, outcome, is_right, _slots(case, arguments), understood.milliseconds)
 
 
+# Several things of one message: the first as the arguments themselves, the others in here.
+ROWS, MORE = "rows", "more"
+
+
 def _slots(case: Case, arguments: Mapping[str, Any]) -> dict[str, int]:
     found: Counter[str] = Counter()
     for name, wanted in case.slots.items():
-        given = arguments.get(name)
-        found[
-            "missing" if given in (None, "") else "right" if _same(given, wanted) else "wrong"
-        ] += 1
+        if name != ROWS:
+            found[_compare(arguments.get(name), wanted)] += 1
+            continue
+        told = [arguments, *arguments.get(MORE, ())] if arguments else []
+        nothing: Mapping[str, Any] = {}
+        for expected, row in zip_longest(wanted, told, fillvalue=nothing):
+            # A row that nobody told is as wrong as a sum that nobody said.
+            found["wrong"] += not expected
+            found.update(_compare(row.get(each), expected[each]) for each in expected)
     return dict(found)
 
 
+def _compare(given: Any, wanted: Any) -> str:
+    if given in (None, ""):
+        return "missing"
+    return "right" if _same(given, wanted) else "wrong"
+
+
 def _same(given: Any, wanted: Any) -> bool:
-    """Whether two values are the same as JSON, numbers by their value and words in any case."""
+    """Whether two values are the same: numbers by their value, texts if one has the other's words.
+
+    "Ice from the gas station" names the ice; spellings are brought into one form.
+    """
+    if isinstance(given, str) and isinstance(wanted, str) and not wanted.isdecimal():
+        words, other = set(normalize(given).split()), set(normalize(wanted).split())
+        return words <= other or other <= words
     try:
         return float(given) == float(wanted)
     except (TypeError, ValueError):

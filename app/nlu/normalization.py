@@ -18,9 +18,10 @@ SPELLINGS = Path(__file__).with_name("spellings.yaml")
 _APOSTROPHES = re.compile("['`\u00b4\u2018\u2019\u02bc]")
 # "sooo", "holaaa": three of a letter and more are never meant.
 _DRAWN_OUT = re.compile(r"([a-z])\1{2,}")
-_MONEY = re.compile(r"[$€£]\s*\d[\d.,]*|\d[\d.,]*\s*[$€£]")
-# "5pm" begins with one; "gr8" and "b52" are words.
-_NUMBER = re.compile(r"(?<![^\W_])\d+(?:[.,:/-]\d+)*")
+# "5pm" begins with a number; "gr8" and "b52" are words.
+_AMOUNT = re.compile(
+    r"(?P<money>[$€£]\s*\d[\d.,]*|\d[\d.,]*\s*[$€£])|(?<![^\W_])\d+(?:[.,:/-]\d+)*"
+)
 _WORD = re.compile(r"[^\W_]+")
 # What stands in place of what differs from message to message and means the same.
 MONEY, NUMBER = "0money", "0number"
@@ -29,13 +30,17 @@ MONEY, NUMBER = "0money", "0number"
 def normalize(text: str) -> str:
     """The words of a message: folded, as they are usually spelled, with one blank between them.
 
-    Amounts of money and other numbers become `MONEY` and `NUMBER`.
+    Amounts of money and other numbers become `MONEY` and `NUMBER`; one that is a word too ("86 the
+    salmon") keeps that behind it.
     """
-    bare = _APOSTROPHES.sub("", fold(text))
-    bare = _NUMBER.sub(f" {NUMBER} ", _MONEY.sub(f" {MONEY} ", bare))
+    bare = _AMOUNT.sub(_mask, _APOSTROPHES.sub("", fold(text)))
     spelled = _spellings()
     words = (_DRAWN_OUT.sub(r"\1", word) for word in _WORD.findall(bare))
     return " ".join(spelled.get(word, word) for word in words)
+
+
+def _mask(amount: re.Match[str]) -> str:
+    return f" {MONEY if amount['money'] else NUMBER} {_spellings().get(amount[0], '')} "
 
 
 @cache

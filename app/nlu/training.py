@@ -49,6 +49,8 @@ SKILLS = FOLDER.parent / "skills"
 # Of a template so many sentences are learned, of as many as are read of it.
 MOST_SAMPLES, MOST_READ = 40, 20_000
 _SLOT = re.compile(r"\{(\w+)\}")
+# How often a slot is left empty in them.
+LEFT_EMPTY = 0.2
 # A feature of one sentence alone says nothing about others; of those left, so many are kept.
 FEWEST_SENTENCES, MOST_FEATURES = 2, 25_000
 # How freely it learns; more or less made held-out authors worse.
@@ -156,7 +158,9 @@ def sample_template(template: str, language: str) -> list[str]:
 
 
 def _fill(slot: re.Match[str], language: str, choice: Random) -> str:
-    return str(choice.choice(_slots()[slot[1]][language]))
+    """Something for a slot, or nothing: what a sentence is for is said by its other words."""
+    things = _slots()[slot[1]][language]
+    return "" if choice.random() < LEFT_EMPTY else str(choice.choice(things))
 
 
 @cache

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from app.nlu.features import MOST_WORDS, count_features
-from app.nlu.normalization import SPELLINGS, normalize
+from app.nlu.normalization import NUMBER, SPELLINGS, normalize
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,9 @@ def test_what_has_no_words_is_nothing(text: str) -> None:
 
 def test_a_spelling_is_folded_and_leads_to_no_other_one() -> None:
     known = yaml.safe_load(SPELLINGS.read_text("utf-8"))
-    assert all(normalize(short) == meant for short, meant in known.items())
+    # A number that is a word too is a number first.
+    read = {short: normalize(short).removeprefix(f"{NUMBER} ") for short in known}
+    assert read == known
     assert not {word for meant in known.values() for word in meant.split()} & set(known)
 
 

@@ -12,6 +12,7 @@ import yaml
 
 from app.fields.definitions import Words
 from app.folding import fold
+from app.stop_words import STOP_WORDS
 
 _FILE = Path(__file__).parent / "words.yaml"
 _APART = re.compile(r"\s+(?:or|o|u)\s+|\s*/\s*|\s*,\s*")
@@ -121,6 +122,7 @@ def phrases_of(label: Words) -> tuple[str, ...]:
             said |= set(line)
         for phrase in known:
             said |= _put_into(phrase, line)
+    said |= {turned for phrase in known for turned in _turned(phrase)}
     narrow = lexicon().narrow
     return tuple(sorted({means for each in said for means in narrow.get(each, (each,))}))
 
@@ -130,6 +132,12 @@ def _alternatives(text: str) -> set[str]:
     folded = fold(re.sub(r"\(.*?\)", "", text)).strip(" .?¿!¡")
     parts = {folded, *_APART.split(folded)}
     return {_ARTICLES.sub("", part.strip()) for part in parts} - {""}
+
+
+def _turned(phrase: str) -> set[str]:
+    """Two words that say it in the other order: "horas que faltan" is "faltan horas"."""
+    words = [word for word in phrase.split() if word not in STOP_WORDS]
+    return {" ".join(reversed(words))} if len(words) == 2 else set()
 
 
 def _put_into(phrase: str, line: tuple[str, ...]) -> set[str]:

@@ -33,9 +33,7 @@ def answer_balance(
     session: ScopedSession, ledger: Ledger, said: BalanceArguments, category: str, language: str
 ) -> ToolResult:
     """How much was spent: {total, count, by_category} and a sentence that says of whom."""
-    asked = _Asked(session, ledger, said, category, language)
-    balance = sum_up(session, asked.filters)
-    say = asked.total_in_words(balance)
+    asked, balance, say = _look(session, ledger, said, category, language)
     if balance.count and not category:
         say = f"{say} {asked.most_in_words(balance)}".strip()
     payload = {**asked.facts(balance), "results": [], "say": say}
@@ -46,8 +44,7 @@ def answer_list(
     session: ScopedSession, ledger: Ledger, said: ListArguments, category: str, language: str
 ) -> ToolResult:
     """A page of the expenses, their total, and a sentence that says of whom."""
-    asked = _Asked(session, ledger, said, category, language)
-    balance = sum_up(session, asked.filters)
+    asked, balance, say = _look(session, ledger, said, category, language)
     rows = find_expenses(session, asked.filters, page=said.page, size=LISTED)
     part = asked.part(balance, rows)
     payload = {
@@ -55,9 +52,26 @@ def answer_list(
         "page": said.page,
         "pages": -(-balance.count // LISTED),
         "results": [_result(row) for row in part.rows],
-        "say": asked.total_in_words(balance),
+        "say": say,
     }
     return ToolResult(payload, parts=[part] if rows else [])
+
+
+def _look(
+    session: ScopedSession, ledger: Ledger, said: BalanceArguments, category: str, language: str
+) -> tuple[_Asked, Balance, str]:
+    """What was asked for, its balance and that in words; where no item has the words, all others.
+
+    How people ask has words of many kinds, and with a wrong one nothing is found.
+    """
+    asked = _Asked(session, ledger, said, category, language)
+    balance = sum_up(session, asked.filters)
+    say = asked.total_in_words(balance)
+    if balance.count or not said.matching:
+        return asked, balance, say
+    whole = said.model_copy(update={"matching": None})
+    asked, balance, of_all = _look(session, ledger, whole, category, language)
+    return asked, balance, f"{say} {of_all}" if balance.count else of_all
 
 
 class _Asked:

@@ -21,6 +21,7 @@ from app.skills.expenses.wording import asks_which
 OWN_TOOLS = ("add_expense", "update_expense", "delete_expense")
 # A message that the skill's own sentences do not tell must be so likely for one of its tools.
 LIKELY = 0.4
+ADDING = "add_expense"
 # Of these the words of the last question lead to one.
 CHOOSING = ("update_expense", "delete_expense")
 
@@ -38,14 +39,16 @@ def find_wish(session: ScopedSession, moment: Moment) -> Mapping[str, Any]:
         return {"wanted": changed, "goes_on": dict.fromkeys(changed, True)}
     told = read_wish_of(moment, categories, ledger.currency)
     wish = told or _intended(moment, categories, ledger.currency)
+    if told is not None and told.tool == ADDING and not moment.is_going_on:
+        # Known to add something, a message has sums where it may else have counts.
+        wish = _intended(moment, categories, ledger.currency, ADDING) or told
     if wish is None:
         return {}
     goes_on = bool(told) and moment.is_going_on
     odds = {"odds": {wish.tool: READ_ODDS}} if told else {}
     if wish.missing and set(wish.missing) != {"change"}:
-        names = [ledger.name_of(each["slug"], moment.language) for each in ledger.offered]
         with force_locale(moment.language):
-            reply = ask_for(wish, names)
+            reply = ask_for(wish)
         # What goes on with something open is for this skill; else it must be likely.
         return {"reply": reply, **({} if goes_on else {"reply_for": wish.tool}), **odds}
     known = {"goes_on": {wish.tool: True}} if goes_on else {}
@@ -67,10 +70,15 @@ def read_wish_of(moment: Moment, categories: Sequence[Category], home: str) -> W
     return wish or _chosen(moment, categories, home)
 
 
-def _intended(moment: Moment, categories: Sequence[Category], home: str) -> Wish | None:
-    """What a message says for the tool that it is most likely for, where it is one of these."""
+def _intended(
+    moment: Moment, categories: Sequence[Category], home: str, tool: str = ""
+) -> Wish | None:
+    """What a message says for the tool that it is most likely for, where it is one of these.
+
+    For no other than `tool`, where that is given.
+    """
     likely = max(moment.intents, key=lambda each: moment.intents[each], default="")
-    if moment.is_going_on or moment.intents.get(likely, 0) < LIKELY:
+    if moment.is_going_on or moment.intents.get(likely, 0) < LIKELY or tool not in ("", likely):
         return None
     around = Surroundings(moment.language, moment.today, tuple(categories), home)
     return read_intended(likely, moment.message, around)
@@ -108,8 +116,8 @@ def _last_of(said: Sequence[ChatMessage]) -> str:
     return next((each.text for each in reversed(said) if each.role == "user"), "")
 
 
-def ask_for(wish: Wish, categories: Sequence[str] = ()) -> str:
-    """The one question for what is missing first; `categories` are the names to choose from."""
+def ask_for(wish: Wish) -> str:
+    """The one question for what is missing first."""
     missing, item = wish.missing[0], wish.arguments.get("item", "")
     if missing == "date":
         return _("Which day was it?")
@@ -121,6 +129,4 @@ def ask_for(wish: Wish, categories: Sequence[str] = ()) -> str:
         return _("How much was it?")
     if missing == "which":
         return _("Which expense do you mean? Say what it was for, or how much.")
-    if missing == "category":
-        return _("Which category do you mean? There are: %(names)s.", names=", ".join(categories))
     return _("What should be different about it?")

@@ -90,11 +90,12 @@ def _check_answer(session: ScopedSession, step: Step, heard: Heard) -> None:
 
 
 def _shows(heard: Heard, question: str) -> bool:
-    """Whether one sentence of the reply has most words of the question."""
-    wanted = set(words(question))
-    return bool(wanted) and any(
-        len(wanted & set(words(sentence))) > SAID_SHARE * len(wanted)
-        for sentence in _SENTENCE_ENDS.split(heard.shown)
+    """Whether each sentence of the question has most of its words in one of the reply's."""
+    shown = [set(words(sentence)) for sentence in _SENTENCE_ENDS.split(heard.shown)]
+    asked = [set(words(sentence)) for sentence in _SENTENCE_ENDS.split(question)]
+    return any(asked) and all(
+        any(len(wanted & each) > SAID_SHARE * len(wanted) for each in shown)
+        for wanted in filter(None, asked)
     )
 
 

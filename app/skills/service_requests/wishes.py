@@ -30,7 +30,6 @@ from app.skills.service_requests.going_on import (
     ask_whether_solved,
     ask_whether_to_cancel,
     ask_which_one,
-    number_question,
     question_of,
     stuck_at,
     told_to_model,
@@ -58,7 +57,8 @@ from app.skills.service_requests.reading.values import (
 )
 from app.skills.service_requests.state import RequestState, next_step
 from app.skills.service_requests.surroundings import surroundings
-from app.skills.service_requests.wording import ask_for, offer_optional, point_back, why
+from app.skills.service_requests.waiting import is_shown, pending
+from app.skills.service_requests.wording import why
 
 Hints = Mapping[str, Any]
 RECORD = "record_answers"
@@ -176,7 +176,7 @@ def _open_request(
     if step.kind == "resolution":
         return _answer_to_solution(want, message, state, around)
     if is_question(message) and not is_correction(message):
-        return {"lead_back": _pending(state, language)}
+        return {"lead_back": pending(state, language)}
     if _leaves_open(state, want):
         left = "skip" if want == "no" else want
         return _without_values(session, state, message, left, language)
@@ -193,7 +193,7 @@ def _about_asking(state: RequestState, want: str, language: str) -> Hints | None
     if want == "cancel":
         return _want("cancel_service_request")
     field = state.form.by_name(state.awaited) if state.form else None
-    if want == "repeat" and field is not None and _is_shown(state, field):
+    if want == "repeat" and field is not None and is_shown(state, field):
         return _want("request_field_input", field_id=str(field.field_id))
     if want in ("why", "repeat"):
         about = {"asks": about_resolution(state)} if state.resolution else {}
@@ -266,7 +266,23 @@ def _without_values(
     is_awaited = bool(state.awaited)
     if is_other_trouble(message, load_tree(session), state.form.type_id, is_awaited):
         return _want(TOOL, user_query=message)
-    return {"reply": _("I could not read that.") + "\n\n" + _pending(state, language)}
+    told = _open_story(state)
+    if told is not None and len(message.split()) > FEW:
+        # What fits no choice and no number is a part of what happened.
+        return _want(RECORD, values={str(told.field_id): message})
+    return {"reply": _("I could not read that.") + "\n\n" + pending(state, language)}
+
+
+def _open_story(state: RequestState) -> RequestField | None:
+    """The field that takes a story, where nothing was told for it yet."""
+    return next(
+        (
+            each
+            for each in state.fields
+            if each.field.type == "textarea" and each.field.name not in state.told
+        ),
+        None,
+    )
 
 
 def _answer_to_question(state: RequestState, message: str, want: str, *, has_values: bool) -> Hints:
@@ -325,7 +341,7 @@ def _skip(state: RequestState, language: str) -> Hints:
     if field.field.required:
         label = field.field.label.text(language)
         needed = _("“%(label)s” is needed. Answer it, or say “cancel”.", label=label)
-        return {"reply": needed + "\n\n" + _pending(state, language)}
+        return {"reply": needed + "\n\n" + pending(state, language)}
     return _want(RECORD, skipped=[str(field.field_id)])
 
 
@@ -333,34 +349,8 @@ def _asked_again(state: RequestState, want: str, language: str) -> str:
     """What was asked last, and why where that was asked."""
     assert state.form is not None
     field = state.form.by_name(state.awaited) if state.awaited else None
-    pending = _pending(state, language)
-    return f"{why(field, language)}\n\n{pending}" if want == "why" else pending
-
-
-def _pending(state: RequestState, language: str) -> str:
-    """The question that waits for its answer, in words."""
-    assert state.form is not None
-    step = next_step(state)
-    name = state.form.name.text(language)
-    field = state.form.by_name(state.awaited) if state.awaited else step.field
-    back = _("Back to your request about “%(name)s”.", name=name)
-    if field is not None:
-        has_widget = _is_shown(state, field)
-        asked = point_back(field, language) if has_widget else ask_for(field, language)
-    elif step.kind == "question" and state.asked:
-        asked = number_question(state, question_of(state, language))
-    elif step.kind == "resolution":
-        asked = ask_whether_solved()
-    elif step.kind == "optional":
-        asked = offer_optional(step, language)
-    else:
-        asked = _("Should I submit this request?")
-    return f"{back} {asked}"
-
-
-def _is_shown(state: RequestState, field: RequestField) -> bool:
-    """Whether a field is asked for with a widget that works here."""
-    return not field.is_conversational and field.field.name not in state.in_words
+    asked = pending(state, language)
+    return f"{why(field, language)}\n\n{asked}" if want == "why" else asked
 
 
 def tell_standing(session: ScopedSession, moment: Moment) -> Sequence[str]:

@@ -54,6 +54,10 @@ def point_back(field: RequestField, language: str) -> str:
     label = field.field.label.text(language)
     if field.field.type == "file":
         return _("“%(label)s” waits for you above.", label=label)
+    options = getattr(field.field, "options", ())
+    if 0 < len(options) <= MOST_CHIPS:
+        named = ", ".join(option.label.text(language) for option in options)
+        return _("“%(label)s” waits for you above: %(options)s.", label=label, options=named)
     return _("“%(label)s” waits for you above; you can answer in words, too.", label=label)
 
 

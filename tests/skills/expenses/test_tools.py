@@ -448,9 +448,14 @@ def test_what_follows_a_proposal_is_not_taken_for_the_row_that_was_meant(
     assert "found no expense" not in reply.content
 
 
-def test_a_category_that_nobody_knows_is_asked_about_with_those_there_are(
-    member: Member, say_to: SayTo
+def test_what_no_category_is_called_is_looked_for_among_the_items(
+    database: Database, member: Member, say_to: SayTo
 ) -> None:
+    make_expense(database, member, "Safeway run", amount=30)
+    make_expense(database, member, "Taxi", amount=12)
+    reply = say_to(member, "How much did we spend at Safeway?")
+    assert "“safeway”: $30 (1 expense)" in reply.content
     reply = say_to(member, "How much did we spend on frobnicators?")
-    assert reply.content.startswith("Which category do you mean?")
-    assert "Transport" in reply.content
+    assert "“frobnicators”: nothing has been logged." in reply.content
+    # What was asked may have been misread: the whole is told as well.
+    assert "$42 (2 expenses)" in reply.content

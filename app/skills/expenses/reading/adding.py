@@ -65,6 +65,25 @@ def read_addition(sentence: Sentence, start: int, end: int) -> Wish | None:
     return addition(rows) if rows else None
 
 
+def rows_told(sentence: Sentence, start: int, end: int) -> list[Row]:
+    """The rows of a sentence that is known to add some, whatever leads up to them."""
+    leading = _LEADING_TIME.match(sentence.masked, start, end)
+    start = leading.end() if leading else start
+    later = _LATER.search(sentence.masked, start, end)
+    if later and not sentence.sums_in(start, later.start()):
+        start = later.end()
+    cued = (cue.match(sentence.masked, start, end) for cue in _CUES.values())
+    start = next((cue.end() for cue in cued if cue), start)
+    if told := _TOLD.match(sentence.masked, start, end):
+        start = told.end()
+    thing = _THING.match(sentence.masked, start, end)
+    if thing and not _PAPER.match(sentence.masked, start, end):
+        start = thing.end()
+    if lead := _LEDGER_LEAD.match(sentence.masked, start, end):
+        start = lead.end()
+    return _rest(sentence, start, end)
+
+
 def _after_cue(sentence: Sentence, start: int, end: int) -> list[Row] | None:
     for kind, cue in _CUES.items():
         match = cue.match(sentence.masked, start, end)

@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from app.skills.expenses.reading.categories import Category, guess_category, named_category
+from app.skills.expenses.reading.categories import Category
 from app.skills.expenses.reading.changes import Change, read_change, words_left
 from app.skills.expenses.reading.evidence import is_item
 from app.skills.expenses.reading.lexicon import MASKS, compiled, either
 from app.skills.expenses.reading.references import NONE, VAGUE, kind_of, words_of
-from app.skills.expenses.reading.rows import Piece, read_rows, trimmed
+from app.skills.expenses.reading.rows import read_rows
 from app.skills.expenses.reading.sentence import LONGEST_MESSAGE, Sentence, Surroundings
 from app.skills.expenses.reading.wish import ADD, CHANGES, Wish, addition, row_arguments
 from app.skills.expenses.reading.wishes import core_of, read_sentence
@@ -127,15 +127,6 @@ def _only(sentence: Sentence, start: int, end: int) -> Change | None:
     return found
 
 
-def _category(waiting: Wish, sentence: Sentence, start: int, end: int) -> Wish | None:
-    categories = sentence.around.categories
-    said = trimmed(sentence, Piece(_begin(sentence, start, end), end))
-    slug = named_category(said, categories)
-    if not slug and len(said.split()) <= 3:
-        slug = guess_category(said, categories, sentence.around.language)
-    return _merged(waiting, {"category": slug}) if slug else None
-
-
 def _which(waiting: Wish, sentence: Sentence, start: int, end: int) -> Wish | None:
     """A row, in any words that are few: after the question nothing else can be meant."""
     new = read_sentence(sentence.text, sentence.around)
@@ -169,7 +160,6 @@ _ANSWERS: Mapping[str, Callable[[Wish, Sentence, int, int], Wish | None]] = {
     "item": _item,
     "amount": _amount,
     "date": _date,
-    "category": _category,
     "which": _which,
     "change": _change,
 }

@@ -10,6 +10,7 @@ from app.skills.expenses.reading.categories import guess_category, named_categor
 from app.skills.expenses.reading.lexicon import MASKS, NOTHING, TIME, compiled, either
 from app.skills.expenses.reading.sentence import Sentence
 from app.skills.expenses.reading.wish import BALANCE, LIST, Wish
+from app.stop_words import STOP_WORDS
 
 _BALANCE = re.compile(either("balance"))
 _LIST = re.compile(either("list"))
@@ -41,7 +42,7 @@ def read_question(sentence: Sentence, start: int, end: int) -> Wish | None:
 
 
 def _question(sentence: Sentence, tool: str, match: re.Match[str], end: int) -> Wish | None:
-    """With what it is limited to; what cannot be understood of that is asked about."""
+    """With what it is limited to: what is no category are words of what was bought."""
     rest, currency = _currency(sentence, match.end(), end)
     before = next((said for said in match.groupdict().values() if said), "")
     subject = _subject(rest) or _subject(before)
@@ -55,9 +56,14 @@ def _question(sentence: Sentence, tool: str, match: re.Match[str], end: int) -> 
         "category": slug,
         "who": _who(sentence.masked[match.start() : end]),
         "currency": currency,
+        "matching": "" if slug else _matching(subject),
     }
     arguments = {name: value for name, value in limits.items() if value}
-    return Wish(tool, arguments, ("category",) if subject and not slug else ())
+    return Wish(tool, arguments)
+
+
+def _matching(subject: str) -> str:
+    return " ".join(word for word in subject.split() if word not in STOP_WORDS)
 
 
 def answer_limits(sentence: Sentence) -> dict[str, Any]:

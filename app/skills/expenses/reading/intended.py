@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from app.skills.expenses.reading.adding import rows_told
 from app.skills.expenses.reading.asking import answer_limits
 from app.skills.expenses.reading.lexicon import SUM, either
 from app.skills.expenses.reading.rows import read_rows
@@ -43,8 +44,11 @@ def read_intended(tool: str, message: str, around: Surroundings) -> Wish | None:
 
 def _addition(sentence: Sentence) -> Wish:
     start, end = core_of(sentence)
-    lead = _LEAD.match(sentence.masked, start, end)
-    rows = read_rows(sentence, lead.end() if lead else start, end)
+    rows = rows_told(sentence, start, end)
+    if not all(row.item and row.amount for row in rows):
+        # A story may come before it.
+        lead = _LEAD.match(sentence.masked, start, end)
+        rows = read_rows(sentence, lead.end(), end) if lead else rows
     priced = [row for row in rows if row.amount]
     # Beside sums, words without one tell the story and name nothing.
     wish = addition(priced or rows[:1])

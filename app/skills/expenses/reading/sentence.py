@@ -24,6 +24,11 @@ _MOST_TIMES = 4
 _MASK_LETTERS = re.compile(MASKS)
 _UNIT = re.compile(rf"[ -]?{either('units')}")
 _LEAST_NUMBER = 100
+# Of fewer, the first may count what the second is for: "12 cookies 30".
+_FEWEST_LISTED = 2
+_MOST_WORDS_OF_A_THING = 4
+_VERB = re.compile("|".join(either(name) for name in ("spent", "got")))
+_MASKED = re.compile(MASKS)
 _THING = re.compile("[a-z]{3}")
 _AND = re.compile(r"(?<!\w)(?:and|y|plus|mas)(?!\w)")
 _PAPER = re.compile(r"(?<!\w)(?:invoice|bill|receipt|check|factura|recibo|folio|cheque)\W{1,2}$")
@@ -113,8 +118,10 @@ class Sentence:
             behind = _PRICE_OF_ONE.match(masked, each.end)
             masked = hide(masked, *behind.span(), EACH) if behind else masked
         certain = [each for each in found if _is_sum(each, masked)]
-        if tells_prices and (len(found) == 1 or _is_price_list(found, masked)):
-            certain = [each for each in found if not _is_measure(each, masked)]
+        if tells_prices and _is_list_of_things(found, masked):
+            certain = found
+        elif tells_prices and (len(found) == 1 or _is_price_list(found, masked)):
+            certain = [each for each in found if each in certain or not _is_measure(each, masked)]
         sums = _without_numbers(certain, masked)
         for each in sums:
             masked = hide(masked, each.start, each.end, SUM)
@@ -198,6 +205,32 @@ def _without_numbers(sums: list[FoundAmount], folded: str) -> tuple[FoundAmount,
             for later in sums[place + 1 :]
         )
     )
+
+
+def _is_list_of_things(found: list[FoundAmount], folded: str) -> bool:
+    """Whether each thing has its sum behind it: "guantes 24 bolsas de basura 16 y papel 40".
+
+    Not with a number in words, nor where nothing but a unit parts two of them: "gloves 2 boxes 40";
+    and not in a sentence, which has a verb or a time before the first: "bought 8 lbs of bacon 52".
+    """
+    if len(found) < _FEWEST_LISTED or len({each.is_marked for each in found}) > 1:
+        return False
+    if not all(
+        each.has_cents or folded[each.start].isdecimal() or each.is_marked for each in found
+    ):
+        return False
+    before = folded[: found[0].start]
+    if (
+        len(before.split()) > _MOST_WORDS_OF_A_THING
+        or _MASKED.search(folded)
+        or _VERB.search(before)
+    ):
+        return False
+    if any(_BEFORE.search(folded, 0, each.start) for each in found):
+        return False
+    between = [folded[a.end : b.start] for a, b in pairwise(found)]
+    things = [before, *(_UNIT.sub(" ", each, count=1) for each in between)]
+    return all(map(_THING.search, things))
 
 
 def _is_price_list(found: list[FoundAmount], folded: str) -> bool:

@@ -34,6 +34,8 @@ _ANOTHER = re.compile(
     r"|^(?:and )?(?:i|we) need .* (?:too|as well)$"
     r"|\btambien (?:necesit|quier|hay que|me falta|nos falta)\w*|^(?:y )?tambien\b"
 )
+# What a message says that it is not about: "it is not the printer, the wifi is down".
+_DENIED = re.compile(r"\b(?:not|no (?:es|era|son)) (?:the|an?|my|our|el|la|los|las|mi|un|una) \w+")
 # So likely must a message be for one, while something else is open.
 LIKELY = 0.5
 # With "also", and the words of another type, this is enough.
@@ -112,7 +114,7 @@ def _is_of_another(text: str, open_type: UUID, tree: Sequence[TypeNode]) -> bool
 
 def rank_types(text: str, tree: Sequence[TypeNode]) -> list[Likely]:
     """The types whose words a message has, the likeliest first."""
-    folded = plain_words(text)
+    folded = _DENIED.sub(" ", plain_words(text))
     found = [Likely(node, _score(folded, node)) for node in submittable(tree)]
     return sorted((each for each in found if each.score > 0), key=lambda each: -each.score)
 

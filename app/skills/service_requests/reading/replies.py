@@ -38,8 +38,9 @@ _ASKS = re.compile(
 )
 # Nothing but a question begins like this, whether or not it ends in a question mark.
 _ASKS_OUTRIGHT = re.compile(
-    r"^(?:and |y )?(?:how (?:do|does|long|much|many|can|often|should)"
-    r"|is (?:the|it|this)|do (?:they|i|you)|what (?:is|are|s|do|does|time|temp\w*)"
+    r"^(?:(?:and|y|btw|by the way|hey|oye|oiga|por cierto|quick question|una pregunta) )*"
+    r"(?:how (?:do|does|long|much|many|can|often|should)"
+    r"|is (?:the|it|this)|do (?:they|i|you)|what (?:is|are|s|do|does|time|temp\w*)|whats"
     r"|where (?:is|are|s|do|can)|who (?:is|do|does)|can i|should i|may i|do we|is there|are there"
     r"|como (?:hago|se|puedo|le)|donde (?:esta|estan|se|puedo|encuentro)|cuant[oa]s? (?:tiempo|dura"
     r"|es|cuesta|son)|a que (?:hora|temperatura)|que (?:temperatura|hago)|puedo|se puede|debo) \w+"

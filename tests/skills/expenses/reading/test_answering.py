@@ -27,7 +27,6 @@ UNDATED = Wish("add_expense", {"item": "taxi", "amount": "12"}, ("date",))
 CHANGING = Wish("update_expense", {"which": "the taxi one"}, ("change",))
 WHICH = Wish("update_expense", {}, ("which", "change"))
 DELETING = Wish("delete_expense", {}, ("which",))
-SPENT = Wish("get_balance", {"range": "last month"}, ("category",))
 
 ANSWERS: list[tuple[str, Wish, str, dict[str, Any], tuple[str, ...]]] = [
     ("en", ADDING, "taxi", {"item": "taxi"}, ("amount",)),
@@ -85,8 +84,6 @@ ANSWERS: list[tuple[str, Wish, str, dict[str, Any], tuple[str, ...]]] = [
     ("en", DELETING, "yesterday's coffee", {"which": "yesterday's coffee"}, ()),
     ("es", DELETING, "el último", {"which": "el último"}, ()),
     ("es", DELETING, "el del taxi", {"which": "el del taxi"}, ()),
-    ("en", SPENT, "cleaning", {"range": "last month", "category": "cleaning"}, ()),
-    ("es", SPENT, "en bebidas", {"range": "last month", "category": "drinks"}, ()),
 ]  # fmt: skip
 NO_ANSWERS = [
     *((ADDING, said) for said in (
@@ -102,7 +99,6 @@ NO_ANSWERS = [
     *((UNDATED, said) for said in ("last week", "hmm", "12", "never mind")),
     *((CHANGING, said) for said in ("table 4", "never mind", "the ribeye is 45", "nothing")),
     *((DELETING, said) for said in ("never mind", "how much did we spend?", "nada", "all good?")),
-    *((SPENT, said) for said in ("whatever", "never mind")),
     (Wish("add_expense", {"item": "taxi", "amount": "12"}), "yes"),
 ]  # fmt: skip
 
@@ -282,7 +278,7 @@ def test_only_the_last_turns_are_read() -> None:
     assert not read_conversation([*turns, *[("system", "-")] * 20], "taxi", "en", TODAY, CATEGORIES)
 
 
-WAITING = st.sampled_from([ADDING, TAXI, UNDATED, CHANGING, WHICH, DELETING, SPENT])
+WAITING = st.sampled_from([ADDING, TAXI, UNDATED, CHANGING, WHICH, DELETING])
 WORDS = st.sampled_from(
     "taxi 12 $5 £12.50 yesterday ayer no not it was the last one cleaning in euros make and y a"
     " second both quita sin ? , . el del under (limpieza) call item is".split(" ")
