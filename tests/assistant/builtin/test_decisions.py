@@ -95,7 +95,7 @@ def test_evidence_rescues_a_question_unlike_any_example(
             "search_recipes": {"score": 0.3, "coverage": 0.2},
         }
     }
-    request = make_request("guild charter", hints=hints)
+    request = make_request("who signs the guild charter", hints=hints)
     assert tools_for(provider, request) == ["search_manual_v2"]
 
 

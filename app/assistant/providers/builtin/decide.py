@@ -46,6 +46,8 @@ SURE_OF_CLAUSE, SURE_OF_QUESTION = 0.8, 0.5
 NEARLY = 0.75
 # With less than this a message is rather looked up than made a form, a request or an expense.
 LEAST_SHARE = 0.45
+# With more evidence than this for a tool the message is less likely for none, by so much of it.
+MUCH_EVIDENCE, AGAINST_OTHERS = 1.9, 2.0
 # The hints are about the whole message, so they say less about a part of it, and little
 # about one that leans on what was said before.
 TRUST_IN_CLAUSE, TRUST_IN_FOLLOW_UP = 0.3, 0.3
@@ -280,7 +282,10 @@ def _likeliest_other(text: str, ranking: Sequence[Ranked], index: IntentIndex) -
         return OFF_TOPIC
     others = index.other_intents(text)
     name = max((OFF_TOPIC, SMALL_TALK), key=lambda each: others[each])
-    return name if math.log(max(others[name], LEAST)) > ranking[0].score else ""
+    # Of what a document has every word it is hardly said for nothing.
+    known = max(0.0, max(each.evidence for each in ranking) - MUCH_EVIDENCE)
+    score = math.log(max(others[name], LEAST)) - AGAINST_OTHERS * known
+    return name if score > ranking[0].score else ""
 
 
 def _is_noise(text: str, evidence: Mapping[str, Evidence], shapes: WordShapes) -> bool:

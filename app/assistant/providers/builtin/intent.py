@@ -26,7 +26,7 @@ Scores = NDArray[np.float64]  # one number a tool
 
 # Of a tool that the model knows, by what speaks for it.
 EVIDENCE = 1.2  # score of the best document, 0..1
-COVERAGE = 3.4  # share of the question that the best document has, 0..1
+COVERAGE = 2.6  # share of the question that the best document has, 0..1
 NAMED = 0.4  # a product of the tool is named
 NAMED_ALONE = 1.2  # and none of any other tool
 # What a tool's documents would say to anything; the evidence speaks for it beyond that.
