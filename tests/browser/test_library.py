@@ -26,6 +26,8 @@ ADDRESS = re.compile(r"/library/manual/([\w-]+)")
 
 
 def is_as_wide_as_its_window(visitor: Visitor) -> bool:
+    # A page that has only begun has nothing to be measured.
+    visitor.page.wait_for_load_state("domcontentloaded")
     wide: bool = visitor.evaluate(
         "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
     )
