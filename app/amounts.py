@@ -68,6 +68,7 @@ class FoundAmount:
     """A sum in a text, from which letter to which; `currency` is "" where none was said.
 
     `is_marked` where a sign or a word says that it is money: "$12", "12 pesos", not "12".
+    `or_value` is the other sum that the same words may be: 250 of "two fifty".
     """
 
     value: Decimal
@@ -77,6 +78,7 @@ class FoundAmount:
     is_marked: bool
     # Said in cents: "fifty cents".
     is_cents: bool = False
+    or_value: Decimal | None = None
 
     @property
     def has_cents(self) -> bool:
@@ -180,7 +182,14 @@ def _words(folded: str, language: str, home: str) -> Iterator[FoundAmount]:
             continue
         currency = currency_named(tail["said"], home) if tail else ""
         end = tail.end() if tail else number.end
-        yield FoundAmount(number.value, currency, number.start, end, tail is not None)
+        yield FoundAmount(
+            number.value,
+            currency,
+            number.start,
+            end,
+            is_marked=tail is not None,
+            or_value=number.in_hundreds,
+        )
 
 
 def parse_amount(text: str) -> Decimal:

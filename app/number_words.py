@@ -46,6 +46,7 @@ _VALUES = {"en": _ENGLISH, "es": _SPANISH}
 # These are articles and pronouns far more often than numbers.
 LONE_ONES = frozenset("one a an un una uno".split())
 _HUNDRED, _THOUSAND = 100, 1000
+_LEAST_OF_TWO_FIGURES = 10
 # "a hundred" begins with its article; "and", "y" and "con" stand only between numbers.
 _LINKS = {"en": "and", "es": "y|con"}
 
@@ -63,11 +64,15 @@ _EACH = re.compile(r"[a-z]+")
 
 
 class WrittenNumber(NamedTuple):
-    """A number in words, and from which letter to which it stands."""
+    """A number in words, and from which letter to which it stands.
+
+    `in_hundreds` is what the same words are where "hundred" was left out: 250 of "two fifty".
+    """
 
     value: Decimal
     start: int
     end: int
+    in_hundreds: Decimal | None = None
 
 
 def find_number_words(folded: str, language: str) -> Iterator[WrittenNumber]:
@@ -78,7 +83,13 @@ def find_number_words(folded: str, language: str) -> Iterator[WrittenNumber]:
     for match in _PATTERNS.get(language, _PATTERNS["en"]).finditer(folded):
         value = read_number_words(match[0], language)
         if value is not None:
-            yield WrittenNumber(value, *match.span())
+            yield WrittenNumber(value, *match.span(), _in_hundreds(value, language))
+
+
+def _in_hundreds(value: Decimal, language: str) -> Decimal | None:
+    """250 of "two fifty". Spanish has a word for it, and "twelve fifty" is no 1,250."""
+    is_price = language != "es" and value % 1 and 1 <= value < _LEAST_OF_TWO_FIGURES
+    return Decimal(int(value * _HUNDRED)) if is_price else None
 
 
 def read_number_words(folded: str, language: str) -> Decimal | None:

@@ -16,6 +16,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
+from itertools import groupby
 from typing import Any
 
 _UNWANTED = re.compile(
@@ -65,12 +67,26 @@ LONGEST_LINE = 10_000
 # Nobody writes more marks on one letter; putting a long run of them in order takes the square of
 # its length.
 MOST_MARKS = 8
-# Some are letters by themselves, and come apart into marks; half a character cannot.
-_COMBINING = "".join(
-    each
-    for each in map(chr, (*range(0x300, 0xD800), *range(0xE000, 0x1F000)))
-    if unicodedata.combining(unicodedata.normalize("NFKD", each)[0])
-)
+# Some are letters by themselves, and come apart into marks. What this Unicode does not know may be
+# a mark to the database, which has a newer one; behind these there are symbols alone.
+_LAST_SCRIPT = 0x1F000
+
+
+def _may_be_mark(character: str) -> bool:
+    kind = unicodedata.category(character)
+    first = unicodedata.normalize("NFKD", character)[0]
+    # Half a character cannot.
+    return kind == "Cn" or (kind != "Cs" and bool(unicodedata.combining(first)))
+
+
+def _ranges(numbers: Iterable[int]) -> str:
+    """Characters, by their numbers and in order, as ranges of a pattern."""
+    numbered = enumerate(numbers)
+    runs = (list(run) for _, run in groupby(numbered, lambda each: each[1] - each[0]))
+    return "".join(f"{chr(run[0][1])}-{chr(run[-1][1])}" for run in runs)
+
+
+_COMBINING = _ranges(n for n in range(0x300, _LAST_SCRIPT) if _may_be_mark(chr(n)))
 _TOO_MANY_MARKS = re.compile(f"([{_COMBINING}]{{{MOST_MARKS}}})[{_COMBINING}]+")
 
 

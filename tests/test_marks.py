@@ -104,6 +104,29 @@ def test_the_database_folds_a_book_of_marks_soon(owner: Database, marks: str) ->
     assert len(folded) < 40
 
 
+# What the database's own Unicode moves behind or before other marks is a mark to it.
+MARKS_OF_THE_DATABASE = text("""
+    SELECT number
+    FROM generate_series(768, 1114111) AS number,
+        LATERAL (SELECT CASE WHEN number NOT BETWEEN 55296 AND 57343
+                             THEN left(normalize(chr(number), NFD), 1) END AS first)
+    WHERE normalize('a' || first || U&'\\0334', NFD) <> 'a' || first || U&'\\0334'
+       OR normalize(U&'a\\0315' || first, NFD) <> U&'a\\0315' || first
+""")
+
+
+@pytest.mark.fault(50)
+def test_what_is_a_mark_to_the_database_alone_is_shortened_as_well(owner: Database) -> None:
+    """Its Unicode may be newer than Python's."""
+    with owner.transaction() as session:
+        marks = list(session.scalars(MARKS_OF_THE_DATABASE))
+        assert {0x300, 0x301, 0x5B0} <= set(marks)
+        folded = text("SELECT length(fold_text('a' || repeat(chr(:number), 200)))")
+        long = [n for n in marks if session.scalar(folded, {"number": n}) > 5 * MOST_MARKS]
+    assert [hex(n) for n in long] == []
+    assert [hex(n) for n in marks if len(shorten_marks("a" + chr(n) * 200)) > 1 + MOST_MARKS] == []
+
+
 def test_what_is_sent_with_runs_of_blanks_and_marks_is_a_message_all_the_same() -> None:
     assert len(clean_message("word " * 790 + "\n" * 9_000 + "!")) < 4_000
 

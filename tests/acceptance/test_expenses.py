@@ -148,6 +148,38 @@ CONVERSATIONS = (
         (("plumber", "250.00", "USD"),),
     ),
     Conversation(
+        "spoken-sums",
+        "en",
+        (
+            Turn(
+                "taxi was two fifty",
+                r"Was “taxi” \$2\.50 or \$250\?",
+                words="Was “taxi” $2.50 or $250?",
+            ),
+            Turn(
+                "250",
+                rf"Would you like me to add taxi \$250 for {TODAY}\?",
+                "add_expense",
+                {"item": "taxi", "amount": 250},
+                part="proposal",
+            ),
+            Turn(
+                "make it three twenty",
+                r"Was “taxi” \$3\.20 or \$320\?",
+                words="Was “taxi” $3.20 or $320?",
+            ),
+            Turn(
+                "320",
+                rf"Would you like me to add taxi \$320 for {TODAY}\?",
+                "add_expense",
+                {"item": "taxi", "amount": 320},
+                part="proposal",
+            ),
+            Turn("yes", r"I've added your taxi \$320 for today\.", part="receipt"),
+        ),
+        (("taxi", "320.00", "USD"),),
+    ),
+    Conversation(
         "two-in-one-sentence",
         "en",
         (

@@ -48,7 +48,7 @@ def _is_meant(expense: Expense, rest: str, language: str, home: str) -> bool:
     for amount in reversed(find_amounts(rest, language, home)):
         if not (amount.is_marked or amount.has_cents):
             continue
-        if amount.value != expense.amount:
+        if expense.amount not in (amount.value, amount.or_value):
             return False
         rest = rest[: amount.start] + " " + rest[amount.end :]
     named = [word for word in words(rest) if word not in _EMPTY]

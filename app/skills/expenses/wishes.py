@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
-from flask_babel import force_locale
+from flask_babel import force_locale, get_locale
 from flask_babel import gettext as _
 
+from app.amounts import amount_words
 from app.assistant.providers.base import ChatMessage
 from app.assistant.registry import Moment
 from app.db import ScopedSession
 from app.skills.expenses.reading import Category, Wish, amend_wish, read_conversation
 from app.skills.expenses.reading.intended import read_intended
 from app.skills.expenses.reading.sentence import Surroundings
+from app.skills.expenses.reading.wish import EITHER, unsure_row
 from app.skills.expenses.settings import load_ledger
 from app.skills.expenses.wording import asks_which
 
@@ -35,8 +38,11 @@ def find_wish(session: ScopedSession, moment: Moment) -> Mapping[str, Any]:
     ledger = load_ledger(session)
     categories = ledger.for_reading()
     changed = _changed(moment, categories, ledger.currency)
+    if changed is not None and changed.missing:
+        with force_locale(moment.language):
+            return {"reply": ask_for(changed, ledger.currency)}
     if changed is not None:
-        return {"wanted": changed, "goes_on": dict.fromkeys(changed, True)}
+        return {"wanted": {changed.tool: changed.arguments}, "goes_on": {changed.tool: True}}
     told = read_wish_of(moment, categories, ledger.currency)
     wish = told or _intended(moment, categories, ledger.currency)
     if told is not None and told.tool == ADDING and not moment.is_going_on:
@@ -48,7 +54,7 @@ def find_wish(session: ScopedSession, moment: Moment) -> Mapping[str, Any]:
     odds = {"odds": {wish.tool: READ_ODDS}} if told else {}
     if wish.missing and set(wish.missing) != {"change"}:
         with force_locale(moment.language):
-            reply = ask_for(wish)
+            reply = ask_for(wish, ledger.currency)
         # What goes on with something open is for this skill; else it must be likely.
         return {"reply": reply, **({} if goes_on else {"reply_for": wish.tool}), **odds}
     known = {"goes_on": {wish.tool: True}} if goes_on else {}
@@ -84,16 +90,13 @@ def _intended(
     return read_intended(likely, moment.message, around)
 
 
-def _changed(moment: Moment, categories: Sequence[Category], home: str) -> Mapping[str, Any] | None:
+def _changed(moment: Moment, categories: Sequence[Category], home: str) -> Wish | None:
     """The open proposal with what the message changes of it; None where it changes nothing."""
     proposal = moment.proposal
     if proposal is None or proposal.get("tool") not in OWN_TOOLS:
         return None
     tool, before = str(proposal["tool"]), dict(proposal.get("arguments") or {})
-    changed = amend_wish(
-        tool, before, moment.message, moment.language, moment.today, categories, home
-    )
-    return {tool: changed} if changed else None
+    return amend_wish(tool, before, moment.message, moment.language, moment.today, categories, home)
 
 
 def _chosen(moment: Moment, categories: Sequence[Category], home: str) -> Wish | None:
@@ -116,9 +119,11 @@ def _last_of(said: Sequence[ChatMessage]) -> str:
     return next((each.text for each in reversed(said) if each.role == "user"), "")
 
 
-def ask_for(wish: Wish) -> str:
-    """The one question for what is missing first."""
+def ask_for(wish: Wish, currency: str) -> str:
+    """The one question for what is missing first; `currency` is the house's own."""
     missing, item = wish.missing[0], wish.arguments.get("item", "")
+    if missing == "amount" and (row := unsure_row(wish.arguments)):
+        return _ask_which_sum(row, currency)
     if missing == "date":
         return _("Which day was it?")
     if missing == "item":
@@ -130,3 +135,14 @@ def ask_for(wish: Wish) -> str:
     if missing == "which":
         return _("Which expense do you mean? Say what it was for, or how much.")
     return _("What should be different about it?")
+
+
+def _ask_which_sum(row: Mapping[str, Any], currency: str) -> str:
+    """Of "two fifty": $2.50 or $250."""
+    said = [Decimal(each) for each in row[EITHER]]
+    one, other = (
+        amount_words(each, row.get("currency") or currency, str(get_locale())) for each in said
+    )
+    if item := row.get("item"):
+        return _("Was “%(item)s” %(one)s or %(other)s?", item=item, one=one, other=other)
+    return _("Is that %(one)s or %(other)s?", one=one, other=other)

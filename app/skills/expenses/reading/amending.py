@@ -15,7 +15,18 @@ from app.skills.expenses.reading.lexicon import compiled, either
 from app.skills.expenses.reading.references import NONE, VAGUE, kind_of, words_of
 from app.skills.expenses.reading.rows import read_rows
 from app.skills.expenses.reading.sentence import LONGEST_MESSAGE, Sentence, Surroundings
-from app.skills.expenses.reading.wish import ADD, CHANGES, DELETE, UPDATE, row_arguments
+from app.skills.expenses.reading.wish import (
+    ADD,
+    CHANGES,
+    DELETE,
+    EITHER,
+    UPDATE,
+    Wish,
+    arguments_of,
+    row_arguments,
+    rows_of,
+    unsure_row,
+)
 
 _CORRECTION = re.compile(rf"[\s,.;:!¡-]*(?:{either('corrections')}[\s,;:.!-]+)*")
 _AROUND = compiled("around_changes")
@@ -36,24 +47,35 @@ def amend_wish(
     today: date,
     categories: Sequence[Category],
     currency: str = "",
-) -> dict[str, Any] | None:
-    """The arguments of an open proposal as the message changes them.
+) -> Wish | None:
+    """An open proposal as the message changes it.
 
     None where it changes nothing, or is about something else. In a proposal of several rows
     the one that is named changes; a day, a currency and a category without a name are for all.
+    Where a sum may be one of two, it is still to be asked for.
     """
+    around = Surroundings(language, today, tuple(categories), currency)
+    return amended(Wish(tool, arguments), message, around)
+
+
+def amended(shown: Wish, message: str, around: Surroundings) -> Wish | None:
+    """The same, with all that it is read with in one."""
+    tool, arguments = shown.tool, shown.arguments
     if tool not in (ADD, UPDATE, DELETE) or not message.strip() or len(message) > LONGEST_MESSAGE:
         return None
     if "?" in message or "¿" in message:
         return None
-    sentence = Sentence.of(message, Surroundings(language, today, tuple(categories), currency))
+    sentence = Sentence.of(message, around)
     start, end = _core(sentence)
     if start >= end:
         return None
     if tool == DELETE:
-        return _other_row(arguments, sentence, start, end)
-    changed = _changed(tool, arguments, sentence, start, end)
-    return changed if changed and changed != dict(arguments) else None
+        changed = _other_row(arguments, sentence, start, end)
+    else:
+        changed = _changed(tool, arguments, sentence, start, end)
+    if not changed or changed == dict(arguments):
+        return None
+    return Wish(tool, changed, ("amount",) if unsure_row(changed) else ())
 
 
 def _core(sentence: Sentence) -> tuple[int, int]:
@@ -69,45 +91,33 @@ def _other_row(
     """ "No, the coffee one": the row is told anew, by words."""
     if kind_of(sentence, start, end) in (NONE, VAGUE):
         return None
-    changed = {"which": words_of(sentence, start, end)}
-    return changed if changed != dict(arguments) else None
+    return {"which": words_of(sentence, start, end)}
 
 
 def _changed(
     tool: str, arguments: Mapping[str, Any], sentence: Sentence, start: int, end: int
 ) -> dict[str, Any] | None:
-    rows = _rows_of(arguments)
+    rows = rows_of(arguments)
     if tool == ADD:
         fewer = _without(rows, sentence, start, end)
         if fewer is not None:
-            return _arguments_of(fewer)
+            return arguments_of(fewer)
     found = read_change(sentence, start, end)
     if found is not None and found.values:
         changed = _applied(rows, found)
         if changed is not None:
-            return _arguments_of(changed)
+            return arguments_of(changed)
     return _longer(rows, sentence, start, end) if tool == ADD else None
-
-
-def _rows_of(arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
-    first = {name: value for name, value in arguments.items() if name != "more"}
-    more = arguments.get("more") or []
-    return [first, *(dict(row) for row in more if isinstance(row, Mapping))]
-
-
-def _arguments_of(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    first, *more = rows
-    return {**first, "more": more} if more else first
 
 
 def _applied(rows: list[dict[str, Any]], found: Change) -> list[dict[str, Any]] | None:
     """The rows with the change made where it belongs; None where that is not clear."""
-    values = {name: value for name, value in found.values.items() if name in CHANGES}
+    values = {name: value for name, value in found.values.items() if name in (*CHANGES, EITHER)}
     # The row's own words are looked for before the small ones are taken away.
     places = _named(rows, re.findall(r"\w+", found.rest))
     named = {word for place in places for word in _words(rows[place])}
     left = [word for word in words_left(found.rest, _AROUND) if singular(word) not in named]
-    if not places and len(rows) > 1 and ("amount" in values or "item" in values):
+    if not places and len(rows) > 1 and values.keys() & {"amount", EITHER, "item"}:
         return None
     if [word for word in left if word not in _ORDINALS] or len(places) > 1:
         return None
@@ -161,4 +171,4 @@ def _longer(
     further = read_rows(sentence, *match.span("rows"))
     if not further or not all(row.amount and row.item and is_item(row) for row in further):
         return None
-    return _arguments_of([*rows, *(row_arguments(row) for row in further)])
+    return arguments_of([*rows, *(row_arguments(row) for row in further)])

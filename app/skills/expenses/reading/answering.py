@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -14,7 +15,17 @@ from app.skills.expenses.reading.lexicon import MASKS, compiled, either
 from app.skills.expenses.reading.references import NONE, VAGUE, kind_of, words_of
 from app.skills.expenses.reading.rows import read_rows
 from app.skills.expenses.reading.sentence import LONGEST_MESSAGE, Sentence, Surroundings
-from app.skills.expenses.reading.wish import ADD, CHANGES, Wish, addition, row_arguments
+from app.skills.expenses.reading.wish import (
+    ADD,
+    CHANGES,
+    EITHER,
+    Wish,
+    addition,
+    lacks,
+    row_arguments,
+    settle,
+    unsure_row,
+)
 from app.skills.expenses.reading.wishes import core_of, read_sentence
 
 # "Never mind, thanks": words that answer nothing, and those that are only kind.
@@ -86,19 +97,24 @@ def _begin(sentence: Sentence, start: int, end: int) -> int:
 def _merged(waiting: Wish, answer: Mapping[str, Any]) -> Wish:
     """What was known and what was answered, with what is still to ask for."""
     arguments = {**waiting.arguments, **answer}
-    missing = tuple(name for name in waiting.missing if name not in arguments)
-    return Wish(waiting.tool, arguments, missing)
+    missing = dict.fromkeys((*waiting.missing, *(("amount",) if unsure_row(arguments) else ())))
+    return Wish(waiting.tool, arguments, lacks(arguments, tuple(missing)))
 
 
 def _amount(waiting: Wish, sentence: Sentence, start: int, end: int) -> Wish | None:
     """The sum, beside which only the thing itself may be named again."""
     found = read_change(sentence, start, end)
-    if found is None or "amount" not in found.values:
+    if found is None or not found.values.keys() & {"amount", EITHER}:
         return _priced(waiting, sentence, start, end)
     known = _words_known(waiting, sentence.around)
     if [word for word in words_left(found.rest, _AROUND) if word not in known]:
         return _priced(waiting, sentence, start, end)
-    return _merged(waiting, found.values)
+    if unsure_row(waiting.arguments) is None:
+        return _merged(waiting, found.values)
+    # The same words once more say no more: it is asked again.
+    is_settled = "amount" in found.values
+    settled = settle(waiting.arguments, found.values) if is_settled else waiting.arguments
+    return _merged(replace(waiting, arguments=settled), {})
 
 
 def _words_known(waiting: Wish, around: Surroundings) -> set[str]:
@@ -145,11 +161,11 @@ def _change(waiting: Wish, sentence: Sentence, start: int, end: int) -> Wish | N
     found = read_change(sentence, start, end)
     if found is None or words_left(found.rest, _AROUND_CHANGES):
         return None
-    values = {name: value for name, value in found.values.items() if name in CHANGES}
+    values = {name: value for name, value in found.values.items() if name in (*CHANGES, EITHER)}
     if not values:
         return None
     missing = tuple(name for name in waiting.missing if name != "change")
-    return Wish(waiting.tool, {**waiting.arguments, **values}, missing)
+    return _merged(replace(waiting, missing=missing), values)
 
 
 def _no_answer(waiting: Wish, sentence: Sentence, start: int, end: int) -> None:

@@ -6,13 +6,12 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from app.amounts import FoundAmount
 from app.currencies import CODE, WORD, currency_named
 from app.skills.expenses.reading.categories import named_category
 from app.skills.expenses.reading.lexicon import MASKS, NOTHING, SUM, TIME, either
 from app.skills.expenses.reading.rows import with_details
 from app.skills.expenses.reading.sentence import Sentence, hide
-from app.skills.expenses.reading.wish import amount_text
+from app.skills.expenses.reading.wish import sum_arguments
 
 # What it is not: "12, not 10", "on Monday, not Tuesday". A "no" before a comma is about all.
 _NOT = re.compile(
@@ -50,7 +49,7 @@ def read_change(sentence: Sentence, start: int, end: int) -> Change | None:
     if any(time.day is None for time in times):
         return None
     if sums:
-        values |= _sum(sums[0])
+        values |= sum_arguments(sums[0])
     if times and times[0].day:
         values["date"] = times[0].day.isoformat()
     if sentence.named:
@@ -59,11 +58,6 @@ def read_change(sentence: Sentence, start: int, end: int) -> Change | None:
         values["note"] = ", ".join(sentence.notes.values())
     rest = _take_currency(sentence, kept, values)
     return Change(values, _take_category(sentence, rest, values))
-
-
-def _sum(amount: FoundAmount) -> dict[str, Any]:
-    said = {"amount": amount_text(amount), "currency": amount.currency}
-    return {name: value for name, value in said.items() if value}
 
 
 def _take_item(sentence: Sentence, start: int, masked: str, values: dict[str, Any]) -> str:

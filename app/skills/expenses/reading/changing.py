@@ -19,7 +19,7 @@ from app.skills.expenses.reading.references import (
     words_of,
 )
 from app.skills.expenses.reading.sentence import Sentence
-from app.skills.expenses.reading.wish import DELETE, Wish, change
+from app.skills.expenses.reading.wish import DELETE, EITHER, Wish, change
 
 _DELETE_LAST = compiled("delete_last")
 _EDIT = compiled("edit")
@@ -124,7 +124,8 @@ def _named_value(
         said = sentence.said(*value).strip(" .,!")
         return change(words_of(sentence, *which), {field: said}) if said else None
     wish = _wish(sentence, which, value)
-    return wish if wish and field in wish.arguments else None
+    said = EITHER if wish and EITHER in wish.arguments and field == "amount" else field
+    return wish if wish and said in wish.arguments else None
 
 
 def _unnamed_value(
@@ -137,7 +138,8 @@ def _unnamed_value(
     if wish is None:
         return None
     # "Change the taxi to Friday" may be a booking; with its price it is an expense.
-    return wish if kind in (NAMED_ONE, LAST_ONE) or "amount" in wish.arguments else None
+    has_sum = "amount" in wish.arguments or EITHER in wish.arguments
+    return wish if kind in (NAMED_ONE, LAST_ONE) or has_sum else None
 
 
 def _wish(sentence: Sentence, which: tuple[int, int], value: tuple[int, int]) -> Wish | None:

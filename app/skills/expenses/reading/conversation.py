@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from datetime import date
 
+from app.skills.expenses.reading.amending import amended
 from app.skills.expenses.reading.answering import answered
 from app.skills.expenses.reading.categories import Category
 from app.skills.expenses.reading.sentence import Surroundings
@@ -40,5 +41,8 @@ def read_conversation(
 
 
 def _next(waiting: Wish | None, text: str, around: Surroundings) -> Wish | None:
+    if waiting and not waiting.missing:
+        # It was shown, and the message may change it.
+        return amended(waiting, text, around) or read_sentence(text, around)
     answer = answered(waiting, text, around) if waiting else None
     return answer or read_sentence(text, around)

@@ -161,7 +161,8 @@ def _of_all(sentence: Sentence, amount: FoundAmount, item: str) -> FoundAmount:
     figures = _COUNT.match(folded)
     spoken = next(find_number_words(folded, sentence.around.language), None)
     count = Decimal(figures[0]) if figures else spoken.value if spoken and not spoken.start else 1
-    return replace(amount, value=amount.value * count)
+    or_value = amount.or_value and amount.or_value * count
+    return replace(amount, value=amount.value * count, or_value=or_value)
 
 
 def _words(sentence: Sentence, start: int, end: int) -> str:

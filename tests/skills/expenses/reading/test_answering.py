@@ -18,6 +18,7 @@ from app.skills.expenses.reading import (
     default_categories,
     read_conversation,
 )
+from app.skills.expenses.reading.wish import unsure_row
 
 TODAY = date(2026, 11, 20)
 CATEGORIES = default_categories()
@@ -175,7 +176,7 @@ def test_a_proposal_takes_other_values(said: str, changed: dict[str, Any]) -> No
         else "en"
     )
     amended = amend_wish("add_expense", BILL, said, language, TODAY, CATEGORIES)
-    assert amended == {**BILL, **changed}
+    assert amended == Wish("add_expense", {**BILL, **changed})
 
 
 @pytest.mark.parametrize("said", NO_CHANGES)
@@ -188,7 +189,7 @@ def test_what_changes_nothing_leaves_a_proposal_alone(said: str) -> None:
 def test_of_several_rows_the_named_one_changes(said: str, changed: dict[str, Any]) -> None:
     language = "es" if said[:2] in ("el", "y ") else "en"
     amended = amend_wish("add_expense", TWO, said, language, TODAY, CATEGORIES)
-    assert amended == {**TWO, **changed}
+    assert amended == Wish("add_expense", {**TWO, **changed})
 
 
 @pytest.mark.parametrize("said", ["make it 15", "no, 15", "que sean 15"])
@@ -201,19 +202,16 @@ def test_of_several_rows_none_is_guessed(said: str) -> None:
 )
 def test_a_row_can_be_left_out(said: str) -> None:
     amended = amend_wish("add_expense", TWO, said, "es", TODAY, CATEGORIES)
-    assert amended == {"item": "café", "amount": "4.50"}
+    assert amended == Wish("add_expense", {"item": "café", "amount": "4.50"})
 
 
 def test_a_change_and_a_deletion_are_amended_in_their_own_ways() -> None:
     change = {"which": "the taxi one", "amount": "15"}
-    assert amend_wish("update_expense", change, "no, 16", "en", TODAY, CATEGORIES) == {
-        "which": "the taxi one",
-        "amount": "16",
-    }
+    changed = amend_wish("update_expense", change, "no, 16", "en", TODAY, CATEGORIES)
+    assert changed == Wish("update_expense", {"which": "the taxi one", "amount": "16"})
     gone = {"which": "the taxi one"}
-    assert amend_wish("delete_expense", gone, "no, the coffee one", "en", TODAY, CATEGORIES) == {
-        "which": "the coffee one"
-    }
+    other = amend_wish("delete_expense", gone, "no, the coffee one", "en", TODAY, CATEGORIES)
+    assert other == Wish("delete_expense", {"which": "the coffee one"})
     assert amend_wish("delete_expense", gone, "make it 12", "en", TODAY, CATEGORIES) is None
     assert amend_wish("get_balance", {}, "make it 12", "en", TODAY, CATEGORIES) is None
 
@@ -293,7 +291,8 @@ def test_no_answer_is_an_error(waiting: Wish, said: str) -> None:
         json.dumps(answered.arguments)
         assert answered.tool == waiting.tool
     for tool, arguments in (("add_expense", TWO), ("update_expense", {"which": "x"})):
-        json.dumps(amend_wish(tool, arguments, said, "es", TODAY, CATEGORIES))
+        amended = amend_wish(tool, arguments, said, "es", TODAY, CATEGORIES)
+        json.dumps(amended.arguments if amended else {})
 
 
 REPEATED = (
@@ -313,3 +312,64 @@ def test_no_message_takes_longer_than_its_length(repeated: str, end: str) -> Non
     answer_wish(ADDING, said, "es", TODAY, CATEGORIES)
     amend_wish("add_expense", TWO, said, "en", TODAY, CATEGORIES)
     assert process_time() - began < 0.5
+
+
+@pytest.mark.parametrize(
+    ("message", "asked", "answer", "arguments"),
+    [
+        ("taxi was two fifty", {"item": "taxi"}, "250", {"item": "taxi", "amount": "250"}),
+        ("taxi was two fifty", {"item": "taxi"}, "2.50", {"item": "taxi", "amount": "2.50"}),
+        (
+            "i paid the plumber four twenty five yesterday", {"item": "plumber"},
+            "four hundred twenty five",
+            {"item": "plumber", "amount": "425", "date": "2026-11-19"},
+        ),
+        (
+            "spent two fifty on napkins and one eighty on ice", {"item": "napkins"}, "250",
+            {"item": "napkins", "amount": "250", "more": [{"item": "ice", "amount": "180"}]},
+        ),
+        (
+            "spent 30 on napkins and one eighty on ice", {"item": "ice"}, "1.80",
+            {"item": "napkins", "amount": "30", "more": [{"item": "ice", "amount": "1.80"}]},
+        ),
+    ],
+)  # fmt: skip
+def test_which_of_two_sums_was_spoken_is_asked(
+    message: str, asked: dict[str, str], answer: str, arguments: dict[str, Any]
+) -> None:
+    wish = read_conversation([], message, "en", TODAY, CATEGORIES)
+
+    assert wish is not None
+    assert wish.missing == ("amount",)
+    row = unsure_row(wish.arguments)
+    assert row is not None
+    assert row["item"] == asked["item"]
+    assert len(row["either"]) == 2
+    again = answer_wish(wish, "two fifty", "en", TODAY, CATEGORIES)
+    assert again is not None
+    assert again.missing == ("amount",)
+    settled = answer_wish(wish, answer, "en", TODAY, CATEGORIES)
+    assert settled is not None
+    assert (settled.arguments, settled.missing) == (
+        arguments, (),
+    )  # fmt: skip
+
+
+def test_a_change_to_one_of_two_sums_is_asked() -> None:
+    wish = read_conversation([], "change the taxi one to two fifty", "en", TODAY, CATEGORIES)
+
+    assert wish is not None
+    assert wish.missing == ("amount",)
+    answered = answer_wish(wish, "two hundred fifty", "en", TODAY, CATEGORIES)
+    assert answered is not None
+    assert (answered.arguments, answered.missing) == (
+        {"which": "the taxi one", "amount": "250"}, (),
+    )  # fmt: skip
+
+
+def test_in_spanish_hundreds_have_a_word() -> None:
+    wish = read_conversation([], "gasté dos cincuenta en hielo", "es", TODAY, CATEGORIES)
+
+    assert wish is not None
+    assert wish.arguments["amount"] == "2.50"
+    assert wish.missing == ()
