@@ -15,6 +15,8 @@ from flask.json.provider import DefaultJSONProvider
 
 # Far more than any argument, form or reply has.
 MOST_LEVELS = 64
+# A history of 200 messages, or a form, has a few hundred.
+MOST_VALUES_OF_A_BODY = 10_000
 _MARK = re.compile(r'["{}]')
 _WITHIN_STRING = re.compile(r'[^"\\]*')
 
@@ -140,6 +142,7 @@ class BoundedJSONProvider(DefaultJSONProvider):
         """The value of a request's body.
 
         Raises:
-            ValueError: it is no JSON, or nested too deeply.
+            ValueError: it is no JSON, nested too deeply, or of more values than anybody sends.
         """
-        return parse_json(s if isinstance(s, str) else s.decode("utf-8-sig"))
+        text = s if isinstance(s, str) else s.decode("utf-8-sig")
+        return parse_json(text, most_values=MOST_VALUES_OF_A_BODY)

@@ -109,10 +109,10 @@ def load_asked(session: ScopedSession, question: Message) -> str:
     return _seen_before(session, question)[0]
 
 
-def load_answer(session: ScopedSession, question: Message) -> tuple[str, Answer | None]:
-    """The same, and whether the message is a plain yes or no to it."""
+def load_question(session: ScopedSession, question: Message) -> tuple[str, str]:
+    """The same, and the words in which it was asked."""
     asked, shown = _seen_before(session, question)
-    return asked, read_answer(question.content, last_line(shown) if asked else "")
+    return asked, last_line(shown) if asked else ""
 
 
 def _load_heard(session: ScopedSession, question: Message, before: Sequence[Step]) -> Heard:

@@ -33,6 +33,7 @@ from app.assistant.providers.base import Provider, ProviderError
 from app.assistant.relay import relay
 from app.assistant.settling import (
     NO_MODEL,
+    ask_once_more,
     close_what_was_left,
     decide_in_words,
     has_done_something,
@@ -312,6 +313,10 @@ def _converse(
     context = build_context(
         transaction, services.registry, turn, question, steps.before, hints=provider.uses_hints
     )
+    if provider.uses_hints and context.has_proposal:
+        once_more = ask_once_more(writer, question, context.hints)
+        if once_more is not None:
+            return once_more
     toolbox = Toolbox(
         offered_tools(services.registry, context, claimed.scope.role),
         _tool_context(services, claimed, question, writer, context, steps),

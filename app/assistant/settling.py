@@ -13,7 +13,7 @@ from flask_babel import gettext as _
 from sqlalchemy import ColumnElement, Select, select
 
 from app.assistant.branches import IN_SIGHT, leads_to
-from app.assistant.consent import Hear, about_proposal, check_steps, had_ended, load_answer
+from app.assistant.consent import Hear, about_proposal, check_steps, had_ended, load_question
 from app.assistant.models import Message, Proposal, own
 from app.assistant.parts import Part
 from app.assistant.proposals import (
@@ -38,7 +38,9 @@ from app.assistant.writer import ReplyWriter
 from app.bilingual import in_both
 from app.db import ScopedSession, utc_now
 from app.errors import ComandaError, Conflict
-from app.nlu.control import Answer, may_be_answer
+from app.markdown import join_paragraphs
+from app.nlu.control import Answer, may_agree, may_be_answer, read_answer
+from app.nlu.emergency import read_emergency
 
 # Tells pages to look at the cards that still offer something.
 CHANGED = "proposals"
@@ -119,7 +121,8 @@ def decide_in_words(writer: ReplyWriter, registry: Registry, question: Message) 
     tool = ""
     try:
         with writer.transaction() as session:
-            asked, answer = load_answer(session, question)
+            asked, asked_in = load_question(session, question)
+            answer = read_answer(question.content, asked_in)
             if answer is None:
                 return None
             # The thread before the turn, as in `offer_in`: a "yes" takes both.
@@ -144,6 +147,32 @@ def decide_in_words(writer: ReplyWriter, registry: Registry, question: Message) 
     else:
         _tell(writer, _("All right. Nothing was done. What should be different?"))
     return NO_MODEL
+
+
+def ask_once_more(
+    writer: ReplyWriter, question: Message, hints: Mapping[str, Any]
+) -> Finished | None:
+    """Ask for a plain yes to what is open, where the message is likely one and says more.
+
+    None where it is none, or where a skill goes on with it. What is open stays so. It is asked
+    once: whoever then says something else has gone on.
+    """
+    is_taken = hints.get("goes_on") or ("reply" in hints and "reply_for" not in hints)
+    if is_taken or question.internal_content is not None:
+        return None
+    with writer.transaction() as session:
+        asked, asked_in = load_question(session, question)
+        if not asked or not may_agree(question.content, asked_in):
+            return None
+        proposal = _meant(session, question)
+        if proposal is None or state_at(proposal, utc_now()) != "pending":
+            return None
+        if asked != about_proposal(proposal.id) or question.parent_id != proposal.message_id:
+            return None
+    if read_emergency(question.content, question.language):
+        return None
+    writer.add_text(join_paragraphs(_("Just to be sure, answer yes or no:"), asked_in))
+    return replace(NO_MODEL, asked=asked)
 
 
 def _require_shown(

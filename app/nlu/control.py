@@ -34,7 +34,10 @@ CORRECT: Act = "correct"
 YES: Act = "yes"
 # So likely must an act be: a yes lets something be written, a no only leaves it.
 SURE_OF_YES, SURE_OF_NO, SURE = 0.65, 0.5, 0.5
+# So likely must it be for asking whether it was one.
+LIKELY_YES = 0.4
 _LONGEST = 60  # characters; a longer message says more than yes or no
+_LONGEST_OF_MORE = 200
 _MOST_WORDS = 14
 _WORD = re.compile(r"[^\W_]+|[👍👎👌✅✔❌✖]️?")
 # Questions in any script, struck-out words, and pictures that may take back what is said.
@@ -93,6 +96,20 @@ def read_answer(message: str, asked: str = "") -> Answer | None:
 def may_be_answer(message: str) -> bool:
     """Whether a message can be a whole yes or no at all; most are told from one by their length."""
     return len(message) <= _LONGEST and not _UNSURE.search(compose(message))
+
+
+def may_agree(message: str, asked: str) -> bool:
+    """Whether a message is more likely a yes to this question than anything else it does to it.
+
+    For what `read_answer` leaves open: "yes, it has been dripping since five" may hold what
+    nobody asked about, so nothing is written for it, and it is asked for once more.
+    """
+    if len(message) > _LONGEST_OF_MORE or "?" not in asked or _UNSURE.search(compose(message)):
+        return False
+    shares = load_model()[CONTROLS].shares(message, asked)
+    agrees = shares[YES] + shares["submit"]
+    sure = LIKELY_YES if _numbers(message) <= _numbers(asked) else SURE_OF_YES
+    return agrees >= sure and agrees > max(shares["no"], shares[CORRECT])
 
 
 def last_line(reply: str) -> str:

@@ -541,6 +541,46 @@ def test_the_builtin_assistant_proposes_amends_and_waits(
     assert logged(owner, member.user_id) == [("walk-in", degrees)]
 
 
+@pytest.mark.parametrize(
+    ("first", "story", "asked_again", "language"),
+    [
+        ("log 4 degrees for the walk-in", "yes please, chef wants it on paper today",
+         "Just to be sure, answer yes or no:", "en"),
+        ("anota 4 grados en walk-in", "sí por favor, el chef lo quiere ver hoy",
+         "Solo para confirmar, contesta sí o no:", "es"),
+    ],
+)  # fmt: skip
+def test_a_yes_that_says_more_is_asked_for_once_more_and_nothing_is_lost(
+    app: Flask, owner: Database, database: Database, member: Member, first: str,
+    story: str, asked_again: str, language: str,
+) -> None:  # fmt: skip
+    provider = BuiltinProvider()
+    asked = ask(database, member, first, language=language)
+    thread = asked.thread.id
+    offered = answer(app, member, asked, provider)
+    again = answer(app, member, ask(database, member, story, thread, language=language), provider)
+    assert again.content.splitlines()[0] == asked_again
+    assert again.content.splitlines()[-1] == offered.content.splitlines()[-1]
+    assert stored(owner, proposal_id(offered)).state == "pending"
+    assert logged(owner, member.user_id) == []
+    answer(app, member, ask(database, member, "sí", thread, language=language), provider)
+    assert logged(owner, member.user_id) == [("walk-in", 4.0)]
+
+
+def test_it_is_asked_once_more_and_no_more_than_once(
+    app: Flask, owner: Database, database: Database, member: Member
+) -> None:
+    provider = BuiltinProvider()
+    asked = ask(database, member, "log 4 degrees for the walk-in")
+    offered = answer(app, member, asked, provider)
+    for _ in range(2):
+        said = "yes please, chef wants it on paper today"
+        reply = answer(app, member, ask(database, member, said, asked.thread.id), provider)
+    assert not reply.content.startswith("Just to be sure")
+    assert stored(owner, proposal_id(offered)).state == "declined"
+    assert logged(owner, member.user_id) == []
+
+
 # By button and over the API
 
 
