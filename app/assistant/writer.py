@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager, suppress
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import accumulate, takewhile
 from typing import Any, cast
 from uuid import UUID
 from weakref import WeakSet
@@ -69,6 +70,8 @@ _HOLD_TURN = (
     )
     .with_for_update()
 )
+# So many characters of finished blocks are drawn and told together.
+DRAWN_TOGETHER = 1_000
 # Without these a reader would have another text than the one that is stored.
 MUST_ARRIVE = ("token", "block", RESET)
 
@@ -233,10 +236,16 @@ class ReplyWriter:
     def _send_finished_blocks(self) -> None:
         # Words that came meanwhile are told by the next token: here they would come twice.
         while self._finished:
-            html = self._draw(self._finished[0])
-            tail = self._splitter.tail if len(self._finished) == 1 else ""
+            count = self._count_small()
+            html = self._draw("\n".join(self._finished[:count]))
+            tail = self._splitter.tail if len(self._finished) == count else ""
             self.publish("block", {"html": html, "tail": tail})
-            del self._finished[0]
+            del self._finished[:count]
+
+    def _count_small(self) -> int:
+        """How many of the blocks that wait are drawn and told together: thousands may be."""
+        lengths = accumulate(map(len, self._finished))
+        return max(1, sum(1 for _ in takewhile(lambda length: length <= DRAWN_TOGETHER, lengths)))
 
     def _draw(self, block: str) -> str:
         # It is shown as plain words until the reply is done.

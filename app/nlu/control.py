@@ -104,7 +104,8 @@ def may_agree(message: str, asked: str) -> bool:
     For what `read_answer` leaves open: "yes, it has been dripping since five" may hold what
     nobody asked about, so nothing is written for it, and it is asked for once more.
     """
-    if len(message) > _LONGEST_OF_MORE or "?" not in asked or _UNSURE.search(compose(message)):
+    is_open = len(message) <= _LONGEST_OF_MORE and not _UNSURE.search(compose(message))
+    if not is_open or "?" not in asked or not normalize(message):
         return False
     shares = load_model()[CONTROLS].shares(message, asked)
     agrees = shares[YES] + shares["submit"]

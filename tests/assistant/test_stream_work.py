@@ -20,7 +20,7 @@ from app.assistant.providers.json_reading import Unreadable, WordsReader, read_r
 from app.assistant.providers.openai_wire import Reply
 from app.assistant.tool import CitationLedger
 from app.assistant.writer import Claim, ReplyWriter
-from app.markdown import split_blocks
+from app.markdown import render_model_text, split_blocks
 from tests.assistant.scripted import ScriptedProvider, say
 
 # Work that grows with the square would be sixteen times as much.
@@ -227,8 +227,20 @@ def test_what_is_sent_while_it_grows_is_the_text_and_its_blocks(size: int) -> No
     assert "".join(body["text"] for type_, body in log.published if type_ == "token") == text
     drawn = [body for type_, body in log.published if type_ == "block"]
     blocks, tail = split_blocks(text)
-    assert len(drawn) == len(blocks)
+    # What is finished by one delta is drawn together.
+    assert len(drawn) == (1 if size > len(text) else len(blocks))
     assert size < len(text) or drawn[-1]["tail"] == tail
+    alone = "".join(str(render_model_text(block)) for block in blocks)
+    assert "".join(body["html"] for body in drawn).split() == alone.split()
+
+
+@pytest.mark.fault(54)
+def test_thousands_of_tiny_blocks_are_told_in_a_few_events() -> None:
+    log = Log()
+    write(log, ["a\n\n" * 6_666])
+    drawn = [body["html"] for type_, body in log.published if type_ == "block"]
+    assert "".join(drawn).count("<p>") == 6_665
+    assert len(drawn) < 30
 
 
 def test_a_block_full_of_signs_keeps_nobody_waiting() -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from app.nlu.control import read_answer, read_reply
-from app.nlu.evaluation import CONTROL, NO_TOOL, read_cases
+from app.nlu.control import may_agree, read_answer, read_reply
+from app.nlu.evaluation import CONTROL, NO_TOOL, Case, read_cases
 
 YES = (
     "yes", "Yes!", "yep", "Yeah, do it", "sure", "Sure thing, thanks", "ok", "OK 👍", "okay then",
@@ -113,20 +114,60 @@ def test_what_a_reply_does(message: str, asked: str, act: str | None) -> None:
     assert read_reply(message, asked) == act
 
 
-# Replies of four people of whom nothing was learned.
-REPLIES = read_cases(Path(__file__).parent / "unseen" / "replies.jsonl")
+# Replies of people of whom nothing was learned: of four, of two captains with much to tell, and
+# by two writers of what is almost a yes.
+UNSEEN = Path(__file__).parent / "unseen"
+REPLIES, TOLD, ALMOST = (
+    read_cases(UNSEEN / f"{name}.jsonl")
+    for name in ("replies", "replies-of-captains", "almost-yes")
+)
+AGREES = f"{CONTROL}yes"
 
 
-def test_nothing_that_is_no_yes_is_taken_for_one() -> None:
-    others = [each for each in REPLIES if f"{CONTROL}yes" not in each.tools]
+@pytest.mark.parametrize("cases", [REPLIES, TOLD, ALMOST])
+def test_nothing_that_is_no_yes_is_taken_for_one(cases: Sequence[Case]) -> None:
+    others = [each for each in cases if AGREES not in each.tools]
     assert len(others) > 200
     assert [each.text for each in others if read_answer(each.text, each.asked) == "yes"] == []
 
 
-def test_most_replies_of_people_nobody_knows_are_read_right() -> None:
+# 95 and 75 % when this was written; each by itself, whatever was possible where it was said.
+@pytest.mark.parametrize(("cases", "share"), [(REPLIES, 0.92), (TOLD, 0.72)])
+def test_most_replies_of_people_nobody_knows_are_read_right(
+    cases: Sequence[Case], share: float
+) -> None:
     right = 0
-    for each in REPLIES:
+    for each in cases:
         act = read_reply(each.text, each.asked)
         right += (f"{CONTROL}{act}" if act else NO_TOOL) in each.tools
-    # 89 % when this was written; each of them by itself, whatever was possible where it was said.
-    assert right >= 0.85 * len(REPLIES)
+    assert right >= share * len(cases)
+
+
+# 79 and 72 % when this was written.
+@pytest.mark.parametrize(("cases", "share"), [(TOLD, 0.75), (ALMOST, 0.68)])
+def test_most_yeses_with_a_story_are_read_or_asked_for_once_more(
+    cases: Sequence[Case], share: float
+) -> None:
+    yeses = [each for each in cases if each.kind == AGREES and "?" in each.asked]
+    assert len(yeses) > 80
+    heard = [
+        each
+        for each in yeses
+        if read_answer(each.text, each.asked) == "yes" or may_agree(each.text, each.asked)
+    ]
+    assert len(heard) >= share * len(yeses)
+
+
+@pytest.mark.parametrize(
+    ("message", "asked"),
+    [
+        ("no, that was my own parking", "Shall I add this expense: parking, $22?"),
+        ("make it 250", "Shall I add this expense: taxi, $12?"),
+        ("did it go through?", "Shall I add this expense: taxi, $12?"),
+        ("yes " * 60, "Shall I add this expense: taxi, $12?"),
+        ("yes please, chef wants it today", "All right."),
+        ("", "Shall I?"),
+    ],
+)
+def test_what_is_no_likely_yes_is_not_asked_for(message: str, asked: str) -> None:
+    assert not may_agree(message, asked)
