@@ -13,7 +13,7 @@ import hmac
 import secrets
 from uuid import UUID, uuid5
 
-from flask import current_app
+from flask import current_app, request
 from flask_login import current_user
 
 from app.db import new_id
@@ -47,6 +47,19 @@ def own_id(id_: UUID) -> UUID:
     Each person has names of their own: one that somebody else has used is as free as any.
     """
     return uuid5(current_user.user_id, id_.bytes.hex())
+
+
+def id_of_posted() -> UUID:
+    """What the form of this request begins is called: the same where it is sent twice.
+
+    Forms name a `begun_id`; one that is filled in otherwise begins something else.
+    """
+    typed = {name: values for name, values in request.form.lists() if name != "csrf_token"}
+    try:
+        begun = UUID(request.form.get("begun_id", ""))
+    except ValueError:
+        return new_id()
+    return own_id(uuid5(begun, repr(sorted(typed.items()))))
 
 
 def make_issued_id(owner_id: UUID, secret: bytes) -> UUID:

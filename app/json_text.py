@@ -64,7 +64,7 @@ def parse_json(
     return value
 
 
-def parse_json_at(text: str, start: int) -> tuple[Any, int]:
+def parse_json_at(text: str, start: int, *, most_values: int | None = None) -> tuple[Any, int]:
     """The value that begins at `start`, whatever follows it, and the place behind it; lenient.
 
     Raises:
@@ -74,7 +74,7 @@ def parse_json_at(text: str, start: int) -> tuple[Any, int]:
         value, end = _LENIENT.raw_decode(text, start)
     except RecursionError:
         raise _too_deep() from None
-    _check_levels(value)
+    _check_levels(value, most_values)
     return value, end
 
 

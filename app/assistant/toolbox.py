@@ -13,7 +13,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.assistant.consent import Question, about_proposal
 from app.assistant.parts import Action, Part, ProposalPart, ReceiptPart, Suggestion
-from app.assistant.providers.base import LONGEST_ARGUMENTS, ToolCall, ToolSpec
+from app.assistant.providers.base import LONGEST_ARGUMENTS, MOST_VALUES, ToolCall, ToolSpec
 from app.assistant.refusals import as_failure, denied
 from app.assistant.tool import (
     CitationLedger,
@@ -31,8 +31,6 @@ from app.plain_text import clean_value
 # What a model is given of one result; a tool that brings more is cut, and says so.
 RESULT_LIMIT = 24_000
 MAX_REPEATED_ERRORS = 2
-# Each value that is wrong costs an error; a form of a hundred fields has fewer than these.
-MOST_VALUES = 1_000
 WAITING = (
     "Nothing is written yet: the person sees this proposal and has to confirm it. Say in one"
     " short sentence what you propose; never say that it is done."

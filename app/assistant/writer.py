@@ -158,7 +158,7 @@ class ReplyWriter:
             if type_ in MUST_ARRIVE:
                 raise
             # Readers find out when they ask again: what counts is written.
-            log.warning("not told", event=type_, error=type(error).__name__)
+            log.warning("not told", kind=type_, error=type(error).__name__)
             return
         if event_id is None:
             raise LeaseLost

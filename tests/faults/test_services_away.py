@@ -93,6 +93,23 @@ def test_messages_are_taken_and_pages_open_while_redis_is_frozen(house: House) -
     assert finished_reply(house.owner, thread_id, 30).content == "In the end."
 
 
+@pytest.mark.fault(55)
+def test_a_redis_without_room_keeps_no_answer_from_being_stored(house: House) -> None:
+    house.model.script(scenario(Say("Stored all the same."), when="while full"))
+    person = house.person()
+    thread_id = person.new_id()
+    connection = house.app.extensions["comanda"].redis
+    limit = connection.config_get("maxmemory")["maxmemory"]
+    try:
+        connection.config_set("maxmemory", "1")
+        assert person.send(thread_id, "while full", message_key=uuid4().hex).status == 200
+        reply = finished_reply(house.owner, thread_id, 30)
+    finally:
+        connection.config_set("maxmemory", limit)
+    assert (reply.content, reply.status) == ("Stored all the same.", "complete")
+    assert "Stored all the same." in person.get(f"/chat/{thread_id}").text
+
+
 @pytest.mark.fault(17)
 def test_a_postgres_that_is_killed_in_mid_turn_is_a_clean_error_and_then_forgotten(
     house: House,

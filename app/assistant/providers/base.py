@@ -13,6 +13,8 @@ from typing import Any, Literal, Protocol
 # Of the arguments of all calls in one reply so many characters are read, and of calls so many;
 # whoever sends more has lost its way.
 LONGEST_ARGUMENTS = 64_000
+# Each value that is wrong costs an error; a form of a hundred fields has fewer than these.
+MOST_VALUES = 1_000
 MOST_CALLS = 32
 # What a model says that one call took is at most this: ten of them still fit the columns they
 # are kept in.

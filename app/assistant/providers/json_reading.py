@@ -19,6 +19,7 @@ from pydantic import (
     field_validator,
 )
 
+from app.assistant.providers.base import MOST_VALUES
 from app.json_text import parse_json, parse_json_at
 
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
@@ -54,7 +55,7 @@ class Call(_Reply):
         """Models that were taught function calling write the object as a text of JSON."""
         if not isinstance(value, str):
             return value
-        return parse_json(value)
+        return parse_json(value, most_values=MOST_VALUES)
 
 
 class Answer(_Reply):
@@ -97,7 +98,7 @@ def read_reply(text: str) -> Reply:
         if opening is None:
             break
         try:
-            found, at = parse_json_at(text, opening.start())
+            found, at = parse_json_at(text, opening.start(), most_values=MOST_VALUES)
         except ValueError as error:
             # What is inside of a broken object is not what the model meant to say.
             raise Unreadable(f"not valid JSON: {str(error)[:200]}") from None

@@ -99,21 +99,31 @@ def read_contact(texts: ContactTexts) -> ContactTexts:
     return ContactTexts(name, job, found["phone"], found["email"])
 
 
-def add_contact(session: ScopedSession, typed: ContactTexts) -> Contact:
-    """A new contact. Commits.
+def add_contact(session: ScopedSession, contact_id: UUID, typed: ContactTexts) -> Contact:
+    """A new contact; what is sent twice under one id is there once. Commits.
 
     Raises:
         InvalidInput: names the field.
     """
-    contact = new_contact(session, read_contact(typed))
+    texts = read_contact(typed)
+    # Of two that come at once the second waits here for the first.
+    session.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(str(contact_id), 0))))
+    own = (Contact.id == contact_id, Contact.group_id == session.scope.group_id)
+    known = session.scalar(select(Contact).where(*own))
+    if known is not None:
+        session.commit()
+        return known
+    contact = new_contact(session, texts, contact_id)
     record(session, "contact_added", str(contact.id))
     session.commit()
     return contact
 
 
-def new_contact(session: ScopedSession, texts: ContactTexts) -> Contact:
+def new_contact(
+    session: ScopedSession, texts: ContactTexts, contact_id: UUID | None = None
+) -> Contact:
     """A contact of these texts, as they are stored. Never commits."""
-    contact = Contact(id=new_id(), group_id=session.scope.group_id)
+    contact = Contact(id=contact_id or new_id(), group_id=session.scope.group_id)
     write_contact(contact, texts)
     session.add(contact)
     return contact

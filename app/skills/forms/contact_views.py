@@ -12,11 +12,13 @@ from flask_babel import gettext as _
 from flask_login import current_user
 
 from app.accounts.pages import page
+from app.db import new_id
 from app.errors import InvalidInput, TooMany
 from app.extensions import limit_searches, services
 from app.fields.display import plain
 from app.files.posted_files import allow_files, examination, get_posted_files
 from app.files.tables import LARGEST_TABLE, read_table
+from app.issued_ids import id_of_posted
 from app.skills.forms.contact_editing import (
     MOST_LISTED,
     PHONE,
@@ -73,16 +75,21 @@ def _phone(contact: Contact) -> str:
 @blueprint.get("/new")
 def new() -> ResponseReturnValue:
     """The form for somebody who is not on the list yet."""
-    return page("forms/contacts/edit.html", contact=None, texts=ContactTexts())
+    return _new_page(ContactTexts())
+
+
+def _new_page(texts: ContactTexts, error: InvalidInput | None = None) -> ResponseReturnValue:
+    begun = request.form.get("begun_id", "")[:36] or new_id()
+    return page("forms/contacts/edit.html", error, contact=None, texts=texts, begun_id=begun)
 
 
 @blueprint.post("/new")
 def add() -> ResponseReturnValue:
     """Put somebody on the list."""
     try:
-        contact = add_contact(db_session(), _typed())
+        contact = add_contact(db_session(), id_of_posted(), _typed())
     except InvalidInput as error:
-        return page("forms/contacts/edit.html", error, contact=None, texts=_typed())
+        return _new_page(_typed(), error)
     flash(_("%(name)s is on the list.", name=contact.name))
     return _to_list()
 

@@ -21,7 +21,7 @@ from app.plain_text import clean_line, clean_lines
 from app.skills.knowledge.editing import SectionDraft
 from app.skills.knowledge.models import Product
 from app.skills.knowledge.prices import parse_price
-from app.skills.knowledge.products_editing import ProductDraft
+from app.skills.knowledge.products_editing import MOST_ROWS, ProductDraft
 from app.skills.knowledge.vocabulary import category_name
 from app.skills.knowledge.wording import code_for
 
@@ -46,6 +46,8 @@ _TEXTS = (
 # These are counted or weighed, so that their ingredients have amounts.
 _MEASURED = ("recipes", "cocktails")
 SPARE_ROWS = 3
+# More of anything is not even drawn; one more than there may be is told as too many.
+MOST_TYPED = MOST_ROWS + SPARE_ROWS + 1
 
 
 def read_section(form: Form) -> SectionDraft:
@@ -148,8 +150,8 @@ def read_product(form: Form, kind: str) -> ProductForm:
         kind,
         {name: _read_text(name, form.get(name, "")) for name in _TEXTS},
         form.get("declaration", ""),
-        form.getlist("allergens"),
-        [tag for each in form.getlist("tag") if (tag := clean_line(each))],
+        list(dict.fromkeys(form.getlist("allergens")))[:MOST_TYPED],
+        [tag for each in form.getlist("tag")[:MOST_TYPED] if (tag := clean_line(each))],
         _rows(form, "ingredient", quantities, form.getlist("ingredient_unit")),
         _rows(form, "step", (), ()),
         "is_active" in form,
@@ -166,7 +168,7 @@ def _read_text(name: str, typed: str) -> str:
 def _rows(form: Form, name: str, quantities: Sequence[str], units: Sequence[str]) -> list[Row]:
     columns = (form.getlist(f"{name}_en"), form.getlist(f"{name}_es"), quantities, units)
     rows = []
-    for en, es, quantity, unit in zip_longest(*columns):
+    for en, es, quantity, unit in zip_longest(*(column[:MOST_TYPED] for column in columns)):
         row = Row(clean_lines(en or "").strip(), clean_lines(es or "").strip(), quantity, unit)
         if row.en or row.es:
             rows.append(row)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -92,6 +93,15 @@ def test_the_common_faults_of_weak_models_are_read_for_what_they_mean(
     reply = '{"type": "answer", "content": "' + written + '"}'
     assert read(reply) == (words, True)
     assert read(*reply) == (words, True)
+
+
+@pytest.mark.fault(54)
+@pytest.mark.parametrize("written", [dict, json.dumps])
+def test_a_call_with_thousands_of_arguments_is_unreadable_at_once(written: Any) -> None:
+    many = {"type": "tool_call", "tool": "list_expenses",
+            "args": written({str(n): 1 for n in range(5_000)})}  # fmt: skip
+    with pytest.raises(Unreadable, match="more than 1000 values"):
+        read_reply(json.dumps(many))
 
 
 def test_of_many_objects_the_first_few_are_tried() -> None:

@@ -296,6 +296,24 @@ def test_a_copy_is_a_draft_and_a_shared_form_becomes_the_houses_own(
     )
 
 
+@pytest.mark.fault(56)
+def test_a_copy_that_is_asked_for_twice_is_made_once(
+    owner: Database, admin: Member, browser: CheckedClient, template: FormTemplate
+) -> None:
+    page = browser.page(path_of(template))
+    begun = page.find("input", name="begun_id").attributes["value"]
+    made = {browser.post(f"{path_of(template)}/copy", begun_id=begun).location for _ in range(3)}
+    assert len(made) == 1
+    begun = (
+        browser.page("/admin/forms/new").find_all("input", name="begun_id")[0].attributes["value"]
+    )
+    form = {"from": "nothing", "title": "One more", "begun_id": begun}
+    assert len({browser.post("/admin/forms/new", **form).location for _ in range(3)}) == 1
+    with owner.session() as session:
+        ours = select(func.count()).where(FormTemplate.group_id == admin.group_id)
+        assert session.scalar(ours) == 3
+
+
 @pytest.mark.fault(47)
 def test_a_house_has_so_many_forms(
     owner: Database, admin: Member, browser: CheckedClient, template: FormTemplate,

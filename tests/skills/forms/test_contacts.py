@@ -72,6 +72,21 @@ def test_somebody_is_added_found_changed_and_taken_off_the_list(
     assert "José Núñez" in browser.page(HOME).text
 
 
+@pytest.mark.fault(56)
+def test_a_contact_that_is_sent_twice_is_there_once(
+    owner: Database, boss: Member, browser: CheckedClient
+) -> None:
+    begun = browser.page(f"{HOME}new").find("input", name="begun_id").attributes["value"]
+    for _ in range(3):
+        sent = browser.post(f"{HOME}new", begun_id=begun, name="Ana Ruiz", job="Bar")
+        assert sent.status_code == 303
+    browser.post(f"{HOME}new", begun_id=begun, name="Another Ana", job="Bar")
+    browser.post(f"{HOME}new", begun_id="nonsense", name="Third Ana", job="Bar")
+    with owner.session() as session:
+        names = session.scalars(select(Contact.name).where(Contact.group_id == boss.group_id))
+        assert sorted(names) == ["Ana Ruiz", "Another Ana", "Third Ana"]
+
+
 @pytest.mark.parametrize(
     ("field", "value", "told"),
     [

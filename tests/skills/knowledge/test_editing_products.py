@@ -245,6 +245,17 @@ def test_a_product_that_was_removed_gives_the_words_back(
     assert page.find("textarea", name="description_en").text == "Three hours of work."
 
 
+@pytest.mark.fault(56)
+def test_of_thousands_of_rows_no_more_is_drawn_than_there_may_be(
+    browser: CheckedClient, product: Product
+) -> None:
+    many = {"ingredient_en": ["a"] * 5_000, "allergens": ["a1"] * 3_000, "tag": ["t"] * 2_000}
+    typed = {"name_en": "Stew", "name_es": "Guiso", "declaration": "unknown", **many}
+    answer = browser.post("/library/edit/products/new/recipes", **typed)
+    assert answer.status_code == 422
+    assert len(answer.data) < 500_000
+
+
 def test_more_rows_come_without_saving(browser: CheckedClient, product: Product) -> None:
     form = typed(browser, at(product), name_en="Not saved", action="rows")
     page = browser._page(browser.post(at(product), **form), 200)

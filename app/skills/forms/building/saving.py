@@ -16,7 +16,7 @@ from sqlalchemy.exc import IntegrityError
 
 from app.accounts.audit import record
 from app.accounts.models import User
-from app.db import JsonObject, ScopedSession, new_id, utc_now
+from app.db import JsonObject, ScopedSession, utc_now
 from app.errors import Conflict, InvalidInput, NotFound
 from app.fields.definitions import dump_fields, read_fields
 from app.folding import words
@@ -72,16 +72,26 @@ def is_stored(template: FormTemplate, content: Mapping[str, Any]) -> bool:
     return all(now[name] == value for name, value in content.items())
 
 
-def create_form(session: ScopedSession, content: Mapping[str, Any], slug: str) -> FormTemplate:
+def create_form(
+    session: ScopedSession, template_id: UUID, content: Mapping[str, Any], slug: str
+) -> FormTemplate:
     """A new form of the group that nobody can fill in yet; its address is like `slug`.
+
+    What is sent twice under one id is there once.
 
     Raises:
         InvalidInput: the group has as many as one may have.
     """
+    _hold_forms(session)
+    own = (FormTemplate.id == template_id, FormTemplate.group_id == session.scope.group_id)
+    known = session.scalar(select(FormTemplate).where(*own))
+    if known is not None:
+        session.commit()
+        return known
     _check_room(session)
     given = {name: content[name] for name in CONTENT if name in content}
     template = FormTemplate(
-        id=new_id(),
+        id=template_id,
         group_id=session.scope.group_id,
         slug=_free_slug(session, slug),
         status="draft",
@@ -97,10 +107,14 @@ def create_form(session: ScopedSession, content: Mapping[str, Any], slug: str) -
     return template
 
 
-def _check_room(session: ScopedSession) -> None:
-    """See that the group may have one more form; until the commit, nobody else adds one."""
+def _hold_forms(session: ScopedSession) -> None:
+    """Until the commit, nobody else of the group adds a form."""
     held = func.hashtextextended(f"forms {session.scope.group_id}", 0)
     session.execute(select(func.pg_advisory_xact_lock(held)))
+
+
+def _check_room(session: ScopedSession) -> None:
+    """See that the group may have one more form."""
     own = select(func.count()).where(FormTemplate.group_id == session.scope.group_id)
     if (session.scalar(own) or 0) >= MOST_FORMS:
         raise InvalidInput(
@@ -205,7 +219,7 @@ def _require_substance(content: Mapping[str, Any]) -> None:
         raise InvalidInput("Add a field first: there is nothing to fill in yet.", field="form")
 
 
-def copy_form(session: ScopedSession, template_id: UUID) -> FormTemplate:
+def copy_form(session: ScopedSession, template_id: UUID, copy_id: UUID) -> FormTemplate:
     """A draft that is the group's own, like one of its forms or one that all groups share.
 
     Of a shared one the group's own takes its place once it is published.
@@ -214,7 +228,7 @@ def copy_form(session: ScopedSession, template_id: UUID) -> FormTemplate:
     content = content_of(template)
     if template.group_id is not None:
         content |= {name: text % content[name] for name, text in _COPY.items() if content[name]}
-    return create_form(session, content, template.slug)
+    return create_form(session, copy_id, content, template.slug)
 
 
 def restore_version(

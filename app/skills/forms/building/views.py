@@ -14,9 +14,11 @@ from flask_login import current_user
 
 from app.accounts.pages import moment_in_words
 from app.assistant.providers.choice import make_provider
+from app.db import new_id
 from app.errors import ComandaError, Conflict, InvalidInput
 from app.extensions import limit_building, limit_person, limit_searches, services
 from app.fields.building.work import act
+from app.issued_ids import id_of_posted
 from app.plain_text import clean_line
 from app.skills.forms.building.drafting import (
     LONGEST_DESCRIPTION,
@@ -97,6 +99,7 @@ def _find(listed: list[Listed], wanted: str) -> list[Listed]:
 def _in_common() -> dict[str, Any]:
     return {
         "language": reader_language(),
+        "begun_id": new_id(),
         "may_edit": may_edit(),
         "moment_in_words": moment_in_words,
         "states": {
@@ -134,7 +137,7 @@ def add() -> ResponseReturnValue:
     """Begin a form; it is a draft that nobody can fill in yet."""
     try:
         drafted = _drafted(request.form.get("from", ""))
-        template = create_form(db_session(), drafted.content, drafted.slug)
+        template = create_form(db_session(), id_of_posted(), drafted.content, drafted.slug)
     except InvalidInput as error:
         db_session().rollback()
         return _new_page(error)
@@ -317,7 +320,7 @@ def change_status(template_id: UUID) -> ResponseReturnValue:
 def copy(template_id: UUID) -> ResponseReturnValue:
     """Another form like this one; of a shared form, the house's own."""
     try:
-        made = copy_form(db_session(), template_id)
+        made = copy_form(db_session(), template_id, id_of_posted())
     except InvalidInput as error:
         db_session().rollback()
         flash(_(error.message, **error.params), "error")
