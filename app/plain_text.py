@@ -110,7 +110,9 @@ def clean_text(text: str) -> str:
 
 def clean_lines(text: str) -> str:
     """What somebody typed, whole: cleaned, with line ends of one kind and no half characters."""
-    return _UNWANTED.sub("", _HALVES.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    # What is left out may have stood between the marks of a letter.
+    return shorten_marks(_UNWANTED.sub("", _HALVES.sub("", lines)))
 
 
 def clean_line(text: str) -> str:
@@ -122,7 +124,7 @@ def clean_line(text: str) -> str:
     """
     text = text[:LONGEST_LINE]
     bare = _UNWANTED.sub("", _HALVES.sub("", _BLANKS.sub(" ", text)))
-    return _BLANKS.sub(" ", _MARKED.sub(_at_work, bare)).strip()
+    return shorten_marks(_BLANKS.sub(" ", _MARKED.sub(_at_work, bare)).strip())
 
 
 def _at_work(found: re.Match[str]) -> str:

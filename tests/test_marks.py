@@ -16,7 +16,7 @@ from app.assistant.threads import clean_message
 from app.db import Database
 from app.errors import InvalidInput
 from app.folding import fold
-from app.plain_text import LONGEST_LINE, MOST_MARKS, clean_line, compose, shorten_marks
+from app.plain_text import LONGEST_LINE, MOST_MARKS, clean_line, clean_lines, compose, shorten_marks
 from app.retrieval.query_cache import normalise_query
 
 # Marks of two classes in the wrong order, which have to be put in order.
@@ -135,6 +135,13 @@ def test_of_the_marks_that_people_write_none_is_lost() -> None:
     for said in ("Jalapeño", "Nguyễn", "à̧", "שָׁלוֹם", "e" + "\u0301" * MOST_MARKS):
         assert shorten_marks(said) == said
     assert shorten_marks("e" + "\u0301" * 50) == "e" + "\u0301" * MOST_MARKS
+
+
+@pytest.mark.fault(38)
+@pytest.mark.parametrize("clean", [clean_line, clean_lines])
+def test_what_cannot_be_seen_keeps_no_marks_apart(clean: Callable[[str], str]) -> None:
+    stacked = "Sam" + ("\u0301" * MOST_MARKS + "\u200b") * 9
+    assert clean(stacked) == "Sam" + "\u0301" * MOST_MARKS
 
 
 @pytest.mark.fault(38)
