@@ -65,7 +65,7 @@ soak: setup-browser
 
 ## Learn from the sentences what messages are for, and measure it
 nlu: setup-tests
-	$(BIN)/python -m app.nlu.training
+	$(BIN)/python -m app.nlu.trainer
 
 ## Pin the requirements anew (ARGS=--upgrade takes the newest versions)
 UV_COMPILE = $(BIN)/uv pip compile --universal --generate-hashes --python-version 3.11 \

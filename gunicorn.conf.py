@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from app.config import load_settings
-from app.metric_files import metrics_folder, sweep
+from app.observability.metric_files import metrics_folder, sweep
 
 settings = load_settings()
 
@@ -20,7 +20,7 @@ bind = f"{host}:{settings.port}"
 workers = settings.web_workers
 
 # A stream is a greenlet that mostly waits: 2,000 of them share one worker.
-worker_class = "app.web_worker.FairWorker"
+worker_class = "app.web.worker.FairWorker"
 worker_connections = 4000
 
 # Each of them is an open file, and a stream has one more to Redis.
@@ -39,7 +39,7 @@ preload_app = False
 graceful_timeout = 4
 timeout = 30
 # Both how long a connection may be idle and how long a request's headers may take. Its body
-# has a limit of its own (app/request_body.py).
+# has a limit of its own (app/web/request_body.py).
 keepalive = 5
 
 # Nothing that a request says about where it comes from, or which part of the site this is, is
@@ -75,8 +75,8 @@ def post_worker_init(worker):  # type: ignore[no-untyped-def]
     """Share this worker's numbers, and end its streams when it is told to end."""
     import gevent
 
-    from app.assistant.stream import end_streams
-    from app.metrics import share
+    from app.assistant.web.stream import end_streams
+    from app.observability.metrics import share
 
     share(settings)
     # A line may be gone for a while in the middle of a file.

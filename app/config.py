@@ -84,7 +84,7 @@ class Settings(BaseModel):
     port: int = Field(8000, ge=1, le=65535)
     public_url: HttpUrl | None = None
     # Other names that people reach the server by; those that are unknown are refused where
-    # PUBLIC_URL is set (app.hosts).
+    # PUBLIC_URL is set (app.web.hosts).
     allowed_hosts: HostNames = ()
     web_workers: int = Field(2, ge=1, le=64)
     log_level: Literal["debug", "info", "warning", "error"] = "info"
@@ -167,7 +167,7 @@ class Settings(BaseModel):
     # How many streams, one for each open page, a web process serves to one person.
     streams_per_person: int = Field(40, ge=1, le=4000)
 
-    # How long the body of a request may keep a web process waiting (app.request_body).
+    # How long the body of a request may keep a web process waiting (app.web.request_body).
     request_timeout_seconds: float = Field(15, ge=0.5, le=300)
 
     # Turns run in runner processes; a lease that is not renewed is lost.

@@ -1,4 +1,4 @@
-"""One exception hierarchy, mapped once (in app.web) to a page, a fragment or JSON.
+"""One exception hierarchy, mapped once (in app.web.pages) to a page, a fragment or JSON.
 
 An error that a person can see carries a message id from the catalog, so that it
 reaches them in their language and says what to do next. Nothing internal is in it.

@@ -21,11 +21,11 @@ from werkzeug.wrappers import Response
 
 from app.config import Settings
 from app.db import Database
-from app.request_body import BodyRequest
+from app.web.request_body import BodyRequest
 
 if TYPE_CHECKING:
     # Only the names: nothing here depends on what stands on top of it.
-    from app.assistant.registry import Registry
+    from app.assistant.tools.registry import Registry
     from app.files.examination_queue import ExaminationQueue
     from app.files.storage import Storage
     from app.retrieval.embedder import Embedder

@@ -16,11 +16,11 @@ from markupsafe import Markup
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from app import broker
+from app import redis_client as broker
 from app.accounts import init_accounts
 from app.admin import init_admin
 from app.assistant import init_assistant
-from app.assistant.registry import Registry, Skill
+from app.assistant.tools.registry import Registry, Skill
 from app.cli import init_cli
 from app.config import LANGUAGES, Settings, load_settings
 from app.db import app_database
@@ -29,18 +29,18 @@ from app.extensions import Services, babel, cookie_name, csrf, htmx, limiter
 from app.files import init_files
 from app.files.examination_queue import ExaminationQueue
 from app.files.storage import make_storage, spool_folder
-from app.health import init_health
-from app.hosts import init_hosts
-from app.json_text import BoundedJSONProvider
-from app.logs import init_logs
 from app.notifications import init_notifications
-from app.request_body import LARGEST_BODY, LONGEST_FIELD, MOST_PARTS
-from app.request_log import init_request_log
-from app.request_timeout import limit_waiting
+from app.observability.health import init_health
+from app.observability.logs import init_logs
+from app.observability.prometheus import init_scrape
+from app.observability.request_log import init_request_log
 from app.retrieval.embedder import make_embedder
-from app.scrape import init_scrape
 from app.skills import SKILLS
-from app.web import choose_language, choose_zone, init_web
+from app.web.hosts import init_hosts
+from app.web.json_provider import BoundedJSONProvider
+from app.web.pages import choose_language, choose_zone, init_web
+from app.web.request_body import LARGEST_BODY, LONGEST_FIELD, MOST_PARTS
+from app.web.request_timeout import limit_waiting
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -16,9 +16,9 @@ from sqlalchemy import text
 
 from app.db import Database, ScopedSession, app_database
 from app.retrieval.metrics import percentile
-from app.skills.expenses.ledger import Filters, find_expenses
-from app.skills.expenses.settings import load_ledger
-from app.skills.expenses.sums import sum_up
+from app.skills.expenses.services.expenses import Filters, find_expenses
+from app.skills.expenses.services.settings import load_ledger
+from app.skills.expenses.services.sums import sum_up
 from bench.support.house import House, as_plan, open_house
 from bench.support.load import run_load
 from bench.support.wire import Guest, Line

@@ -18,7 +18,7 @@ from sqlalchemy import text
 from app.db import Database, Scope, app_database, new_id, owner_database
 from app.retrieval.metrics import percentile
 from app.skills.forms.models import FormTemplate
-from app.skills.forms.search import search_forms
+from app.skills.forms.services.search import search_forms
 from bench.library import ENGLISH, SPANISH
 from bench.support.house import measured_services
 from tests.factories import make_group

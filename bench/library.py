@@ -21,7 +21,7 @@ from app.db import new_id
 from app.retrieval.index import index_sources
 from app.retrieval.metrics import percentile
 from app.skills.knowledge.models import ManualSection
-from app.skills.knowledge.sources import section_source
+from app.skills.knowledge.services.search_sources import section_source
 from bench.support.house import House, as_plan, open_house
 from bench.support.load import run_load
 from bench.support.wire import HTMX, Guest, Line

@@ -18,8 +18,8 @@ from uuid import UUID
 import redis
 from sqlalchemy import insert
 
-from app.assistant.events import EventLog
 from app.assistant.models import Thread
+from app.assistant.turns.events import EventLog
 from app.db import new_id
 from app.retrieval.metrics import percentile
 from bench.support.house import House, as_plan, open_house

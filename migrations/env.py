@@ -8,18 +8,18 @@ from alembic import context
 from sqlalchemy import create_engine, text
 
 import app.accounts.models
-import app.assistant.facts
-import app.assistant.limits
 import app.assistant.models
+import app.assistant.turns.outcome
+import app.assistant.usage.limits
 import app.files.models
-import app.idempotency
-import app.mail
+import app.notifications.mail
 import app.notifications.models
 import app.retrieval.models
 import app.skills.expenses.models
 import app.skills.forms.models
 import app.skills.knowledge.models
-import app.skills.service_requests.models  # noqa: F401
+import app.skills.service_requests.models
+import app.web.idempotency  # noqa: F401
 from app.db import Base
 from app.schema import MIGRATION_LOCK
 

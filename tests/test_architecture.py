@@ -19,9 +19,9 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po
 
 from app import errors
-from app.assistant.parts import NoticePart, Part
-from app.assistant.registry import Registry, Skill
-from app.jobs import skill_tasks
+from app.assistant.tools.parts import NoticePart, Part
+from app.assistant.tools.registry import Registry, Skill
+from app.jobs.tasks import skill_tasks
 from app.skills import SKILLS
 from tests.assistant.scripted import Count, LookUp
 
@@ -40,8 +40,8 @@ COMPOSITION = (
     "app",
     "app.factory",
     "app.cli",
-    "app.doctor",
-    "app.jobs",
+    "app.cli.doctor",
+    "app.jobs.tasks",
     "app.demo",
     "app.embedded.prepare",
 )
@@ -126,7 +126,7 @@ def test_skills_do_not_import_each_other() -> None:
 
 
 def test_nobody_imports_the_composition_but_what_starts_a_process() -> None:
-    starters = {"app.assistant.runner": {"app"}, "app.embedded.prepare": {"app.demo"}}
+    starters = {"app.assistant.turns.runner": {"app"}, "app.embedded.prepare": {"app.demo"}}
     wrong = []
     for file in MODULES:
         name = name_of(file)
@@ -140,11 +140,70 @@ def test_nobody_imports_the_composition_but_what_starts_a_process() -> None:
     assert wrong == []
 
 
-def test_pure_cores_know_nothing_of_flask() -> None:
-    pure = ("turn", "toolbox", "citations", "events", "expectations", "tool", "parts")
-    for name in pure:
-        source = (APP / "assistant" / f"{name}.py").read_text("utf-8")
-        assert not re.search(r"^(from|import) flask", source, re.MULTILINE), name
+# What can be read and tested without a server, a database or a request.
+PURE = (
+    "app.assistant.turns.loop", "app.assistant.turns.citations", "app.assistant.turns.json_blocks",
+    "app.assistant.prompts.expectations", "app.skills.service_requests.workflow.state",
+    "app.skills.forms.services.relevance", "app.periods", "app.text.money", "app.text.numbers",
+)  # fmt: skip
+
+
+def outside_of(file: Path) -> set[str]:
+    """The packages of others that a module imports when it runs."""
+    visitor = _Imports()
+    visitor.visit(tree_of(file))
+    return {name.partition(".")[0] for name in visitor.names}
+
+
+@cache
+def reached_from(module: str) -> frozenset[str]:
+    """All of our modules that a module needs, however far away."""
+    files = {name_of(file): file for file in MODULES}
+    reached, todo = set[str](), [module]
+    while todo:
+        name = todo.pop()
+        if name not in reached:
+            reached.add(name)
+            todo += imports_of(files[name])
+    return frozenset(reached)
+
+
+@pytest.mark.parametrize("module", PURE)
+def test_pure_cores_know_nothing_of_flask_however_far_away(module: str) -> None:
+    files = {name_of(file): file for file in MODULES}
+    wrong = [each for each in reached_from(module) if "flask" in outside_of(files[each])]
+    assert wrong == []
+
+
+# The shape of what there is
+
+# Folders and modules of a skill; `builder` and `readers` are described in decision 22.
+SHAPE = {
+    "__init__.py", "models.py", "services", "tools", "workflow", "nlu", "nlu.py", "web", "parts.py",
+    "prompts.yaml", "texts.py", "labels.py", "notifications.py", "tasks.py", "cli.py", "starters",
+    "builder", "readers",
+}  # fmt: skip
+# The few modules that everybody needs.
+LOOSE = {"__init__", "config", "db", "errors", "extensions", "factory", "redis_client", "schema"}
+# Words that end alike and are nouns all the same.
+NOUNS = {"spelling"}
+
+
+def test_every_skill_has_the_same_shape() -> None:
+    for skill in SKILLS:
+        folder = APP / "skills" / skill.name
+        there = {each.name for each in folder.iterdir() if each.name != "__pycache__"}
+        assert there <= SHAPE, skill.name
+        assert {"__init__.py", "models.py", "services", "tools", "web"} <= there, skill.name
+
+
+def test_what_lies_loose_is_what_everybody_needs() -> None:
+    assert {file.stem for file in APP.glob("*.py")} == LOOSE
+
+
+def test_modules_are_called_by_nouns() -> None:
+    stems = {file.stem for file in MODULES} | {file.parent.name for file in MODULES}
+    assert {each for each in stems if each.endswith("ing")} <= NOUNS
 
 
 # Sizes
@@ -255,22 +314,21 @@ def test_whoever_has_a_file_examined_has_counted_it_and_waited_for_their_turn() 
         taken = names_imported_from(file, POSTED_FILES)
         if name_of(file) in stores:
             assert {"get_posted_files", "examination"} <= taken, relative(file)
-    examiners = [file for file in MODULES if "app.files.examining" in imports_of(file)]
+    examiners = [file for file in MODULES if "app.files.sandbox" in imports_of(file)]
     assert list(map(name_of, examiners)) == ["app.files.tables", "app.files.uploads"]
 
 
 def test_each_route_that_takes_files_says_how_many_before_its_form_is_read() -> None:
     """Each blueprint whose views take files lets them in, and names the endpoint that it means."""
-    packages = {
-        file.parent
+    skills = {
+        APP.joinpath(*file.relative_to(APP).parts[: 2 if "skills" in file.parts else 1])
         for file in MODULES
         if "get_posted_files" in names_imported_from(file, POSTED_FILES)
     }
-    packages.discard(APP / "files")
-    for package in [APP / "files", *packages]:
+    for package in [APP / "files", *skills - {APP / "files"}]:
         allowing = [
             file
-            for file in package.glob("*views.py")
+            for file in package.rglob("*views.py")
             if "allow_files" in names_imported_from(file, POSTED_FILES)
         ]
         assert allowing, relative(package)
@@ -637,7 +695,7 @@ _SEARCHES = re.compile(
     r"|\.i?like\(|\bI?LIKE\b|\bSIMILAR TO\b|regexp_match|\bconditions\(filters|\bconditions\(until"
 )
 # These define what is searched, or how.
-_DEFINE_SEARCHES = ("app.free_text", "app.folding")
+_DEFINE_SEARCHES = ("app.text.free_text", "app.text.normalize")
 
 
 @pytest.mark.fault(47)
@@ -652,7 +710,7 @@ def test_whatever_searches_free_text_does_so_for_a_limited_time() -> None:
     assert wrong == []
     # One place says how long.
     impatient = [file for file in MODULES if re.search(r"\.patience\(", _read(file))]
-    assert [relative(file) for file in impatient] == ["app/free_text.py"]
+    assert [relative(file) for file in impatient] == ["app/text/free_text.py"]
 
 
 @pytest.mark.fault(47)

@@ -14,8 +14,8 @@ import yaml
 from app.config import Settings
 from app.embedded.child import PROGRAMS
 from app.files.kinds import FORM_BYTES, LARGEST_BYTES
-from app.metrics import REGISTRY
-from app.skills.forms.attachments import LARGEST_FORM
+from app.observability.metrics import REGISTRY
+from app.skills.forms.services.attachments import LARGEST_FORM
 
 ROOT = Path(__file__).resolve().parent.parent
 SETTINGS = {name.upper() for name in Settings.model_fields}

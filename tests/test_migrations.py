@@ -15,7 +15,7 @@ from alembic.script import ScriptDirectory
 from psycopg import sql
 from sqlalchemy import create_engine, make_url, text
 
-import app.mail
+import app.notifications.mail
 import app.skills.knowledge.models  # noqa: F401
 from app.config import Settings
 from app.db import Base

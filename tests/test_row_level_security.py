@@ -12,7 +12,7 @@ from sqlalchemy import Select, Table, delete, func, insert, select, text, update
 from sqlalchemy.exc import DBAPIError, ProgrammingError
 from sqlalchemy.orm import Session
 
-import app.mail  # noqa: F401 (its table is one of them)
+import app.notifications.mail  # noqa: F401 (its table is one of them)
 from app.accounts.models import AuditEntry, Invitation, PasswordReset
 from app.assistant.models import (
     ChatExport,
@@ -29,7 +29,6 @@ from app.assistant.models import (
 from app.config import Settings
 from app.db import Base, Database, Scope, new_id, utc_now
 from app.files.models import StoredFile
-from app.idempotency import KeyedAnswer
 from app.notifications.models import Notification
 from app.retrieval.models import Embedding
 from app.skills.expenses.models import Expense, ExpenseSettings
@@ -59,6 +58,7 @@ from app.skills.service_requests.models import (
     ServiceRequest,
     TeamMember,
 )
+from app.web.idempotency import KeyedAnswer
 from tests.factories import (
     Member,
     make_product,

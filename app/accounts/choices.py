@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask_babel import LazyString, get_locale
 from flask_babel import lazy_gettext as _
 
-from app import allergens
+from app.text import allergens
 
 Choices = dict[str, LazyString]
 

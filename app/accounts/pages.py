@@ -16,7 +16,7 @@ from app.accounts.services import Device
 from app.db import utc_now
 from app.errors import ComandaError
 from app.extensions import services
-from app.web import error_response, wants_json
+from app.web.pages import error_response, wants_json
 
 # What a user agent string contains -> what people call it. The first match counts, since
 # most browsers also claim to be the ones before them.

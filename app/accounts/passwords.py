@@ -9,8 +9,8 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from app.errors import InvalidInput
-from app.plain_text import shorten_marks
-from app.real_threads import RealThreads
+from app.jobs.threads import RealThreads
+from app.text.plain_text import shorten_marks
 
 SHORTEST = 12
 # Long enough for any sentence, short enough that nobody can keep a core busy with one.

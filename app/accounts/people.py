@@ -10,7 +10,7 @@ from uuid import UUID
 from sqlalchemy import delete, select, text
 from sqlalchemy.dialects.postgresql import insert
 
-from app.accounts import letters
+from app.accounts import emails as letters
 from app.accounts.audit import record
 from app.accounts.choices import ROLES
 from app.accounts.models import Group, Invitation, Membership, User
@@ -21,7 +21,7 @@ from app.accounts.text import clean_email, clean_name
 from app.accounts.tokens import hash_token, new_token
 from app.db import ScopedSession, new_id, utc_now
 from app.errors import Conflict, InvalidInput, NotFound
-from app.mail import queue_mail
+from app.notifications.mail import queue_mail
 
 INVITATION_DAYS = 7
 

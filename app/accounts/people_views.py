@@ -15,7 +15,7 @@ from app.accounts import choices, people, throttle
 from app.accounts.pages import absolute, page
 from app.db import utc_now
 from app.errors import ComandaError, Conflict, InvalidInput, NotFound, TooMany
-from app.web import db_session, require_role, wants_fragment
+from app.web.pages import db_session, require_role, wants_fragment
 
 
 def show() -> ResponseReturnValue:

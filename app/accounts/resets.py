@@ -8,7 +8,7 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from app.accounts import letters
+from app.accounts import emails as letters
 from app.accounts.audit import record
 from app.accounts.models import User
 from app.accounts.passwords import check_password, hash_password
@@ -17,7 +17,7 @@ from app.accounts.text import fold_email
 from app.accounts.tokens import hash_token, new_token
 from app.db import NOBODY, Scope, ScopedSession, new_id, utc_now
 from app.errors import InvalidInput, NotFound
-from app.mail import queue_mail
+from app.notifications.mail import queue_mail
 
 RESET_MINUTES = 60
 

@@ -15,7 +15,7 @@ from uuid import UUID
 import structlog
 from sqlalchemy import Row, delete, func, select, text, update
 
-from app.accounts import letters
+from app.accounts import emails as letters
 from app.accounts.audit import record
 from app.accounts.choices import ROLES
 from app.accounts.models import Credential, Group, Membership, SignIn, User, UserProfile
@@ -25,7 +25,7 @@ from app.accounts.text import clean_email, clean_name, fold_email
 from app.accounts.tokens import API_PREFIX, hash_token, new_token
 from app.db import Scope, ScopedSession, utc_now
 from app.errors import Conflict, InvalidInput, NotFound
-from app.mail import queue_mail
+from app.notifications.mail import queue_mail
 
 API_DAYS = 365
 USER_AGENT_LENGTH = 200

@@ -7,7 +7,7 @@ import unicodedata
 from email_validator import EmailNotValidError, validate_email
 
 from app.errors import InvalidInput
-from app.plain_text import clean_line, compose
+from app.text.plain_text import clean_line, compose
 
 LONGEST_NAME = 80
 # More than an address or a name has, whatever is in it that is not kept.

@@ -34,7 +34,7 @@ from app.accounts.text import clean_email, fold_email
 from app.config import LANGUAGES
 from app.errors import ComandaError, Conflict, InvalidInput, NotFound, TooMany
 from app.extensions import client_address, keep_cookie, kept_cookie
-from app.web import HOME, db_session, is_htmx, next_page, require_role, same_page
+from app.web.pages import HOME, db_session, is_htmx, next_page, require_role, same_page
 
 COOKIE_AGE = timedelta(days=365)
 

@@ -28,18 +28,18 @@ from app.admin.prompt_edit_page import (
     typed_texts,
 )
 from app.admin.prompts_pages import in_common
-from app.assistant.bench import Trial
-from app.assistant.language import detect_language
 from app.assistant.models import Prompt
-from app.assistant.prompt_editing import clean_texts, load_prompt
-from app.assistant.prompts import load_prompts
-from app.assistant.rehearsal import Sentence
-from app.assistant.sentences import expectation_of, list_sentences
-from app.assistant.threads import clean_message
+from app.assistant.prompts.bench import Trial
+from app.assistant.prompts.dry_run import Sentence
+from app.assistant.prompts.editor import clean_texts, load_prompt
+from app.assistant.prompts.saved_cases import expectation_of, list_sentences
+from app.assistant.prompts.system_prompt import load_prompts
+from app.assistant.threads.threads import clean_message
+from app.assistant.turns.language import detect_language
 from app.config import LANGUAGES
 from app.errors import ComandaError, Conflict, InvalidInput, Unavailable
 from app.extensions import services
-from app.web import db_session, is_htmx, require_role
+from app.web.pages import db_session, is_htmx, require_role
 
 blueprint = Blueprint("bench", __name__, url_prefix="/admin/prompts/<uuid:prompt_id>/bench")
 

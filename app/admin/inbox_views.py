@@ -14,8 +14,8 @@ from flask_babel import gettext as _
 
 from app.accounts.pages import moment_in_words, page
 from app.admin import figures
-from app.assistant.feedback import RATINGS, REASONS
-from app.assistant.inbox import (
+from app.assistant.feedback.feedback import RATINGS, REASONS
+from app.assistant.feedback.inbox import (
     PAGE_FEEDBACK,
     STATES,
     handle_feedback,
@@ -27,7 +27,7 @@ from app.assistant.inbox import (
 )
 from app.errors import ComandaError, Conflict, InvalidInput
 from app.extensions import services
-from app.web import db_session, require_role
+from app.web.pages import db_session, require_role
 
 blueprint = Blueprint("inbox", __name__, url_prefix="/admin/feedback")
 

@@ -12,15 +12,12 @@ from uuid import UUID
 
 from sqlalchemy import select
 
-from app.assistant.registry import Registry
+from app.assistant.tools.registry import Registry
 from app.config import LANGUAGES
 from app.db import ScopedSession
 from app.errors import NotFound
-from app.folding import split_marked
-from app.folding import words as folded_words
-from app.free_text import has_words, limit_search
 from app.retrieval.calibration import Calibration, calibration_of
-from app.retrieval.chunking import plain_text
+from app.retrieval.chunks import plain_text
 from app.retrieval.embedder import Embedder
 from app.retrieval.evidence import Strength, odds_of, strength_of
 from app.retrieval.explain import Finding, Term, explain_absence, matched_words, read_terms
@@ -29,8 +26,11 @@ from app.retrieval.models import SearchDocument
 from app.retrieval.search import Hit, SearchOutcome, SearchRequest, search, unknown_words
 from app.retrieval.statement import Mode
 from app.skills.knowledge.models import ManualSection, Product
-from app.skills.knowledge.sources import product_source, section_source
-from app.skills.knowledge.tools import SearchTool, odds_for
+from app.skills.knowledge.services.search_sources import product_source, section_source
+from app.skills.knowledge.tools.search_tools import SearchTool, odds_for
+from app.text.free_text import has_words, limit_search
+from app.text.normalize import split_marked
+from app.text.normalize import words as folded_words
 
 MODES: tuple[Mode, ...] = ("hybrid", "lexical", "semantic")
 SHOWN = 20

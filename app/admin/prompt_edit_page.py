@@ -11,15 +11,15 @@ from flask_login import current_user
 
 from app.accounts.pages import page
 from app.admin.prompts_pages import domain_choices, in_common, tools_of, whole_sizes
-from app.assistant.bench import Bench, Run
 from app.assistant.models import Prompt
-from app.assistant.prompt_editing import Texts, is_seeded
-from app.assistant.prompt_history import offered_seed
-from app.assistant.prompts import load_prompts
-from app.assistant.sentences import list_sentences
+from app.assistant.prompts.bench import Bench, Run
+from app.assistant.prompts.editor import Texts, is_seeded
+from app.assistant.prompts.history import offered_seed
+from app.assistant.prompts.saved_cases import list_sentences
+from app.assistant.prompts.system_prompt import load_prompts
 from app.errors import ComandaError
 from app.extensions import services
-from app.web import db_session
+from app.web.pages import db_session
 
 NEVER_OPENED = -1
 # The database counts versions no further.

@@ -16,14 +16,14 @@ from app.accounts.people import list_people
 from app.admin import figures
 from app.admin.search_words import kind_words
 from app.assistant.models import Prompt
-from app.assistant.prompt_editing import CATEGORIES, estimate_tokens, is_seeded
-from app.assistant.prompt_history import offered_seed
-from app.assistant.prompts import assemble, text_in
-from app.assistant.registry import Registry
+from app.assistant.prompts.editor import CATEGORIES, estimate_tokens, is_seeded
+from app.assistant.prompts.history import offered_seed
+from app.assistant.prompts.system_prompt import assemble, text_in
+from app.assistant.tools.registry import Registry
 from app.config import LANGUAGES
 from app.db import ScopedSession
-from app.differences import compare
 from app.extensions import services
+from app.text.diff import compare
 
 CATEGORY_NAMES: Mapping[str, LazyString] = {
     "system": _("Always"),

@@ -12,14 +12,15 @@ from flask_babel import gettext as _
 from app.accounts.pages import page
 from app.admin.prompt_edit_page import edit_page, opened_version, typed_texts
 from app.admin.prompts_pages import domain_choices, in_common, sections, whole_sizes
-from app.assistant import prompt_editing, prompt_history
 from app.assistant.models import Prompt
-from app.assistant.prompt_editing import Clash, load_prompt
-from app.assistant.prompts import load_prompts
-from app.assistant.registry import Registry
+from app.assistant.prompts import editor as prompt_editing
+from app.assistant.prompts import history as prompt_history
+from app.assistant.prompts.editor import Clash, load_prompt
+from app.assistant.prompts.system_prompt import load_prompts
+from app.assistant.tools.registry import Registry
 from app.errors import ComandaError, Conflict, InvalidInput, NotFound
 from app.extensions import services
-from app.web import db_session, require_role, wants_fragment
+from app.web.pages import db_session, require_role, wants_fragment
 
 blueprint = Blueprint("prompts", __name__, url_prefix="/admin/prompts")
 

@@ -24,14 +24,14 @@ from app.admin.inspector import (
     why_not,
 )
 from app.admin.search_words import finding_words, kind_words, mode_words, reason_words, score
-from app.allergens import ALLERGENS, allergen_name
 from app.config import LANGUAGES
 from app.errors import InvalidInput
 from app.extensions import limit_searches, services
-from app.free_text import limit_search
 from app.retrieval.evidence import GOOD, THIN
-from app.skills.knowledge.tools import SearchTool
-from app.web import db_session, require_role
+from app.skills.knowledge.tools.search_tools import SearchTool
+from app.text.allergens import ALLERGENS, allergen_name
+from app.text.free_text import limit_search
+from app.web.pages import db_session, require_role
 
 blueprint = Blueprint("inspector", __name__, url_prefix="/admin/search")
 

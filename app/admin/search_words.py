@@ -8,8 +8,8 @@ from flask_babel import format_decimal
 from flask_babel import gettext as _
 
 from app.retrieval.explain import Finding
-from app.skills.knowledge.reader import reader_language
-from app.skills.knowledge.vocabulary import kind_name
+from app.skills.knowledge.services.vocabulary import kind_name
+from app.skills.knowledge.web.reader import reader_language
 
 NOT_KNOWN = "—"
 

@@ -12,7 +12,7 @@ from flask_babel import gettext as _
 from app.accounts.choices import LANGUAGE_NAMES
 from app.accounts.pages import page
 from app.admin.prompts_pages import in_common
-from app.assistant.sentences import (
+from app.assistant.prompts.saved_cases import (
     FIELDS,
     delete_sentence,
     list_sentences,
@@ -22,7 +22,7 @@ from app.assistant.sentences import (
 )
 from app.errors import ComandaError, Conflict, InvalidInput
 from app.extensions import services
-from app.web import db_session, require_role
+from app.web.pages import db_session, require_role
 
 blueprint = Blueprint("sentences", __name__, url_prefix="/admin/prompts/sentences")
 

@@ -9,8 +9,8 @@ from uuid import UUID
 
 from sqlalchemy import select
 
-from app.assistant.facts import TurnFacts
 from app.assistant.models import Message, Turn
+from app.assistant.turns.outcome import TurnFacts
 from app.db import ScopedSession
 from app.errors import NotFound
 

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 from sqlalchemy import func, select, tuple_
 
-from app.assistant.facts import UsageDay, UsageLatency, bucket_ms
+from app.assistant.turns.outcome import UsageDay, UsageLatency, bucket_ms
 from app.config import Settings
 from app.db import ScopedSession, utc_now
 

@@ -14,7 +14,6 @@ from flask_babel import get_locale
 from flask_babel import gettext as _
 from flask_login import current_user
 
-from app import charts
 from app.accounts.pages import page
 from app.accounts.people import list_people
 from app.admin import figures
@@ -28,10 +27,11 @@ from app.admin.turns import (
     timeline,
 )
 from app.admin.usage import RANGES, cost, read_usage
-from app.assistant.limits import read_own_limits, read_standing, set_own_limits
+from app.assistant.usage.limits import read_own_limits, read_standing, set_own_limits
 from app.errors import ComandaError, InvalidInput
 from app.extensions import services
-from app.web import db_session, require_role
+from app.web import charts
+from app.web.pages import db_session, require_role
 
 blueprint = Blueprint("admin", __name__, url_prefix="/admin")
 USUAL_RANGE = 30
@@ -165,7 +165,7 @@ def _usage_page(error: ComandaError | None = None) -> ResponseReturnValue:
         ranges=RANGES,
         names=_names(),
         cost=lambda sums: figures.dollars(cost(sums, settings)),
-        standing=read_standing(session),
+        prompt_state=read_standing(session),
         own=read_own_limits(session),
         settings=settings,
         turns_chart=charts.columns([(d.turns, d.failed) for d in report.by_day.values()]),

@@ -20,22 +20,22 @@ from flask.cli import with_appcontext
 from sqlalchemy import select
 
 from app.accounts.models import Membership, User, UserProfile
-from app.assistant.ask import turn_request
-from app.assistant.envelope import envelope
-from app.assistant.execute import ClaimedTurn, execute_turn
-from app.assistant.expectations import BatchLine, Expectation, UnreadableLine, read_batch
-from app.assistant.facts import TurnFacts
-from app.assistant.language import detect_language
-from app.assistant.limits import Usage, read_standing
 from app.assistant.models import Message
+from app.assistant.prompts.expectations import BatchLine, Expectation, UnreadableLine, read_batch
 from app.assistant.providers.choice import make_provider, make_standby
-from app.assistant.step_posts import accept_step
-from app.assistant.steps import Step
-from app.assistant.threads import accept_message, load_message, load_thread
+from app.assistant.threads.step_posts import accept_step
+from app.assistant.threads.steps import Step
+from app.assistant.threads.threads import accept_message, load_message, load_thread
+from app.assistant.turns.ask import turn_request
+from app.assistant.turns.envelope import envelope
+from app.assistant.turns.executor import ClaimedTurn, execute_turn
+from app.assistant.turns.language import detect_language
+from app.assistant.turns.outcome import TurnFacts
+from app.assistant.usage.limits import Usage, read_standing
 from app.db import Scope, new_id, owner_database
 from app.errors import ComandaError
 from app.extensions import services
-from app.plain_text import clean_text, clean_value
+from app.text.plain_text import clean_text, clean_value
 
 # The command line keeps its turn for as long as one may take, and some.
 LEASE_MARGIN_SECONDS = 30

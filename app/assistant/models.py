@@ -35,7 +35,7 @@ class Thread(Base):
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
     title: Mapped[str] = mapped_column(default="")
     context_type: Mapped[str] = mapped_column(default="manual")
-    # The last message of the branch that is shown; see app.assistant.branches.
+    # The last message of the branch that is shown; see app.assistant.threads.branches.
     head_id: Mapped[UUID | None]
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
     last_message_at: Mapped[datetime] = mapped_column(default=utc_now)
@@ -155,7 +155,7 @@ def own(
 
 
 class MessageFeedback(Base):
-    """What somebody thinks of a reply they got; see app.assistant.feedback."""
+    """What somebody thinks of a reply they got; see app.assistant.feedback.feedback."""
 
     __tablename__ = "message_feedback"
     __table_args__ = (

@@ -8,8 +8,8 @@ import click
 from flask.cli import with_appcontext
 
 from app.backup.archive import BackupError
-from app.backup.making import make_backup
-from app.backup.restoring import restore_backup
+from app.backup.create import make_backup
+from app.backup.restore import restore_backup
 from app.extensions import services
 from app.schema import pending
 

@@ -16,19 +16,19 @@ from sqlalchemy import delete, exists, select
 from app.accounts.models import Credential, Group, Membership, User
 from app.accounts.passwords import verify_password
 from app.accounts.services import create_group, create_user
-from app.assistant.prompts import seed_prompts
-from app.assistant.registry import Registry
+from app.assistant.prompts.system_prompt import seed_prompts
+from app.assistant.tools.registry import Registry
 from app.config import Settings
 from app.db import ScopedSession, owner_database
 from app.extensions import Services
 from app.retrieval.embedder import make_embedder
 from app.retrieval.vectors import embed_missing
-from app.skills.forms.contacts import add_contacts
-from app.skills.forms.starters import add_starters
-from app.skills.knowledge.importing import import_documents, import_products
-from app.skills.knowledge.markdown_import import read_markdown
+from app.skills.forms.services.contact_names import add_contacts
+from app.skills.forms.services.starters import add_starters
 from app.skills.knowledge.models import PRODUCT_KINDS
-from app.skills.service_requests.starters import add_starters as add_request_types
+from app.skills.knowledge.services.importer import import_documents, import_products
+from app.skills.knowledge.services.markdown_import import read_markdown
+from app.skills.service_requests.services.starters import add_starters as add_request_types
 
 HERE = Path(__file__).parent
 PASSWORD = "the soup of the day"  # noqa: S105 - printed at every start

@@ -54,11 +54,11 @@ PROGRAMS = (
     Program(
         "runner",
         # gevent has to patch the standard library before the app is imported.
-        python_module("gevent.monkey", "--module", "app.assistant.runner"),
+        python_module("gevent.monkey", "--module", "app.assistant.turns.runner"),
         stop_order=1,
         grace_seconds=10.5,
     ),
-    Program("jobs", python_module("app.jobs"), stop_order=1),
+    Program("jobs", python_module("app.jobs.tasks"), stop_order=1),
 )
 
 

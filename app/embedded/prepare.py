@@ -60,8 +60,8 @@ def _prepare(*, demo: bool) -> str | None:
         _ping_redis(settings.redis_url or "")
     except RedisError as error:
         raise ConfigurationError(f"REDIS_URL: {_first_line(error)}") from None
-    from app.assistant.prompts import refresh_prompts
-    from app.assistant.registry import Registry
+    from app.assistant.prompts.system_prompt import refresh_prompts
+    from app.assistant.tools.registry import Registry
     from app.db import owner_database
     from app.demo import seed
     from app.skills import SKILLS

@@ -25,7 +25,7 @@ from app.embedded.lease import Lease
 from app.embedded.locks import FileLock
 from app.embedded.prepare import NO_DEMO, read_answer
 from app.errors import ConfigurationError
-from app.metric_files import metrics_folder
+from app.observability.metric_files import metrics_folder
 
 TICK_SECONDS = 0.1
 SERVICES_CHECK_SECONDS = 0.5

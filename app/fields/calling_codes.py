@@ -8,7 +8,7 @@ from typing import NamedTuple
 import phonenumbers
 from babel import Locale
 
-from app.folding import fold
+from app.text.normalize import fold
 
 # Where those who work in such houses come from, and most of their numbers; the first is at home.
 COMMON = ("US", "MX", "CA", "GT", "HN", "SV", "NI", "CR", "PA", "CO", "VE", "EC", "PE", "DO", "CU")

@@ -13,8 +13,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, field_validator, model_validator
 
-from app.bilingual import in_language
 from app.fields.patterns import compile_pattern
+from app.text.bilingual import in_language
 
 MOST_FIELDS = 100
 MOST_OPTIONS = 100

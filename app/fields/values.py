@@ -47,8 +47,8 @@ from app.fields.definitions import (
 )
 from app.fields.numbers import parse_number, plain_number
 from app.fields.patterns import compile_pattern
-from app.folding import words
-from app.plain_text import clean_line, clean_lines
+from app.text.normalize import words
+from app.text.plain_text import clean_line, clean_lines
 
 Value = Any
 Values = Mapping[str, Value]
@@ -85,7 +85,7 @@ def _no_file(_id: str) -> Attachment | None:
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class FieldContext:
     """What values are read in: when, where, and how contacts and files are looked up.
 
     `find_people` gives the contacts that a name or an id may mean, the likeliest first;
@@ -132,7 +132,7 @@ class Checked:
     problems: dict[str, Problem] = field(default_factory=dict)
 
 
-def read_value(field_: FormField, raw: Any, around: Surroundings) -> Value | None:
+def read_value(field_: FormField, raw: Any, around: FieldContext) -> Value | None:
     """A value as it is stored; None where there is none.
 
     Raises:
@@ -162,7 +162,7 @@ def is_empty(raw: Any) -> bool:
     return isinstance(raw, (list, tuple)) and all(is_empty(value) for value in raw)
 
 
-def _read_text(field_: TextField, raw: Any, _around: Surroundings) -> str | None:
+def _read_text(field_: TextField, raw: Any, _around: FieldContext) -> str | None:
     text = clean(raw)
     _check_length(text, field_.min_length, field_.max_length)
     if field_.pattern and not compile_pattern(field_.pattern).fullmatch(text):
@@ -173,7 +173,7 @@ def _read_text(field_: TextField, raw: Any, _around: Surroundings) -> str | None
     return text or None
 
 
-def _read_textarea(field_: TextareaField, raw: Any, _around: Surroundings) -> str | None:
+def _read_textarea(field_: TextareaField, raw: Any, _around: FieldContext) -> str | None:
     text = clean(raw, lines=True)
     _check_length(text, field_.min_length, field_.max_length)
     return text or None
@@ -190,7 +190,7 @@ def _check_length(text: str, least: int, most: int) -> None:
         raise Problem("Say a little more: at least %(limit)s characters.", limit=least)
 
 
-def _read_number(field_: NumberField, raw: Any, around: Surroundings) -> str:
+def _read_number(field_: NumberField, raw: Any, around: FieldContext) -> str:
     number = parse_number(raw, around.language)
     if number is None:
         raise Problem("Write a number, like 38 or 38.5.")
@@ -206,14 +206,14 @@ def _read_number(field_: NumberField, raw: Any, around: Surroundings) -> str:
     return plain_number(number)
 
 
-def _read_email(_field: EmailField, raw: Any, _around: Surroundings) -> str:
+def _read_email(_field: EmailField, raw: Any, _around: FieldContext) -> str:
     try:
         return validate_email(clean(raw), check_deliverability=False).normalized
     except EmailNotValidError:
         raise Problem("Write an e-mail address, like ana@example.com.") from None
 
 
-def _read_phone(_field: PhoneField, raw: Any, around: Surroundings) -> str:
+def _read_phone(_field: PhoneField, raw: Any, around: FieldContext) -> str:
     try:
         number = phonenumbers.parse(clean(raw), around.region)
     except phonenumbers.NumberParseException:
@@ -223,7 +223,7 @@ def _read_phone(_field: PhoneField, raw: Any, around: Surroundings) -> str:
     return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
 
 
-def _read_date(field_: DateField, raw: Any, around: Surroundings) -> str:
+def _read_date(field_: DateField, raw: Any, around: FieldContext) -> str:
     try:
         day = date.fromisoformat(clean(raw))
     except ValueError:
@@ -233,7 +233,7 @@ def _read_date(field_: DateField, raw: Any, around: Surroundings) -> str:
     return day.isoformat()
 
 
-def _read_time(_field: TimeField, raw: Any, _around: Surroundings) -> str:
+def _read_time(_field: TimeField, raw: Any, _around: FieldContext) -> str:
     try:
         moment = time.fromisoformat(clean(raw))
     except ValueError:
@@ -241,7 +241,7 @@ def _read_time(_field: TimeField, raw: Any, _around: Surroundings) -> str:
     return f"{moment:%H:%M}"
 
 
-def _read_datetime(field_: DatetimeField, raw: Any, around: Surroundings) -> str:
+def _read_datetime(field_: DatetimeField, raw: Any, around: FieldContext) -> str:
     try:
         moment = datetime.fromisoformat(clean(raw))
     except ValueError:
@@ -266,14 +266,14 @@ def _check_side(when: str, given: date | datetime, now: date | datetime) -> None
         raise Problem("This lies in the past.")
 
 
-def _read_choice(field_: SelectField | RadioField, raw: Any, around: Surroundings) -> str:
+def _read_choice(field_: SelectField | RadioField, raw: Any, around: FieldContext) -> str:
     value = clean(raw)
     if field_.option(value) is None:
         raise _not_on_list(field_, around.language)
     return value
 
 
-def _read_multi_select(field_: MultiSelectField, raw: Any, around: Surroundings) -> list[str]:
+def _read_multi_select(field_: MultiSelectField, raw: Any, around: FieldContext) -> list[str]:
     given = {clean(each) for each in (raw if isinstance(raw, (list, tuple)) else [raw])} - {""}
     known = [option.value for option in field_.options if option.value in given]
     if len(known) < len(given):
@@ -290,7 +290,7 @@ def _not_on_list(field_: SelectField | RadioField | MultiSelectField, language: 
     return Problem("Choose from the list.", choices=choices)
 
 
-def _read_checkbox(_field: CheckboxField, raw: Any, _around: Surroundings) -> bool | None:
+def _read_checkbox(_field: CheckboxField, raw: Any, _around: FieldContext) -> bool | None:
     if raw in (True, "true", "on", "1", "yes"):
         return True
     if raw in (False, "false", "off", "0", "no"):
@@ -298,7 +298,7 @@ def _read_checkbox(_field: CheckboxField, raw: Any, _around: Surroundings) -> bo
     raise Problem("Say yes or no.")
 
 
-def _read_address(_field: AddressField, raw: Any, _around: Surroundings) -> dict[str, str] | None:
+def _read_address(_field: AddressField, raw: Any, _around: FieldContext) -> dict[str, str] | None:
     given = {"line1": raw} if isinstance(raw, str) else raw
     if not isinstance(given, Mapping) or set(given) - set(ADDRESS_PARTS):
         raise Problem("This is no address.")
@@ -311,7 +311,7 @@ def _read_address(_field: AddressField, raw: Any, _around: Surroundings) -> dict
     return parts or None
 
 
-def _read_person(field_: PersonField, raw: Any, around: Surroundings) -> dict[str, str]:
+def _read_person(field_: PersonField, raw: Any, around: FieldContext) -> dict[str, str]:
     """A contact by id or name; several that it may mean are a problem with choices.
 
     The beginning of a name may be another's: "Juan" is not Juana.
@@ -343,7 +343,7 @@ def people_called(name: str, found: Iterable[Person]) -> list[Person]:
 
 
 def _read_files(
-    field_: FileField | PhotoField | SignatureField, raw: Any, around: Surroundings
+    field_: FileField | PhotoField | SignatureField, raw: Any, around: FieldContext
 ) -> list[dict[str, Any]]:
     given = raw if isinstance(raw, (list, tuple)) else [raw]
     ids = [clean(each.get("id") if isinstance(each, Mapping) else each) for each in given]
@@ -373,7 +373,7 @@ def _check_file(field_: FileField | PhotoField | SignatureField, file: Attachmen
         )
 
 
-_READERS: dict[str, Callable[[Any, Any, Surroundings], Value | None]] = {
+_READERS: dict[str, Callable[[Any, Any, FieldContext], Value | None]] = {
     "text": _read_text,
     "textarea": _read_textarea,
     "number": _read_number,

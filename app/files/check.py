@@ -7,7 +7,7 @@ import tempfile
 from app.db import utc_now
 from app.extensions import Services
 from app.files.storage import Storage, StorageAway, files_folder, new_key
-from app.health import Finding
+from app.observability.health import Finding
 
 BUCKET_FIX = (
     "Check S3_ENDPOINT_URL, S3_REGION, S3_BUCKET and the keys; they must be allowed to get, put"

@@ -1,4 +1,4 @@
-"""`python -m app.files.examiner`: the child of `app.files.examining`, which see."""
+"""`python -m app.files.examiner`: the child of `app.files.sandbox`, which see."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import sys
 from collections.abc import Mapping
 from typing import IO, Any
 
+from app.files.content_type import examine_content
 from app.files.images import is_image
 from app.files.kinds import MIB, Unfit
-from app.files.sniffing import examine_content
 from app.files.table_cells import read_cells
 
 MEMORY_BYTES = 1024 * MIB

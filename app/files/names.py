@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 from app.files.kinds import ENDINGS
-from app.plain_text import clean_line, compose
+from app.text.plain_text import clean_line, compose
 
 LONGEST_STEM = 80
 _ENDING = re.compile(r"\.[A-Za-z0-9]{1,5}$")

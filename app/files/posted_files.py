@@ -31,7 +31,7 @@ from app.errors import InvalidInput, TooMany
 from app.extensions import ComandaRequest, limiter, services
 from app.files.examination_queue import MOST_AT_ONCE, line_is_full
 from app.files.kinds import MIB
-from app.request_body import MOST_FILES
+from app.web.request_body import MOST_FILES
 
 # Files of one person, on all routes together.
 UPLOADS = f"{MOST_FILES} per minute; 600 per hour"

@@ -20,7 +20,7 @@ from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
 from app.config import Settings
-from app.files.signing import CONTENT_DIGEST, Keys, Signature
+from app.files.s3_signature import CONTENT_DIGEST, Keys, Signature
 from app.files.spool import PIECE_BYTES, SpooledFile, digest_of, size_of
 from app.files.storage import StorageAway, as_file, name_at, place_of, spool_folder
 

@@ -1,4 +1,4 @@
-"""The cells of a table in text; read in the child of `app.files.examining`."""
+"""The cells of a table in text; read in the child of `app.files.sandbox`."""
 
 from __future__ import annotations
 

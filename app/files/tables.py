@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import IO
 
 from app.errors import N_, InvalidInput
-from app.files.examining import read_cells_of
 from app.files.kinds import MIB, Unfit
+from app.files.sandbox import read_cells_of
 from app.files.spool import size_of
 from app.files.table_cells import MOST_COLUMNS, MOST_ROWS, Cells
 

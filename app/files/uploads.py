@@ -17,11 +17,11 @@ from sqlalchemy.exc import IntegrityError
 
 from app.db import ScopedSession, utc_now
 from app.errors import N_, InvalidInput, TooMany
-from app.files.examining import examine
 from app.files.kinds import LARGEST_BYTES, MIB, Unfit
 from app.files.models import StoredFile
 from app.files.names import tidy_name
 from app.files.result import ExaminedFile
+from app.files.sandbox import examine
 from app.files.spool import digest_of, size_of
 from app.files.storage import Storage, StorageAway, new_key, preview_of
 

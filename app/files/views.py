@@ -13,14 +13,14 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from app.errors import InvalidInput, NotFound
 from app.extensions import services
 from app.files.access import load_file
+from app.files.downloads import send_stored
 from app.files.kinds import FORM_BYTES, LARGEST_BYTES
 from app.files.pages import file_view
 from app.files.posted_files import allow_files, check_limits, examination, get_posted_files
 from app.files.rules import read_rules
-from app.files.sending import send_stored
 from app.files.storage import preview_of
 from app.files.uploads import store_upload, too_large
-from app.web import db_session, error_response, require_role
+from app.web.pages import db_session, error_response, require_role
 
 blueprint = Blueprint("files", __name__, url_prefix="/files")
 

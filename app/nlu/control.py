@@ -16,12 +16,12 @@ from typing import Any, Literal, get_args
 
 import yaml
 
-from app.folding import fold, plain_words
 from app.nlu.features import STEM
 from app.nlu.model import CONTROLS, NO_ACT, load_model, number_of_word
 from app.nlu.normalization import normalize
-from app.plain_text import compose
-from app.stop_words import STOP_WORDS
+from app.text.normalize import fold, plain_words
+from app.text.plain_text import compose
+from app.text.stop_words import STOP_WORDS
 
 Answer = Literal["yes", "no"]
 Act = Literal[

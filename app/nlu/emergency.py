@@ -11,8 +11,8 @@ from typing import Any
 
 import yaml
 
-from app.folding import fold
 from app.nlu.model import EMERGENCY, OTHER_INTENTS, read_intents
+from app.text.normalize import fold
 
 EMERGENCIES = Path(__file__).with_name("emergencies.yaml")
 # So likely must it be in words that nobody listed: "se cayó el internet" is none.

@@ -1,6 +1,6 @@
 """What a message is for, as a model learned it from sentences: a share for each class.
 
-The artefact is made by `make nlu` (`app.nlu.training`) and read with numpy alone. It holds two
+The artefact is made by `make nlu` (`app.nlu.trainer`) and read with numpy alone. It holds two
 classifiers: of intents (a tool's name, or one of `OTHER_INTENTS`), and of what a short message
 does to what is open (`CONTROL_ACTS`).
 """
@@ -28,7 +28,7 @@ ARTEFACT = FOLDER / "model.npz"
 # What changes the artefact when it changes: the sentences, how they are read, and how it learns.
 SOURCES = (
     "sentences/*.jsonl", "features.py", "normalization.py", "spellings.yaml", "slots.yaml",
-    "training.py",
+    "trainer.py",
 )  # fmt: skip
 INTENTS, CONTROLS = "intents", "controls"
 EMERGENCY, CRISIS, OFF_TOPIC, SMALL_TALK = "emergency", "crisis", "none_offtopic", "none_smalltalk"
@@ -143,7 +143,7 @@ def _sources(folder: Path) -> Iterator[Path]:
         yield from sorted(folder.glob(pattern))
     # The tools' own examples and templates; whoever adds a skill adds these.
     for name in ("examples", "templates"):
-        yield from sorted(folder.parent.glob(f"skills/*/{name}.yaml"))
+        yield from sorted(folder.parent.glob(f"skills/*/tools/{name}.yaml"))
 
 
 def pack(name: str, classifier: Classifier) -> dict[str, Any]:

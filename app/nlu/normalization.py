@@ -12,7 +12,7 @@ from pathlib import Path
 
 import yaml
 
-from app.folding import fold
+from app.text.normalize import fold
 
 SPELLINGS = Path(__file__).with_name("spellings.yaml")
 _APOSTROPHES = re.compile("['`\u00b4\u2018\u2019\u02bc]")

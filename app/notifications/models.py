@@ -8,8 +8,8 @@ from uuid import UUID
 from sqlalchemy import ForeignKey, Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.bilingual import in_language
 from app.db import Base, new_id, utc_now
+from app.text.bilingual import in_language
 
 
 class Notification(Base):

@@ -17,7 +17,7 @@ from app.notifications.services import (
     open_notification,
     read_all,
 )
-from app.web import db_session, require_role
+from app.web.pages import db_session, require_role
 
 blueprint = Blueprint("notifications", __name__, url_prefix="/notifications")
 

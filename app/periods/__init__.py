@@ -5,8 +5,8 @@ Pure: a text, its language and today's date in, half-open days out; and back int
 
 from __future__ import annotations
 
+from app.periods.descriptions import period_words
+from app.periods.parser import Found, find_period, parse_period
 from app.periods.period import Period
-from app.periods.reading import Found, find_period, parse_period
-from app.periods.wording import period_words
 
 __all__ = ["Found", "Period", "find_period", "parse_period", "period_words"]

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from app.folding import fold
 from app.periods.nodes import Node
 from app.periods.numerals import join_numbers
 from app.periods.numeric import read_numeric
 from app.periods.vocabulary import Vocabulary
+from app.text.normalize import fold
 
 _WORD = r"[^\W\d_][^\W\d_\u0300-\u036f]*(?:[\u0300-\u036f]+[^\W\d_]*)*"
 _PIECE = re.compile(

@@ -15,10 +15,10 @@ from uuid import UUID
 from sqlalchemy import Row, text
 
 from app.db import JsonObject, ScopedSession
-from app.folding import words
 from app.retrieval.endings import stems_of
 from app.retrieval.search import tune
 from app.retrieval.statement import K1, B
+from app.text.normalize import words
 
 MOST_WORDS = 12
 LONGEST_TYPED = 200

@@ -22,10 +22,10 @@ from tokenizers import Tokenizer
 
 from app.config import Settings
 from app.errors import ConfigurationError, Unavailable
-from app.folding import fold
 from app.retrieval.query_cache import QueryCache, normalise_query
 from app.retrieval.statement import NAME
-from app.stop_words import ENGLISH, SPANISH, STOP_WORDS
+from app.text.normalize import fold
+from app.text.stop_words import ENGLISH, SPANISH, STOP_WORDS
 
 if TYPE_CHECKING:
     import openai

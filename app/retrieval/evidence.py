@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from app.folding import words
 from app.retrieval.calibration import Calibration, calibration_of
 from app.retrieval.search import Hit, SearchOutcome
-from app.stop_words import STOP_WORDS
+from app.text.normalize import words
+from app.text.stop_words import STOP_WORDS
 
 # "good" answers, "thin" may be shown as the closest there is, "none" is about something else.
 Strength = Literal["good", "thin", "none"]

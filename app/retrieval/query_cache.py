@@ -17,7 +17,7 @@ import structlog
 from numpy.typing import NDArray
 
 from app.errors import Unavailable
-from app.plain_text import compose
+from app.text.plain_text import compose
 
 LIFETIME_SECONDS = 600
 CAPACITY = 1_000

@@ -20,7 +20,7 @@ from pgvector import HalfVector
 from sqlalchemy import Row, TextClause, text
 
 from app.db import JsonObject, ScopedSession
-from app.metrics import time_search
+from app.observability.metrics import time_search
 from app.retrieval.calibration import Calibration, calibration_of
 from app.retrieval.embedder import Embedder, EmbeddingUnavailable, Vector, WrongVectorSize
 from app.retrieval.statement import (

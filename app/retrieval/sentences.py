@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from app.folding import fold
+from app.text.normalize import fold
 
 # A sign that ends a sentence with its closing quotes and brackets, or a blank line.
 _ENDING = re.compile(r"[.!?…]+[\"'”’»)\]*_]*(?=\s)|\n[ \t]*\n")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.assistant.registry import Skill
+from app.assistant.tools.registry import Skill
 from app.skills.expenses import SKILL as EXPENSES
 from app.skills.forms import SKILL as FORMS
 from app.skills.knowledge import SKILL as KNOWLEDGE

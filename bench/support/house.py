@@ -18,8 +18,8 @@ from app import create_app
 from app.config import Settings, load_settings
 from app.db import Database, owner_database
 from app.embedded import release, resolve
-from app.issued_ids import make_issued_id
 from app.schema import upgrade
+from app.web.issued_ids import make_issued_id
 from bench.support.wire import Guest
 from tests.assistant.processes import Processes, Program, wait_until
 from tests.factories import Member, make_group, make_user

@@ -16,11 +16,11 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from app.assistant.citations import cited_numbers
 from app.assistant.cli import find_asker, run_one
-from app.assistant.envelope import envelope
+from app.assistant.turns.citations import cited_numbers
+from app.assistant.turns.envelope import envelope
 from app.demo import PASSWORD
-from app.folding import fold
+from app.text.normalize import fold
 
 HERE = Path(__file__).parent
 SAM = "sam@alamoprime.example"

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from app.folding import fold
+from app.text.normalize import fold
 from tests.acceptance.asking import Reply, Visitor
 
 RUN = 5  # so many words in a row, as they stand in the papers, are a quotation

@@ -8,9 +8,9 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
-from app.allergens import expand_families
 from app.db import Database
 from app.skills.knowledge.models import Product
+from app.text.allergens import expand_families
 from tests.acceptance.asking import FINISHED, STAFF, Reply, ask, slug_of
 
 # By kind and slug; None where nobody has declared any.

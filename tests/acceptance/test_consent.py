@@ -23,7 +23,7 @@ from app.db import Database, utc_now
 from app.factory import build_app
 from app.skills.expenses.models import Expense
 from app.skills.service_requests.models import RequestType, ServiceRequest
-from app.skills.service_requests.state import RequestState, next_step
+from app.skills.service_requests.workflow.state import RequestState, next_step
 from tests.acceptance.conftest import Solving
 from tests.acceptance.service_requests.conversation import Conversation
 from tests.acceptance.service_requests.following import FollowingModel

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from flask import Flask
 
-from app.assistant.blocks import read_object
+from app.assistant.turns.json_blocks import read_object
 from tests.acceptance.asking import FINISHED, STAFF, Reply, Visitor, ask
 from tests.acceptance.conftest import LanguageModel
 

@@ -14,7 +14,7 @@ from flask import Flask
 from sqlalchemy import func, select
 
 from app.accounts.services import create_group, create_user
-from app.assistant.prompts import seed_prompts
+from app.assistant.prompts.system_prompt import seed_prompts
 from app.db import Database
 from app.retrieval.models import Embedding, SearchDocument
 from app.skills.knowledge.models import ManualSection

@@ -11,9 +11,9 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.db import Database
-from app.folding import fold
 from app.retrieval.models import SearchDocument
 from app.skills.knowledge.models import ManualSection, Product
+from app.text.normalize import fold
 from tests.acceptance.asking import LUCIA, ROSA, SAM, Reply, Visitor, ask
 from tests.acceptance.grounding import Papers, words
 

@@ -17,9 +17,9 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.db import Database, utc_now
-from app.folding import fold
 from app.skills.service_requests.models import RequestType, ServiceRequest
-from app.skills.service_requests.state import next_step
+from app.skills.service_requests.workflow.state import next_step
+from app.text.normalize import fold
 from tests.acceptance.asking import Reply, assert_share
 from tests.acceptance.service_requests.talking import Talk
 from tests.factories import Member

@@ -18,7 +18,7 @@ from werkzeug.test import TestResponse
 from app.accounts.models import Credential, Group, Membership, User
 from app.accounts.passwords import hash_password
 from app.db import Database, Scope
-from app.mail import OutgoingMail
+from app.notifications.mail import OutgoingMail
 
 PASSWORD = "seven green avocados"
 

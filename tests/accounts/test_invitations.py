@@ -11,7 +11,7 @@ from sqlalchemy import func, select, update
 
 from app.accounts.models import AuditEntry, Invitation, Membership, User
 from app.db import Database, utc_now
-from app.mail import OutgoingMail
+from app.notifications.mail import OutgoingMail
 from tests.accounts.conftest import Browser, House, Member, link_in
 
 SignedIn = Callable[[Member], Browser]

@@ -13,7 +13,13 @@ from sqlalchemy import select, text, update
 
 from app.config import Settings
 from app.db import Database, utc_now
-from app.mail import MOST_ATTEMPTS, OutgoingMail, deliver, queue_mail, send_waiting_mail
+from app.notifications.mail import (
+    MOST_ATTEMPTS,
+    OutgoingMail,
+    deliver,
+    queue_mail,
+    send_waiting_mail,
+)
 from tests.accounts.smtp_server import SmtpServer
 
 

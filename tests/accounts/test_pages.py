@@ -9,7 +9,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from app.db import Database
-from app.mail import OutgoingMail
+from app.notifications.mail import OutgoingMail
 from tests.accounts.conftest import Browser, House, Member, found_house, link_in
 from tests.factories import CheckedClient
 

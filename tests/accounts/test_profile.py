@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from app.accounts.models import AuditEntry, User, UserProfile
 from app.db import Database, new_id
-from app.mail import OutgoingMail
+from app.notifications.mail import OutgoingMail
 from tests.accounts.conftest import Browser, House, Member, found_house
 
 SignedIn = Callable[[Member], Browser]

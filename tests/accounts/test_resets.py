@@ -12,7 +12,7 @@ from sqlalchemy import func, select, update
 from app.accounts.models import AuditEntry, PasswordReset
 from app.config import Settings
 from app.db import Database, utc_now
-from app.mail import OutgoingMail
+from app.notifications.mail import OutgoingMail
 from tests.accounts.conftest import Browser, House, Member, link_in
 
 SignedIn = Callable[[Member], Browser]

@@ -20,7 +20,7 @@ from app.accounts.models import (
 )
 from app.accounts.profile import update_profile
 from app.db import NOBODY, Database, Scope, utc_now
-from app.mail import queue_mail
+from app.notifications.mail import queue_mail
 from tests.accounts.conftest import Browser, House, Member
 
 SignedIn = Callable[[Member], Browser]

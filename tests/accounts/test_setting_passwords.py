@@ -23,7 +23,7 @@ from app.accounts.services import sign_in as sign_in_again
 from app.accounts.tokens import hash_token, new_token
 from app.db import Database, ScopedSession, new_id, utc_now
 from app.errors import InvalidInput
-from app.mail import OutgoingMail
+from app.notifications.mail import OutgoingMail
 from tests.accounts.conftest import Browser, House, Member, link_in
 
 SignedIn = Callable[[Member], Browser]

@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from app.accounts.models import Invitation
 from app.db import Database
-from app.mail import OutgoingMail
+from app.notifications.mail import OutgoingMail
 from tests.accounts.conftest import Browser, House, Member, found_house, link_in
 
 SignedIn = Callable[[Member], Browser]

@@ -9,15 +9,15 @@ import pytest
 from flask import Flask
 from sqlalchemy import func, select
 
-from app.assistant.bench import Bench
-from app.assistant.expectations import Expectation
 from app.assistant.models import Message, Prompt, Proposal, SavedSentence, Thread, Turn
-from app.assistant.prompts import load_prompts
+from app.assistant.prompts.bench import Bench
+from app.assistant.prompts.dry_run import Cancelled, Rehearsal, Sentence, rehearse
+from app.assistant.prompts.expectations import Expectation
+from app.assistant.prompts.saved_cases import MOST_SENTENCES
+from app.assistant.prompts.system_prompt import load_prompts
 from app.assistant.providers.base import ProviderError
-from app.assistant.registry import Skill
-from app.assistant.rehearsal import Cancelled, Rehearsal, Sentence, rehearse
-from app.assistant.sentences import MOST_SENTENCES
-from app.assistant.tool import ToolContext, ToolResult
+from app.assistant.tools.registry import Skill
+from app.assistant.tools.tool import ToolContext, ToolResult
 from app.config import Settings
 from app.db import Database, new_id
 from app.extensions import Services

@@ -13,8 +13,8 @@ from sqlalchemy.exc import DBAPIError
 from werkzeug.test import TestResponse
 
 from app.accounts.models import AuditEntry
-from app.assistant.feedback import hold_feedback, load_reply, rate_reply
-from app.assistant.inbox import (
+from app.assistant.feedback.feedback import load_reply, lock_feedback, rate_reply
+from app.assistant.feedback.inbox import (
     PAGE_FEEDBACK,
     handle_feedback,
     load_feedback,
@@ -22,8 +22,8 @@ from app.assistant.inbox import (
     tally_feedback,
 )
 from app.assistant.models import FeedbackHandling, Message, MessageFeedback, SavedSentence
-from app.assistant.sentences import MOST_SENTENCES
-from app.assistant.threads import latest_messages
+from app.assistant.prompts.saved_cases import MOST_SENTENCES
+from app.assistant.threads.threads import latest_messages
 from app.db import Database, new_id, utc_now
 from tests.factories import (
     CheckedClient,
@@ -303,7 +303,7 @@ def test_what_is_said_waits_until_it_is_noted_that_the_older_words_were_handled(
 ) -> None:
     said = rate(database, cook, reply)
     with ThreadPoolExecutor(1) as pool, database.session(boss.scope) as session:
-        hold_feedback(session, reply.id)
+        lock_feedback(session, reply.id)
         given_at = load_feedback(session, said).given_at
         changed = pool.submit(rate, database, cook, reply, "down", "outdated")
         with pytest.raises(TimeoutError):

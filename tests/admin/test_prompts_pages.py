@@ -12,11 +12,12 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.accounts.models import AuditEntry
-from app.assistant import prompt_editing, prompt_history
 from app.assistant.models import Prompt, PromptRevision
-from app.assistant.prompt_editing import Clash, Texts
-from app.assistant.prompts import assemble, load_prompts, seed_prompts
-from app.assistant.registry import Registry, Skill
+from app.assistant.prompts.editor import Clash, Texts
+from app.assistant.prompts.system_prompt import assemble, load_prompts, seed_prompts
+from app.assistant.prompts.system_prompt import editor as prompt_editing
+from app.assistant.prompts.system_prompt import history as prompt_history
+from app.assistant.tools.registry import Registry, Skill
 from app.db import Database, new_id
 from tests.assistant.scripted import ScriptedProvider, say
 from tests.factories import CheckedClient, Member, answer, ask, make_user, sign_in

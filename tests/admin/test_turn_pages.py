@@ -8,8 +8,8 @@ import pytest
 from flask import Flask
 
 from app.admin.turns import PAGE_TURNS, Span, load_turn, own_words, timeline
-from app.assistant.facts import TurnFacts
-from app.assistant.threads import Accepted
+from app.assistant.threads.threads import Accepted
+from app.assistant.turns.outcome import TurnFacts
 from app.db import Database, new_id, utc_now
 from app.errors import NotFound
 from tests.assistant.scripted import ScriptedProvider, call, say

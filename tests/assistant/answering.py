@@ -8,8 +8,8 @@ from types import TracebackType
 
 from flask import Flask
 
-from app.assistant.execute import claim_turns, execute_turn
 from app.assistant.providers.base import ModelEvent, Provider
+from app.assistant.turns.executor import claim_turns, execute_turn
 from app.extensions import Services
 from tests.assistant.scripted import ScriptedProvider, say
 

@@ -143,7 +143,7 @@ class Processes:
 
     def start_runner(self, **more: str) -> Program:
         """One more runner, which is not ready yet."""
-        program = ("-m", "gevent.monkey", "--module", "app.assistant.runner")
+        program = ("-m", "gevent.monkey", "--module", "app.assistant.turns.runner")
         return self.start("runner", self.environment(**more), *program)
 
     def ensure_runners(self, count: int, **more: str) -> None:

@@ -10,7 +10,6 @@ from uuid import UUID
 
 from pydantic import Field
 
-from app.assistant.parts import Citation, NoticePart, Suggestion
 from app.assistant.providers.base import (
     ChatMessage,
     ModelEvent,
@@ -19,7 +18,8 @@ from app.assistant.providers.base import (
     ToolCall,
     Usage,
 )
-from app.assistant.tool import (
+from app.assistant.tools.parts import Citation, NoticePart, Suggestion
+from app.assistant.tools.tool import (
     Arguments,
     CitationLedger,
     ReadTool,
@@ -27,8 +27,8 @@ from app.assistant.tool import (
     ToolFailure,
     ToolResult,
 )
-from app.assistant.toolbox import Toolbox
-from app.assistant.turn import Text, TurnEvent, run_turn
+from app.assistant.tools.toolbox import Toolbox
+from app.assistant.turns.loop import Text, TurnEvent, run_turn
 from app.db import Scope
 
 SOURCE = UUID("0190a000-0000-7000-8000-000000000001")

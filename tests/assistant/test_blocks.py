@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.assistant.blocks import LONGEST_UNKNOWN, BlockFilter, read_object
+from app.assistant.turns.json_blocks import LONGEST_UNKNOWN, BlockFilter, read_object
 
 OBJECT = {"form_navigation": {"forms": [{"slug": "a-b", "title": 'A {b} "c" ```'}]}}
 BARE = json.dumps(OBJECT)

@@ -13,12 +13,12 @@ from redis import Redis
 from sqlalchemy import event, insert, select, text, update
 
 from app.admin.turns import load_turn, own_words
-from app.assistant.branches import newest_below, places
-from app.assistant.events import EventLog
-from app.assistant.execute import claim_turns
-from app.assistant.history import find_threads
 from app.assistant.models import Message, Proposal, Thread, Turn
-from app.assistant.threads import accept_message, ask_again, latest_messages, show_branch
+from app.assistant.threads.branches import newest_below, places
+from app.assistant.threads.history import find_threads
+from app.assistant.threads.threads import accept_message, ask_again, latest_messages, show_branch
+from app.assistant.turns.events import EventLog
+from app.assistant.turns.executor import claim_turns
 from app.config import Settings
 from app.db import Database, ScopedSession, new_id
 from app.errors import InvalidInput, NotFound

@@ -13,15 +13,15 @@ import pytest
 from flask import Flask
 from sqlalchemy import select, text, update
 
-from app.assistant import chat_exports
-from app.assistant.chat_exports import (
+from app.assistant.models import ChatExport
+from app.assistant.threads.export_jobs import (
     FEW_CHATS,
     KEPT,
     LOST_AFTER,
     export_chats,
     forget_chat_export,
 )
-from app.assistant.models import ChatExport
+from app.assistant.threads.threads import export_jobs as chat_exports
 from app.db import Database, utc_now
 from app.files.storage import Storage
 from app.notifications.services import list_notifications

@@ -16,9 +16,9 @@ from sqlalchemy import delete, select, update
 
 from app import create_app
 from app.accounts.models import Membership, SignIn
-from app.assistant.events import EventLog
 from app.assistant.models import Message, Thread, Turn
-from app.assistant.threads import clean_message, latest_messages, request_stop
+from app.assistant.threads.threads import clean_message, latest_messages, request_stop
+from app.assistant.turns.events import EventLog
 from app.config import Settings
 from app.db import Database, new_id, utc_now
 from tests.factories import (

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from app.assistant.citations import CitationFilter, cited_numbers
+from app.assistant.turns.citations import CitationFilter, cited_numbers
 
 KNOWN = {1, 2, 12}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from flask import Flask
 
-from app.assistant.crisis import is_crisis
+from app.assistant.turns.crisis import is_crisis
 from app.db import Database
 from tests.assistant.scripted import ScriptedProvider, say
 from tests.factories import Member, answer, ask, make_user

@@ -13,8 +13,8 @@ import redis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.assistant import events as module
-from app.assistant.events import Event, EventLog, Subscription, parse_id
+from app.assistant.turns import events as module
+from app.assistant.turns.events import Event, EventLog, Subscription, parse_id
 from app.db import new_id
 
 SOON = 10.0

@@ -13,15 +13,6 @@ import pytest
 from flask import Flask
 from sqlalchemy import select, text, update
 
-from app.assistant.events import Event, EventLog
-from app.assistant.execute import (
-    MAX_ATTEMPTS,
-    ClaimedTurn,
-    TurnStopped,
-    TurnTimedOut,
-    claim_turns,
-    execute_turn,
-)
 from app.assistant.models import Message, Turn
 from app.assistant.providers.base import (
     ModelEvent,
@@ -31,9 +22,18 @@ from app.assistant.providers.base import (
     TextDelta,
 )
 from app.assistant.providers.openai import OpenAIProvider
-from app.assistant.threads import Accepted, accept_message, load_message
-from app.assistant.tool import CitationLedger
-from app.assistant.writer import Claim, ReplyWriter
+from app.assistant.threads.threads import Accepted, accept_message, load_message
+from app.assistant.tools.tool import CitationLedger
+from app.assistant.turns.events import Event, EventLog
+from app.assistant.turns.executor import (
+    MAX_ATTEMPTS,
+    ClaimedTurn,
+    TurnStopped,
+    TurnTimedOut,
+    claim_turns,
+    execute_turn,
+)
+from app.assistant.turns.writer import Claim, ReplyWriter
 from app.config import Settings
 from app.db import Database, Scope, new_id
 from app.extensions import Services

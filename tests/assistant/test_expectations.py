@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from app.assistant.expectations import Expectation, UnreadableLine, read_batch
 from app.assistant.models import Message
+from app.assistant.prompts.expectations import Expectation, UnreadableLine, read_batch
 
 
 def reply(content: str = "", tools: tuple[str, ...] = (), parts: tuple[str, ...] = ()) -> Message:

@@ -17,9 +17,9 @@ from flask import Flask
 from markdown_it import MarkdownIt
 from sqlalchemy import insert, update
 
-from app.assistant.export import CHUNK, Letterhead, as_zip, file_name, open_conversation
 from app.assistant.models import Message, Thread
-from app.assistant.threads import latest_messages
+from app.assistant.threads.export import CHUNK, Letterhead, as_zip, file_name, open_conversation
+from app.assistant.threads.threads import latest_messages
 from app.config import Settings
 from app.db import Database, new_id
 from tests.factories import (

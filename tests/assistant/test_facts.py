@@ -12,8 +12,11 @@ from flask import Flask
 from sqlalchemy import func, select, update
 from sqlalchemy.exc import ProgrammingError
 
-from app.assistant.execute import ClaimedTurn, TurnStopped, claim_turns, execute_turn
-from app.assistant.facts import (
+from app.assistant.models import Turn
+from app.assistant.providers.base import ProviderError, TextDelta
+from app.assistant.threads.threads import accept_message, request_stop
+from app.assistant.turns.executor import ClaimedTurn, TurnStopped, claim_turns, execute_turn
+from app.assistant.turns.outcome import (
     KEEP_DAYS,
     TurnFacts,
     UsageDay,
@@ -21,9 +24,6 @@ from app.assistant.facts import (
     bucket_ms,
     forget_old_facts,
 )
-from app.assistant.models import Turn
-from app.assistant.providers.base import ProviderError, TextDelta
-from app.assistant.threads import accept_message, request_stop
 from app.db import Database, new_id, utc_now
 from app.extensions import Services
 from tests.assistant.scripted import ScriptedProvider, call, say

@@ -12,7 +12,7 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.db import Database
-from app.plain_text import clean_text
+from app.text.plain_text import clean_text
 from tests.assistant.chatting import (
     WHOLE,
     WORDS,
@@ -34,7 +34,7 @@ from tests.factories.browser import check_elements
 from tests.html_checks import parse_html
 from tests.model_server import CutAfter, HttpError, ModelServer, Say, scenario
 from tests.script_payloads import PAYLOADS
-from tests.test_markdown import check_model_html
+from tests.text.test_markdown import check_model_html
 
 Web = tuple[Program, int]
 

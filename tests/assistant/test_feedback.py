@@ -10,10 +10,10 @@ from flask import Flask
 from sqlalchemy import insert, select, update
 from sqlalchemy.exc import DBAPIError
 
-from app.assistant.feedback import RATEABLE, REASONS, load_reply, rate_reply
-from app.assistant.inbox import PAGE_FEEDBACK, received_feedback
+from app.assistant.feedback.feedback import RATEABLE, REASONS, load_reply, rate_reply
+from app.assistant.feedback.inbox import PAGE_FEEDBACK, received_feedback
 from app.assistant.models import Message, MessageFeedback, Thread
-from app.assistant.threads import latest_messages
+from app.assistant.threads.threads import latest_messages
 from app.db import Database, new_id, utc_now
 from app.errors import Forbidden
 from tests.factories import CheckedClient, Member, make_thread, make_user, sign_in

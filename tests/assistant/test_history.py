@@ -9,8 +9,8 @@ import pytest
 from flask import Flask
 from sqlalchemy import text, update
 
-from app.assistant.history import PAGE_THREADS, FoundThread, find_threads
 from app.assistant.models import Thread
+from app.assistant.threads.history import PAGE_THREADS, FoundThread, find_threads
 from app.db import Database, Impatient, utc_now
 from tests.factories import CheckedClient, Member, ask, make_thread, make_user, sign_in
 
@@ -244,7 +244,7 @@ def test_a_search_that_takes_too_long_is_ended(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     make_thread(database, member, "Where is the ladder?")
-    monkeypatch.setattr("app.free_text.LONGEST_WAIT", 100)
+    monkeypatch.setattr("app.text.free_text.LONGEST_WAIT", 100)
     with owner.transaction() as session:
         session.execute(text("LOCK TABLE messages IN ACCESS EXCLUSIVE MODE"))
         found = browser.fragment("/chats?q=ladder", 429)

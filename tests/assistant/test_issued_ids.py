@@ -13,12 +13,12 @@ from sqlalchemy import event, func, select
 from werkzeug.test import TestResponse
 
 from app.assistant.models import Message, Thread
-from app.assistant.threads import latest_messages
+from app.assistant.threads.threads import latest_messages
 from app.db import Database, new_id
-from app.issued_ids import make_issued_id, sign_id
 from app.skills.expenses.models import Expense
 from app.skills.forms.models import FormDraft
 from app.skills.knowledge.models import ManualSection, Product
+from app.web.issued_ids import make_issued_id, sign_id
 from tests.assistant.answering import Answering
 from tests.factories import (
     CheckedClient,

@@ -15,7 +15,8 @@ from flask.testing import FlaskCliRunner
 from sqlalchemy import func, select, update
 
 from app.accounts.models import AuditEntry, Group
-from app.assistant.limits import (
+from app.assistant.models import Message, Thread, Turn
+from app.assistant.usage.limits import (
     DailyMessages,
     MonthlyMessages,
     count_message,
@@ -23,7 +24,6 @@ from app.assistant.limits import (
     read_standing,
     set_own_limits,
 )
-from app.assistant.models import Message, Thread, Turn
 from app.db import Database
 from app.errors import InvalidInput, LimitReached
 from tests.assistant.answering import Answering

@@ -14,8 +14,8 @@ from flask import Flask, Response
 from sqlalchemy import event
 from werkzeug.test import EnvironBuilder
 
-from app.assistant import stream
-from app.assistant.stream import Pace, Place
+from app.assistant.web import stream
+from app.assistant.web.stream import Pace, Place
 from app.db import Database
 from tests.assistant.test_chat_pages import frames
 from tests.factories import CheckedClient, Member, make_thread, make_user, sign_in

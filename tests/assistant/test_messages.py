@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sqlalchemy import func, select, update
 
 from app.assistant.models import Message, Thread, Turn
-from app.assistant.threads import (
+from app.assistant.threads.threads import (
     Accepted,
     accept_message,
     clean_message,

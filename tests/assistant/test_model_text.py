@@ -11,16 +11,16 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from app import create_app
-from app.assistant.facts import TurnFacts
 from app.assistant.models import Message
 from app.assistant.providers.base import MOST_TOKENS, TextDelta, Usage
 from app.assistant.providers.choice import make_provider
-from app.assistant.tool import ToolResult
-from app.assistant.turn import LONGEST_REPLY, Finished, ToolFinished
+from app.assistant.tools.tool import ToolResult
+from app.assistant.turns.loop import LONGEST_REPLY, Finished, ToolFinished
+from app.assistant.turns.outcome import TurnFacts
 from app.config import Settings
 from app.db import Database
-from app.json_text import MOST_LEVELS, TooMuch, parse_json
-from app.plain_text import clean_text
+from app.text.json_text import MOST_LEVELS, TooMuch, parse_json
+from app.text.plain_text import clean_text
 from tests.assistant.scripted import (
     Declared,
     LookUp,

@@ -10,7 +10,7 @@ from flask import Flask
 from sqlalchemy import select, update
 
 from app.assistant.models import Prompt
-from app.assistant.prompts import (
+from app.assistant.prompts.system_prompt import (
     assemble,
     check_action,
     inactive_slugs,
@@ -18,11 +18,11 @@ from app.assistant.prompts import (
     prompt_rows,
     seed_prompts,
 )
-from app.assistant.registry import Registry
+from app.assistant.tools.registry import Registry
 from app.db import Database
 from app.errors import InvalidInput
 from app.skills import SKILLS
-from app.skills.knowledge.present import ACTIONS
+from app.skills.knowledge.services.display import ACTIONS
 from tests.assistant.scripted import ScriptedProvider, say
 from tests.factories import Member, answer, ask, make_user
 

@@ -15,9 +15,8 @@ from sqlalchemy import select, text, update
 from sqlalchemy.exc import IntegrityError, ProgrammingError
 
 from app.accounts.models import AuditEntry
-from app.assistant.execute import ClaimedTurn, execute_turn
 from app.assistant.models import Message, Proposal, Turn
-from app.assistant.proposals import (
+from app.assistant.proposals.proposals import (
     bring_back,
     confirm,
     decline,
@@ -29,7 +28,8 @@ from app.assistant.proposals import (
 from app.assistant.providers.base import ProviderError
 from app.assistant.providers.builtin import BuiltinProvider
 from app.assistant.providers.json_mode import JsonModeProvider
-from app.assistant.threads import load_thread, stop_turns
+from app.assistant.threads.threads import load_thread, stop_turns
+from app.assistant.turns.executor import ClaimedTurn, execute_turn
 from app.config import Settings
 from app.db import Database, utc_now
 from app.errors import Conflict, Forbidden, NotFound
@@ -544,7 +544,7 @@ def test_the_builtin_assistant_proposes_amends_and_waits(
 @pytest.mark.parametrize(
     ("first", "story", "asked_again", "language"),
     [
-        ("log 4 degrees for the walk-in", "yes please, chef wants it on paper today",
+        ("log 4 degrees for the walk-in", "yes, it has been humming since noon",
          "Just to be sure, answer yes or no:", "en"),
         ("anota 4 grados en walk-in", "sí por favor, el chef lo quiere ver hoy",
          "Solo para confirmar, contesta sí o no:", "es"),
@@ -574,7 +574,7 @@ def test_it_is_asked_once_more_and_no_more_than_once(
     asked = ask(database, member, "log 4 degrees for the walk-in")
     offered = answer(app, member, asked, provider)
     for _ in range(2):
-        said = "yes please, chef wants it on paper today"
+        said = "yes, it has been humming since noon"
         reply = answer(app, member, ask(database, member, said, asked.thread.id), provider)
     assert not reply.content.startswith("Just to be sure")
     assert stored(owner, proposal_id(offered)).state == "declined"

@@ -21,8 +21,8 @@ from sqlalchemy import select, text
 
 from app.accounts.models import AuditEntry
 from app.assistant.models import Proposal
-from app.assistant.proposals import offer
-from app.assistant.tool import Draft, ToolContext
+from app.assistant.proposals.proposals import offer
+from app.assistant.tools.tool import Draft, ToolContext
 from app.config import Settings
 from app.db import Database
 from tests.assistant.processes import Processes

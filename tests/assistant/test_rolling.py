@@ -16,7 +16,7 @@ from sqlalchemy import select
 from app.assistant.models import Message, Turn
 from app.config import Settings
 from app.db import Database
-from app.presence import Presence
+from app.observability.presence import Presence
 from tests.assistant.chatting import WHOLE, pid_of, slow, turn_of
 from tests.assistant.processes import Processes, running, wait_until
 from tests.assistant.web_client import StreamReader, WebClient

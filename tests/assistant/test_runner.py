@@ -8,9 +8,9 @@ import gevent
 import pytest
 from flask import Flask
 
-from app.assistant.execute import ClaimedTurn, claim_turns
-from app.assistant.runner import Runner
-from app.assistant.threads import Accepted, accept_message, request_stop
+from app.assistant.threads.threads import Accepted, accept_message, request_stop
+from app.assistant.turns.executor import ClaimedTurn, claim_turns
+from app.assistant.turns.runner import Runner
 from app.db import Database, new_id
 from tests.assistant.scripted import ScriptedProvider, say
 from tests.factories import Member

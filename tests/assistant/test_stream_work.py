@@ -12,15 +12,15 @@ from uuid import uuid4
 
 import pytest
 
-from app.assistant.blocks import BlockFilter, read_object
-from app.assistant.citations import CitationFilter
 from app.assistant.providers.base import ModelRequest, TextDelta
 from app.assistant.providers.json_mode import JsonModeProvider
-from app.assistant.providers.json_reading import Unreadable, WordsReader, read_reply
+from app.assistant.providers.json_reader import Unreadable, WordsReader, read_reply
 from app.assistant.providers.openai_wire import Reply
-from app.assistant.tool import CitationLedger
-from app.assistant.writer import Claim, ReplyWriter
-from app.markdown import render_model_text, split_blocks
+from app.assistant.tools.tool import CitationLedger
+from app.assistant.turns.citations import CitationFilter
+from app.assistant.turns.json_blocks import BlockFilter, read_object
+from app.assistant.turns.writer import Claim, ReplyWriter
+from app.text.markdown import render_model_text, split_blocks
 from tests.assistant.scripted import ScriptedProvider, say
 
 # Work that grows with the square would be sixteen times as much.

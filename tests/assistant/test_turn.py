@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.assistant.consent import Question
+from app.assistant.proposals.consent import Question
 from app.assistant.providers.base import (
     ChatMessage,
     ModelEvent,
@@ -16,9 +16,9 @@ from app.assistant.providers.base import (
     ProviderError,
     TextDelta,
 )
-from app.assistant.tool import ToolContext, ToolResult
-from app.assistant.toolbox import RESULT_LIMIT, ToolOutcome
-from app.assistant.turn import (
+from app.assistant.tools.tool import ToolContext, ToolResult
+from app.assistant.tools.toolbox import RESULT_LIMIT, ToolOutcome
+from app.assistant.turns.loop import (
     MAX_MODEL_CALLS,
     Finished,
     PartReady,
@@ -28,7 +28,7 @@ from app.assistant.turn import (
     run_turn,
     trace_entry,
 )
-from app.markdown import render_model_text
+from app.text.markdown import render_model_text
 from tests.assistant.scripted import (
     Broken,
     Count,

@@ -17,7 +17,7 @@ from flask import Flask
 from app import create_app
 from app.config import Settings
 from app.db import Database
-from app.metric_files import process_name, sweep
+from app.observability.metric_files import process_name, sweep
 from tests.assistant.processes import (
     START_SECONDS,
     Processes,

@@ -235,7 +235,7 @@ def test_a_restore_that_fails_in_the_middle_changes_nothing(
     found: Found, lived: Lived, backup: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The programs are cut off after the tables were cleared, as by a full disk."""
-    from app.backup import restoring
+    from app.backup import restore as restoring
 
     whole = restoring._rename_roles
     monkeypatch.setattr(restoring, "_rename_roles", lambda *given: whole(*given) + "\nSELECT 1/0;")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.backup.archive import BackupError
-from app.backup.restoring import _rename_roles
+from app.backup.restore import _rename_roles
 
 ROLES = {"old_app": "new-app"}
 

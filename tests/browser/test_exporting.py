@@ -8,7 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
-from app.assistant.chat_exports import FEW_CHATS
+from app.assistant.threads.export_jobs import FEW_CHATS
 from tests.browser.axe import findings
 from tests.browser.chat_page import Visitor
 from tests.browser.conftest import Visit

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from app.skills.forms.starters import add_starters, read_starters
+from app.skills.forms.services.starters import add_starters, read_starters
 from tests.assistant.processes import wait_until
 from tests.browser.axe import findings
 from tests.browser.chat_page import Visitor

@@ -10,8 +10,8 @@ from playwright.sync_api import expect
 from sqlalchemy import select
 
 from app.skills.knowledge.models import ManualSection
-from app.skills.knowledge.reindexing import reindex_sections
-from app.skills.knowledge.revisions import keep, snapshot
+from app.skills.knowledge.services.reindex import reindex_sections
+from app.skills.knowledge.services.revisions import keep, snapshot
 from tests.browser.axe import findings
 from tests.browser.chat_page import Visitor
 from tests.browser.conftest import Visit

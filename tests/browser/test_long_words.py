@@ -10,9 +10,9 @@ import pytest
 from sqlalchemy import select, update
 
 from app.accounts.models import Invitation
-from app.assistant.feedback import load_reply, rate_reply
+from app.assistant.feedback.feedback import load_reply, rate_reply
 from app.assistant.models import Message, MessageFeedback, Prompt, SavedSentence, Thread
-from app.assistant.threads import latest_messages
+from app.assistant.threads.threads import latest_messages
 from app.db import utc_now
 from app.notifications.models import Notification
 from app.skills.forms.models import FormSubmission

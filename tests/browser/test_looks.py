@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, Response, expect
 
-from app.skills.knowledge.imports import receive_file
+from app.skills.knowledge.services.imports import receive_file
 from tests.browser.conftest import Visit
 from tests.browser.house import House
 from tests.browser.looks import too_small

@@ -8,7 +8,7 @@ from pathlib import Path
 from sqlalchemy import select
 
 from app.assistant.models import Message
-from app.assistant.threads import accept_message
+from app.assistant.threads.threads import accept_message
 from app.db import app_database, new_id, owner_database
 from tests.embedded.processes import Holder, House, wait_until
 from tests.factories import make_user

@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from app.db import Database
-from app.issued_ids import make_issued_id
+from app.web.issued_ids import make_issued_id
 from tests.factories.people import Member, browser_token
 from tests.html_checks import Element, parse_html
 

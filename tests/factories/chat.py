@@ -8,11 +8,11 @@ from uuid import UUID
 from flask import Flask
 from sqlalchemy import update
 
-from app.assistant.execute import ClaimedTurn, Later, execute_turn
-from app.assistant.facts import TurnFacts
 from app.assistant.models import Message, Turn
 from app.assistant.providers.base import Provider
-from app.assistant.threads import Accepted, accept_message, load_message
+from app.assistant.threads.threads import Accepted, accept_message, load_message
+from app.assistant.turns.executor import ClaimedTurn, Later, execute_turn
+from app.assistant.turns.outcome import TurnFacts
 from app.db import Database, new_id, utc_now
 from tests.factories.people import Member
 

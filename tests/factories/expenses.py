@@ -7,9 +7,9 @@ from decimal import Decimal
 from typing import Any
 
 from app.db import Database
-from app.skills.expenses.ledger import Row, add_expenses
 from app.skills.expenses.models import Expense
-from app.skills.expenses.settings import Ledger, load_ledger
+from app.skills.expenses.services.expenses import Row, add_expenses
+from app.skills.expenses.services.settings import Ledger, load_ledger
 from tests.factories.people import Member
 
 

@@ -8,15 +8,15 @@ from uuid import UUID
 from sqlalchemy import text
 
 from app.db import Database
-from app.skills.knowledge.import_jobs import TASKS
-from app.skills.knowledge.imports import (
+from app.skills.knowledge.models import LibraryImport
+from app.skills.knowledge.readers import OnProgress, Reading, read_file
+from app.skills.knowledge.services.import_jobs import TASKS
+from app.skills.knowledge.services.imports import (
     apply_when_ready,
     load_import,
     receive_file,
     undo_import,
 )
-from app.skills.knowledge.models import LibraryImport
-from app.skills.knowledge.reading import OnProgress, Reading, read_file
 from tests.factories.people import Member
 
 

@@ -11,9 +11,9 @@ from sqlalchemy import select
 from app.db import Database
 from app.retrieval.embedder import WordLlamaEmbedder
 from app.retrieval.vectors import embed_missing
-from app.skills.knowledge.importing import import_documents, import_products
-from app.skills.knowledge.markdown_import import parse_markdown
 from app.skills.knowledge.models import ManualSection, Product
+from app.skills.knowledge.services.importer import import_documents, import_products
+from app.skills.knowledge.services.markdown_import import parse_markdown
 
 
 def make_section(

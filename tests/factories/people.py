@@ -12,8 +12,8 @@ from uuid import UUID
 from app.accounts.models import Credential, Group, Membership, SignIn, User, UserProfile
 from app.accounts.passwords import hash_password
 from app.accounts.tokens import API_PREFIX, hash_token, new_token
-from app.assistant.prompts import seed_prompts
-from app.assistant.registry import Registry
+from app.assistant.prompts.system_prompt import seed_prompts
+from app.assistant.tools.registry import Registry
 from app.db import Database, Scope, new_id, utc_now
 from app.skills import SKILLS
 

@@ -11,7 +11,6 @@ from sqlalchemy import func, select
 
 from app.accounts.models import User
 from app.db import Database, new_id, utc_now
-from app.skills.service_requests.definitions import main_fields
 from app.skills.service_requests.models import (
     RequestTeam,
     RequestType,
@@ -19,6 +18,7 @@ from app.skills.service_requests.models import (
     ServiceRequest,
     TeamMember,
 )
+from app.skills.service_requests.services.definitions import main_fields
 from tests.factories.people import Member
 
 WHERE, PHOTO, WHEN = (UUID(int=number) for number in (3, 4, 5))

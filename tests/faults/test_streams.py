@@ -12,7 +12,7 @@ import pytest
 import redis
 from flask import Flask
 
-from app.assistant.events import EventLog
+from app.assistant.turns.events import EventLog
 from app.db import Database
 from bench.support.memory import resident
 from tests.assistant.chatting import (

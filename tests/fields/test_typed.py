@@ -9,7 +9,7 @@ import pytest
 from werkzeug.datastructures import MultiDict
 
 from app.fields.definitions import FormField, read_fields
-from app.fields.typed import mark_of, raw_of, read_seen, read_shape, shape_of
+from app.fields.form_data import mark_of, raw_of, read_seen, read_shape, shape_of
 from app.fields.values import ADDRESS_PARTS
 from tests.skills.forms.filling import EVERY_TYPE
 

@@ -10,7 +10,7 @@ import pytest
 from app.db import utc_now
 from app.fields.definitions import read_fields
 from app.fields.patterns import compile_pattern
-from app.fields.values import Person, Problem, Surroundings, read_value
+from app.fields.values import FieldContext, Person, Problem, read_value
 from tests.skills.forms.filling import EVERY_TYPE
 
 FIELDS = {each.type: each for each in read_fields(EVERY_TYPE)}
@@ -28,7 +28,7 @@ GIVEN = [
 
 @pytest.mark.parametrize(("type_", "raw"), GIVEN)
 def test_what_cannot_be_seen_is_none(type_: str, raw: Any) -> None:
-    around = Surroundings(utc_now(), ZoneInfo("UTC"))
+    around = FieldContext(utc_now(), ZoneInfo("UTC"))
     assert read_value(FIELDS[type_], raw, around) is None
 
 
@@ -37,7 +37,7 @@ def test_an_id_of_a_contact_that_is_a_book_is_not_looked_for() -> None:
     def find(_wanted: str) -> list[Person]:
         raise AssertionError("somebody looked for it")
 
-    around = Surroundings(utc_now(), ZoneInfo("UTC"), find_people=find)
+    around = FieldContext(utc_now(), ZoneInfo("UTC"), find_people=find)
     with pytest.raises(Problem):
         read_value(FIELDS["person"], {"name": "z", "contact_id": "ab c. " * 10_000}, around)
 

@@ -16,7 +16,8 @@ from flask import Flask
 from sqlalchemy import select, update
 from werkzeug.test import TestResponse
 
-from app import create_app, doctor
+from app import create_app
+from app.cli import doctor
 from app.config import Settings
 from app.db import Database, utc_now
 from app.files.clean_up import ORPHAN_DAYS, TEMPORARY_HOURS, clean_up_files
@@ -24,7 +25,7 @@ from app.files.models import StoredFile
 from app.files.rules import upload_rules
 from app.files.s3 import S3Storage
 from app.files.storage import make_storage, new_key, place_of, preview_of
-from app.health import Finding
+from app.observability.health import Finding
 from tests.bucket.fixtures import Bucket
 from tests.factories import CheckedClient, Member, sign_in
 from tests.factories.browser import HTMX

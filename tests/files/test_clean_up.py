@@ -84,7 +84,7 @@ def names(storage: DiskStorage) -> int:
 
 
 def test_the_jobs_process_does_it_every_hour() -> None:
-    from app.jobs import tasks
+    from app.jobs.tasks import tasks
 
     assert "clean_up_files" in tasks.tasks
     assert tasks.tasks["clean_up_files"].queueing_lock == "clean_up_files"

@@ -10,9 +10,9 @@ from typing import IO
 
 import pytest
 
-from app.files import examining
-from app.files.examining import examine
+from app.files import sandbox as examining
 from app.files.kinds import MIB, Unfit
+from app.files.sandbox import examine
 from app.files.spool import SpooledFile
 from tests.files import samples
 

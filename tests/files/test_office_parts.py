@@ -18,8 +18,8 @@ from openpyxl.workbook.defined_name import DefinedName
 from openpyxl.worksheet.datavalidation import DataValidation
 
 from app.files.documents import check_office
-from app.files.examining import examine
 from app.files.kinds import MIB, Unfit
+from app.files.sandbox import examine
 from tests.files import samples
 from tests.files.test_examining import spooled
 

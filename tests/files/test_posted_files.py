@@ -28,8 +28,8 @@ from app.files.models import StoredFile
 from app.files.posted_files import VOLUME
 from app.files.rules import upload_rules
 from app.files.spool import Spool
-from app.request_body import MOST_FILES
 from app.skills.expenses.models import Expense
+from app.web.request_body import MOST_FILES
 from tests.assistant.processes import wait_until
 from tests.factories import CheckedClient, Member, make_user, sign_in
 from tests.factories.browser import HTMX

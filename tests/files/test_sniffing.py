@@ -9,9 +9,9 @@ from io import BytesIO
 import pytest
 from PIL import Image
 
+from app.files.content_type import examine_content
 from app.files.images import LONGEST_SIDE, PREVIEW_SIDE
 from app.files.kinds import Unfit
-from app.files.sniffing import examine_content
 from tests.files import samples
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"

@@ -14,8 +14,8 @@ from uuid import UUID
 from pydantic import Field
 from sqlalchemy import make_url, text
 
-from app.assistant.registry import Skill
-from app.assistant.tool import Arguments, Draft, Receipt, ToolContext, ToolFailure, WriteTool
+from app.assistant.tools.registry import Skill
+from app.assistant.tools.tool import Arguments, Draft, Receipt, ToolContext, ToolFailure, WriteTool
 from app.db import Database, ScopedSession, new_id
 from app.errors import Conflict
 from app.skills import SKILLS

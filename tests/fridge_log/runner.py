@@ -1,8 +1,8 @@
-"""A runner whose house keeps a fridge log; started as app.assistant.runner is."""
+"""A runner whose house keeps a fridge log; started as app.assistant.turns.runner is."""
 
 from __future__ import annotations
 
-from app.assistant import runner
+from app.assistant.turns import runner
 from app.factory import build_app
 from tests.fridge_log import SKILLS_WITH_LOG
 

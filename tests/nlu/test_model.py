@@ -12,7 +12,7 @@ from app.errors import ConfigurationError
 from app.nlu import model as nlu
 from app.nlu.features import count_features, sound_of
 from app.nlu.model import ARTEFACT, CONTROLS, CRISIS, INTENTS, REPLY, digest, load_model
-from app.nlu.training import SENTENCES, Sentence, calibrate, learn, read_held_out
+from app.nlu.trainer import SENTENCES, Sentence, calibrate, learn, read_held_out
 
 
 def likeliest(text: str) -> str:

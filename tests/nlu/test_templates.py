@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.nlu.training import MOST_SAMPLES, UnreadableTemplate, sample_template
+from app.nlu.trainer import MOST_SAMPLES, UnreadableTemplate, sample_template
 
 
 def test_a_template_stands_for_sentences_with_its_slots_filled() -> None:

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.folding import words
-from app.retrieval.chunking import (
+from app.retrieval.chunks import (
     LONGEST_CHUNK,
     OVERLAP,
     chunk_markdown,
@@ -18,6 +17,7 @@ from app.retrieval.chunking import (
     plain_text,
     slug,
 )
+from app.text.normalize import words
 
 RECIPES = Path(__file__).resolve().parents[3] / "shared" / "data" / "recipes"
 

@@ -24,7 +24,7 @@ from app.assistant.providers.base import (
     ToolCall,
     Usage,
 )
-from app.assistant.providers.json_reading import (
+from app.assistant.providers.json_reader import (
     Call,
     Clarify,
     Reply,
@@ -32,8 +32,8 @@ from app.assistant.providers.json_reading import (
     WordsReader,
     read_reply,
 )
-from app.json_text import parse_json
-from app.plain_text import clean_text, clean_value
+from app.text.json_text import parse_json
+from app.text.plain_text import clean_text, clean_value
 
 TRIES = 2
 # Of one reply so many characters are read, thoughts included; a whole answer in escapes fits.

@@ -23,7 +23,7 @@ from app.assistant.providers.base import (
     ToolSpec,
     Usage,
 )
-from app.json_text import ObjectScanner, parse_json
+from app.text.json_text import ObjectScanner, parse_json
 
 # Text is given out in pieces of at most so many characters, so that whoever takes them can let
 # others go on between two of them.

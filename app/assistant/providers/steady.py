@@ -13,7 +13,7 @@ from contextlib import closing
 
 from app.assistant.providers.base import ModelEvent, ModelRequest, Provider, ProviderError
 from app.assistant.providers.breaker import Breaker
-from app.metrics import count_model_call
+from app.observability.metrics import count_model_call
 
 TRIES = 3
 FIRST_WAIT_SECONDS = 0.3

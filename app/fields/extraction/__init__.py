@@ -10,16 +10,15 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.fields.checking import check_values, shown_fields
 from app.fields.definitions import FormField
 from app.fields.extraction.answers import fill_answers
 from app.fields.extraction.boxes import fill_boxes
 from app.fields.extraction.details import fill_details
+from app.fields.extraction.extract import Found, Reading
 from app.fields.extraction.moments import fill_moments
 from app.fields.extraction.numbers import fill_numbers
 from app.fields.extraction.options import fill_options
 from app.fields.extraction.people import fill_people
-from app.fields.extraction.reading import Found, Reading
 from app.fields.extraction.sentence import Sentence
 from app.fields.extraction.texts import (
     account_of,
@@ -28,8 +27,9 @@ from app.fields.extraction.texts import (
     fill_machines,
     fill_names,
 )
-from app.fields.values import Surroundings
-from app.folding import fold
+from app.fields.validation import check_values, shown_fields
+from app.fields.values import FieldContext
+from app.text.normalize import fold
 
 __all__ = ["Found", "extract"]
 
@@ -51,7 +51,7 @@ _CORRECTION = re.compile(
 def extract(
     fields: Sequence[FormField],
     text: str,
-    around: Surroundings,
+    around: FieldContext,
     known: Mapping[str, Any] | None = None,
 ) -> list[Found]:
     """The values that a sentence says, in the order of the fields.
@@ -86,7 +86,7 @@ def _plain(raw: Any) -> str:
 
 
 def _shown(
-    fields: Sequence[FormField], raw: Mapping[str, Any], around: Surroundings
+    fields: Sequence[FormField], raw: Mapping[str, Any], around: FieldContext
 ) -> frozenset[str]:
     """The names of the fields that are there once these values are filled in."""
     values = check_values(fields, raw, around).values

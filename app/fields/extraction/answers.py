@@ -6,10 +6,10 @@ import re
 from typing import Any
 
 from app.fields.extraction.clock import read_hour
+from app.fields.extraction.extract import Reading, content_stems, cue_words, squeeze, stem
 from app.fields.extraction.lexicon import NUMBER_WORDS
 from app.fields.extraction.options import find_options
 from app.fields.extraction.people import find_people
-from app.fields.extraction.reading import Reading, content_stems, cue_words, squeeze, stem
 from app.fields.extraction.sentence import Sentence, Span
 from app.fields.numbers import parse_number
 

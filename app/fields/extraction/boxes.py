@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from app.fields.extraction.extract import Reading, content_stems
 from app.fields.extraction.lexicon import phrases_of
 from app.fields.extraction.options import NO, YES, is_yes_or_no
-from app.fields.extraction.reading import Reading, content_stems
 from app.fields.extraction.sentence import Span
 
 _CLAUSE = re.compile(r"(?:(?! (?:and|y|but|pero) )[^.;,!\n])+")

@@ -6,7 +6,7 @@ import re
 
 import phonenumbers
 
-from app.fields.extraction.reading import Reading
+from app.fields.extraction.extract import Reading
 from app.fields.extraction.sentence import Span
 
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")

@@ -11,8 +11,8 @@ from typing import Any
 import yaml
 
 from app.fields.definitions import Words
-from app.folding import fold
-from app.stop_words import STOP_WORDS
+from app.text.normalize import fold
+from app.text.stop_words import STOP_WORDS
 
 _FILE = Path(__file__).parent / "words.yaml"
 _APART = re.compile(r"\s+(?:or|o|u)\s+|\s*/\s*|\s*,\s*")

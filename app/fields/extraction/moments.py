@@ -9,9 +9,9 @@ from typing import Any
 
 from app.fields.extraction.calendar import Day, find_days
 from app.fields.extraction.clock import Ago, Clock, find_ago, find_times
-from app.fields.extraction.reading import Reading, cue_words, stem, stems
+from app.fields.extraction.extract import Reading, cue_words, stem, stems
 from app.fields.extraction.sentence import Span
-from app.folding import words
+from app.text.normalize import words
 
 TYPES = ("date", "time", "datetime")
 _SPANISH = re.compile(r"\b(?:el|la|los|las|se|de|en|fue|con|una?|por|que|del|al|ayer|hoy)\b")

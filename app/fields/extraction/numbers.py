@@ -6,11 +6,11 @@ import re
 from itertools import islice
 from typing import Any, NamedTuple
 
+from app.fields.extraction.extract import Reading, cue_words, label_words, stem
 from app.fields.extraction.lexicon import NUMBER_WORDS, lexicon, unit_words
-from app.fields.extraction.reading import Reading, cue_words, label_words, stem
 from app.fields.extraction.sentence import Span
 from app.fields.numbers import parse_number
-from app.folding import fold
+from app.text.normalize import fold
 
 # More numbers than that are a table, not a sentence.
 MOST_AMOUNTS = 60

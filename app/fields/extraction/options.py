@@ -7,8 +7,8 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from app.fields.definitions import Words
+from app.fields.extraction.extract import Reading
 from app.fields.extraction.lexicon import any_of, is_weak, phrases_of
-from app.fields.extraction.reading import Reading
 from app.fields.extraction.sentence import Span
 
 YES, NO = frozenset({"yes", "si"}), frozenset({"no"})

@@ -7,11 +7,11 @@ from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from app.fields.extraction.extract import Reading
 from app.fields.extraction.lexicon import lexicon
-from app.fields.extraction.reading import Reading
 from app.fields.extraction.sentence import Span
 from app.fields.values import Person, people_called
-from app.folding import fold, words
+from app.text.normalize import fold, words
 
 MOST_ASKED = 40
 _WORD = re.compile(r"[^\W\d_][\w'-]*")

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from app.folding import fold
-from app.plain_text import compose
+from app.text.normalize import fold
+from app.text.plain_text import compose
 
 _BREAK = re.compile(
     r"[;!?\n]|\.(?=\s|$)|,(?!\d)|\b(?:but|pero|sino|because|porque|which|who)\b", re.IGNORECASE

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from app.fields.extraction.extract import Reading, label_words, squeeze
 from app.fields.extraction.lexicon import lexicon
-from app.fields.extraction.reading import Reading, label_words, squeeze
 from app.fields.extraction.sentence import Span
-from app.folding import words
+from app.text.normalize import words
 
 _NAME = r"[A-ZÁÉÍÓÚÑ][\w'-]+(?:\s+(?:(?:de|del|la|las|los|van|von)\s+)*[A-ZÁÉÍÓÚÑ][\w'-]+){0,3}"
 _CALLED = re.compile(

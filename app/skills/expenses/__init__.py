@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.assistant.registry import Skill
-from app.skills.expenses import adding_views, editing_views, settings_views, views
-from app.skills.expenses.blueprint import blueprint
-from app.skills.expenses.chat_api import blueprint as chat_api
+from app.assistant.tools.registry import Skill
+from app.skills.expenses.nlu.hints import find_hints
 from app.skills.expenses.parts import ExpenseListPart
-from app.skills.expenses.tools import TOOLS
-from app.skills.expenses.wishes import find_wish
+from app.skills.expenses.tools.ledger_tools import TOOLS
+from app.skills.expenses.web import edit_views as editing_views
+from app.skills.expenses.web import list_views as views
+from app.skills.expenses.web import new_views as adding_views
+from app.skills.expenses.web import settings_views
+from app.skills.expenses.web.blueprint import blueprint
+from app.skills.expenses.web.chat_api import blueprint as chat_api
 
 # Importing them hangs their pages on the blueprint.
 __all__ = ["SKILL", "adding_views", "editing_views", "settings_views", "views"]
@@ -21,5 +24,5 @@ SKILL = Skill(
     parts=(ExpenseListPart,),
     blueprints=(blueprint, chat_api),
     prompts=Path(__file__).with_name("prompts.yaml"),
-    wishes={"expenses": find_wish},
+    readers={"expenses": find_hints},
 )

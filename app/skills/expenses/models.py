@@ -32,8 +32,8 @@ _KEPT = text("deleted_at IS NULL")
 class Expense(Base):
     """What somebody paid for the house. A deleted one stays for 30 days, for taking it back.
 
-    `category` is the slug of one of the group's (`app.skills.expenses.settings`). `version`
-    counts its changes, so that nobody writes over what they have not seen.
+    `category` is the slug of one of the group's (`app.skills.expenses.services.settings`).
+    `version` counts its changes, so that nobody writes over what they have not seen.
     """
 
     __tablename__ = "expenses"

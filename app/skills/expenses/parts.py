@@ -9,7 +9,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.assistant.parts import Part
+from app.assistant.tools.parts import Part
 
 
 class ListedExpense(BaseModel):

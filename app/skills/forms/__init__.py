@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.assistant.registry import Conversation, Skill
-from app.skills.forms import assistant_views, filling_views, submission_views, views
-from app.skills.forms.blueprint import blueprint
-from app.skills.forms.building.views import blueprint as builder
-from app.skills.forms.contact_views import blueprint as contacts
-from app.skills.forms.conversation import KIND, open_conversation, page_of_conversation
-from app.skills.forms.filling_tool import UpdateForm
-from app.skills.forms.handover_views import blueprint as handovers
-from app.skills.forms.hints import find_wish, offer_form
+from app.assistant.tools.registry import Conversation, Skill
+from app.skills.forms.builder.views import blueprint as builder
+from app.skills.forms.nlu import find_wish, offer_form
 from app.skills.forms.parts import FormCardPart, FormUpdatesPart
-from app.skills.forms.tools import SearchForms, read_navigation
+from app.skills.forms.tools.fill_tool import UpdateForm
+from app.skills.forms.tools.search_tools import SearchForms, read_navigation
+from app.skills.forms.web import assistant_views, submission_views
+from app.skills.forms.web import fill_views as filling_views
+from app.skills.forms.web import list_views as views
+from app.skills.forms.web.blueprint import blueprint
+from app.skills.forms.web.contact_views import blueprint as contacts
+from app.skills.forms.web.handover_views import blueprint as handovers
+from app.skills.forms.workflow.conversation import KIND, open_conversation, page_of_conversation
 
 # Importing them hangs their pages on the blueprint.
 __all__ = ["SKILL", "assistant_views", "filling_views", "submission_views", "views"]
@@ -26,8 +28,8 @@ SKILL = Skill(
     blueprints=(blueprint, handovers, builder, contacts),
     prompts=Path(__file__).with_name("prompts.yaml"),
     context={"forms": find_wish},
-    offers={"search_forms": offer_form},
+    suggestions={"search_forms": offer_form},
     blocks={"form_navigation": read_navigation},
-    open_work={"forms": views.open_work},
+    unfinished_work={"forms": views.unfinished_work},
     conversations={KIND: Conversation("forms", open_conversation, page_of_conversation)},
 )

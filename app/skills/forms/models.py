@@ -9,8 +9,8 @@ from sqlalchemy import CheckConstraint, Computed, ForeignKey, Index, UniqueConst
 from sqlalchemy.dialects.postgresql import ARRAY, TEXT, TSVECTOR
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.bilingual import in_language
 from app.db import Base, JsonList, JsonObject, new_id, utc_now
+from app.text.bilingual import in_language
 
 _TEXTS = "title_en, title_es, description_en, description_es"
 TEMPLATE_STATES = ("draft", "published", "archived")

@@ -7,8 +7,8 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.assistant.parts import Part
-from app.folding import split_marked
+from app.assistant.tools.parts import Part
+from app.text.normalize import split_marked
 
 # Below it the page and the reply ask the person to look at a value again.
 SURE = 0.7

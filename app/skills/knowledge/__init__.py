@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.assistant.registry import Skill
-from app.skills.knowledge.editing_views import blueprint as editing
-from app.skills.knowledge.import_jobs import TASKS
-from app.skills.knowledge.import_views import blueprint as imports
-from app.skills.knowledge.mentions import find_hints
-from app.skills.knowledge.menu_editing_views import blueprint as menu
+from app.assistant.tools.registry import Skill
+from app.skills.knowledge.nlu import find_hints
 from app.skills.knowledge.parts import ProductCardPart
-from app.skills.knowledge.tools import TOOLS
-from app.skills.knowledge.views import blueprint
+from app.skills.knowledge.services.import_jobs import TASKS
+from app.skills.knowledge.tools.search_tools import TOOLS
+from app.skills.knowledge.web.import_views import blueprint as imports
+from app.skills.knowledge.web.library_views import blueprint
+from app.skills.knowledge.web.menu_edit_views import blueprint as menu
+from app.skills.knowledge.web.section_edit_views import blueprint as editing
 
 SKILL = Skill(
     name="knowledge",

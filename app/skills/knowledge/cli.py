@@ -18,11 +18,8 @@ from app.accounts.models import Group
 from app.db import Scope, ScopedSession, owner_database
 from app.extensions import services
 from app.retrieval.vectors import embed_missing
-from app.skills.knowledge.import_writing import import_now
-from app.skills.knowledge.imports import list_chapters
 from app.skills.knowledge.models import PRODUCT_KINDS, SECTION_KINDS
-from app.skills.knowledge.planning import Planned
-from app.skills.knowledge.reading import (
+from app.skills.knowledge.readers import (
     Problem,
     ReadDocument,
     Reading,
@@ -31,6 +28,9 @@ from app.skills.knowledge.reading import (
     read_apart,
     read_file,
 )
+from app.skills.knowledge.services.import_plan import Planned
+from app.skills.knowledge.services.import_writer import import_now
+from app.skills.knowledge.services.imports import list_chapters
 
 EMBED_BATCH = 200
 MARKDOWN_ENDINGS = (".md", ".markdown")

@@ -10,8 +10,8 @@ from sqlalchemy import Computed, ForeignKey, Index, Numeric, UniqueConstraint
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TEXT
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.bilingual import in_language
 from app.db import Base, JsonList, JsonObject, new_id, utc_now
+from app.text.bilingual import in_language
 
 SECTION_KINDS = ("sop", "policy", "training", "recipe")
 PRODUCT_KINDS = ("dishes", "wines", "cocktails", "recipes", "beer_liquor")

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 from pydantic import ConfigDict, Field
 
-from app.assistant.parts import Part, Suggestion
+from app.assistant.tools.parts import Part, Suggestion
 
 
 class ProductCardPart(Part):

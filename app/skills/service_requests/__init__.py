@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.assistant.registry import Skill
-from app.skills.service_requests import queue_views, views
-from app.skills.service_requests.choosing_tools import GetForm, SuggestType
-from app.skills.service_requests.collecting_tools import (
+from app.assistant.tools.registry import Skill
+from app.skills.service_requests.nlu.hints import describe_state, find_hints
+from app.skills.service_requests.parts import PARTS
+from app.skills.service_requests.tools.answer_tools import (
     CancelRequest,
     EvaluateResolution,
     RecordAnswers,
     RequestFieldInput,
 )
-from app.skills.service_requests.consents import CONSENTS
-from app.skills.service_requests.going_on import pending_question
-from app.skills.service_requests.offering import offer_request, open_work
-from app.skills.service_requests.parts import PARTS
-from app.skills.service_requests.posting import STEPS
-from app.skills.service_requests.redrawing import redraw
-from app.skills.service_requests.settings_views import blueprint as settings
-from app.skills.service_requests.submit_tool import SubmitRequest
-from app.skills.service_requests.team_views import blueprint as teams
-from app.skills.service_requests.type_views import blueprint as types
-from app.skills.service_requests.wishes import find_wish, tell_standing
+from app.skills.service_requests.tools.submit_tool import SubmitRequest
+from app.skills.service_requests.tools.type_tools import GetForm, SuggestType
+from app.skills.service_requests.web import queue_views
+from app.skills.service_requests.web import request_views as views
+from app.skills.service_requests.web.settings_views import blueprint as settings
+from app.skills.service_requests.web.team_views import blueprint as teams
+from app.skills.service_requests.web.type_views import blueprint as types
+from app.skills.service_requests.workflow.consents import CONSENTS
+from app.skills.service_requests.workflow.refreshers import refresh_part
+from app.skills.service_requests.workflow.suggestions import suggest_request, unfinished_work
+from app.skills.service_requests.workflow.transitions import pending_question
+from app.skills.service_requests.workflow.widget_posts import STEPS
 
 # Importing them hangs their pages on the blueprint.
 __all__ = ["SKILL", "queue_views", "views"]
@@ -42,12 +43,12 @@ SKILL = Skill(
     parts=PARTS,
     blueprints=(views.blueprint, types, teams, settings),
     prompts=Path(__file__).with_name("prompts.yaml"),
-    wishes={"service_requests": find_wish},
-    standing={"service_requests": tell_standing},
+    readers={"service_requests": find_hints},
+    prompt_state={"service_requests": describe_state},
     steps=STEPS,
     consents=CONSENTS,
     questions={"service_requests": pending_question},
-    redraws={"type_selector": redraw, "field_widget": redraw},
-    offers={"suggest_service_request_type": offer_request},
-    open_work={"service_requests": open_work},
+    refreshers={"type_selector": refresh_part, "field_widget": refresh_part},
+    suggestions={"suggest_service_request_type": suggest_request},
+    unfinished_work={"service_requests": unfinished_work},
 )

@@ -8,8 +8,8 @@ from uuid import UUID
 from sqlalchemy import CheckConstraint, Computed, ForeignKey, Index, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.bilingual import in_language
 from app.db import Base, JsonList, JsonObject, new_id, utc_now
+from app.text.bilingual import in_language
 
 PRIORITIES = ("low", "normal", "high", "urgent")
 STATUSES = ("new", "in_progress", "waiting", "resolved", "closed")

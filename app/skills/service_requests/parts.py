@@ -7,10 +7,10 @@ from uuid import UUID, uuid4
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.assistant.parts import Part
+from app.assistant.tools.parts import Part
 from app.fields.calling_codes import CallingCode, calling_codes
 from app.fields.definitions import FormField, read_fields
-from app.skills.service_requests.definitions import REQUEST_FIELD_TYPES
+from app.skills.service_requests.services.definitions import REQUEST_FIELD_TYPES
 
 
 class Posting(Part):

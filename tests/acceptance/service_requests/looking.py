@@ -18,7 +18,7 @@ from app.skills.service_requests.models import (
     ServiceRequest,
     TeamMember,
 )
-from app.skills.service_requests.state import RequestState, next_step
+from app.skills.service_requests.workflow.state import RequestState, next_step
 from tests.acceptance.asking import Reply
 from tests.acceptance.service_requests.conversation import Conversation
 from tests.acceptance.service_requests.talking import Talk

@@ -13,21 +13,21 @@ from uuid import UUID
 from flask import Flask
 from sqlalchemy import delete, select
 
-from app.assistant.envelope import envelope
-from app.assistant.execute import ClaimedTurn, execute_turn
 from app.assistant.providers.choice import make_provider, make_standby
-from app.assistant.step_posts import accept_step
-from app.assistant.threads import accept_message, load_message
+from app.assistant.threads.step_posts import accept_step
+from app.assistant.threads.threads import accept_message, load_message
+from app.assistant.turns.envelope import envelope
+from app.assistant.turns.executor import ClaimedTurn, execute_turn
 from app.db import Scope, ScopedSession, new_id
 from app.extensions import services
 from app.files.models import StoredFile
 from app.files.uploads import store_upload
 from app.nlu.control import read_answer
-from app.skills.service_requests.catalog import load_form
-from app.skills.service_requests.definitions import RequestForm
-from app.skills.service_requests.drafting import load_state_at_head
 from app.skills.service_requests.models import RequestType
-from app.skills.service_requests.state import RequestState, next_step
+from app.skills.service_requests.services.definitions import RequestForm
+from app.skills.service_requests.services.type_catalog import load_form
+from app.skills.service_requests.workflow.draft import load_state_at_head
+from app.skills.service_requests.workflow.state import RequestState, next_step
 from tests.acceptance.asking import Reply
 from tests.acceptance.service_requests.conversation import Turn
 from tests.acceptance.service_requests.following import FollowingModel, Planned

@@ -12,8 +12,8 @@ from app.assistant.providers.base import ChatMessage, ModelRequest, ToolSpec
 from app.assistant.providers.builtin import BuiltinProvider
 from app.demo import load_demo
 from app.retrieval.embedder import WordLlamaEmbedder
-from app.skills.forms.tools import SearchForms
-from app.skills.knowledge.tools import TOOLS
+from app.skills.forms.tools.search_tools import SearchForms
+from app.skills.knowledge.tools.search_tools import TOOLS
 
 MakeRequest = Callable[..., ModelRequest]
 

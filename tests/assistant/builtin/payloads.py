@@ -11,7 +11,7 @@ import yaml
 
 from app.assistant.providers.base import ChatMessage, ModelRequest, ToolCall
 from app.demo import HERE
-from app.skills.knowledge.markdown_import import parse_markdown
+from app.skills.knowledge.services.markdown_import import parse_markdown
 
 DEMO = HERE / "alamo_prime"
 

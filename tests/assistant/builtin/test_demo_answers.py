@@ -21,13 +21,13 @@ from sqlalchemy import select
 from app.accounts.models import Group
 from app.assistant.providers.base import ChatMessage, ModelRequest
 from app.assistant.providers.builtin import BuiltinProvider
-from app.assistant.tool import CitationLedger, ToolContext
-from app.assistant.toolbox import Toolbox
-from app.assistant.turn import Text, run_turn
+from app.assistant.tools.tool import CitationLedger, ToolContext
+from app.assistant.tools.toolbox import Toolbox
+from app.assistant.turns.loop import Text, run_turn
 from app.db import Database, Scope
-from app.folding import fold
-from app.skills.knowledge.mentions import find_hints
-from app.skills.knowledge.tools import TOOLS
+from app.skills.knowledge.nlu import find_hints
+from app.skills.knowledge.tools.search_tools import TOOLS
+from app.text.normalize import fold
 
 HERE = Path(__file__).parent
 SAID, MADE_UP = 0.70, 0.20

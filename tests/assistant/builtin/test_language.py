@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.assistant.language import detect_language
+from app.assistant.turns.language import detect_language
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from app.assistant.providers.builtin.extract import extract_answer
 from app.assistant.providers.builtin.lines import to_markdown
-from app.assistant.providers.builtin.ranking import Passage
+from app.assistant.providers.builtin.scores import Passage
 from app.retrieval.embedder import WordLlamaEmbedder
 from tests.assistant.builtin.payloads import sections
 

@@ -16,8 +16,8 @@ from app.assistant.providers.builtin.phrases import (
     no_listed_allergen,
     not_written,
 )
-from app.assistant.providers.builtin.ranking import Passage
 from app.assistant.providers.builtin.records import Record, describe_records, read_record
+from app.assistant.providers.builtin.scores import Passage
 from app.retrieval.embedder import WordLlamaEmbedder
 from tests.assistant.builtin.payloads import products, sections
 

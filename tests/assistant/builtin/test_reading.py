@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from app.assistant.providers.base import ChatMessage
-from app.assistant.providers.builtin.reading import Reading, read_message, split_clauses
+from app.assistant.providers.builtin.reader import Reading, read_message, split_clauses
 from app.retrieval.embedder import WordLlamaEmbedder
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.assistant.providers.json_reading import (
+from app.assistant.providers.json_reader import (
     MOST_OBJECTS,
     Answer,
     Unreadable,

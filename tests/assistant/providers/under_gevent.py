@@ -19,8 +19,8 @@ import gevent
 from app.assistant.providers.base import ChatMessage, ModelRequest, ProviderError, TextDelta
 from app.assistant.providers.json_mode import JsonModeProvider
 from app.assistant.providers.openai import OpenAIProvider
-from app.assistant.tool import ToolResult
-from app.assistant.turn import run_turn
+from app.assistant.tools.tool import ToolResult
+from app.assistant.turns.loop import run_turn
 from app.config import Settings
 from tests.assistant.scripted import LookUp, toolbox
 

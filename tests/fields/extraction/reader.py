@@ -15,9 +15,9 @@ import yaml
 from app.demo import HERE as DEMO
 from app.fields.definitions import FormField
 from app.fields.extraction import Found, extract
-from app.fields.values import Person, Problem, Surroundings, read_value
-from app.folding import words
-from app.skills.forms.starters import read_starters
+from app.fields.values import FieldContext, Person, Problem, read_value
+from app.skills.forms.services.starters import read_starters
+from app.text.normalize import words
 
 SENTENCES = yaml.safe_load((Path(__file__).parent / "sentences.yaml").read_text("utf-8"))
 # Friday, 17:30 in Chicago.
@@ -45,15 +45,15 @@ def find_people(wanted: str) -> Sequence[Person]:
     return by_id or whole or found
 
 
-def surroundings(language: str = "en") -> Surroundings:
+def field_context(language: str = "en") -> FieldContext:
     zone = ZoneInfo("America/Chicago")
-    return Surroundings(NOW, zone, language=language, find_people=find_people)
+    return FieldContext(NOW, zone, language=language, find_people=find_people)
 
 
 def read(
     fields: Sequence[FormField], text: str, known: dict[str, Any] | None = None
 ) -> dict[str, Found]:
-    return {each.name: each for each in extract(fields, text, surroundings(), known)}
+    return {each.name: each for each in extract(fields, text, field_context(), known)}
 
 
 def values(
@@ -67,7 +67,7 @@ def values(
 
 def _value(field_: FormField, raw: Any) -> Any:
     try:
-        value = read_value(field_, raw, surroundings())
+        value = read_value(field_, raw, field_context())
     except Problem:
         value = raw
     return value["name"] if field_.type == "person" else value

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.fields.definitions import FormField, read_fields
-from app.skills.forms.starters import read_starters
+from app.skills.forms.services.starters import read_starters
 from tests.fields.extraction.reader import read, values
 
 INJURY, WRITE_UP = "employee-injury-report", "employee-write-up"

@@ -10,11 +10,11 @@ import pytest
 from flask import Flask
 from sqlalchemy import update
 
-from app.assistant.execute import ClaimedTurn, execute_turn
 from app.assistant.models import Message, Turn
 from app.assistant.providers.base import ProviderError
 from app.assistant.providers.builtin import BuiltinProvider
-from app.assistant.threads import ask_again, load_message
+from app.assistant.threads.threads import ask_again, load_message
+from app.assistant.turns.executor import ClaimedTurn, execute_turn
 from app.db import Database
 from app.extensions import Services
 from tests.assistant.answering import Answering

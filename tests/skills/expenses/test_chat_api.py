@@ -20,8 +20,8 @@ from app.assistant.providers.base import ProviderError
 from app.assistant.providers.builtin import BuiltinProvider
 from app.assistant.providers.json_mode import JsonModeProvider
 from app.db import Database, new_id, utc_now
-from app.idempotency import KeyedAnswer
-from app.skills.expenses.ledger import Filters, find_expenses
+from app.skills.expenses.services.expenses import Filters, find_expenses
+from app.web.idempotency import KeyedAnswer
 from tests.assistant.answering import Answering
 from tests.assistant.scripted import ScriptedProvider, call, say
 from tests.factories import Member, api_token, make_user
@@ -183,13 +183,13 @@ def test_a_change_and_a_deletion_are_told_in_their_own_fields(
 def test_the_gates_answer_begins_with_the_models_own_message_and_the_card_has_its_arguments(
     post: Post, answering: Answering
 ) -> None:
-    wish = {
+    command = {
         "type": "tool_call",
         "tool": "add_expense",
         "args": TAXI,
         "confirmationMessage": "Shall I put the taxi down?",
     }
-    answering.provider = JsonModeProvider(ScriptedProvider(say(json.dumps(wish))))
+    answering.provider = JsonModeProvider(ScriptedProvider(say(json.dumps(command))))
     body = post(message="taxi 12").get_json()
     # And then the product's own question, which is what a "yes" answers.
     own, asked = body["answer"].split("\n\n")

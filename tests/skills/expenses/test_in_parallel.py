@@ -24,13 +24,13 @@ from sqlalchemy import select, text
 
 from app.accounts.models import AuditEntry
 from app.assistant.models import Proposal
-from app.assistant.proposals import offer
-from app.assistant.tool import CitationLedger, ToolContext, ToolFailure, WriteTool
+from app.assistant.proposals.proposals import offer
+from app.assistant.tools.tool import CitationLedger, ToolContext, ToolFailure, WriteTool
 from app.config import Settings
 from app.db import Database
 from app.errors import ComandaError
 from app.skills.expenses.models import Expense, ExpenseMonth
-from app.skills.expenses.tools import AddExpense, DeleteExpense, UpdateExpense
+from app.skills.expenses.tools.ledger_tools import AddExpense, DeleteExpense, UpdateExpense
 from tests.assistant.processes import running
 from tests.factories import Member, api_token, make_thread, make_user
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from app.skills.expenses.reading.intended import read_intended
-from app.skills.expenses.reading.sentence import Surroundings
+from app.skills.expenses.nlu.known_intent import read_intended
+from app.skills.expenses.nlu.sentence import ReadingContext
 
 TODAY = date(2026, 11, 23)
 
 
 def read(tool: str, text: str, language: str = "en") -> Any:
-    return read_intended(tool, text, Surroundings(language, TODAY, (), "USD"))
+    return read_intended(tool, text, ReadingContext(language, TODAY, (), "USD"))
 
 
 @pytest.mark.parametrize(
@@ -37,9 +37,9 @@ def test_numbers_beside_things_are_what_was_paid(
 
 
 def test_what_is_missing_is_asked_for_and_nothing_is_made_up() -> None:
-    wish = read("add_expense", "bought napkins")
-    assert wish.missing == ("amount",)
-    assert "amount" not in wish.arguments
+    command = read("add_expense", "bought napkins")
+    assert command.missing == ("amount",)
+    assert "amount" not in command.arguments
     assert read("add_expense", "5 lb flour").arguments.get("amount") is None
 
 

@@ -13,7 +13,8 @@ from sqlalchemy.exc import IntegrityError, ProgrammingError
 
 from app.db import Database, ScopedSession, new_id, utc_now
 from app.errors import ComandaError, Conflict, Forbidden, InvalidInput, NotFound
-from app.skills.expenses.ledger import (
+from app.skills.expenses.models import Expense
+from app.skills.expenses.services.expenses import (
     Filters,
     Row,
     add_expenses,
@@ -28,8 +29,7 @@ from app.skills.expenses.ledger import (
     take_back_added,
     values_of,
 )
-from app.skills.expenses.models import Expense
-from app.skills.expenses.settings import load_ledger
+from app.skills.expenses.services.settings import load_ledger
 from tests.factories import Member
 from tests.factories.expenses import ledger_of, make_expense
 

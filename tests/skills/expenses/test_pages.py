@@ -11,7 +11,7 @@ import pytest
 from flask import Flask
 
 from app.db import Database, new_id
-from app.skills.expenses.ledger import PAGE
+from app.skills.expenses.services.expenses import PAGE
 from tests.factories import CheckedClient, Member, make_user, sign_in
 from tests.factories.expenses import ledger_of, make_expense
 from tests.skills.expenses.looking import HOME, audited, items, rows, typed

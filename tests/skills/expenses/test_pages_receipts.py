@@ -18,8 +18,8 @@ from app.db import Database, new_id
 from app.extensions import Services
 from app.files.models import StoredFile
 from app.files.rules import upload_rules
-from app.skills.expenses import receipt_reading
 from app.skills.expenses.models import Expense
+from app.skills.expenses.services import receipt_reader as receipt_reading
 from tests.factories import CheckedClient, Member, make_user, sign_in
 from tests.factories.expenses import make_expense
 from tests.files import samples

@@ -11,7 +11,7 @@ from flask import Flask
 
 from app.db import Database
 from app.errors import Conflict
-from app.skills.expenses.settings import Ledger, save_settings
+from app.skills.expenses.services.settings import Ledger, save_settings
 from tests.factories import CheckedClient, Member, Page, make_user, sign_in
 from tests.factories.expenses import ledger_of, make_expense
 from tests.html_checks import Element

@@ -12,7 +12,8 @@ import pytest
 from sqlalchemy import text
 
 from app.db import Database
-from app.skills.expenses import exporting, views
+from app.skills.expenses.services import export as exporting
+from app.skills.expenses.web import list_views as views
 from tests.factories import CheckedClient, Member
 from tests.factories.expenses import ledger_of, make_expense
 from tests.skills.expenses.looking import HOME

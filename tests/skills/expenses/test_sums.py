@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from app.db import Database
-from app.skills.expenses.ledger import (
+from app.skills.expenses.models import Expense
+from app.skills.expenses.services.expenses import (
     Filters,
     change_expense,
     conditions,
@@ -20,9 +21,8 @@ from app.skills.expenses.ledger import (
     restore_expense,
     visible,
 )
-from app.skills.expenses.models import Expense
-from app.skills.expenses.settings import load_ledger
-from app.skills.expenses.sums import sum_up
+from app.skills.expenses.services.settings import load_ledger
+from app.skills.expenses.services.sums import sum_up
 from tests.factories import Member, make_user
 from tests.factories.expenses import a_day, ledger_of, make_expense
 

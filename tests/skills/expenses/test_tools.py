@@ -14,15 +14,15 @@ from sqlalchemy import select, update
 
 from app.accounts.models import AuditEntry
 from app.assistant.models import Message, Proposal
-from app.assistant.proposals import confirm, undo
+from app.assistant.proposals.proposals import confirm, undo
 from app.config import Settings
 from app.db import Database, new_id
 from app.errors import Conflict, Forbidden
 from app.factory import build_app
 from app.skills import SKILLS
-from app.skills.expenses.ledger import Filters, find_expenses
 from app.skills.expenses.models import Expense
-from app.skills.expenses.times import read_time
+from app.skills.expenses.services.expenses import Filters, find_expenses
+from app.skills.expenses.services.times import read_time
 from tests.assistant.scripted import ScriptedProvider, call, say
 from tests.factories import Member, answer, ask, sign_in
 from tests.factories.expenses import a_day, ledger_of, make_expense

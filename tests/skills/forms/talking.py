@@ -12,13 +12,13 @@ from sqlalchemy import select
 
 from app.assistant.models import Message
 from app.assistant.providers.base import Provider
-from app.assistant.threads import ask_again
+from app.assistant.threads.threads import ask_again
 from app.db import Database, utc_now
 from app.extensions import Services
-from app.skills.forms.conversation import KIND
-from app.skills.forms.drafts import open_draft
 from app.skills.forms.models import FormDraft, FormTemplate
-from app.skills.forms.starters import add_starters
+from app.skills.forms.services.drafts import open_draft
+from app.skills.forms.services.starters import add_starters
+from app.skills.forms.workflow.conversation import KIND
 from tests.factories import Member, answer, ask
 from tests.factories.chat import TEST_RUNNER
 

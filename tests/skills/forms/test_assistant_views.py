@@ -11,13 +11,13 @@ from flask import Flask
 from sqlalchemy import select, update
 
 from app.accounts.models import Group
-from app.assistant.history import find_threads
 from app.assistant.models import Message, Prompt, Thread
-from app.assistant.threads import recent_threads
+from app.assistant.threads.history import find_threads
+from app.assistant.threads.threads import recent_threads
 from app.db import Database, new_id
 from app.extensions import Services
-from app.skills.forms.conversation import KIND
 from app.skills.forms.models import FormTemplate
+from app.skills.forms.workflow.conversation import KIND
 from tests.factories import CheckedClient, Member, ask, make_group, make_thread, make_user, sign_in
 from tests.skills.forms.filling import address_on, autosave, drafts_of, make_template, send
 from tests.skills.forms.talking import SAID

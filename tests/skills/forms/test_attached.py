@@ -9,7 +9,7 @@ import pytest
 
 from app.db import utc_now
 from app.fields.definitions import MIB, read_fields
-from app.fields.values import Attachment, Problem, Surroundings, read_value
+from app.fields.values import Attachment, FieldContext, Problem, read_value
 from tests.skills.forms.filling import field
 
 FILES = {
@@ -17,7 +17,7 @@ FILES = {
     "b": Attachment("b", "b.pdf", 3 * MIB, "application/pdf", "pdf"),
     "c": Attachment("c", "c.txt", 100, "text/plain", "text"),
 }
-AROUND = Surroundings(utc_now(), ZoneInfo("UTC"), find_file=FILES.get)
+AROUND = FieldContext(utc_now(), ZoneInfo("UTC"), find_file=FILES.get)
 
 
 def read(type_: str, raw: Any, **facts: Any) -> Any:

@@ -16,11 +16,11 @@ from werkzeug.datastructures import MultiDict
 
 from app.db import Database
 from app.errors import InvalidInput
-from app.fields.building.rows import load_row
 from app.fields.definitions import FIELD_TYPES, read_fields
-from app.skills.forms.building.pages import preview
-from app.skills.forms.building.saving import content_of
-from app.skills.forms.building.work import read_work
+from app.fields.editor.rows import load_row
+from app.skills.forms.builder.page_state import read_work
+from app.skills.forms.builder.presenters import preview
+from app.skills.forms.builder.templates import content_of
 from app.skills.forms.models import FormDraft, FormTemplate, FormTemplateVersion
 from tests.factories import CheckedClient, Member, Page, make_user, sign_in
 from tests.skills.forms.filling import (
@@ -321,7 +321,7 @@ def test_a_house_has_so_many_forms(
 ) -> None:  # fmt: skip
     make_template(owner, None)
     make_template(owner, admin.group_id, status="archived")
-    monkeypatch.setattr("app.skills.forms.building.saving.MOST_FORMS", 3)
+    monkeypatch.setattr("app.skills.forms.builder.templates.MOST_FORMS", 3)
     assert browser.post(f"{path_of(template)}/copy").location != path_of(template)
     refused = browser.post(f"{path_of(template)}/copy")
     assert refused.location == path_of(template)

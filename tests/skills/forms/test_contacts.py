@@ -9,7 +9,7 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.db import Database
-from app.files import examining
+from app.files import sandbox as examining
 from app.skills.forms.models import Contact
 from tests.factories import CheckedClient, Member, make_contact, make_user, sign_in
 from tests.skills.forms.filling import SHORT, make_template

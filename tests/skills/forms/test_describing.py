@@ -15,10 +15,10 @@ from app.db import Database
 from app.extensions import Services
 from app.factory import build_app
 from app.fields.definitions import RadioField, read_fields
-from app.skills.forms.building.drafting import draft_from_starters, find_starter
-from app.skills.forms.building.naming import fields_named_in
+from app.skills.forms.builder.field_names import fields_named_in
+from app.skills.forms.builder.sentence_drafts import draft_from_starters, find_starter
 from app.skills.forms.models import FormTemplate
-from app.skills.forms.starters import read_starters
+from app.skills.forms.services.starters import read_starters
 from tests.factories import CheckedClient, Member, make_user, sign_in
 from tests.model_server import Call, HttpError, ModelServer, Say, scenario
 

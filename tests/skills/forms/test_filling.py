@@ -14,10 +14,10 @@ from PIL import Image
 from sqlalchemy import Engine, event, update
 
 from app.db import Database
-from app.fields.typed import LONGEST_TYPED
-from app.skills.forms.contacts import find_people
-from app.skills.forms.drafts import MOST_OPEN, Change, change_fields, load_draft
+from app.fields.form_data import LONGEST_TYPED
 from app.skills.forms.models import FormDraft, FormTemplate, FormTemplateVersion
+from app.skills.forms.services.contact_names import find_people
+from app.skills.forms.services.drafts import MOST_OPEN, Change, change_fields, load_draft
 from tests.factories import CheckedClient, Member, make_contact, make_group, make_user, sign_in
 from tests.skills.forms.filling import (
     EVERY_TYPE,

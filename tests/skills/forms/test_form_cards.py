@@ -9,11 +9,11 @@ import pytest
 from flask import Flask
 from sqlalchemy import update
 
-from app.assistant.blocks import read_object
-from app.assistant.envelope import envelope
 from app.assistant.models import Message, Prompt
 from app.assistant.providers.base import TextDelta
 from app.assistant.providers.builtin import BuiltinProvider
+from app.assistant.turns.envelope import envelope
+from app.assistant.turns.json_blocks import read_object
 from app.db import Database
 from app.extensions import Services
 from tests.assistant.scripted import ScriptedProvider, call, say

@@ -14,9 +14,9 @@ from sqlalchemy import select, update
 from app.assistant.models import Message, Thread
 from app.db import Database, new_id, utc_now
 from app.extensions import Services
-from app.skills.forms.handover import own_words
-from app.skills.forms.hints import offer_form
 from app.skills.forms.models import FormDraft, FormHandover, FormTemplate
+from app.skills.forms.nlu import offer_form
+from app.skills.forms.services.handover import own_words
 from tests.assistant.scripted import ScriptedProvider
 from tests.assistant.scripted import say as answered
 from tests.factories import (

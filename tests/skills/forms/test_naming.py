@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.skills.forms.naming import (
+from app.skills.forms.services.title_match import (
     FormNames,
     fold_names,
     named_form,

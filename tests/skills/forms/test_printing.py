@@ -8,8 +8,8 @@ import pypdfium2
 import pytest
 from flask import Flask
 
-from app.skills.forms.printing import MOST_LINES, make_pdf
-from app.skills.forms.sheets import Line, Sheet
+from app.skills.forms.services.pdf import MOST_LINES, make_pdf
+from app.skills.forms.services.sheets import Line, Sheet
 
 
 def sheet_of(*texts: str) -> Sheet:

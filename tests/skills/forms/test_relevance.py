@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.skills.forms.relevance import FormText, is_clear, rank_forms
-from app.skills.forms.starters import read_starters
+from app.skills.forms.services.relevance import FormText, is_clear, rank_forms
+from app.skills.forms.services.starters import read_starters
 
 
 def texts() -> list[FormText]:

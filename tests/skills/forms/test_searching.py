@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from app.db import Database, Scope, new_id
-from app.skills.forms import search
-from app.skills.forms.search import FoundForm, find_by_slugs, search_forms
+from app.skills.forms.services import search
+from app.skills.forms.services.search import FoundForm, find_by_slugs, search_forms
 from tests.factories import Member, make_form, make_group, make_house_forms, make_user
 
 Search = Callable[..., list[FoundForm]]

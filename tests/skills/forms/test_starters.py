@@ -8,9 +8,9 @@ from sqlalchemy import func, select, text
 from app.db import Database
 from app.demo import HERE, load_forms
 from app.fields.definitions import FIELD_TYPES, Words, dump_fields, read_fields
-from app.skills.forms.contacts import find_people
 from app.skills.forms.models import Contact, FormTemplate
-from app.skills.forms.starters import Starter, add_starters, read_starters
+from app.skills.forms.services.contact_names import find_people
+from app.skills.forms.services.starters import Starter, add_starters, read_starters
 from tests.factories import make_group, make_user
 
 SEEDED = {

@@ -16,7 +16,7 @@ from sqlalchemy import func, update
 
 from app.db import Database, utc_now
 from app.skills.forms.models import FormSubmission, FormTemplate
-from app.skills.forms.submissions import PAGE
+from app.skills.forms.services.submissions import PAGE
 from tests.factories import CheckedClient, Member, Page, make_contact, make_user, sign_in
 from tests.skills.forms.filling import (
     EVERY_TYPE,

@@ -12,9 +12,15 @@ from sqlalchemy import func, select
 from app.accounts.models import AuditEntry
 from app.config import Settings
 from app.db import Database, app_database
-from app.skills.forms.drafts import Change, change_fields, load_draft, open_draft, read_filling
 from app.skills.forms.models import FormSubmission, FormTemplate
-from app.skills.forms.submitting import NotReady, submit_draft
+from app.skills.forms.services.drafts import (
+    Change,
+    change_fields,
+    load_draft,
+    open_draft,
+    read_filling,
+)
+from app.skills.forms.services.submit import NotReady, submit_draft
 from tests.factories import CheckedClient, Member, make_contact, make_group, make_user, sign_in
 from tests.skills.forms.filling import (
     HURT,

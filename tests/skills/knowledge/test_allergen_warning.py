@@ -11,10 +11,10 @@ from flask_babel import force_locale
 from sqlalchemy import event, select, update
 
 from app.accounts.choices import ALLERGENS as PROFILE_ALLERGENS
-from app.allergens import ALLERGENS
 from app.assistant.models import Message
 from app.db import Database
-from app.skills.knowledge.present import product_card
+from app.skills.knowledge.services.display import product_card
+from app.text.allergens import ALLERGENS
 from tests.factories import CheckedClient, Member, make_product, make_thread, make_user, sign_in
 from tests.html_checks import Element
 

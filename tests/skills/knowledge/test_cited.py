@@ -13,9 +13,9 @@ from app.assistant.models import Message, Thread
 from app.db import Database
 from app.retrieval.models import SearchDocument
 from app.skills.knowledge.models import ManualSection, Product
-from app.skills.knowledge.present import product_quote
-from app.skills.knowledge.reindexing import reindex_sections
-from app.skills.knowledge.revisions import keep, snapshot
+from app.skills.knowledge.services.display import product_quote
+from app.skills.knowledge.services.reindex import reindex_sections
+from app.skills.knowledge.services.revisions import keep, snapshot
 from tests.factories import (
     CheckedClient,
     Member,

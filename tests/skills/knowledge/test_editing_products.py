@@ -15,7 +15,7 @@ from app.errors import InvalidInput
 from app.retrieval.models import SearchDocument
 from app.retrieval.search import SearchRequest, search
 from app.skills.knowledge.models import PRODUCT_KINDS, LibraryRevision, Product
-from app.skills.knowledge.prices import parse_price
+from app.skills.knowledge.services.prices import parse_price
 from tests.factories import CheckedClient, Member, make_product, make_user, sign_in
 
 

@@ -16,8 +16,8 @@ from app.db import Database, new_id
 from app.retrieval.models import Embedding, SearchDocument
 from app.retrieval.search import SearchRequest, search
 from app.skills.knowledge.models import LibraryRevision, ManualSection
-from app.skills.knowledge.reindexing import index_entities
-from app.skills.knowledge.withdrawing import MOST_NAMED, PAGE
+from app.skills.knowledge.services.reindex import index_entities
+from app.skills.knowledge.services.withdrawal import MOST_NAMED, PAGE
 from tests.factories import (
     CheckedClient,
     Member,

@@ -10,12 +10,12 @@ from sqlalchemy import select, text, update
 from sqlalchemy.exc import OperationalError
 
 from app.db import Database, utc_now
-from app.skills.knowledge import import_files, import_jobs
-from app.skills.knowledge.import_jobs import TASKS
-from app.skills.knowledge.import_tidying import KEPT, LOST_AFTER
-from app.skills.knowledge.imports import apply_when_ready
 from app.skills.knowledge.models import LibraryImport, LibraryImportFile, ManualSection
-from app.skills.knowledge.revisions import snapshot
+from app.skills.knowledge.services import import_files, import_jobs
+from app.skills.knowledge.services.import_cleanup import KEPT, LOST_AFTER
+from app.skills.knowledge.services.import_jobs import TASKS
+from app.skills.knowledge.services.imports import apply_when_ready
+from app.skills.knowledge.services.revisions import snapshot
 from tests.factories import Member, make_user
 from tests.factories.imports import (
     apply_file,

@@ -16,8 +16,8 @@ from sqlalchemy import select
 
 from app.accounts.models import Group
 from app.db import Database
-from app.skills.knowledge.imports import list_imports, lock_group
 from app.skills.knowledge.models import LibraryImport, LibraryRevision, ManualSection, Product
+from app.skills.knowledge.services.imports import list_imports, lock_group
 from tests.factories import Member, make_group, make_user, sign_in
 from tests.factories.imports import undo_file
 

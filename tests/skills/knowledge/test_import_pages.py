@@ -12,10 +12,10 @@ from flask import Flask
 from sqlalchemy import Engine, event
 
 from app.db import Database, new_id
-from app.skills.knowledge import import_jobs
-from app.skills.knowledge.imports import apply_when_ready, load_import
 from app.skills.knowledge.models import LibraryImport
-from app.skills.knowledge.reading import LIMITS
+from app.skills.knowledge.readers import LIMITS
+from app.skills.knowledge.services import import_jobs
+from app.skills.knowledge.services.imports import apply_when_ready, load_import
 from tests.factories import CheckedClient, Member, make_section, make_user, sign_in
 from tests.factories.imports import (
     apply_file,

@@ -12,8 +12,8 @@ from sqlalchemy import func, select, text
 
 from app.config import Settings
 from app.db import Database, app_database, owner_database
-from app.skills.knowledge.imports import apply_when_ready, load_import, receive_file
 from app.skills.knowledge.models import LibraryImport, LibraryRevision, ManualSection
+from app.skills.knowledge.services.imports import apply_when_ready, load_import, receive_file
 from tests.assistant.processes import Processes, Program, wait_until
 from tests.factories import Member, make_user
 from tests.services import RunningServices, make_database
@@ -59,7 +59,7 @@ def member(own_settings: Settings) -> Member:
 
 def start_worker(processes: Processes) -> Program:
     environment = processes.environment(OPENAI_API_KEY="", OPENAI_BASE_URL="")
-    worker = processes.start("jobs", environment, "-m", "app.jobs")
+    worker = processes.start("jobs", environment, "-m", "app.jobs.tasks")
     worker.wait_for(lambda: "jobs ready" in worker.output)
     return worker
 

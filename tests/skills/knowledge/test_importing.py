@@ -14,12 +14,12 @@ from flask.testing import FlaskCliRunner
 from sqlalchemy import select, update
 
 from app.accounts.models import Group
-from app.allergens import ALLERGENS
 from app.db import Database
 from app.retrieval.models import SearchDocument
-from app.skills.knowledge.importing import import_documents, import_products
-from app.skills.knowledge.markdown_import import ImportReport, parse_markdown
 from app.skills.knowledge.models import PRODUCT_KINDS, ManualSection, Product
+from app.skills.knowledge.services.importer import import_documents, import_products
+from app.skills.knowledge.services.markdown_import import ImportReport, parse_markdown
+from app.text.allergens import ALLERGENS
 from tests.factories import make_group, make_product, make_section
 
 ENGLISH = """---

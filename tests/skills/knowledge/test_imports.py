@@ -14,21 +14,21 @@ from app.accounts.models import AuditEntry
 from app.db import Database
 from app.errors import Conflict, InvalidInput, NotFound, TooMany
 from app.retrieval.models import SearchDocument
-from app.skills.knowledge import import_jobs
-from app.skills.knowledge.import_jobs import TASKS
-from app.skills.knowledge.imports import (
+from app.skills.knowledge.models import (
+    LibraryImport,
+    LibraryImportFile,
+    LibraryRevision,
+    ManualSection,
+)
+from app.skills.knowledge.services import import_jobs
+from app.skills.knowledge.services.import_jobs import TASKS
+from app.skills.knowledge.services.imports import (
     apply_when_ready,
     cancel_import,
     choose_editions,
     load_import,
     receive_file,
     undo_import,
-)
-from app.skills.knowledge.models import (
-    LibraryImport,
-    LibraryImportFile,
-    LibraryRevision,
-    ManualSection,
 )
 from tests.factories import Member, embed_library, make_section, make_user
 from tests.factories.imports import (

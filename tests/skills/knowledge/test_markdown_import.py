@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.skills.knowledge.markdown_import import (
+from app.skills.knowledge.services.markdown_import import (
     ImportProblem,
     ParsedDocument,
     parse_markdown,

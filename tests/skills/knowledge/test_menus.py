@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 
 from app.db import Database
-from app.skills.knowledge.menus import PAGE, MenuFilter, read_filter
+from app.skills.knowledge.services.menus import PAGE, MenuFilter, read_filter
 from tests.factories import CheckedClient, Member, Page, make_product, make_user, sign_in
 
 
@@ -165,7 +165,7 @@ def test_a_filter_is_read_from_an_address() -> None:
         "dishes", text="flan", tags=("a",), without=("nuts",), up_to=Decimal("7.5")
     )
     assert wanted.avoided == ("tree_nut", "peanut")
-    # As whoever writes a price may type it (tests of app.skills.knowledge.prices).
+    # As whoever writes a price may type it (tests of app.skills.knowledge.services.prices).
     assert read_filter("wines", {"up_to": ["1,250"]}).up_to == Decimal(1250)
     for odd in ("NaN", "Infinity", "-1", "1e30"):
         assert read_filter("dishes", {"up_to": [odd]}).up_to is None

@@ -9,11 +9,11 @@ from flask import Flask
 from sqlalchemy import update
 
 from app.db import Database
-from app.markdown import render_house_text
-from app.skills.knowledge.anchors import anchor_blocks
-from app.skills.knowledge.manual_tree import BRANCH, find_place
 from app.skills.knowledge.models import ManualSection
-from app.skills.knowledge.revisions import keep, snapshot
+from app.skills.knowledge.services.anchors import anchor_blocks
+from app.skills.knowledge.services.manual_tree import BRANCH, find_place
+from app.skills.knowledge.services.revisions import keep, snapshot
+from app.text.markdown import render_house_text
 from tests.factories import CheckedClient, Member, make_product, make_section, make_user, sign_in
 from tests.factories.browser import HTMX
 

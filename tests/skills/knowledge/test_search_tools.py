@@ -13,15 +13,15 @@ from flask_babel import force_locale
 from pydantic import ValidationError
 from sqlalchemy import event, update
 
-from app.allergens import ALLERGENS, FAMILIES
-from app.assistant.tool import CitationLedger, ToolContext, ToolResult
+from app.assistant.tools.tool import CitationLedger, ToolContext, ToolResult
 from app.db import Database
 from app.extensions import Services
 from app.retrieval.embedder import EmbeddingUnavailable, WordLlamaEmbedder
 from app.retrieval.embedder import Vector as QueryVector
-from app.skills.knowledge.mentions import find_hints, find_mentions, fold_names
 from app.skills.knowledge.models import Product
-from app.skills.knowledge.tools import TOOLS, RecipeArguments, SearchArguments
+from app.skills.knowledge.nlu import find_hints, find_mentions, fold_names
+from app.skills.knowledge.tools.search_tools import TOOLS, RecipeArguments, SearchArguments
+from app.text.allergens import ALLERGENS, FAMILIES
 from tests.factories import Member, embed_library, make_product, make_section, make_user
 
 RECIPES: tuple[dict[str, Any], ...] = (

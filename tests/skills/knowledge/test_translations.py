@@ -10,8 +10,8 @@ from sqlalchemy import select, text
 
 from app.db import Database, new_id
 from app.skills.knowledge.models import ManualSection, Product
-from app.skills.knowledge.revisions import keep, snapshot
-from app.skills.knowledge.translations import PAGE, confirm_same, list_gaps
+from app.skills.knowledge.services.revisions import keep, snapshot
+from app.skills.knowledge.services.translations import PAGE, confirm_same, list_gaps
 from tests.factories import (
     CheckedClient,
     Member,

@@ -8,10 +8,10 @@ from sqlalchemy import select
 
 from app.accounts.models import AuditEntry
 from app.db import Database
-from app.differences import Change, compare, compare_within
 from app.retrieval.models import SearchDocument
 from app.skills.knowledge.models import LibraryRevision, ManualSection
-from app.skills.knowledge.revisions import keep, snapshot
+from app.skills.knowledge.services.revisions import keep, snapshot
+from app.text.diff import Change, compare, compare_within
 from tests.factories import CheckedClient, Member, make_section, make_user, sign_in
 
 PATH = "/library/manual/raw-chicken/versions"

@@ -10,23 +10,23 @@ from uuid import UUID
 from flask import Flask
 
 from app.assistant.models import Message, Thread
-from app.assistant.proposals import offer
-from app.assistant.steps import load_steps
-from app.assistant.tool import CitationLedger, ToolContext
+from app.assistant.proposals.proposals import offer
+from app.assistant.threads.steps import load_steps
+from app.assistant.tools.tool import CitationLedger, ToolContext
 from app.db import Database, new_id
 from app.files.models import StoredFile
-from app.skills.service_requests.arguments import SubmitArguments
-from app.skills.service_requests.definitions import (
+from app.skills.service_requests.models import RequestTeam, RequestType, TeamMember
+from app.skills.service_requests.services.definitions import (
     RequestForm,
     Words,
     main_fields,
     read_questions,
     read_request_fields,
 )
-from app.skills.service_requests.drafting import load_state_at_head
-from app.skills.service_requests.models import RequestTeam, RequestType, TeamMember
-from app.skills.service_requests.state import RequestState
-from app.skills.service_requests.submit_tool import SubmitRequest
+from app.skills.service_requests.tools.arguments import SubmitArguments
+from app.skills.service_requests.tools.submit_tool import SubmitRequest
+from app.skills.service_requests.workflow.draft import load_state_at_head
+from app.skills.service_requests.workflow.state import RequestState
 from tests.factories import Member, make_thread
 
 Step = dict[str, Any]

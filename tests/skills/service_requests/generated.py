@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from app.fields.values import Attachment, Surroundings
-from app.skills.service_requests.definitions import REQUEST_FIELD_TYPES, main_fields
+from app.fields.values import Attachment, FieldContext
+from app.skills.service_requests.services.definitions import REQUEST_FIELD_TYPES, main_fields
 from tests.skills.service_requests.building import field, options
 
 NOW = datetime(2026, 11, 22, 15, tzinfo=UTC)
@@ -20,7 +20,7 @@ FILES = {
     PHOTO: Attachment(PHOTO, "leak.jpg", 10, "image/jpeg", "image"),
     PAPER: Attachment(PAPER, "bill.pdf", 90 * 1024 * 1024, "application/pdf", "pdf"),
 }
-AROUND = Surroundings(NOW, ZoneInfo("America/Chicago"), find_file=FILES.get)
+AROUND = FieldContext(NOW, ZoneInfo("America/Chicago"), find_file=FILES.get)
 # What some field takes and another does not; what none does.
 TELLING: tuple[Any, ...] = (
     "a", "b", "low", "urgent", "true", "no", True, False, 1, 0, 7, "7", "38.5", "1e400", -3, 2.5,

@@ -11,7 +11,7 @@ import pytest
 from flask import Flask
 
 from app.db import Database, utc_now
-from app.skills.service_requests.analytics import Measured, first_month, measure
+from app.skills.service_requests.services.analytics import Measured, first_month, measure
 from tests.factories import CheckedClient, Member
 from tests.factories.service_requests import make_request, make_type
 

@@ -8,9 +8,9 @@ import pytest
 from flask import Flask
 from sqlalchemy import select, text
 
-from app.assistant.events import EventLog
 from app.assistant.models import Message, Thread
-from app.assistant.steps import load_steps
+from app.assistant.threads.steps import load_steps
+from app.assistant.turns.events import EventLog
 from app.db import Database, new_id, utc_now
 from app.extensions import Services
 from app.skills.service_requests.models import ServiceRequest

@@ -16,18 +16,18 @@ from sqlalchemy import func, select
 
 from app.db import Database, new_id
 from app.errors import ComandaError
-from app.fields.checking import check_form, shown_fields
+from app.fields.validation import check_form, shown_fields
 from app.fields.values import read_value
-from app.skills.service_requests.definitions import (
+from app.skills.service_requests.models import RequestCounter, ServiceRequest
+from app.skills.service_requests.services.definitions import (
     QUESTIONS_ASKED,
     RequestForm,
     read_request_fields,
 )
-from app.skills.service_requests.folding import read_state
-from app.skills.service_requests.models import RequestCounter, ServiceRequest
-from app.skills.service_requests.state import RequestState, next_step
-from app.skills.service_requests.submitting import file_request
-from app.skills.service_requests.surroundings import surroundings
+from app.skills.service_requests.services.field_context import field_context
+from app.skills.service_requests.services.submit import file_request
+from app.skills.service_requests.workflow.reducer import read_state
+from app.skills.service_requests.workflow.state import RequestState, next_step
 from tests.factories import Member
 from tests.skills.service_requests.building import form_of, make_type, start_talk
 from tests.skills.service_requests.generated import AROUND, forms, steps
@@ -126,7 +126,7 @@ def test_nothing_is_filed_that_lacks_a_field_or_holds_what_it_refuses(
                 for each in form
                 if str(each.field_id) in request.values
             }
-            around = surroundings(session, "en")
+            around = field_context(session, "en")
             checked = check_form([each.field for each in form], values, around)
             assert checked.problems == {}
             assert {**values, **checked.values} == values, "a hidden value was filed"

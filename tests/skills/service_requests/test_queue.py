@@ -10,7 +10,7 @@ from flask import Flask
 
 from app.db import Database, utc_now
 from app.skills.service_requests.models import ServiceRequest
-from app.skills.service_requests.queries import Filters, read_filters
+from app.skills.service_requests.services.queue import Filters, read_filters
 from tests.factories import CheckedClient, Member, make_user, sign_in
 from tests.factories.service_requests import make_request, make_team, make_type
 

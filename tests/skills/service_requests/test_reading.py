@@ -16,22 +16,16 @@ from flask_babel import force_locale, gettext
 
 from app.db import new_id
 from app.fields.definitions import Words
-from app.fields.values import Surroundings
-from app.skills.service_requests.catalog import TypeNode
-from app.skills.service_requests.definitions import (
-    RequestForm,
-    read_questions,
-    read_request_fields,
-)
-from app.skills.service_requests.reading.intent import (
+from app.fields.values import FieldContext
+from app.skills.service_requests.nlu.intent import (
     is_other_trouble,
     named_type,
     rank_types,
     wants_another,
     wants_request,
 )
-from app.skills.service_requests.reading.replies import cancels, is_question, read_want
-from app.skills.service_requests.reading.values import (
+from app.skills.service_requests.nlu.replies import cancels, is_question, read_want
+from app.skills.service_requests.nlu.values import (
     LONGEST_READ,
     first_words,
     is_correction,
@@ -39,11 +33,17 @@ from app.skills.service_requests.reading.values import (
     name_of_request,
     read_said,
 )
-from app.skills.service_requests.starters import Starter, fields_of, read_starters
-from app.skills.service_requests.state import RequestState, Told
+from app.skills.service_requests.services.definitions import (
+    RequestForm,
+    read_questions,
+    read_request_fields,
+)
+from app.skills.service_requests.services.starters import Starter, fields_of, read_starters
+from app.skills.service_requests.services.type_catalog import TypeNode
+from app.skills.service_requests.workflow.state import RequestState, Told
 
 NOW = datetime(2026, 11, 22, 18, 0, tzinfo=UTC)
-AROUND = Surroundings(NOW, ZoneInfo("America/Chicago"))
+AROUND = FieldContext(NOW, ZoneInfo("America/Chicago"))
 STARTERS = read_starters()
 SENTENCES = yaml.safe_load(Path(__file__).with_name("sentences.yaml").read_text("utf-8"))
 REQUESTS = [(said, slug) for slug, all_ in SENTENCES["requests"].items() for said in all_]
@@ -361,7 +361,7 @@ def test_what_stands_after_a_colon_is_told_and_not_asked() -> None:
 
 
 def test_degrees_without_a_scale_are_to_be_looked_at_in_spanish() -> None:
-    spanish = Surroundings(NOW, ZoneInfo("America/Chicago"), language="es")
+    spanish = FieldContext(NOW, ZoneInfo("America/Chicago"), language="es")
     found = read_said(
         state("refrigeration"),
         "la cámara fría no enfría, está a 12 grados desde la mañana",

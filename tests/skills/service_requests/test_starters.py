@@ -12,23 +12,23 @@ from sqlalchemy import select
 from app.db import Database
 from app.demo import HERE, load_requests
 from app.fields.definitions import Words
-from app.icons import SHAPES
-from app.skills.service_requests.catalog import load_form, load_tree, submittable
-from app.skills.service_requests.definitions import (
+from app.skills.service_requests.models import PRIORITIES, RequestTeam, RequestType, TeamMember
+from app.skills.service_requests.services.definitions import (
     PRIORITY,
     QUESTIONS_ASKED,
     REQUEST_FIELD_TYPES,
     TITLE,
     read_request_fields,
 )
-from app.skills.service_requests.models import PRIORITIES, RequestTeam, RequestType, TeamMember
-from app.skills.service_requests.starters import (
+from app.skills.service_requests.services.starters import (
     Starter,
     add_starters,
     fields_of,
     read_starters,
     read_teams,
 )
+from app.skills.service_requests.services.type_catalog import load_form, load_tree, submittable
+from app.web.icons import SHAPES
 from tests.factories import Member, make_group, make_user
 
 TYPES = [each for each in read_starters().values() if each.category]

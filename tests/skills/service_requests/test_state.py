@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from app.skills.service_requests.folding import read_state
-from app.skills.service_requests.state import RequestState, next_question, next_step
-from app.skills.service_requests.wording import USUAL_QUESTIONS
+from app.skills.service_requests.texts import USUAL_QUESTIONS
+from app.skills.service_requests.workflow.reducer import read_state
+from app.skills.service_requests.workflow.state import RequestState, next_question, next_step
 from tests.skills.service_requests.building import field, form_of, options
 from tests.skills.service_requests.generated import AROUND, GONE, PHOTO
 

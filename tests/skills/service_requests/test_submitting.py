@@ -16,8 +16,8 @@ from werkzeug.test import TestResponse
 
 from app.accounts.models import AuditEntry, User
 from app.assistant.models import Message, Proposal, Thread
-from app.assistant.proposals import hold_thread, set_aside
-from app.assistant.threads import accept_message, show_branch
+from app.assistant.proposals.proposals import lock_thread, set_aside
+from app.assistant.threads.threads import accept_message, show_branch
 from app.db import Database, new_id, utc_now
 from app.errors import Conflict
 from app.files.models import StoredFile
@@ -29,7 +29,7 @@ from app.skills.service_requests.models import (
     ServiceRequest,
     TeamMember,
 )
-from app.skills.service_requests.submitting import digest_of_state, file_request
+from app.skills.service_requests.services.submit import digest_of_state, file_request
 from tests.factories import CheckedClient, Member, make_user, sign_in
 from tests.skills.service_requests.building import (
     Talk,
@@ -442,7 +442,7 @@ def test_confirming_and_going_on_at_the_same_time_do_not_wait_for_each_other(
 
     def go_on() -> None:
         with database.transaction(talk.who.scope) as session:
-            hold_thread(session, talk.thread_id)
+            lock_thread(session, talk.thread_id)
             holds.set()
             # As long as it takes the other one to come as far as it can.
             session.execute(text("SELECT pg_sleep(0.5)"))

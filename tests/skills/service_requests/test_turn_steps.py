@@ -9,11 +9,11 @@ from typing import Any
 from flask import Flask
 from sqlalchemy import event
 
-from app.assistant.execute import ClaimedTurn, execute_turn
 from app.assistant.models import Message
-from app.assistant.proposals import confirm
+from app.assistant.proposals.proposals import confirm
 from app.assistant.providers.base import ModelEvent, ModelRequest, ProviderError, ToolCall
-from app.assistant.threads import load_message
+from app.assistant.threads.threads import load_message
+from app.assistant.turns.executor import ClaimedTurn, execute_turn
 from app.db import Database, ScopedSession
 from app.extensions import Services
 from app.skills.service_requests.models import RequestType

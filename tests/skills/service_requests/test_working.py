@@ -15,10 +15,10 @@ from sqlalchemy import select
 from app.accounts.models import AuditEntry, Membership
 from app.config import Settings
 from app.db import Database
-from app.mail import OutgoingMail
+from app.notifications.mail import OutgoingMail
 from app.notifications.models import Notification
 from app.skills.service_requests.models import STATUSES, ServiceRequest
-from app.skills.service_requests.working import TRANSITIONS, may_become
+from app.skills.service_requests.services.lifecycle import TRANSITIONS, may_become
 from tests.assistant.processes import running
 from tests.assistant.web_client import WebClient
 from tests.factories import CheckedClient, Member, make_user, sign_in

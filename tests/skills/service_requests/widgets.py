@@ -9,16 +9,16 @@ from sqlalchemy import func, select, update
 
 from app.assistant.models import Message
 from app.db import Database, new_id
-from app.skills.service_requests.catalog import load_tree
-from app.skills.service_requests.choosing_tools import _shown
-from app.skills.service_requests.definitions import (
+from app.skills.service_requests.models import RequestType
+from app.skills.service_requests.parts import FieldWidgetPart, TypeSelectorPart
+from app.skills.service_requests.services.definitions import (
     REQUEST_FIELD_TYPES,
     dump_request_fields,
     main_fields,
     read_request_fields,
 )
-from app.skills.service_requests.models import RequestType
-from app.skills.service_requests.parts import FieldWidgetPart, TypeSelectorPart
+from app.skills.service_requests.services.type_catalog import load_tree
+from app.skills.service_requests.tools.type_tools import _shown
 from tests.factories import Member, make_thread
 
 URGENCY = [

@@ -25,9 +25,9 @@ from app.assistant.providers.builtin.decide import Decision, decide, odds_of
 from app.assistant.providers.builtin.intent import IntentIndex, read_evidence
 from app.assistant.providers.builtin.lines import to_markdown
 from app.assistant.providers.builtin.nonsense import WordShapes
-from app.markdown import join_paragraphs
 from app.nlu.model import INTENTS, load_model
 from app.retrieval.embedder import WORDLLAMA, Embedder, WordLlamaEmbedder
+from app.text.markdown import join_paragraphs
 
 _WORDS_A_DELTA = 4
 _DELTA = re.compile(rf"(?:\s*\S+){{1,{_WORDS_A_DELTA}}}\s*")

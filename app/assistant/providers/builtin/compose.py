@@ -18,14 +18,14 @@ from app.assistant.providers.builtin.extract import (
 )
 from app.assistant.providers.builtin.intent import Evidence, read_evidence
 from app.assistant.providers.builtin.lines import Line
-from app.assistant.providers.builtin.ranking import Passage
-from app.assistant.providers.builtin.reading import read_message, split_clauses
+from app.assistant.providers.builtin.reader import read_message, split_clauses
 from app.assistant.providers.builtin.records import (
     describe_none,
     describe_records,
     names_one,
     read_record,
 )
+from app.assistant.providers.builtin.scores import Passage
 from app.assistant.providers.builtin.slots import make_query
 from app.assistant.providers.builtin.smalltalk import read_courtesy
 from app.assistant.providers.builtin.words import stems

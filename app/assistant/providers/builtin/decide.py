@@ -16,7 +16,7 @@ from typing import Any
 
 from app.assistant.providers.base import ModelRequest, ToolSpec
 from app.assistant.providers.builtin import phrases
-from app.assistant.providers.builtin.amending import amend
+from app.assistant.providers.builtin.corrections import amend
 from app.assistant.providers.builtin.intent import (
     LEAST,
     Evidence,
@@ -29,14 +29,14 @@ from app.assistant.providers.builtin.lexicon import (
 )
 from app.assistant.providers.builtin.nonsense import WordShapes
 from app.assistant.providers.builtin.questions import wants_without
-from app.assistant.providers.builtin.reading import Reading, read_message, split_clauses
+from app.assistant.providers.builtin.reader import Reading, read_message, split_clauses
 from app.assistant.providers.builtin.slots import fill_arguments
 from app.assistant.providers.builtin.smalltalk import Courtesy, read_courtesy
 from app.assistant.providers.builtin.words import content_words
-from app.folding import fold, words
 from app.nlu.emergency import call_for_help
 from app.nlu.model import OFF_TOPIC, SMALL_TALK, read_intents
 from app.retrieval.embedder import Embedder
+from app.text.normalize import fold, words
 
 MOST_CALLS = 2
 # A clause needs a tool of its own with this much certainty, less of it where it is a question

@@ -15,15 +15,15 @@ from app.assistant.providers.builtin.questions import (
     wants_list,
     wants_steps,
 )
-from app.assistant.providers.builtin.ranking import (
+from app.assistant.providers.builtin.scores import (
     Passage,
     Scored,
     score_pieces,
     unknown_share,
 )
 from app.assistant.providers.builtin.words import stems
-from app.folding import fold
 from app.retrieval.embedder import Embedder
+from app.text.normalize import fold
 
 MOST_SENTENCES = 4
 MOST_ITEMS = 8

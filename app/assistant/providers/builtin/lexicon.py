@@ -8,8 +8,8 @@ from typing import Any
 
 import yaml
 
-from app import allergens
-from app.folding import fold, words
+from app.text import allergens
+from app.text.normalize import fold, words
 
 # A phrase as its folded words, so that "what's up" and "What’s up?" are the same.
 Phrase = tuple[str, ...]

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 
 from app.assistant.providers.builtin.lexicon import FILLER_WORDS, SOFTENERS
 from app.assistant.providers.builtin.words import content_words
-from app.folding import words
+from app.text.normalize import words
 
 # With this share of letter triples that known words have too, it may be a word.
 _LIKE_A_WORD = 0.5

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from app.allergens import expand_families
 from app.assistant.providers.builtin.lexicon import (
     ALLERGENS,
     ASKING_WORDS,
@@ -17,7 +16,8 @@ from app.assistant.providers.builtin.lexicon import (
     QUESTION_WORDS,
     Phrase,
 )
-from app.folding import fold, words
+from app.text.allergens import expand_families
+from app.text.normalize import fold, words
 
 _HOW_TO = re.compile(
     r"\bhow (?:do|can|should|would|to|must|could)\b"

@@ -11,7 +11,6 @@ from typing import Any
 from flask_babel import get_locale
 from flask_babel import gettext as _
 
-from app.allergens import allergen_name, expand_families
 from app.assistant.providers.builtin import phrases
 from app.assistant.providers.builtin.lexicon import ATTRIBUTES, CONCEPTS, LISTED_AS
 from app.assistant.providers.builtin.lines import Line
@@ -29,8 +28,9 @@ from app.assistant.providers.builtin.questions import (
 )
 from app.assistant.providers.builtin.slots import make_query
 from app.assistant.providers.builtin.words import content_words, stems
-from app.folding import fold, words
 from app.retrieval.sentences import split_sentences
+from app.text.allergens import allergen_name, expand_families
+from app.text.normalize import fold, words
 
 # The cards under a reply show the rest.
 MOST_RECORDS = 3

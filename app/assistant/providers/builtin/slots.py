@@ -20,7 +20,7 @@ from app.assistant.providers.builtin.questions import (
     without_allergens,
 )
 from app.assistant.providers.builtin.words import content_words
-from app.folding import fold, words
+from app.text.normalize import fold, words
 
 _LONGEST_QUERY = 200
 # What is searched for where all that was said is what it must not have.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from app.assistant.providers.builtin.lexicon import SMALL_TALK, SOFTENERS
-from app.folding import words
+from app.text.normalize import words
 
 _WORD = re.compile(r"[^\W_]+")
 _MARK = re.compile(r"\s*[,.;:!?…\n-]")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from app.assistant.providers.builtin.lexicon import FILLER_WORDS, SAME
-from app.folding import words
+from app.text.normalize import words
 
 # Without plural endings, which go before. The longest first: "iendo" is tried before "o".
 _ENDINGS = tuple(

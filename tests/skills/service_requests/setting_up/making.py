@@ -8,8 +8,8 @@ from uuid import UUID
 from sqlalchemy import select
 
 from app.db import Database, new_id
-from app.skills.service_requests.definitions import main_fields
 from app.skills.service_requests.models import RequestTeam, RequestType, RequestTypeVersion
+from app.skills.service_requests.services.definitions import main_fields
 from tests.factories import CheckedClient, Page
 from tests.skills.forms.filling import sent_by
 

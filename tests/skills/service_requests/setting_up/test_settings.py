@@ -10,7 +10,11 @@ from flask import Flask
 from app.db import Database
 from app.errors import Forbidden
 from app.skills.service_requests.models import RequestSettings
-from app.skills.service_requests.settings import StaleSettings, load_settings_of, save_settings
+from app.skills.service_requests.services.settings import (
+    StaleSettings,
+    load_settings_of,
+    save_settings,
+)
 from tests.factories import CheckedClient, Member, make_user, sign_in
 
 SETTINGS = "/admin/requests/settings/"

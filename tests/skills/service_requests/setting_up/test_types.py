@@ -9,10 +9,15 @@ from flask import Flask
 
 from app.db import Database, new_id
 from app.errors import InvalidInput
-from app.skills.service_requests.catalog import DEEPEST, load_form, load_tree, submittable
 from app.skills.service_requests.models import RequestType
-from app.skills.service_requests.placing import along, grow
-from app.skills.service_requests.types import kept_content, save_type
+from app.skills.service_requests.services.type_catalog import (
+    DEEPEST,
+    load_form,
+    load_tree,
+    submittable,
+)
+from app.skills.service_requests.services.type_tree import along, grow
+from app.skills.service_requests.services.types import kept_content, save_type
 from tests.factories import CheckedClient, Member, make_user, sign_in
 from tests.skills.service_requests.setting_up.making import (
     HOME,

@@ -8,15 +8,15 @@ from uuid import UUID
 import pytest
 
 from app.db import Database
-from app.skills.service_requests.catalog import load_form
-from app.skills.service_requests.definitions import (
+from app.skills.service_requests.models import RequestType, RequestTypeVersion
+from app.skills.service_requests.services.definitions import (
     REQUEST_FIELD_TYPES,
     read_questions,
     read_request_fields,
 )
-from app.skills.service_requests.models import RequestType, RequestTypeVersion
-from app.skills.service_requests.starters import add_starters
-from app.skills.service_requests.types import kept_content
+from app.skills.service_requests.services.starters import add_starters
+from app.skills.service_requests.services.type_catalog import load_form
+from app.skills.service_requests.services.types import kept_content
 from tests.factories import CheckedClient, Member, make_user
 from tests.skills.service_requests.setting_up.making import (
     OPTIONS,

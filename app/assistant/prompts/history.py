@@ -1,0 +1,150 @@
+"""What a prompt row was before, what it was seeded as, and going back to either."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import select
+
+from app.accounts.audit import record
+from app.assistant.models import Prompt, PromptRevision
+from app.assistant.prompts.editor import Texts, keep, load_prompt, texts_of
+from app.assistant.prompts.system_prompt import PromptRow, seeds_of
+from app.assistant.tools.registry import Registry
+from app.db import ScopedSession
+from app.errors import Conflict, NotFound
+
+# More than anybody reads; the oldest stay in the table.
+MOST_SHOWN = 100
+
+
+@dataclass(frozen=True)
+class Version:
+    """A row as somebody left it; `number` is 0 for how it was seeded."""
+
+    number: int
+    texts: Texts
+    is_active: bool
+    sort_order: int
+    author_id: UUID | None
+    at: datetime | None
+
+
+@dataclass(frozen=True)
+class Step:
+    """A version and the one before it, if that is known; what changed is the difference."""
+
+    after: Version
+    before: Version | None
+
+
+def list_steps(session: ScopedSession, row: Prompt) -> list[Step]:
+    """A row's versions, the present one first, each with the one before it."""
+    kept = session.scalars(
+        select(PromptRevision)
+        .where(
+            PromptRevision.prompt_id == row.id, PromptRevision.group_id == session.scope.group_id
+        )
+        .order_by(PromptRevision.version.desc())
+        .limit(MOST_SHOWN)
+    ).all()
+    versions = [_present(row), *(_kept(each) for each in kept)]
+    return [Step(*pair) for pair in zip(versions, [*versions[1:], None], strict=True)]
+
+
+def _present(row: Prompt) -> Version:
+    return Version(
+        row.version, texts_of(row), row.is_active, row.sort_order, row.edited_by, row.updated_at
+    )
+
+
+def _kept(row: PromptRevision) -> Version:
+    return Version(
+        row.version, texts_of(row), row.is_active, row.sort_order, row.author_id, row.created_at
+    )
+
+
+def restore(session: ScopedSession, prompt_id: UUID, number: int, opened: int) -> Prompt:
+    """Give a row the texts of an earlier version; that is a new version like any other.
+
+    Raises:
+        NotFound: the row or the version is not there.
+        Conflict: somebody changed the row since the version `opened`.
+    """
+    row = load_prompt(session, prompt_id, lock=True)
+    kept = session.scalar(
+        select(PromptRevision).where(
+            PromptRevision.prompt_id == row.id,
+            PromptRevision.group_id == session.scope.group_id,
+            PromptRevision.version == number,
+        )
+    )
+    if kept is None:
+        raise NotFound("This version does not exist.")
+    _replace(session, row, texts_of(kept), opened, f"{row.slug} to version {number}")
+    session.commit()
+    return row
+
+
+def _replace(session: ScopedSession, row: Prompt, texts: Texts, opened: int, what: str) -> None:
+    if row.version != opened:
+        raise Conflict("Somebody changed this row meanwhile. Here it is as it is now; try again.")
+    if texts_of(row) != texts:
+        keep(session, row)
+        row.prompt_en, row.prompt_es = texts
+        record(session, "prompt_restored", what)
+
+
+def seed_of(registry: Registry, row: Prompt) -> PromptRow | None:
+    """How the row comes with this release; None for one that the house added itself."""
+    return seeds_of(registry).get(row.slug)
+
+
+def seed_texts(seed: PromptRow) -> Texts:
+    return Texts(seed.prompt_en, seed.prompt_es)
+
+
+def offered_seed(registry: Registry, row: Prompt) -> PromptRow | None:
+    """A seed that is new since the house edited the row and last looked; None without one."""
+    seed = seed_of(registry, row)
+    is_news = seed is not None and row.seed_digest not in (None, seed.seed_digest)
+    return seed if seed and is_news and seed_texts(seed) != texts_of(row) else None
+
+
+def take_seed(session: ScopedSession, registry: Registry, prompt_id: UUID, opened: int) -> Prompt:
+    """Go back to the row as it comes with this release.
+
+    Raises:
+        NotFound: it does not come with it.
+        Conflict: somebody changed the row since the version `opened`.
+    """
+    row, seed = _with_seed(session, registry, prompt_id)
+    _replace(session, row, seed_texts(seed), opened, f"{row.slug} as seeded")
+    row.seed_digest = seed.seed_digest
+    session.commit()
+    return row
+
+
+def decline_seed(session: ScopedSession, registry: Registry, prompt_id: UUID) -> Prompt:
+    """Keep the house's text and do not offer this seed again.
+
+    Raises:
+        NotFound
+    """
+    row, seed = _with_seed(session, registry, prompt_id)
+    row.seed_digest = seed.seed_digest
+    record(session, "prompt_seed_declined", row.slug)
+    session.commit()
+    return row
+
+
+def _with_seed(
+    session: ScopedSession, registry: Registry, prompt_id: UUID
+) -> tuple[Prompt, PromptRow]:
+    row = load_prompt(session, prompt_id, lock=True)
+    seed = seed_of(registry, row)
+    if seed is None:
+        raise NotFound("This row is the house's own; it did not come with the assistant.")
+    return row, seed

@@ -1,0 +1,178 @@
+"""What a person's words consent to: what a finished reply had shown them before they wrote.
+
+A model may call any tool in any order, and so may whoever has put instructions into a text that
+it reads. What a tool writes at once, or settles in a conversation because somebody said so, is
+therefore checked here against the message and what came before it, and against nothing else: no
+result of the turn that answers the message is ever part of what the message consents to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import select
+
+from app.assistant.models import Message, Turn, own
+from app.assistant.threads.steps import Step, StepLoader
+from app.assistant.tools.parts import Part
+from app.db import ScopedSession
+from app.errors import Conflict
+from app.nlu.control import Answer, last_line, read_answer
+
+# Of a reply in these states its person has seen the words that are stored.
+_SEEN = ("complete", "stopped", "interrupted")
+
+
+@dataclass(frozen=True)
+class Heard:
+    """A message, and what its person had before them when they wrote it.
+
+    `asked` names what the reply that the message follows has asked in the product's own words, as
+    its last words; no model writes it. `shown` is the text of that reply, which a model may have
+    written. Both are empty where there is none, where it had not ended by then, and where somebody
+    else has written since. `before` are the steps of the conversation up to the message, oldest
+    first; `step` is the one that the message itself is, if it was posted by a widget.
+    """
+
+    words: str
+    language: str
+    asked: str = ""
+    shown: str = ""
+    before: Sequence[Step] = ()
+    step: Step | None = None
+
+    @property
+    def answer(self) -> Answer | None:
+        """Whether the whole message is a plain yes or no to what was shown."""
+        return read_answer(self.words, self.question)
+
+    @property
+    def question(self) -> str:
+        """The last line of what was shown."""
+        return last_line(self.shown)
+
+    def agrees_to(self, about: str) -> bool:
+        """Whether the message is a plain yes to the question of this name."""
+        return self.answer == "yes" and self.asked == about
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question in the product's own words, with which a reply ends; `about` names it.
+
+    The name says all that a yes would consent to: of what is written or settled, a digest. Where
+    that is no card, `words` and `parts` are what must stand before the question, drawn from the
+    same state as the digest: a reply that ends in the question has them, whatever a model did.
+    """
+
+    text: str
+    about: str
+    words: str = ""
+    parts: tuple[Part, ...] = ()
+
+
+def about_proposal(proposal_id: UUID) -> str:
+    """The name of the question whether a proposal shall be carried out."""
+    return f"proposal {proposal_id}"
+
+
+# Checks a step that a tool wants to take because its person said so.
+# Raises ToolFailure: what was heard does not consent to it.
+StepConsent = Callable[[ScopedSession, Step, Heard], None]
+
+
+# The message that is being answered, with what its person was shown before; loaded when asked.
+Hear = Callable[[ScopedSession], Heard]
+
+
+def hearing_of(question: Message, load_before: StepLoader) -> Hear:
+    """How a turn asks what it has heard: loaded once, because nothing of it changes any more.
+
+    `load_before` loads the steps up to the message, without its own.
+    """
+    known: list[Heard] = []
+
+    def hear(session: ScopedSession) -> Heard:
+        if not known:
+            known.append(_load_heard(session, question, load_before(session)))
+        return known[0]
+
+    return hear
+
+
+def load_asked(session: ScopedSession, question: Message) -> str:
+    """What the reply before a message asked in the product's own words; "" where nothing."""
+    return _seen_before(session, question)[0]
+
+
+def load_question(session: ScopedSession, question: Message) -> tuple[str, str]:
+    """The same, and the words in which it was asked."""
+    asked, shown = _seen_before(session, question)
+    return asked, last_line(shown) if asked else ""
+
+
+def _load_heard(session: ScopedSession, question: Message, before: Sequence[Step]) -> Heard:
+    asked, shown = _seen_before(session, question)
+    return Heard(
+        question.content, question.language, asked, shown, tuple(before), question.internal_content
+    )
+
+
+def had_ended(session: ScopedSession, reply_id: UUID, moment: datetime) -> bool:
+    """Whether a reply was whole, and thereby delivered, by then."""
+    ended = select(Turn.id).where(
+        Turn.reply_message_id == reply_id, Turn.finished_at <= moment, *own(session, Turn)
+    )
+    return session.scalar(ended.limit(1)) is not None
+
+
+def _seen_before(session: ScopedSession, question: Message) -> tuple[str, str]:
+    """What the reply before a message asked, and its text."""
+    if question.parent_id is None:
+        return "", ""
+    reply = session.execute(
+        select(Message.content, Message.asked, Message.status, Message.role).where(
+            Message.id == question.parent_id, *own(session, Message)
+        )
+    ).one_or_none()
+    # What a colleague wrote into the conversation since is no question of the assistant's.
+    if reply is None or reply.role != "assistant" or reply.status not in _SEEN:
+        return "", ""
+    if not had_ended(session, question.parent_id, question.created_at):
+        return "", ""
+    return reply.asked or "", reply.content
+
+
+def check_steps(
+    session: ScopedSession,
+    rules: Mapping[str, StepConsent | None],
+    heard: Heard,
+    taken: Sequence[Step],
+    steps: Sequence[Mapping[str, Any]],
+) -> None:
+    """Check the steps that a tool wants to add to those that its reply has `taken`.
+
+    `rules` are those of all skills, by type of step; None for steps that need nobody's word. A
+    message counts once: it answers no two questions.
+
+    Raises:
+        ToolFailure: the person has not consented to one of them.
+        Conflict: one of them was taken in this reply already.
+        LookupError: no skill says what one of them needs.
+    """
+    used = {str(step.get("type")) for step in taken}
+    for step in steps:
+        kind = str(step.get("type"))
+        rule = rules[kind]
+        if rule is None:
+            continue
+        if kind in used:
+            raise Conflict(
+                "One message answers one question. Answer the next one once it is asked."
+            )
+        rule(session, step, heard)
+        used.add(kind)

@@ -1,0 +1,298 @@
+"""Where a turn meets the thread's proposal: a plain yes or no decides it, other words close it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import structlog
+from flask_babel import gettext as _
+from sqlalchemy import ColumnElement, Select, select
+
+from app.assistant.models import Message, Proposal, own
+from app.assistant.proposals.consent import (
+    Hear,
+    about_proposal,
+    check_steps,
+    had_ended,
+    load_question,
+)
+from app.assistant.proposals.proposals import (
+    confirm,
+    decided_by,
+    decline,
+    latest_proposal,
+    lock_thread,
+    offer,
+    pending_of,
+    proposal_part,
+    receipt_of,
+    receipt_part,
+    set_aside,
+    state_at,
+)
+from app.assistant.threads.branches import IN_SIGHT, leads_to
+from app.assistant.threads.steps import keep_steps, load_taken
+from app.assistant.tools.parts import Part
+from app.assistant.tools.registry import Registry
+from app.assistant.tools.tool import Draft, Offered, Texts, WriteTool
+from app.assistant.turns.loop import Finished
+from app.assistant.turns.writer import ReplyWriter
+from app.db import ScopedSession, utc_now
+from app.errors import ComandaError, Conflict
+from app.nlu.control import Answer, may_agree, may_be_answer, read_answer
+from app.nlu.emergency import read_emergency
+from app.text.bilingual import in_both
+from app.text.markdown import join_paragraphs
+
+# Tells pages to look at the cards that still offer something.
+CHANGED = "proposals"
+NO_MODEL = Finished((), 0, 0, 0)
+log = structlog.get_logger()
+
+
+def offer_in(
+    writer: ReplyWriter, registry: Registry, hear: Hear, tool: WriteTool, draft: Draft
+) -> Offered:
+    """Store a draft as the proposal of the reply that is being written, or do it at once.
+
+    What the reply had proposed before with the same tool becomes part of it, where the tool
+    can join the two.
+    """
+    claim = writer.claim
+    with writer.transaction() as session:
+        # The thread before the turn, as whoever changes a message takes them: else each could
+        # wait for the other.
+        lock_thread(session, claim.thread_id)
+        writer.lock_turn(session)
+        before = pending_of(session, claim.reply_id)
+        if before is not None and before.tool == tool.name:
+            arguments = tool.arguments.model_validate(before.arguments)
+            draft = tool.join(session, arguments, draft) or draft
+        if draft.at_once and not _may_be_done_at_once(session, claim.reply_id, hear, tool, draft):
+            draft = replace(draft, at_once=False)
+        proposal = offer(session, tool, draft, thread_id=claim.thread_id, message_id=claim.reply_id)
+        card: Part = proposal_part(proposal)
+        if draft.at_once:
+            card = receipt_part(confirm(session, registry, proposal.id))
+    writer.publish(CHANGED, {})
+    return Offered(card, draft, draft.asks or ask_whether_to_do_it())
+
+
+def ask_whether_to_do_it() -> Texts:
+    """The question of a proposal that has none of its own."""
+    return in_both(lambda _language: _("Shall I do this?"))
+
+
+def _may_be_done_at_once(
+    session: ScopedSession, reply_id: UUID, hear: Hear, tool: WriteTool, draft: Draft
+) -> bool:
+    """Whether the message itself was the word for this write, and has let nothing be done yet."""
+    if not tool.is_consented(session, draft.arguments, hear(session)):
+        return False
+    # Neither a second call nor the same question asked again writes twice unseen.
+    return not _is_done_for(session, reply_id)
+
+
+def take_steps(
+    writer: ReplyWriter, registry: Registry, hear: Hear, steps: Sequence[Mapping[str, Any]]
+) -> None:
+    """Keep steps with the reply that is being written; pages look at their cards again.
+
+    Raises:
+        ToolFailure, Conflict: their person has not consented to one of them; none is kept.
+    """
+    claim = writer.claim
+    with writer.transaction() as session:
+        lock_thread(session, claim.thread_id)
+        writer.lock_turn(session)
+        taken = load_taken(session, claim.reply_id)
+        check_steps(session, registry.consents, hear(session), taken, steps)
+        keep_steps(session, claim.reply_id, steps)
+    writer.publish(CHANGED, {})
+
+
+def decide_in_words(writer: ReplyWriter, registry: Registry, question: Message) -> Finished | None:
+    """Let a plain yes or no decide the pending proposal; None where there is nothing to decide.
+
+    A turn that is run again (its runner died, somebody pressed Retry) finds what its
+    question has decided, and tells it again without doing it again.
+    """
+    # What somebody posts with a widget answers that widget and nothing else.
+    if question.internal_content is not None or not may_be_answer(question.content):
+        return None
+    tool = ""
+    try:
+        with writer.transaction() as session:
+            asked, asked_in = load_question(session, question)
+            answer = read_answer(question.content, asked_in)
+            if answer is None:
+                return None
+            # The thread before the turn, as in `offer_in`: a "yes" takes both.
+            lock_thread(session, writer.claim.thread_id)
+            writer.lock_turn(session)
+            proposal = _meant(session, question)
+            if proposal is None or _is_for_its_skill(registry, proposal, answer, question):
+                return None
+            tool = proposal.tool
+            if asked and asked != about_proposal(proposal.id):
+                return None
+            _require_shown(session, proposal, question, asked)
+            decided = _decide(session, registry, proposal.id, answer, question.id)
+    except ComandaError as error:
+        log.info("proposal not decided", code=error.code)
+        if _mends(registry, tool, error):
+            return None
+        _tell(writer, _(error.message, **error.params))
+        return NO_MODEL
+    if decided.state == "confirmed":
+        _tell(writer, receipt_of(decided).summary[question.language], receipt_part(decided))
+    else:
+        _tell(writer, _("All right. Nothing was done. What should be different?"))
+    return NO_MODEL
+
+
+def ask_once_more(
+    writer: ReplyWriter, question: Message, hints: Mapping[str, Any]
+) -> Finished | None:
+    """Ask for a plain yes to what is open, where the message is likely one and says more.
+
+    None where it is none, or where a skill goes on with it. What is open stays so. It is asked
+    once: whoever then says something else has gone on.
+    """
+    is_taken = hints.get("goes_on") or ("reply" in hints and "reply_for" not in hints)
+    if is_taken or question.internal_content is not None:
+        return None
+    with writer.transaction() as session:
+        asked, asked_in = load_question(session, question)
+        if not asked or not may_agree(question.content, asked_in):
+            return None
+        proposal = _meant(session, question)
+        if proposal is None or state_at(proposal, utc_now()) != "pending":
+            return None
+        if asked != about_proposal(proposal.id) or question.parent_id != proposal.message_id:
+            return None
+    if read_emergency(question.content, question.language):
+        return None
+    writer.add_text(join_paragraphs(_("Just to be sure, answer yes or no:"), asked_in))
+    return replace(NO_MODEL, asked=asked)
+
+
+def _require_shown(
+    session: ScopedSession, proposal: Proposal, question: Message, asked: str
+) -> None:
+    """Nobody says yes to what they had not seen, or to what they were not asked just now.
+
+    Raises:
+        Conflict
+    """
+    if proposal.created_at > question.created_at:
+        raise Conflict("What I proposed has changed since. Look at it and answer again.")
+    if not had_ended(session, proposal.message_id, question.created_at):
+        raise Conflict("You wrote this before my answer was complete. Look at it and answer again.")
+    if not asked:
+        raise Conflict("Answer with the buttons of the card, so that I know what you mean.")
+
+
+def _is_for_its_skill(
+    registry: Registry, proposal: Proposal, answer: Answer, question: Message
+) -> bool:
+    tool = registry.tools.get(proposal.tool)
+    is_open = proposal.state == "pending"
+    return (
+        is_open
+        and answer == "no"
+        and isinstance(tool, WriteTool)
+        and tool.reads_itself(question.content)
+    )
+
+
+def _mends(registry: Registry, name: str, error: ComandaError) -> bool:
+    tool = registry.tools.get(name)
+    return isinstance(tool, WriteTool) and tool.mends(error)
+
+
+def _decide(
+    session: ScopedSession, registry: Registry, proposal_id: UUID, answer: Answer, by: UUID
+) -> Proposal:
+    known = decided_by(session, by)
+    if known is not None:
+        return known
+    if answer == "yes":
+        return confirm(session, registry, proposal_id, by)
+    return decline(session, proposal_id, by)
+
+
+def _meant(session: ScopedSession, question: Message) -> Proposal | None:
+    """The proposal that a yes or no is about; None where nothing was asked."""
+    decided = decided_by(session, question.id)
+    if decided is not None:
+        return decided
+    latest = latest_proposal(session, question.thread_id)
+    if latest is None or not leads_to(session, latest.message_id, question.parent_id, IN_SIGHT):
+        return None
+    # One that has run out is still what somebody answers to who comes back to it.
+    state = state_at(latest, utc_now())
+    answers_it = state == "expired" and latest.message_id == question.parent_id
+    return latest if state == "pending" or answers_it else None
+
+
+def _tell(writer: ReplyWriter, words: str, receipt: Part | None = None) -> None:
+    writer.add_text(words)
+    if receipt is not None:
+        writer.parts.append(receipt.model_dump(mode="json"))
+        writer.save()
+        writer.publish("part", {"index": len(writer.parts) - 1})
+    writer.publish(CHANGED, {})
+
+
+def close_what_was_left(writer: ReplyWriter, asked_at: datetime) -> None:
+    """Set aside a proposal that was open when the person went on to something else."""
+    with writer.transaction() as session:
+        writer.lock_turn(session)
+        closed = set_aside(session, writer.claim.thread_id, asked_at)
+    if closed:
+        writer.publish(CHANGED, {})
+
+
+def has_done_something(writer: ReplyWriter) -> bool:
+    """True when something that this reply proposed has been confirmed."""
+    with writer.transaction() as session:
+        done = _done_by(session, Proposal.message_id == writer.claim.reply_id)
+        return session.scalar(done.limit(1)) is not None
+
+
+def tell_what_was_done(writer: ReplyWriter, language: str) -> bool:
+    """Let a reply whose model failed end in what it has done already; False where it did nothing.
+
+    Whoever began it anew would do it again.
+    """
+    with writer.transaction() as session:
+        done = session.scalars(
+            _done_by(session, Proposal.message_id == writer.claim.reply_id)
+        ).all()
+    if done:
+        writer.add_text(" ".join(receipt_of(each).summary[language] for each in done))
+    return bool(done)
+
+
+def _is_done_for(session: ScopedSession, reply_id: UUID) -> bool:
+    """Whether this reply, or another one to the same question, has done something before."""
+    question = select(Message.parent_id).where(Message.id == reply_id, *own(session, Message))
+    replies = select(Message.id).where(
+        Message.parent_id == question.scalar_subquery(),
+        *own(session, Message),
+    )
+    done = _done_by(session, Proposal.message_id.in_(replies))
+    return session.scalar(done.limit(1)) is not None
+
+
+def _done_by(session: ScopedSession, *which: ColumnElement[bool]) -> Select[Proposal]:
+    return (
+        select(Proposal)
+        .where(*own(session, Proposal), Proposal.state == "confirmed", *which)
+        .order_by(Proposal.created_at)
+    )

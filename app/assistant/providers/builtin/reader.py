@@ -1,0 +1,196 @@
+"""A message read together with what was said before it.
+
+"And the filet?" means nothing alone. Read after "How much is the ribeye?" it becomes
+"How much is the filet?", and everything after this module only sees that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from app.assistant.providers.base import ChatMessage
+from app.assistant.providers.builtin.lexicon import (
+    ASKING_WORDS,
+    ATTRIBUTES,
+    CONCEPTS,
+    MORE,
+    OPENINGS,
+    POINTING_WORDS,
+    WRITTEN_OTHERWISE,
+)
+from app.assistant.providers.builtin.smalltalk import read_courtesy
+from app.assistant.providers.builtin.words import content_words
+from app.nlu.emergency import read_emergency
+from app.retrieval.embedder import Embedder
+from app.text.normalize import fold, words
+
+_ASKED_FOR = frozenset().union(*ATTRIBUTES.values())
+_ATTRIBUTE_WORDS = _ASKED_FOR.union(*(asked for asked, _ in CONCEPTS))
+# A new sentence, or "and" before a word that asks, begins a question of its own.
+_CLAUSE_END = re.compile(
+    r"(?<=[?!;])\s*|(?<=\.)\s+|[,\s]+(?:and|y|also|plus|además|ademas|también|tambien)\s+(?="
+    + "(?:"
+    + "|".join(
+        sorted(
+            ASKING_WORDS
+            | {
+                "qué",
+                "cuál",
+                "cuáles",
+                "cuánto",
+                "cuánta",
+                "cuántos",
+                "cuántas",
+                "quién",
+                "cuándo",
+                "dónde",
+                "cómo",
+            }
+        )
+    )
+    + r")\b)",
+    re.IGNORECASE,
+)
+# How the built-in assistant names a product in its answers.
+_NAMED = re.compile(r"^(?:[-*]\s+)?\*\*([^*\n]{2,80})\*\*:", re.MULTILINE)
+_PREPOSITIONS = frozenset("for with in on of to para con en de del a al".split())
+_LOOK_BACK = 4
+_OTHERWISE = re.compile(
+    r"\b(?:"
+    + "|".join(
+        r"\W+".join(map(re.escape, phrase))
+        for phrase in sorted(WRITTEN_OTHERWISE, key=len, reverse=True)
+    )
+    + r")\b"
+)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a message asks, made whole.
+
+    `text` can be understood alone. `earlier` is the question it leans on, empty when it
+    leans on none; `more` says that it only wants more of the same. `emergency` is what
+    was reported that cannot wait: then `text` is what to look up for it.
+    """
+
+    text: str
+    earlier: str = ""
+    more: bool = False
+    emergency: str = ""
+
+
+def read_message(
+    messages: Sequence[ChatMessage], embedder: Embedder, language: str = "en"
+) -> Reading:
+    """Read the last of `messages`, which is the user's and in `language`."""
+    emergency = read_emergency(messages[-1].text, language)
+    if emergency and not emergency.is_over:
+        return Reading(emergency.asked, emergency=messages[-1].text)
+    text = _asked(messages[-1])
+    earlier = [m for m in messages[:-1] if m.role in ("user", "assistant") and m.text][-12:]
+    return _read(text, earlier, embedder, _LOOK_BACK)
+
+
+def _asked(message: ChatMessage) -> str:
+    """What a message asks, without its courtesies and in the words that papers are written in."""
+    asked = read_courtesy(message.text).rest
+    return _OTHERWISE.sub(_written, fold(asked)) if _OTHERWISE.search(fold(asked)) else asked
+
+
+def _written(said: re.Match[str]) -> str:
+    return WRITTEN_OTHERWISE[tuple(words(said.group()))]
+
+
+def _read(text: str, earlier: Sequence[ChatMessage], embedder: Embedder, depth: int) -> Reading:
+    last = next((i for i in reversed(range(len(earlier))) if earlier[i].role == "user"), None)
+    if last is None or not depth:
+        return Reading(text)
+    previous = _asked(earlier[last])
+    if not previous:
+        return _read(text, earlier[:last], embedder, depth - 1)
+    asked, opened = _without_opening(text)
+    if tuple(words(text)) in MORE:
+        before = _read(previous, earlier[:last], embedder, depth - 1)
+        return Reading(before.text, before.text, more=True)
+    if opened and _names_only(asked):
+        before = _read(previous, earlier[:last], embedder, depth - 1)
+        return Reading(_put_in_place(asked, before.text, embedder), before.text)
+    if _points_back(asked):
+        before = _read(previous, earlier[:last], embedder, depth - 1)
+        return Reading(f"{asked} {_topic(before.text, earlier[last + 1 :])}".strip(), before.text)
+    return Reading(asked if opened else text)
+
+
+def _without_opening(text: str) -> tuple[str, bool]:
+    """Take "and", "what about" or "¿y" off the front."""
+    spoken = words(text)
+    for opening in OPENINGS:
+        if tuple(spoken[: len(opening)]) == opening and len(spoken) > len(opening):
+            pattern = r"\W*" + r"\W+".join(r"[^\W_]+" for _ in opening) + r"\W*"
+            return re.sub(f"^{pattern}", "", text), True
+    return text, False
+
+
+def _names_only(text: str) -> bool:
+    """True for "the filet" or "for fish": something to put in the place of something."""
+    return 0 < len(content_words(text)) <= 4 and not any(
+        word in ASKING_WORDS for word in words(text)
+    )
+
+
+def _points_back(text: str) -> bool:
+    """True for "does it have nuts?" and "¿cuánto cuesta?": the thing itself is not named."""
+    content = content_words(text)
+    if all(word in _ATTRIBUTE_WORDS for word in content):
+        return True
+    return len(content) <= 2 and any(word in POINTING_WORDS for word in words(text))
+
+
+def _topic(question: str, answers: Sequence[ChatMessage]) -> str:
+    """What was talked about: the product that was answered with, else the question's words."""
+    for answer in answers:
+        if named := _NAMED.search(answer.text):
+            return named.group(1)
+    content = content_words(question)
+    return " ".join([word for word in content if word not in _ATTRIBUTE_WORDS] or content)
+
+
+def _put_in_place(new: str, question: str, embedder: Embedder) -> str:
+    """`question` with `new` in the place of the word in it that is most like it."""
+    names = " ".join(content_words(new))
+    places = _places(question, _ASKED_FOR)
+    if not places:
+        return f"{question} {names}"
+    if words(new)[0] in _PREPOSITIONS:
+        place = places[-1]  # "for the snapper" takes the place of "with the ribeye"
+    else:
+        places = _places(question, _ATTRIBUTE_WORDS) or places
+        vectors = embedder.embed([names, *(match.group() for match in places)])
+        likeness = vectors[1:] @ vectors[0]
+        # What a question is about tends to stand at its end.
+        nearest = max(range(len(places)), key=lambda i: float(likeness[i]) + 0.03 * i)
+        place = places[nearest]
+    return f"{question[: place.start()]}{names}{question[place.end() :]}"
+
+
+def _places(question: str, fixed: Collection[str]) -> list[re.Match[str]]:
+    """The content words of `question` that are not `fixed`, where they stand."""
+    return [
+        match
+        for match in re.finditer(r"[^\W_]+", question)
+        if content_words(match.group()) and words(match.group())[0] not in fixed
+    ]
+
+
+def split_clauses(text: str) -> list[str]:
+    """The questions in a message, each by itself; a message that asks one thing is one."""
+    clauses: list[str] = []
+    for piece in _CLAUSE_END.split(text):
+        if content_words(piece) or not clauses:
+            clauses.append(piece.strip())
+        else:
+            clauses[-1] = f"{clauses[-1]} {piece}".strip()
+    return [clause for clause in clauses if clause]

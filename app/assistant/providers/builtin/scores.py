@@ -1,0 +1,162 @@
+"""How well each piece of the found passages answers a question."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.assistant.providers.builtin.passages import Piece, take_apart
+from app.assistant.providers.builtin.questions import asks_the_same, expected_amount
+from app.assistant.providers.builtin.words import stems
+from app.retrieval.embedder import Embedder
+from app.text.normalize import fold
+
+# What a piece is worth: words shared with the question, nearness in meaning, an amount of
+# the kind that was asked for; and of its passage, the words that the whole of it shares and
+# how high the search ranked it. Measured on the questions of two writers who had read the manual
+# and avoided its words: 44 of 127 answers came first, where 38 did with the first figures.
+WORDS, MEANING, AMOUNT = 1.0, 1.0, 0.4
+PASSAGE_WORDS, PASSAGE_RANK = 0.4, (0.12, 0.08, 0.04, 0.02)
+# "Who to tell" introduces what "who do I tell" asks for.
+LEAD_ASKS = 0.6
+# Words in the line that introduces a piece, in the section's title, in that of the section
+# above it or in the table's header count less.
+LEAD_SHARE, TITLE_SHARE, ABOVE_SHARE, HEADER_SHARE = 0.7, 0.8, 0.4, 0.35
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A passage as a tool found it; `cite` is its number in this reply.
+
+    `above` is the title of the section that its own section stands in.
+    """
+
+    cite: int
+    title: str
+    text: str
+    language: str
+    above: str = ""
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A piece with what it is worth.
+
+    `shared`, `own`, `by_lead` and `by_title` are the shares of the question's words, 0..1,
+    that stand in the piece or what introduces it, in its text alone, in its lead and in the
+    section's title; `of_title` is the share of the title's words that stand in the question.
+    """
+
+    piece: Piece
+    passage: int
+    cite: int
+    score: float
+    shared: float
+    own: float
+    by_lead: float
+    by_title: float
+    of_title: float
+    has_amount: bool
+
+    @property
+    def block(self) -> tuple[int, int]:
+        """The paragraph, list or table it stands in, across passages."""
+        return self.passage, self.piece.block
+
+
+def score_pieces(question: str, passages: Sequence[Passage], embedder: Embedder) -> list[Scored]:
+    """All pieces of `passages`, in order, each with its score."""
+    found = [
+        (number, passage, piece)
+        for number, passage in enumerate(passages)
+        for piece in take_apart(passage.text)
+    ]
+    if not found:
+        return []
+    texts = [_Texts(piece, passage) for _, passage, piece in found]
+    weight = _weights(set(stems(question)), [text.all for text in texts])
+    vectors = embedder.embed(
+        [question, *(f"{piece.lead} {piece.text}".strip() for _, _, piece in found)]
+    )
+    meaning = np.clip(vectors[1:] @ vectors[0], 0, 1)
+    amount = expected_amount(question)
+    worth = _passages_worth(weight, passages)
+    scored = []
+    for (number, passage, piece), text, near in zip(found, texts, meaning, strict=True):
+        shared = _share(weight, text.shared)
+        # An amount of anything else answers nothing.
+        has_amount = bool(shared and amount and amount.search(fold(piece.text)))
+        score = WORDS * shared + MEANING * float(near) + AMOUNT * has_amount + worth[number]
+        by_lead = _share(weight, dict.fromkeys(text.lead, 1.0))
+        if asks_the_same(question, piece.lead):
+            by_lead = max(by_lead, LEAD_ASKS)
+            score += LEAD_SHARE * LEAD_ASKS
+        by_title = _share(weight, dict.fromkeys(text.title, 1.0))
+        of_title = len(weight.keys() & text.title.keys()) / max(len(text.title), 1)
+        scored.append(
+            Scored(
+                piece,
+                number,
+                passage.cite,
+                score,
+                shared,
+                _share(weight, text.own),
+                by_lead,
+                by_title,
+                of_title,
+                has_amount,
+            )
+        )
+    return scored
+
+
+def _passages_worth(weight: Mapping[str, float], passages: Sequence[Passage]) -> list[float]:
+    """What each piece of a passage is worth because of where it stands."""
+    ranks = [*PASSAGE_RANK, *([0.0] * len(passages))]
+    texts = [stems(f"{one.title} {one.above} {one.text}") for one in passages]
+    return [
+        PASSAGE_WORDS * _share(weight, dict.fromkeys(text, 1.0)) + rank
+        for text, rank in zip(texts, ranks, strict=False)
+    ]
+
+
+class _Texts:
+    """The words of a piece and of what introduces it, with what each counts."""
+
+    def __init__(self, piece: Piece, passage: Passage) -> None:
+        self.own = dict.fromkeys(stems(piece.text), 1.0)
+        self.lead = dict.fromkeys(stems(piece.lead), LEAD_SHARE)
+        self.header = dict.fromkeys(stems(piece.header), HEADER_SHARE)
+        self.title = dict.fromkeys(stems(passage.title), TITLE_SHARE)
+        self.above = dict.fromkeys(stems(passage.above), ABOVE_SHARE)
+
+    @property
+    def shared(self) -> dict[str, float]:
+        """Every word with the most that it counts anywhere."""
+        return {**self.header, **self.above, **self.title, **self.lead, **self.own}
+
+    @property
+    def all(self) -> set[str]:
+        return {*self.own, *self.lead, *self.header}
+
+
+def unknown_share(question: str, passages: Sequence[Passage]) -> float:
+    """The share of the question's words that stand in none of the passages, 0..1."""
+    texts = [set(stems(f"{one.title} {one.above} {one.text}")) for one in passages]
+    weight = _weights(set(stems(question)), texts)
+    return 1 - _share(weight, {word: 1.0 for text in texts for word in text})
+
+
+def _share(weight: Mapping[str, float], counts: Mapping[str, float]) -> float:
+    """The share of the question's words that a text has, rare words counting more."""
+    whole = sum(weight.values())
+    return sum(weight[word] * counts.get(word, 0.0) for word in weight) / whole if whole else 0.0
+
+
+def _weights(asked: set[str], texts: Sequence[set[str]]) -> dict[str, float]:
+    counts = Counter(word for text in texts for word in text)
+    return {word: math.log(1 + len(texts) / (1 + counts[word])) for word in asked}

@@ -1,0 +1,328 @@
+"""What a turn knows before the model is asked, each piece fetched on its own.
+
+A piece that cannot be had is left out and noted; it never stops the answer.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from datetime import date
+from functools import partial
+from typing import Any, TypeVar
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+import structlog
+from sqlalchemy import Row, bindparam, select
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.accounts.models import Group, User, UserProfile
+from app.assistant.models import AGENT, Message, Prompt, Proposal, Turn
+from app.assistant.prompts.system_prompt import load_prompts
+from app.assistant.proposals.proposals import latest_proposal, state_at
+from app.assistant.providers.base import ChatMessage
+from app.assistant.threads.branches import IN_SIGHT, leads_to, said_up
+from app.assistant.threads.steps import Step, StepLoader, as_told
+from app.assistant.tools.registry import Opening, Registry, TurnInput
+from app.assistant.tools.tool import Profile
+from app.db import ScopedSession, utc_now
+from app.nlu.model import read_intents
+
+HISTORY_MESSAGES = 20
+# Read beside them, for the replies among them that have nothing to say.
+UNFINISHED_AT_MOST = 10
+# A model need not reread a long answer to know what was talked about.
+HISTORY_CHARACTERS = 2000
+DAY_NAMES = {
+    "en": ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
+    "es": ("lunes", "martes", "miércoles", "jueves", "viernes", "sábado", "domingo"),
+}
+
+# Made once: to put a statement together takes longer than to run one as small as these.
+_PERSON = (
+    select(User.name, UserProfile)
+    .outerjoin(UserProfile, UserProfile.user_id == User.id)
+    .where(User.id == bindparam("user_id"))
+)
+_HOUSE = select(Group.name, Group.timezone).where(Group.id == bindparam("group_id"))
+
+Found = TypeVar("Found")
+# Gets a piece by its name, or the default where it cannot be had.
+Fetch = Callable[[str, Callable[[], Any], Any], Any]
+PIECE_ERRORS = (SQLAlchemyError, LookupError, ValueError)
+NO_PROFILE = Profile()
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True)
+class TurnContext:
+    """Everything a turn starts from; `missing` names the pieces that could not be had."""
+
+    message: str
+    language: str
+    history: tuple[ChatMessage, ...] = ()
+    profile: Profile = NO_PROFILE
+    prompts: tuple[Prompt, ...] = ()
+    hints: Mapping[str, Any] = field(default_factory=dict)
+    generated: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    today: str = ""
+    # Whether the thread may have an open proposal, be it out of sight.
+    has_proposal: bool = True
+    # In threads of another kind than the chat: which, and what they start from.
+    conversation: str = ""
+    opening: Opening | None = None
+
+
+def build_context(
+    transaction: Callable[[], AbstractContextManager[ScopedSession]],
+    registry: Registry,
+    turn: Turn,
+    message: Message,
+    load_before: StepLoader,
+    *,
+    hints: bool,
+) -> TurnContext:
+    """Fetch each piece for `turn`, whose question is `message`.
+
+    `load_before` loads the steps of the conversation up to the message, without its own.
+    The skills' hints cost a search; they are fetched only for a provider that uses them.
+    """
+    try:
+        # Usually nothing fails, and savepoints would cost as much as what they are around.
+        with transaction() as session:
+            return _fetch_pieces(session, registry, turn, message, load_before, hints, nullcontext)
+    except PIECE_ERRORS:
+        with transaction() as session:
+            apart = session.begin_nested
+            return _fetch_pieces(session, registry, turn, message, load_before, hints, apart)
+
+
+def _fetch_pieces(
+    session: ScopedSession,
+    registry: Registry,
+    turn: Turn,
+    message: Message,
+    load_before: StepLoader,
+    hints: bool,
+    apart: Callable[[], AbstractContextManager[Any]],
+) -> TurnContext:
+    """Fetch each piece within `apart()`; without a savepoint in it, the first failure ends it."""
+    missing: list[str] = []
+
+    def fetch(name: str, get: Callable[[], Found], default: Found) -> Found:
+        try:
+            with apart():
+                return get()
+        except PIECE_ERRORS as error:
+            if apart is nullcontext:
+                raise
+            log.warning("context piece missing", piece=name, error=type(error).__name__)
+            missing.append(name)
+            return default
+
+    language = message.language
+    profile = fetch("profile", lambda: _profile(session, turn.user_id), NO_PROFILE)
+    no_history: list[ChatMessage] = []
+    no_date: tuple[str, list[str]] = ("", [])
+    history = fetch("history", lambda: _history(session, turn, message, hints), no_history)
+    prompts = fetch("prompts", lambda: load_prompts(session), list[Prompt]())
+    today, generated = fetch("today", lambda: _today(session, language), no_date)
+    generated += _about(profile, language)
+    unknown: tuple[bool, Mapping[str, Any], list[str]] = (True, {}, [])
+    has_proposal, proposed, lines = fetch("proposal", lambda: _proposal(session, message), unknown)
+    known, generated = {**proposed}, generated + lines
+    kind = str(turn.request.get("conversation", ""))
+    opening = fetch(kind, lambda: _open(session, registry, turn, message), None) if kind else None
+    if opening:
+        known |= {"listens": opening.listens, "says": opening.says}
+        generated += opening.lines
+    # What a conversation of another kind is about, its opening has said.
+    if not kind:
+        said = _turn_input(session, message, load_before, history, today, known, fetch)
+        for name, tell in registry.prompt_state.items():
+            generated += fetch(name, partial(tell, session, said), [])
+        if hints:
+            generated += _look(session, registry, fetch, said, known)
+    return TurnContext(
+        message.content if hints else as_told(message.content, message.internal_content),
+        language,
+        tuple(history),
+        profile,
+        tuple(prompts),
+        known,
+        tuple(generated),
+        tuple(missing),
+        today,
+        has_proposal,
+        kind,
+        opening,
+    )
+
+
+def _turn_input(
+    session: ScopedSession,
+    message: Message,
+    load_before: StepLoader,
+    history: list[ChatMessage],
+    today: str,
+    known: Mapping[str, Any],
+    fetch: Fetch,
+) -> TurnInput:
+    """The message in its conversation, as skills look at it."""
+    no_steps: Sequence[Step] = ()
+    return TurnInput(
+        message.content,
+        message.language,
+        date.fromisoformat(today) if today else utc_now().date(),
+        history,
+        known.get("proposal"),
+        message.thread_id,
+        fetch("steps", partial(load_before, session), no_steps),
+        message.internal_content,
+    )
+
+
+def _look(
+    session: ScopedSession,
+    registry: Registry,
+    fetch: Fetch,
+    said: TurnInput,
+    known: dict[str, Any],
+) -> list[str]:
+    """Ask the skills what they see in the message: into `known`, and lines for the prompt."""
+    lines: list[str] = []
+    said = replace(said, intents=read_intents(said.message))
+    for name, source in registry.context.items():
+        look = partial(source, session, said.message, said.language)
+        nothing: tuple[Mapping[str, Any], list[str]] = ({}, [])
+        found, more = fetch(name, look, nothing)
+        _add_hints(known, found)
+        lines += more
+    for name, reader in registry.readers.items():
+        _add_hints(known, fetch(name, partial(reader, session, said), {}))
+    return lines
+
+
+def _add_hints(known: dict[str, Any], found: Mapping[str, Any]) -> None:
+    """Take in what a source found; what several say of their tools is kept together."""
+    together = {
+        name: {**known.get(name, {}), **found.get(name, {})}
+        for name in ("wanted", "odds", "goes_on")
+        if name in known or name in found
+    }
+    known |= {**found, **together}
+
+
+def _open(session: ScopedSession, registry: Registry, turn: Turn, message: Message) -> Opening:
+    """What the thread's own kind of conversation starts from.
+
+    Raises:
+        LookupError: no skill has such conversations any more, or it has nothing to talk about.
+    """
+    kind = registry.conversations[turn.request["conversation"]]
+    return kind.open(session, turn.thread_id, message.content, message.language)
+
+
+def _profile(session: ScopedSession, user_id: UUID) -> Profile:
+    row = session.execute(_PERSON, {"user_id": user_id}).one()
+    name: str = row[0]
+    profile: UserProfile | None = row[1]
+    if profile is None:
+        return Profile(name=name)
+    return Profile(
+        name,
+        profile.units,
+        tuple(profile.allergens),
+        tuple(profile.diets),
+        tuple(profile.cuisines),
+    )
+
+
+def _history(
+    session: ScopedSession, turn: Turn, question: Message, in_words: bool
+) -> list[ChatMessage]:
+    """The messages that led up to this one, oldest first; unfinished replies are left out.
+
+    Steps that somebody posted are as they are meant, unless all is to be `in_words`. What
+    colleagues wrote is left out: it is no part of what is said between the two, and a question
+    of theirs is not one that the next message answers.
+
+    A client that keeps its conversations itself has said what came before.
+    """
+    if "history" in turn.request:
+        return [ChatMessage(said["role"], said["content"]) for said in turn.request["history"]]
+    before = said_up(session, question.parent_id, HISTORY_MESSAGES + UNFINISHED_AT_MOST)
+    return [
+        ChatMessage("user", _told(said, in_words)[:HISTORY_CHARACTERS])
+        if said.role == "user"
+        else ChatMessage("assistant", said.content[:HISTORY_CHARACTERS])
+        for said in before
+        if said.role != AGENT
+        and said.content
+        and said.status in ("complete", "stopped", "interrupted")
+    ][-HISTORY_MESSAGES:]
+
+
+def _told(said: Row[Any], in_words: bool) -> str:
+    content: str = said.content
+    return content if in_words else as_told(content, said.internal_content)
+
+
+def _today(session: ScopedSession, language: str) -> tuple[str, list[str]]:
+    """The date where the house is, and lines that tell a model of both."""
+    name, zone = session.execute(_HOUSE, {"group_id": session.scope.group_id}).one()
+    now = utc_now().astimezone(ZoneInfo(zone))
+    day, date = DAY_NAMES[language][now.weekday()], f"{now:%Y-%m-%d}"
+    if language == "es":
+        return date, [f"Restaurante: {name}.", f"Hoy es {day} {date}. Contesta en español."]
+    return date, [f"Restaurant: {name}.", f"Today is {day} {date}. Answer in English."]
+
+
+def _proposal(
+    session: ScopedSession, message: Message
+) -> tuple[bool, Mapping[str, Any], list[str]]:
+    """What waits for a confirmation while the person writes something else than yes or no.
+
+    First whether anything does; what cannot be seen from here is not told of.
+    """
+    found = latest_proposal(session, message.thread_id)
+    if found is None or found.state not in ("pending", "declined"):
+        return False, {}, []
+    is_open = state_at(found, utc_now()) == "pending"
+    if not is_open and not _was_asked_to_differ(session, found, message):
+        return found.state == "pending", {}, []
+    if not leads_to(session, found.message_id, message.parent_id, IN_SIGHT):
+        return is_open, {}, []
+    hint = {"proposal": {"tool": found.tool, "arguments": found.arguments}}
+    arguments = json.dumps(found.arguments, ensure_ascii=False)
+    if message.language == "es":
+        line = (
+            f"Propuesta abierta, sin hacer: {found.tool} {arguments}. El mensaje la cambia o pasa a"
+            f" otra cosa; para cambiarla, llama otra vez a {found.tool} con todos los argumentos."
+        )
+    else:
+        line = (
+            f"Open proposal, not done: {found.tool} {arguments}. The message changes it or goes on"
+            f" to something else; to change it, call {found.tool} again with all arguments."
+        )
+    return is_open, hint, [line]
+
+
+def _was_asked_to_differ(session: ScopedSession, found: Proposal, message: Message) -> bool:
+    """True where the person has just said no to it, and was asked what should be different."""
+    if found.state != "declined" or found.decided_by is None:
+        return False
+    asked = session.get(Message, message.parent_id) if message.parent_id else None
+    return asked is not None and asked.parent_id == found.decided_by
+
+
+def _about(profile: Profile, language: str) -> list[str]:
+    """What the model should heed about the person, in a line."""
+    if not profile.allergens:
+        return []
+    listed = ", ".join(profile.allergens)
+    return [f"Alergias de la persona: {listed}." if language == "es" else f"Allergies: {listed}."]

@@ -1,0 +1,58 @@
+"""The reply envelope: one shape for the JSON API, the command line and voice."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from app.assistant.models import Message
+from app.assistant.tools.parts import Envelope
+from app.assistant.usage.limits import Usage
+
+BACKTICK, ESCAPED = "`", "\\u0060"
+FINISHED = ("complete", "stopped", "interrupted", "failed")
+
+
+def envelope(reply: Message, usage: Usage | None = None) -> Envelope:
+    """A finished reply as envelope 1.0, with how much of the nearest limit is used by now."""
+    words = reply.content or _first_notice(reply)
+    return Envelope(
+        message=words,
+        answer="\n\n".join(filter(None, [words, _form_navigation(reply.actions)])),
+        language=reply.language,
+        mode="action" if reply.mode == "action" else "search",
+        session_id=reply.thread_id,
+        sessionId=reply.thread_id,
+        message_id=reply.id,
+        status=reply.status,
+        citations=reply.citations,
+        parts=reply.parts,
+        suggestions=reply.suggestions,
+        actions=reply.actions,
+        usage=usage.as_json() if usage else None,
+        degraded=reply.degraded,
+    )
+
+
+def _form_navigation(actions: Sequence[Mapping[str, Any]]) -> str:
+    """The forms of a reply as the block of JSON that other clients look for in its words."""
+    forms = [action["payload"] for action in actions if action["type"] == "open_form"]
+    if not forms:
+        return ""
+    shown = ("slug", "title", "icon", "description")
+    navigation = {
+        "forms": [{key: form[key] for key in shown} for form in forms],
+        "extractedContext": forms[0]["context"],
+    }
+    block = json.dumps({"form_navigation": navigation}, ensure_ascii=False, indent=2)
+    # What somebody wrote must not end the fence.
+    return f"```json\n{block.replace(BACKTICK, ESCAPED)}\n```"
+
+
+def _first_notice(reply: Message) -> str:
+    """What a reply without words has to say for itself."""
+    for part in reply.parts:
+        if part.get("type") == "notice":
+            return str(part["text"])
+    return ""

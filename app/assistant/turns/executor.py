@@ -1,0 +1,395 @@
+"""One claimed turn, from its row in the database to a finished reply."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+import structlog
+from flask_babel import force_locale
+from flask_babel import gettext as _
+from redis import RedisError
+from sqlalchemy import bindparam, func, null, select, update
+
+from app.assistant.models import Message, Turn, own
+from app.assistant.proposals.consent import hearing_of
+from app.assistant.proposals.decisions import (
+    NO_MODEL,
+    ask_once_more,
+    close_what_was_left,
+    decide_in_words,
+    has_done_something,
+    offer_in,
+    take_steps,
+    tell_what_was_done,
+)
+from app.assistant.proposals.proposals import withdraw
+from app.assistant.providers.base import Provider, ProviderError
+from app.assistant.threads.steps import TurnSteps
+from app.assistant.tools.parts import Citation
+from app.assistant.tools.suggestions import find_suggestions
+from app.assistant.tools.tool import CitationLedger, ToolContext
+from app.assistant.tools.toolbox import Toolbox
+from app.assistant.turns.context import TurnContext, build_context
+from app.assistant.turns.crisis import is_crisis, support_in_crisis
+from app.assistant.turns.delivery import relay
+from app.assistant.turns.events import RESET, EventLog
+from app.assistant.turns.final_state import broken_off, cut_notice, settle
+from app.assistant.turns.loop import Finished, PartReady, run_turn
+from app.assistant.turns.model_request import denied_tools, model_request, offered_tools
+from app.assistant.turns.outcome import steps_of
+from app.assistant.turns.pending_question import ask_again, asked_by_hints
+from app.assistant.turns.writer import Claim, LeaseLost, ReplyWriter
+from app.db import Scope
+from app.extensions import Services
+from app.observability import metrics
+
+MAX_ATTEMPTS = 3
+# Who is told to have answered where nobody had to be asked.
+FAST_PATH = "fast_path"
+# Made once, because every turn begins with it.
+_CLAIMED = (
+    select(Turn, Message)
+    .join(Message, Message.id == Turn.user_message_id)
+    .where(
+        Turn.id == bindparam("turn"),
+        Turn.group_id == bindparam("group"),
+        Turn.user_id == bindparam("person"),
+    )
+)
+Later = Callable[[float, Callable[[], None]], object]
+log = structlog.get_logger()
+
+
+class TurnStopped(BaseException):
+    """The person pressed stop (or the turn's time is over); raised inside the turn.
+
+    A BaseException, so that no tool or provider takes it for one of its own failures.
+    """
+
+
+class TurnTimedOut(TurnStopped):
+    """The whole-turn limit was reached."""
+
+
+@dataclass(frozen=True)
+class ClaimedTurn:
+    """What claiming returned: the turn, its fence, and for whom it runs."""
+
+    turn_id: UUID
+    fence: int
+    attempts: int
+    scope: Scope
+
+
+def execute_turn(
+    services: Services,
+    provider: Provider,
+    claimed: ClaimedTurn,
+    settling: Callable[[], None] = lambda: None,
+    later: Later | None = None,
+    standby: Provider | None = None,
+    rest: Callable[[float], object] | None = None,
+) -> str:
+    """Answer a claimed turn to its end; returns the reply's status ("lost" for a lost lease).
+
+    Whatever fails becomes a reply that says what to do next. `settling` is called once
+    the reply is decided: from then on the turn must not be stopped any more. `later` calls
+    something after some seconds, for words that wait to be sent; `rest` lets other turns go
+    on while they do. `standby` takes the turn
+    when the provider fails before its first word. Needs a request context, because replies
+    contain links.
+    """
+    started = time.monotonic()
+    turn, question = _load(services, claimed)
+    writer = _writer(services, claimed, turn, later, rest)
+    with structlog.contextvars.bound_contextvars(
+        turn=str(claimed.turn_id),
+        thread=str(turn.thread_id),
+        request=turn.request.get("request_id", ""),
+    ):
+        try:
+            answerers = [provider, standby] if standby else [provider]
+            status, code, facts = _answer(services, answerers, claimed, turn, question, writer)
+            settling()
+            settle(writer, question.language, started, status, code, facts)
+        except LeaseLost:
+            log.warning("lease lost", fence=claimed.fence)
+            return "lost"
+        log.info(
+            "turn",
+            status=status,
+            provider=facts["provider"],
+            attempts=claimed.attempts,
+            tools=len(writer.trace),
+            characters=len(writer.text),
+            milliseconds=facts["latency_ms"],
+        )
+        metrics.count_turn(status, facts)
+        return status
+
+
+def _load(services: Services, claimed: ClaimedTurn) -> tuple[Turn, Message]:
+    scope = claimed.scope
+    whose = {"turn": claimed.turn_id, "group": scope.group_id, "person": scope.user_id}
+    with services.database.transaction(scope) as session:
+        turn, question = session.execute(_CLAIMED, whose).one()
+        return turn, question
+
+
+def _writer(
+    services: Services,
+    claimed: ClaimedTurn,
+    turn: Turn,
+    later: Later | None,
+    rest: Callable[[float], object] | None,
+) -> ReplyWriter:
+    claim = Claim(claimed.turn_id, turn.thread_id, turn.reply_message_id, claimed.fence)
+    return ReplyWriter(
+        claim,
+        lambda: services.database.transaction(claimed.scope),
+        EventLog(services.redis),
+        CitationLedger(),
+        later=later,
+        rest=rest,
+    )
+
+
+def _answer(
+    services: Services,
+    answerers: Sequence[Provider],
+    claimed: ClaimedTurn,
+    turn: Turn,
+    question: Message,
+    writer: ReplyWriter,
+) -> tuple[str, str, dict[str, Any]]:
+    """Let the first that can answer; returns the reply's status, an error code and its facts."""
+    mode = "action" if turn.request.get("action") else "search"
+    facts: dict[str, Any] = {"mode": mode, **_who(answerers[0])}
+    status, code = "complete", ""
+    try:
+        with force_locale(question.language):
+            finished = _begin(services, claimed, turn, writer)
+            decided = None if finished else _settle_without_model(services, writer, question)
+            if decided:
+                facts |= {"provider": FAST_PATH, "model": "", "mode": "action"}
+            finished = finished or decided
+            if finished is None:
+                finished = _converse_or_stand_in(
+                    services, answerers, claimed, turn, question, writer, facts
+                )
+        facts |= {"tokens_in": finished.tokens_in, "tokens_out": finished.tokens_out}
+        facts["model_calls"] = finished.model_calls
+        facts["suggestions"] = [s.model_dump(mode="json") for s in finished.suggestions]
+        facts["asked"] = finished.asked or None
+        facts["explanation"] = asdict(finished.explained) if finished.explained else None
+        facts["actions"] = [action.model_dump(mode="json") for action in finished.actions]
+    except TurnTimedOut:
+        status, code = broken_off(writer), "timeout"
+    except TurnStopped:
+        status = "stopped"
+    except ProviderError as error:
+        status, code = broken_off(writer), error.code
+        log.warning("provider failed", provider=facts["provider"], code=error.code)
+    except Exception as error:
+        status, code = broken_off(writer), "internal"
+        log.exception("turn failed", error=type(error).__name__)
+    return status, code, facts
+
+
+def _settle_without_model(
+    services: Services, writer: ReplyWriter, question: Message
+) -> Finished | None:
+    """What must not wait for a model, nor hang on one; None where one is to be asked."""
+    if question.internal_content is None and is_crisis(question.content):
+        before = select(Message.content).where(Message.id == question.parent_id)
+        with writer.transaction() as session:
+            asked = session.scalar(before.where(*own(session, Message)))
+        is_answer = "?" in (asked or "")
+        if is_crisis(question.content, is_answer=is_answer):
+            writer.add_text(support_in_crisis())
+            return NO_MODEL
+    return decide_in_words(writer, services.registry, question)
+
+
+def _converse_or_stand_in(
+    services: Services,
+    answerers: Sequence[Provider],
+    claimed: ClaimedTurn,
+    turn: Turn,
+    question: Message,
+    writer: ReplyWriter,
+    facts: dict[str, Any],
+) -> Finished:
+    """The turn by the first of `answerers` that can begin it; `facts` are told who it was."""
+    first, *others = answerers
+    try:
+        return _converse(services, first, claimed, turn, question, writer)
+    except ProviderError as error:
+        if not writer.text.strip() and tell_what_was_done(writer, question.language):
+            return NO_MODEL
+        # Words that somebody has read are never taken back for others; and a model that
+        # answers, but in no form that can be read, is an admin's to change.
+        if not others or writer.text.strip() or error.code == "malformed":
+            raise
+        log.warning("standing in", failed=first.name, code=error.code)
+    facts |= {**_who(others[0]), "degraded": True}
+    if writer.text or writer.trace or writer.parts:
+        _start_over(services, claimed, turn, writer)
+    return _converse_or_stand_in(services, others, claimed, turn, question, writer, facts)
+
+
+def _who(provider: Provider) -> dict[str, Any]:
+    return {"provider": provider.name, "model": provider.model}
+
+
+def _begin(
+    services: Services, claimed: ClaimedTurn, turn: Turn, writer: ReplyWriter
+) -> Finished | None:
+    """Tell readers that this reply is on its way, from nothing when it was taken over.
+
+    What it proposed may have been confirmed before its runner died: then what was said
+    stands, and the turn is over.
+    """
+    if turn.stop_requested:
+        _take_up(services, claimed, turn, writer)
+        raise TurnStopped
+    if claimed.attempts > MAX_ATTEMPTS:
+        raise ProviderError("interrupted", "given up after too many tries")
+    if claimed.scope.role == "":
+        raise ProviderError("no_member", "no longer in the group")
+    if claimed.attempts > 1:
+        if has_done_something(writer):
+            _take_up(services, claimed, turn, writer)
+            return NO_MODEL
+        _start_over(services, claimed, turn, writer)
+    writer.publish("message", {"role": "assistant", "status": "streaming"})
+    return None
+
+
+def _start_over(services: Services, claimed: ClaimedTurn, turn: Turn, writer: ReplyWriter) -> None:
+    """Forget what was written so far, here and on the pages that show it."""
+    writer.clear()
+    with services.database.transaction(claimed.scope) as session:
+        writer.lock_turn(session)
+        withdraw(session, turn.reply_message_id)
+        session.execute(
+            update(Message)
+            .where(Message.id == turn.reply_message_id, *own(session, Message))
+            .values(content="", parts=[], citations=[], tool_trace=[], internal_content=null())
+        )
+    try:
+        writer.publish(RESET, {})
+    except RedisError as error:
+        # Who reads along gets the whole reply when it is done; the answer need not fail.
+        log.warning("start not told", error=type(error).__name__)
+
+
+def _take_up(services: Services, claimed: ClaimedTurn, turn: Turn, writer: ReplyWriter) -> None:
+    """Start from what a runner before this one had written."""
+    with services.database.transaction(claimed.scope) as session:
+        its_reply = (Message.id == turn.reply_message_id, *own(session, Message))
+        reply = session.scalars(select(Message).where(*its_reply)).one()
+    writer.text, writer.parts, writer.trace = reply.content, reply.parts, reply.tool_trace
+    writer.ledger.citations = [Citation.model_validate(each) for each in reply.citations]
+    writer.steps = steps_of(reply.tool_trace, services.registry.tools)
+
+
+def _converse(
+    services: Services,
+    provider: Provider,
+    claimed: ClaimedTurn,
+    turn: Turn,
+    question: Message,
+    writer: ReplyWriter,
+) -> Finished:
+    transaction = partial(services.database.transaction, claimed.scope)
+    steps = TurnSteps(question, turn.reply_message_id)
+    context = build_context(
+        transaction, services.registry, turn, question, steps.before, hints=provider.uses_hints
+    )
+    if provider.uses_hints and context.has_proposal:
+        once_more = ask_once_more(writer, question, context.hints)
+        if once_more is not None:
+            return once_more
+    toolbox = Toolbox(
+        offered_tools(services.registry, context, claimed.scope.role),
+        _tool_context(services, claimed, question, writer, context, steps),
+        services.registry.blocks,
+        denied_tools(services.registry, context, claimed.scope.role),
+    )
+    finished: Finished | None = None
+    request = model_request(services.registry, context, turn.request, claimed.scope.role)
+    rest = writer.rest or (lambda _seconds: None)
+    with closing(run_turn(request, provider, toolbox, rest=rest)) as events:
+        for event in events:
+            if isinstance(event, Finished):
+                finished = event
+            else:
+                relay(event, writer, services.registry, context.language)
+    assert finished is not None
+    if finished.is_cut:
+        relay(PartReady(cut_notice()), writer, services.registry, context.language)
+    if not writer.text.strip() and not writer.parts:
+        # A model that wants nothing but tools to its last call still owes the person words.
+        writer.add_text(_("I could not put an answer together. Ask again in other words."))
+    if context.has_proposal:
+        close_what_was_left(writer, question.created_at)
+    chips = find_suggestions(
+        services.registry,
+        transaction,
+        question.content,
+        context.language,
+        offered=toolbox.tools,
+        used={entry["tool"] for entry in writer.trace},
+    )
+    asked = finished.asked
+    if not asked and not finished.is_cut:
+        hinted = asked_by_hints(context.hints, writer.text) if provider.uses_hints else None
+        asked = ask_again(services.registry, toolbox.context, question, hinted, writer)
+    return replace(finished, suggestions=(*finished.suggestions, *chips), asked=asked)
+
+
+def _tool_context(
+    services: Services,
+    claimed: ClaimedTurn,
+    question: Message,
+    writer: ReplyWriter,
+    context: TurnContext,
+    steps: TurnSteps,
+) -> ToolContext:
+    hear = hearing_of(question, steps.before)
+    return ToolContext(
+        claimed.scope,
+        context.language,
+        partial(services.database.transaction, claimed.scope),
+        writer.ledger,
+        context.profile,
+        {"embedder": services.embedder},
+        partial(offer_in, writer, services.registry, hear),
+        question.thread_id,
+        question.id,
+        writer.claim.reply_id,
+        partial(take_steps, writer, services.registry, hear),
+        steps.now,
+    )
+
+
+def claim_turns(services: Services, runner_id: str, most: int) -> list[ClaimedTurn]:
+    """Take up to `most` waiting turns (or abandoned ones) for this runner."""
+    lease = services.settings.turn_lease_seconds
+    with services.database.transaction() as session:
+        rows = session.execute(
+            select("*").select_from(func.claim_turns(runner_id, lease, most))
+        ).all()
+    return [
+        ClaimedTurn(
+            row.turn_id, row.fence, row.attempts, Scope(row.group_id, row.user_id, row.role)
+        )
+        for row in rows
+    ]

@@ -1,0 +1,66 @@
+"""What a model is asked and which tools it is offered, from what the context knows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.assistant.prompts.system_prompt import assemble, inactive_slugs
+from app.assistant.providers.base import ChatMessage, ModelRequest
+from app.assistant.tools.registry import Registry
+from app.assistant.tools.tool import Tool
+from app.assistant.turns.context import TurnContext
+
+
+def offered_tools(registry: Registry, context: TurnContext, role: str) -> dict[str, Tool]:
+    """The tools that this role may use and whose prompt rows are not switched off.
+
+    In a conversation of another kind than the chat they are those that its opening names.
+    """
+    inactive = inactive_slugs(context.prompts)
+    named = context.opening.tools if context.opening else ()
+    return {
+        name: tool
+        for name, tool in registry.tools.items()
+        if tool.prompt_slug not in inactive
+        and tool.allows(role)
+        and (name in named if context.conversation else not tool.conversation)
+    }
+
+
+def denied_tools(registry: Registry, context: TurnContext, role: str) -> frozenset[str]:
+    """The tools that others may use here and this role may not."""
+    if context.conversation:
+        return frozenset()
+    return frozenset(
+        name
+        for name, tool in registry.tools.items()
+        if not tool.conversation and not tool.allows(role)
+    )
+
+
+def model_request(
+    registry: Registry, context: TurnContext, request: Mapping[str, Any], role: str
+) -> ModelRequest:
+    """The first request of a turn; `request` names its domain and its action, if any."""
+    domain, action = request.get("domain", "manual"), request.get("action", "")
+    prompts = context.prompts
+    if context.conversation:
+        # Another persona: nothing of the chat's own is said to it.
+        domain = registry.conversations[context.conversation].domain
+        prompts = tuple(row for row in prompts if row.domain == domain)
+    system = assemble(
+        prompts,
+        language=context.language,
+        domain=domain,
+        action=action,
+        generated=context.generated,
+    )
+    messages = (
+        ChatMessage("system", system),
+        *context.history,
+        ChatMessage("user", context.message),
+    )
+    denied = tuple(denied_tools(registry, context, role))
+    hints = {**context.hints, "domain": domain, "denied": denied}
+    return ModelRequest(messages, (), context.language, action, hints, context.today)

@@ -1,0 +1,283 @@
+"""The chat pages and their partials; the event stream is in app.assistant.web.stream."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+from uuid import UUID
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from flask_babel import gettext as _
+from flask_login import current_user
+from redis import RedisError
+
+from app.assistant.models import Message, Thread
+from app.assistant.proposals.proposals import part_as_of_now, proposals_of
+from app.assistant.threads.branches import is_shown
+from app.assistant.threads.history import messages_around
+from app.assistant.threads.threads import (
+    CHAT,
+    PAGE_MESSAGES,
+    Accepted,
+    accept_message,
+    ask_again,
+    latest_messages,
+    load_message,
+    load_thread,
+    request_stop,
+    show_branch,
+)
+from app.assistant.tools.parts import Suggestion
+from app.assistant.tools.registry import UnfinishedWork
+from app.assistant.turns.ask import announce, turn_request
+from app.assistant.turns.events import EventLog
+from app.assistant.turns.language import detect_language
+from app.assistant.web.conversation import (
+    ThreadView,
+    another_branch,
+    cursor_after,
+    exchange,
+    history_by_day,
+    home_of,
+    last_page,
+    page_of,
+    presence_of,
+    redrawn,
+    talk_facts,
+    tip_of,
+    view_messages,
+)
+from app.assistant.web.presenters import view_part
+from app.assistant.web.step_views import post_step
+from app.assistant.web.stream import ThreadEvents
+from app.errors import ComandaError, InvalidInput, LimitReached, NotFound
+from app.extensions import limit_chat_changes, limit_decisions, limit_messages, services
+from app.web.issued_ids import is_issued, issue_id
+from app.web.pages import choose_language, db_session, is_htmx, require_role
+
+blueprint = Blueprint("chat", __name__)
+streams = ThreadEvents("streams", __name__)
+streams.add_url_rule("/chat/<uuid:thread_id>/events", "events", streams.stream)
+
+
+@blueprint.before_request
+@streams.before_request
+def signed_in_only() -> None:
+    require_role()
+
+
+@blueprint.get("/")
+def home() -> ResponseReturnValue:
+    """The front door leads to the chat."""
+    return redirect(url_for("chat.new"))
+
+
+@blueprint.get("/chat")
+def new() -> ResponseReturnValue:
+    """An empty conversation; it is stored with its first message."""
+    thread = ThreadView(str(issue_id()), _("New chat"), is_new=True)
+    return render_template("chat/page.html", **_page(thread, [], ""))
+
+
+@blueprint.get("/chat/<uuid:thread_id>")
+def thread(thread_id: UUID) -> ResponseReturnValue:
+    """A conversation: its last messages, and where the live events go on."""
+    session = db_session()
+    found = load_thread(session, thread_id)
+    if found.context_type != CHAT:
+        return redirect(home_of(found))
+    # The position is read before the snapshot, so that nothing falls between the two.
+    tip = tip_of(thread_id)
+    before, at = _before(), request.args.get("at", type=UUID)
+    around = messages_around(session, thread_id, at, PAGE_MESSAGES + 1) if at else []
+    messages, earlier = page_of(around) if around else last_page(thread_id, before)
+    is_past = bool(before or around)
+    view = ThreadView(str(found.id), found.title, is_new=False)
+    page = _page(view, messages, tip if is_past else cursor_after(messages, tip)) | _edited(
+        thread_id
+    )
+    return render_template("chat/page.html", **page, earlier=earlier, later=is_past)
+
+
+@blueprint.get("/chat/<uuid:thread_id>/earlier")
+def earlier(thread_id: UUID) -> ResponseReturnValue:
+    """The messages before one that is shown, for a page that is scrolled up."""
+    thread = load_thread(db_session(), thread_id)
+    messages, more = last_page(thread_id, _before())
+    views = view_messages(messages)
+    return render_template("chat/_earlier.html", thread=thread, messages=views, earlier=more)
+
+
+def _edited(thread_id: UUID) -> dict[str, Any]:
+    """What the composer begins with, where the address says that a message is to be changed."""
+    asked = request.args.get("edit", type=UUID)
+    if asked is None:
+        return {}
+    with suppress(NotFound):
+        found = load_message(db_session(), thread_id, asked)
+        return {"draft": found.content, "edits": str(asked)} if found.role == "user" else {}
+    return {}
+
+
+def _before() -> UUID | None:
+    """The message that the address says to end before; none where it names no id."""
+    return request.args.get("before", type=UUID)
+
+
+@blueprint.post("/chat/<uuid:thread_id>/messages")
+@limit_messages
+def post_message(thread_id: UUID) -> ResponseReturnValue:
+    """Take a message; answer with its bubble and an empty one that fills by events."""
+    if request.is_json or "internal_content" in request.form:
+        return post_step(thread_id)
+    edits = request.form.get("edits", type=UUID)
+    try:
+        accepted = _accept(thread_id, edits)
+    except (InvalidInput, LimitReached) as error:
+        if is_htmx():
+            raise
+        return _page_with_draft(thread_id, error)
+    if edits and not accepted.repeated:
+        return another_branch(accepted.thread)
+    announce(EventLog(services().redis), accepted)
+    if not is_htmx():
+        return redirect(url_for("chat.thread", thread_id=thread_id), 303)
+    return exchange(accepted)
+
+
+@blueprint.post("/chat/<uuid:thread_id>/messages/<uuid:message_id>/again")
+@limit_messages
+def again(thread_id: UUID, message_id: UUID) -> ResponseReturnValue:
+    """Have a reply made again; the one there is stays reachable."""
+    return another_branch(ask_again(db_session(), thread_id, message_id).thread)
+
+
+@blueprint.post("/chat/<uuid:thread_id>/branch")
+@limit_chat_changes
+def branch(thread_id: UUID) -> ResponseReturnValue:
+    """Show another branch of the conversation."""
+    chosen = request.form.get("message_id", type=UUID)
+    if chosen is None:
+        raise NotFound("This message does not exist, or it is not yours.")
+    return another_branch(show_branch(db_session(), thread_id, chosen))
+
+
+@blueprint.post("/chat/<uuid:thread_id>/stop")
+@limit_decisions
+def stop(thread_id: UUID) -> ResponseReturnValue:
+    """End the answer that is running; what it said so far stays."""
+    for reply_id in request_stop(db_session(), thread_id):
+        facts = {"message_id": str(reply_id), "status": "stopped"}
+        # Who is not told by an event finds out when they ask again.
+        with suppress(RedisError):
+            EventLog(services().redis).publish(thread_id, "done", facts)
+    if not is_htmx():
+        return redirect(url_for("chat.thread", thread_id=thread_id), 303)
+    return "", 204
+
+
+@blueprint.get("/chat/<uuid:thread_id>/messages/<uuid:message_id>")
+def message(thread_id: UUID, message_id: UUID) -> ResponseReturnValue:
+    """One bubble, as it stands now; none for a page that misses it, if it is on another branch."""
+    session = db_session()
+    thread, found = load_thread(session, thread_id), load_message(session, thread_id, message_id)
+    if "missed" in request.args and not is_shown(session, thread, found, PAGE_MESSAGES):
+        return "", 204
+    [view] = view_messages([found])
+    presence = presence_of([found]) if found.id == thread.head_id else ""
+    return render_template("chat/_bubble.html", message=view, thread=thread, presence=presence)
+
+
+@blueprint.get("/chat/<uuid:thread_id>/messages/<uuid:message_id>/parts/<int:index>")
+def part(thread_id: UUID, message_id: UUID, index: int) -> ResponseReturnValue:
+    """One part of a reply, for a page that follows it live."""
+    [found] = redrawn([load_message(db_session(), thread_id, message_id)])
+    if index >= len(found.parts):
+        raise NotFound("This message does not exist, or it is not yours.")
+    stored = part_as_of_now(found.parts[index], proposals_of(db_session(), [found]))
+    view = view_part(stored, services().registry)
+    if view is None:
+        return "", 204
+    return render_template(view["template"], part=view["part"], **_thread_facts(thread_id))
+
+
+@blueprint.get("/help")
+def help_page() -> ResponseReturnValue:
+    """Who answers here, and how an admin sets up a language model."""
+    return render_template("chat/help.html", presence=presence_of([]), settings=services().settings)
+
+
+@blueprint.get("/chat/history")
+def history() -> ResponseReturnValue:
+    """The person's conversations, by day."""
+    current = request.args.get("current", "")
+    return render_template("chat/_history.html", history=history_by_day(current))
+
+
+def _accept(thread_id: UUID, edits: UUID | None) -> Accepted:
+    """Store the posted message and queue its turn."""
+    session, form = db_session(), request.form
+    words = form.get("message", "")
+    asked = turn_request(
+        session, services().registry, form.get("domain") or None, form.get("action") or None
+    )
+    return accept_message(
+        session,
+        thread_id=thread_id,
+        may_begin=is_issued(thread_id),
+        message=words,
+        message_key=form.get("message_key") or None,
+        language=detect_language(words, current_user.language),
+        request=asked,
+        instead_of=edits,
+        seen=form.get("seen", type=UUID),
+    )
+
+
+def _page_with_draft(thread_id: UUID, error: ComandaError) -> ResponseReturnValue:
+    """The page again for a browser without scripts: what is wrong, and what was typed."""
+    session = db_session()
+    try:
+        found: Thread | None = load_thread(session, thread_id)
+    except NotFound:
+        found = None
+    messages = latest_messages(session, thread_id) if found else []
+    view = ThreadView(str(thread_id), found.title if found else _("New chat"), found is None)
+    kind = "warn" if isinstance(error, LimitReached) else "error"
+    flash(_(error.message, **error.told(choose_language())), kind)
+    kept = {"draft": request.form.get("message", ""), "edits": request.form.get("edits", "")}
+    page = _page(view, messages, "") | kept
+    return render_template("chat/page.html", **page), error.status
+
+
+def _page(thread: ThreadView, messages: list[Message], cursor: str) -> dict[str, Any]:
+    return {
+        **talk_facts(thread, messages, cursor),
+        "history": history_by_day("" if thread.is_new else thread.id),
+        "starters": starters(),
+        "help_url": url_for("chat.help_page"),
+        "unfinished_work": _open_work(),
+    }
+
+
+def _open_work() -> list[UnfinishedWork]:
+    """What the person has begun elsewhere and not finished, as the skills tell."""
+    sources, language = services().registry.unfinished_work.values(), choose_language()
+    return [work for source in sources for work in source(db_session(), language)]
+
+
+def _thread_facts(thread_id: UUID, title: str = "") -> dict[str, Any]:
+    return {"thread": ThreadView(str(thread_id), title, is_new=False)}
+
+
+def starters() -> list[dict[str, Any]]:
+    """Five things to try on a first visit, in the person's language."""
+    messages = (
+        (_("Food safety"), _("How long can raw chicken stay out?")),
+        (_("Pay"), _("What is the tip policy?")),
+        (_("On the menu"), _("What vegetarian dishes do we have?")),
+        (_("Broken or missing"), _("The walk-in is not cooling")),
+        (_("In the kitchen"), _("Something healthy, fast, and Mexican")),
+    )
+    return [Suggestion(label=a, message=b).model_dump(mode="json") for a, b in messages]

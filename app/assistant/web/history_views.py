@@ -1,0 +1,201 @@
+"""The page of all one's conversations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from flask import (
+    Blueprint,
+    Response,
+    flash,
+    redirect,
+    render_template,
+    request,
+    stream_with_context,
+    url_for,
+)
+from flask.typing import ResponseReturnValue
+from flask_babel import gettext as _
+from flask_login import current_user
+
+from app.assistant.threads.export import (
+    FORMATS,
+    Letterhead,
+    Transaction,
+    as_zip,
+    file_name,
+    open_conversation,
+)
+from app.assistant.threads.export_jobs import (
+    FEW_CHATS,
+    PAGE,
+    begin_export,
+    cancel_export,
+    count_chats,
+    find_export,
+    load_ready_export,
+    state_of,
+)
+from app.assistant.threads.history import PAGE_THREADS, delete_thread, find_threads, rename_thread
+from app.db import utc_now
+from app.errors import InvalidInput
+from app.extensions import limit_chat_changes, limit_person, services
+from app.files.downloads import send_stored
+from app.notifications.services import read_about
+from app.web.pages import choose_language, db_session, is_htmx, release_session, require_role
+
+blueprint = Blueprint("history", __name__, url_prefix="/chats")
+
+
+@blueprint.before_request
+def signed_in_only() -> None:
+    require_role()
+
+
+@blueprint.get("")
+@limit_person(
+    "90 per minute",
+    "chat searches",
+    exempt_when=lambda: not request.args.get("q"),
+)
+def index() -> ResponseReturnValue:
+    """All conversations, or those in which something was said; the newest first."""
+    words, before = request.args.get("q", "").strip(), _moment(request.args.get("before", ""))
+    found = find_threads(db_session(), words, before)
+    older = found[-1].thread.last_message_at.isoformat() if len(found) == PAGE_THREADS else None
+    more = f"{url_for('history.index')}?{urlencode({'q': words, 'before': older})}"
+    facts = {"found": found, "words": words, "more": more if older else ""}
+    if is_htmx():
+        # Typing asks for the list alone.
+        return render_template("chat/_found_chats.html", **facts)
+    if read_about(db_session(), PAGE):
+        db_session().commit()
+    return render_template("chat/chats.html", **facts, **_export_facts())
+
+
+def _export_facts() -> dict[str, Any]:
+    session = db_session()
+    export = find_export(session)
+    state = state_of(export) if export else ""
+    return {"export": export, "state": state, "many": count_chats(session) > FEW_CHATS}
+
+
+@blueprint.post("/<uuid:thread_id>/rename")
+@limit_chat_changes
+def rename(thread_id: UUID) -> ResponseReturnValue:
+    """Give a conversation another name."""
+    try:
+        thread = rename_thread(db_session(), thread_id, request.form.get("title", ""))
+        flash(_("It is called “%(title)s” now.", title=thread.title), "success")
+    except InvalidInput as error:
+        flash(_(error.message, **error.params), "error")
+    return _back()
+
+
+@blueprint.post("/<uuid:thread_id>/delete")
+@limit_chat_changes
+def delete(thread_id: UUID) -> ResponseReturnValue:
+    """Take a conversation off the list."""
+    delete_thread(db_session(), thread_id)
+    flash(_("The conversation is deleted."), "success")
+    return _back()
+
+
+@blueprint.get("/<uuid:thread_id>/export.<any(md, json):extension>")
+def export(thread_id: UUID, extension: str) -> ResponseReturnValue:
+    """One conversation as a file."""
+    transaction, letterhead = _reading(), _letterhead()
+    conversation = open_conversation(transaction, thread_id)
+    mimetype, write = FORMATS[extension]
+    name = file_name(conversation.thread, letterhead.zone, extension)
+    return _attachment(write(conversation, letterhead), name, mimetype)
+
+
+@blueprint.get("/export.zip")
+@limit_person("10 per minute", "chat exports")
+def export_all() -> ResponseReturnValue:
+    """All conversations, each as two files; more than a few are made ready in the background."""
+    if count_chats(db_session()) > FEW_CHATS:
+        flash(_("These are many chats. Choose “Export all”, and the file is made for you."), "info")
+        return redirect(url_for("history.index"), 303)
+    return _attachment(as_zip(_reading(), _letterhead()), _zip_name(), "application/zip")
+
+
+@blueprint.post("/export")
+@limit_person("10 per minute", "chat exports")
+def begin() -> ResponseReturnValue:
+    """Have all conversations exported in the background."""
+    begin_export(db_session(), _letterhead())
+    return _export_shown()
+
+
+@blueprint.get("/export")
+def status() -> ResponseReturnValue:
+    """How far that is."""
+    return _export_shown()
+
+
+@blueprint.post("/export/cancel")
+def cancel() -> ResponseReturnValue:
+    """Stop it, or let go of the file."""
+    key = cancel_export(db_session())
+    if key is not None:
+        services().files.remove(key)
+    return _export_shown()
+
+
+@blueprint.get("/export/<uuid:export_id>.zip")
+def download(export_id: UUID) -> ResponseReturnValue:
+    """The file that was made, for its person alone."""
+    found = load_ready_export(db_session(), export_id)
+    return send_stored(found.key, "application/zip", _zip_name())
+
+
+def _export_shown() -> ResponseReturnValue:
+    if not is_htmx():
+        return redirect(url_for("history.index"), 303)
+    return render_template("chat/_export.html", **_export_facts())
+
+
+def _zip_name() -> str:
+    return f"chats-{utc_now().astimezone(current_user.zone).date().isoformat()}.zip"
+
+
+def _reading() -> Transaction:
+    """Transactions of the person's own scope, for longer than the request's session lives."""
+    database, scope = services().database, current_user.scope
+    return lambda: database.transaction(scope)
+
+
+def _letterhead() -> Letterhead:
+    # Never the host that a request claims to be for: a file is kept, and handed on.
+    site = services().settings.base_url
+    return Letterhead(current_user.group_name, current_user.zone, site, choose_language())
+
+
+def _attachment(
+    content: Iterator[str] | Iterator[bytes], name: str, mimetype: str
+) -> ResponseReturnValue:
+    """A file that is written while it is sent; the request's own connection is given back."""
+    release_session()
+    response = Response(stream_with_context(content), content_type=mimetype)
+    response.headers.set("Content-Disposition", "attachment", filename=name)
+    response.headers["X-Accel-Buffering"] = "no"
+    return response
+
+
+def _back() -> ResponseReturnValue:
+    words = request.form.get("q", "")
+    return redirect(url_for("history.index", q=words or None), 303)
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else None

@@ -1,0 +1,201 @@
+"""`flask doctor`: what is configured, what is reachable, and what to fix."""
+
+from __future__ import annotations
+
+import smtplib
+import ssl
+import sys
+from contextlib import suppress
+
+import click
+from flask.cli import with_appcontext
+from redis.exceptions import RedisError
+from sqlalchemy import text
+
+from app.assistant.providers.choice import make_provider
+from app.config import EVERYWHERE, Settings
+from app.db import owner_database
+from app.demo import find_demo, open_accounts
+from app.extensions import Services, services
+from app.files.check import check_files
+from app.notifications.mail import IMPLICIT_TLS_PORT
+from app.observability.health import (
+    Finding,
+    check_database,
+    check_model,
+    check_readiness,
+    check_redis,
+    check_schema,
+)
+from app.observability.presence import Presence
+
+SMTP_SECONDS = 5
+
+
+@click.command("doctor")
+@with_appcontext
+def doctor() -> None:
+    """Look at every setting and service; ends with 1 when something needs a hand."""
+    findings = examine(services())
+    width = max(len(finding.name) for finding in findings)
+    for finding in findings:
+        mark = "ok  " if finding.ok else "FIX "
+        click.echo(f"{mark} {finding.name:<{width}}  {finding.detail}")
+        if finding.fix and not finding.ok:
+            click.echo(f"     {'':<{width}}  {finding.fix}")
+    if not all(finding.ok for finding in findings):
+        sys.exit(1)
+
+
+def examine(on: Services) -> list[Finding]:
+    """Everything that can be looked at, in the order things depend on each other."""
+    findings = [_addresses(on), check_database(on), check_redis(on)]
+    if findings[1].ok:
+        findings += [check_schema(on), _vectors(on)]
+        # The people and the turns can be looked up only where their tables are.
+        findings += [_demo(on), *_processes(on)] if findings[3].ok else []
+    return [*findings, check_files(on), _model(on), _embedding(on), _mail(on), _cookies(on)]
+
+
+def _processes(on: Services) -> list[Finding]:
+    """What /readyz says of the runners and the jobs; the model is looked at more closely."""
+    looked_at = ("database", "redis", "model")
+    found = {finding.name: finding for finding in check_readiness(on)}
+    return [finding for name, finding in found.items() if name not in looked_at]
+
+
+def _addresses(on: Services) -> Finding:
+    """Where people reach the house; a server that runs may have been told otherwise."""
+    address, data = on.settings.base_url, on.settings.comanda_data
+    return Finding(
+        "address",
+        bool(on.settings.public_url) or on.settings.host not in EVERYWHERE,
+        f"{address}, as the settings of this shell say; data in {data}",
+        "Links in invitations lead to this machine only; set PUBLIC_URL.",
+    )
+
+
+def _vectors(on: Services) -> Finding:
+    with on.database.engine.connect() as connection:
+        version = connection.execute(
+            text("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
+        ).scalar()
+    if version is None:
+        return Finding("pgvector", False, "missing", "As a superuser: CREATE EXTENSION vector;")
+    return Finding("pgvector", True, version)
+
+
+def _demo(on: Services) -> Finding:
+    """Accounts whose password stands in the documentation, in a house that is not the demo's."""
+    if on.settings.loads_demo:
+        return Finding("demo", True, "loaded at each start, with the sign-ins that are printed")
+    owner = owner_database(on.settings)
+    with owner.transaction() as session:
+        found, still_open = find_demo(session), open_accounts(session)
+    owner.engine.dispose()
+    if found:
+        what = ", ".join([*found.houses, *found.people])
+        return Finding("demo", False, f"still here: {what}", "Run `flask seed --remove`.")
+    if still_open:
+        fixes = " and ".join(f"`flask users password {email}`" for email in sorted(still_open))
+        detail = "the published password still lets in " + ", ".join(sorted(still_open))
+        return Finding("demo", False, detail, f"Run {fixes}.")
+    return Finding("demo", True, "none of it is here")
+
+
+def _model(on: Services) -> Finding:
+    provider = make_provider(on.settings, on.embedder)
+    if provider.name == "builtin":
+        detail = "the built-in assistant; set OPENAI_API_KEY or OPENAI_BASE_URL for a model"
+        return Finding("model", True, detail)
+    problem = provider.check()
+    if problem:
+        return Finding("model", False, problem, "Check OPENAI_BASE_URL, the key and the model.")
+    left_alone = _left_alone(on)
+    if left_alone and not left_alone.ok:
+        return left_alone
+    return Finding("model", True, f"{provider.model} answers")
+
+
+def _left_alone(on: Services) -> Finding | None:
+    """How the runners find the model; None while they cannot be asked."""
+    try:
+        return check_model(on, Presence(on.redis).runners())
+    except RedisError:
+        return None
+
+
+def _embedding(on: Services) -> Finding:
+    from app.retrieval.embedder import EmbeddingUnavailable
+
+    try:
+        size = len(on.embedder.embed(["test embedding"])[0])
+    except EmbeddingUnavailable as error:
+        return Finding("embeddings", False, str(error), "Searches use words only until then.")
+    wanted = on.settings.embedding_dimensions
+    fix = f"Set EMBEDDING_DIMENSIONS to {size} and run `flask embeddings backfill`."
+    return Finding("embeddings", size == wanted, f"{on.embedder.model}, {size} numbers", fix)
+
+
+def _mail(on: Services) -> Finding:
+    host, port = on.settings.smtp_host, on.settings.smtp_port
+    if host is None:
+        return Finding("mail", True, "written to the log, as SMTP_HOST is not set")
+    try:
+        _greet_mail_server(on.settings, host)
+    except (OSError, UnicodeError) as error:
+        fix = "Check SMTP_HOST, SMTP_PORT and SMTP_TLS, and SMTP_USER with SMTP_PASSWORD."
+        return Finding("mail", False, f"{host}:{port}: {_reason(error)}", fix)
+    return Finding("mail", True, f"{host}:{port} answers")
+
+
+def _greet_mail_server(settings: Settings, host: str) -> None:
+    """Go as far as a message would, and send none.
+
+    Raises:
+        OSError: smtplib's own errors are among them.
+        UnicodeError: the host, user or password has letters that the protocol cannot carry.
+    """
+    secure = ssl.create_default_context()
+    address = host, settings.smtp_port
+    if settings.smtp_tls and settings.smtp_port == IMPLICIT_TLS_PORT:
+        server: smtplib.SMTP = smtplib.SMTP_SSL(*address, timeout=SMTP_SECONDS, context=secure)
+    else:
+        server = smtplib.SMTP(*address, timeout=SMTP_SECONDS)
+    try:
+        server.ehlo_or_helo_if_needed()
+        if settings.smtp_tls and settings.smtp_port != IMPLICIT_TLS_PORT:
+            server.starttls(context=secure)
+        if settings.smtp_user:
+            server.login(settings.smtp_user, settings.smtp_password or "")
+    finally:
+        # How the goodbye goes says nothing about the mail.
+        with suppress(OSError):
+            server.quit()
+        server.close()
+
+
+def _reason(error: OSError | UnicodeError) -> str:
+    """Why there is no mail, in words; never with a password in them."""
+    if isinstance(error, smtplib.SMTPResponseException):
+        said = error.smtp_error
+        words = said.decode(errors="replace") if isinstance(said, bytes) else said
+        return " ".join(f"{error.smtp_code} {words}".split())
+    # Within a conversation, smtplib takes a silence for the end of the connection.
+    if isinstance(error, TimeoutError) or isinstance(error.__context__, TimeoutError):
+        return f"no answer within {SMTP_SECONDS} seconds"
+    if isinstance(error, UnicodeError):
+        return "SMTP_HOST, SMTP_USER or SMTP_PASSWORD has letters that mail cannot carry"
+    return error.strerror or str(error) or type(error).__name__
+
+
+def _cookies(on: Services) -> Finding:
+    """Cookies must be secure as soon as the house is served over HTTPS."""
+    https = on.settings.base_url.startswith("https://")
+    ok = on.settings.secure_cookies or not https
+    return Finding(
+        "cookies",
+        ok,
+        "secure" if on.settings.secure_cookies else "plain HTTP",
+        "Set SECURE_COOKIES=true.",
+    )

@@ -1,0 +1,174 @@
+"""Other values for what was proposed: "make it 250", "no, 12.50", "el taxi fueron 15"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from app.skills.expenses.nlu.categories import Category, singular
+from app.skills.expenses.nlu.changes import Change, read_change, words_left
+from app.skills.expenses.nlu.command import (
+    ADD,
+    CHANGES,
+    DELETE,
+    EITHER,
+    UPDATE,
+    Command,
+    arguments_of,
+    row_arguments,
+    rows_of,
+    unsure_row,
+)
+from app.skills.expenses.nlu.evidence import is_item
+from app.skills.expenses.nlu.lexicon import compiled, either
+from app.skills.expenses.nlu.references import NONE, VAGUE, kind_of, words_of
+from app.skills.expenses.nlu.rows import read_rows
+from app.skills.expenses.nlu.sentence import LONGEST_MESSAGE, ReadingContext, Sentence
+from app.text.normalize import words
+
+_CORRECTION = re.compile(rf"[\s,.;:!¡-]*(?:{either('corrections')}[\s,;:.!-]+)*")
+_AROUND = compiled("around_changes")
+_DROP = re.compile(rf"{either('drop_row')}\s(?P<row>.+)")
+_ALSO = re.compile(rf"{either('also')}\s(?P<rows>.+)")
+_ORDINALS = {"first": 0, "primero": 0, "primera": 0, "primer": 0, "second": 1, "segundo": 1,
+             "segunda": 1, "third": 2, "tercero": 2, "tercera": 2, "last": -1, "ultimo": -1,
+             "ultima": -1}  # fmt: skip
+_SMALL = frozenset("the el la los las de del of for one for al a and y".split())
+_ENDING = re.compile(r"[\s,.!]*$")
+
+
+def amend_command(
+    tool: str,
+    arguments: Mapping[str, Any],
+    message: str,
+    language: str,
+    today: date,
+    categories: Sequence[Category],
+    currency: str = "",
+) -> Command | None:
+    """An open proposal as the message changes it.
+
+    None where it changes nothing, or is about something else. In a proposal of several rows
+    the one that is named changes; a day, a currency and a category without a name are for all.
+    Where a sum may be one of two, it is still to be asked for.
+    """
+    around = ReadingContext(language, today, tuple(categories), currency)
+    return amended(Command(tool, arguments), message, around)
+
+
+def amended(shown: Command, message: str, around: ReadingContext) -> Command | None:
+    """The same, with all that it is read with in one."""
+    tool, arguments = shown.tool, shown.arguments
+    if tool not in (ADD, UPDATE, DELETE) or not message.strip() or len(message) > LONGEST_MESSAGE:
+        return None
+    if "?" in message or "¿" in message:
+        return None
+    sentence = Sentence.of(message, around)
+    start, end = _core(sentence)
+    if start >= end:
+        return None
+    if tool == DELETE:
+        changed = _other_row(arguments, sentence, start, end)
+    else:
+        changed = _changed(tool, arguments, sentence, start, end)
+    if not changed or changed == dict(arguments):
+        return None
+    return Command(tool, changed, ("amount",) if unsure_row(changed) else ())
+
+
+def _core(sentence: Sentence) -> tuple[int, int]:
+    leading = _CORRECTION.match(sentence.masked)
+    start = leading.end() if leading else 0
+    ending = _ENDING.search(sentence.masked, start)
+    return start, ending.start() if ending else len(sentence.masked)
+
+
+def _other_row(
+    arguments: Mapping[str, Any], sentence: Sentence, start: int, end: int
+) -> dict[str, Any] | None:
+    """ "No, the coffee one": the row is told anew, by words."""
+    if kind_of(sentence, start, end) in (NONE, VAGUE):
+        return None
+    return {"which": words_of(sentence, start, end)}
+
+
+def _changed(
+    tool: str, arguments: Mapping[str, Any], sentence: Sentence, start: int, end: int
+) -> dict[str, Any] | None:
+    rows = rows_of(arguments)
+    if tool == ADD:
+        fewer = _without(rows, sentence, start, end)
+        if fewer is not None:
+            return arguments_of(fewer)
+    found = read_change(sentence, start, end)
+    if found is not None and found.values:
+        changed = _applied(rows, found)
+        if changed is not None:
+            return arguments_of(changed)
+    return _longer(rows, sentence, start, end) if tool == ADD else None
+
+
+def _applied(rows: list[dict[str, Any]], found: Change) -> list[dict[str, Any]] | None:
+    """The rows with the change made where it belongs; None where that is not clear."""
+    values = {name: value for name, value in found.values.items() if name in (*CHANGES, EITHER)}
+    # The row's own words are looked for before the small ones are taken away.
+    places = _named(rows, re.findall(r"\w+", found.rest))
+    named = {word for place in places for word in _words(rows[place])}
+    left = [word for word in words_left(found.rest, _AROUND) if singular(word) not in named]
+    if not places and len(rows) > 1 and values.keys() & {"amount", EITHER, "item"}:
+        return None
+    if [word for word in left if word not in _ORDINALS] or len(places) > 1:
+        return None
+    chosen = places or range(len(rows))
+    return [{**row, **values} if place in chosen else row for place, row in enumerate(rows)]
+
+
+def _named(rows: list[dict[str, Any]], said: list[str]) -> list[int]:
+    """The places of the rows that these words name, by their item or by their number."""
+    named = {singular(word) for word in said} - _SMALL
+    scores = [len(named & _words(row)) for row in rows]
+    best = max(scores)
+    if best:
+        return [place for place, score in enumerate(scores) if score == best]
+    for word in said:
+        place = _ORDINALS.get(word)
+        if place is not None and place < len(rows) > 1:
+            return [place % len(rows)]
+    return []
+
+
+def _words(row: Mapping[str, Any]) -> set[str]:
+    return {singular(word) for word in words(str(row.get("item") or ""))} - _SMALL
+
+
+def _without(
+    rows: list[dict[str, Any]], sentence: Sentence, start: int, end: int
+) -> list[dict[str, Any]] | None:
+    """ "Without the taxi": one row fewer, where there are several."""
+    match = _DROP.fullmatch(sentence.masked, start, end)
+    if match is None or len(rows) < 2 or sentence.sums_in(start, end):
+        return None
+    said = re.findall(r"\w+", match["row"])
+    places = _named(rows, said)
+    if len(places) != 1:
+        return None
+    known = _words(rows[places[0]])
+    left = words_left(match["row"], _AROUND)
+    if [word for word in left if singular(word) not in known and word not in _ORDINALS]:
+        return None
+    return [row for place, row in enumerate(rows) if place != places[0]]
+
+
+def _longer(
+    rows: list[dict[str, Any]], sentence: Sentence, start: int, end: int
+) -> dict[str, Any] | None:
+    """ "And a taxi 12": one row more."""
+    match = _ALSO.fullmatch(sentence.masked, start, end)
+    if match is None:
+        return None
+    further = read_rows(sentence, *match.span("rows"))
+    if not further or not all(row.amount and row.item and is_item(row) for row in further):
+        return None
+    return arguments_of([*rows, *(row_arguments(row) for row in further)])

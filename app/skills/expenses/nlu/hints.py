@@ -1,0 +1,148 @@
+"""What a message asks of the ledger where no language model reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+from flask_babel import force_locale, get_locale
+from flask_babel import gettext as _
+
+from app.assistant.providers.base import ChatMessage
+from app.assistant.tools.registry import TurnInput
+from app.db import ScopedSession
+from app.skills.expenses.nlu import Category, Command, amend_command, read_conversation
+from app.skills.expenses.nlu.command import EITHER, unsure_row
+from app.skills.expenses.nlu.known_intent import read_intended
+from app.skills.expenses.nlu.sentence import ReadingContext
+from app.skills.expenses.services.settings import load_ledger
+from app.skills.expenses.texts import asks_which
+from app.text.money import amount_words
+
+OWN_TOOLS = ("add_expense", "update_expense", "delete_expense")
+# A message that the skill's own sentences do not tell must be so likely for one of its tools.
+LIKELY = 0.4
+ADDING = "add_expense"
+# Of these the words of the last question lead to one.
+CHOOSING = ("update_expense", "delete_expense")
+
+
+# What its sentences were read as speaks for a tool by so much, in log odds.
+READ_ODDS = 2.5
+
+
+def find_hints(session: ScopedSession, turn: TurnInput) -> Mapping[str, Any]:
+    """The hint `wanted` or `reply` for a message that is about the ledger."""
+    ledger = load_ledger(session)
+    categories = ledger.for_reading()
+    changed = _changed(turn, categories, ledger.currency)
+    if changed is not None and changed.missing:
+        with force_locale(turn.language):
+            return {"reply": ask_for(changed, ledger.currency)}
+    if changed is not None:
+        return {"wanted": {changed.tool: changed.arguments}, "goes_on": {changed.tool: True}}
+    told = read_command_of(turn, categories, ledger.currency)
+    command = told or _intended(turn, categories, ledger.currency)
+    if told is not None and told.tool == ADDING and not turn.is_going_on:
+        # Known to add something, a message has sums where it may else have counts.
+        command = _intended(turn, categories, ledger.currency, ADDING) or told
+    if command is None:
+        return {}
+    goes_on = bool(told) and turn.is_going_on
+    odds = {"odds": {command.tool: READ_ODDS}} if told else {}
+    if command.missing and set(command.missing) != {"change"}:
+        with force_locale(turn.language):
+            reply = ask_for(command, ledger.currency)
+        # What goes on with something open is for this skill; else it must be likely.
+        return {"reply": reply, **({} if goes_on else {"reply_for": command.tool}), **odds}
+    known = {"goes_on": {command.tool: True}} if goes_on else {}
+    return {"wanted": {command.tool: _arguments_of(command)}, **known, **odds}
+
+
+def _arguments_of(command: Command) -> Mapping[str, Any]:
+    """A command as its tool takes it: whose expenses is a yes or no there."""
+    arguments = dict(command.arguments)
+    if arguments.pop("who", "") == "mine":
+        arguments["mine"] = True
+    return arguments
+
+
+def read_command_of(turn: TurnInput, categories: Sequence[Category], home: str) -> Command | None:
+    """What the message asks for, after what was said before it."""
+    turns = [(said.role, said.text) for said in turn.history if said.role != "tool"]
+    command = read_conversation(turns, turn.message, turn.language, turn.today, categories, home)
+    return command or _chosen(turn, categories, home)
+
+
+def _intended(
+    turn: TurnInput, categories: Sequence[Category], home: str, tool: str = ""
+) -> Command | None:
+    """What a message says for the tool that it is most likely for, where it is one of these.
+
+    For no other than `tool`, where that is given.
+    """
+    likely = max(turn.intents, key=lambda each: turn.intents[each], default="")
+    if turn.is_going_on or turn.intents.get(likely, 0) < LIKELY or tool not in ("", likely):
+        return None
+    around = ReadingContext(turn.language, turn.today, tuple(categories), home)
+    return read_intended(likely, turn.message, around)
+
+
+def _changed(turn: TurnInput, categories: Sequence[Category], home: str) -> Command | None:
+    """The open proposal with what the message changes of it; None where it changes nothing."""
+    proposal = turn.proposal
+    if proposal is None or proposal.get("tool") not in OWN_TOOLS:
+        return None
+    tool, before = str(proposal["tool"]), dict(proposal.get("arguments") or {})
+    return amend_command(tool, before, turn.message, turn.language, turn.today, categories, home)
+
+
+def _chosen(turn: TurnInput, categories: Sequence[Category], home: str) -> Command | None:
+    """The command that was answered with "which one?", with the words that say which."""
+    before = [said for said in turn.history if said.role in ("user", "assistant")]
+    # What follows a proposal answers that, and no "which one?".
+    if turn.proposal is not None or len(before) < 2 or not asks_which(before[-1].text):
+        return None
+    # Who asks something else instead has not chosen.
+    if "?" in turn.message or "¿" in turn.message:
+        return None
+    earlier = replace(turn, message=_last_of(before[:-1]), history=())
+    command = read_conversation([], earlier.message, turn.language, turn.today, categories, home)
+    if command is None or command.tool not in CHOOSING or "which" not in command.arguments:
+        return None
+    return replace(command, arguments={**command.arguments, "which": turn.message})
+
+
+def _last_of(said: Sequence[ChatMessage]) -> str:
+    return next((each.text for each in reversed(said) if each.role == "user"), "")
+
+
+def ask_for(command: Command, currency: str) -> str:
+    """The one question for what is missing first; `currency` is the house's own."""
+    missing, item = command.missing[0], command.arguments.get("item", "")
+    if missing == "amount" and (row := unsure_row(command.arguments)):
+        return _ask_which_sum(row, currency)
+    if missing == "date":
+        return _("Which day was it?")
+    if missing == "item":
+        return _("What item do you want to add?")
+    if missing == "amount" and item:
+        return _("How much was “%(item)s”?", item=item)
+    if missing == "amount":
+        return _("How much was it?")
+    if missing == "which":
+        return _("Which expense do you mean? Say what it was for, or how much.")
+    return _("What should be different about it?")
+
+
+def _ask_which_sum(row: Mapping[str, Any], currency: str) -> str:
+    """Of "two fifty": $2.50 or $250."""
+    said = [Decimal(each) for each in row[EITHER]]
+    one, other = (
+        amount_words(each, row.get("currency") or currency, str(get_locale())) for each in said
+    )
+    if item := row.get("item"):
+        return _("Was “%(item)s” %(one)s or %(other)s?", item=item, one=one, other=other)
+    return _("Is that %(one)s or %(other)s?", one=one, other=other)

@@ -1,0 +1,82 @@
+"""From a message to a command: what it is about, if it is about the ledger at all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import date
+
+from app.skills.expenses.nlu.additions import read_addition
+from app.skills.expenses.nlu.categories import Category
+from app.skills.expenses.nlu.command import ADD, Command
+from app.skills.expenses.nlu.edits import read_deletion, read_update
+from app.skills.expenses.nlu.lexicon import either
+from app.skills.expenses.nlu.questions import read_question
+from app.skills.expenses.nlu.sentence import LONGEST_MESSAGE, ReadingContext, Sentence
+from app.text.normalize import fold
+
+__all__ = ["Command", "read_wish"]
+
+_OPENING = re.compile(rf"[\s,.;:!¡¿\"'-]*(?:{either('openings')}[\s,;:.!]+)*")
+_POLITE = re.compile(
+    r"(?<!\w)(?:can|could|would|will|let|puedo|podemos|puedes|podrias|puede|podria|me ayudas)(?!\w)"
+)
+_MAY_I = re.compile(r"(?<!\w)(?:(?:can|could|may) (?:i|we)|puedo|podemos)(?!\w)")
+_CLAIM = re.compile(r"(?:expense|claim|charge)\s")
+_CLOSING = re.compile(rf"(?:[\s,.!?¡¿]+{either('closings')})?[\s,.!?¡¿]*$")
+_ASKS = re.compile(r"[?¿]")
+_READERS: tuple[Callable[[Sentence, int, int], Command | None], ...] = (
+    read_deletion, read_update, read_question, read_addition,
+)  # fmt: skip
+
+
+def read_wish(
+    message: str, language: str, today: date, categories: Sequence[Category], currency: str = ""
+) -> Command | None:
+    """What a message wants of the ledger of expenses; None where it is about anything else.
+
+    `currency` is the house's own, which "$" and "pesos" are taken for where they may be.
+    """
+    return read_sentence(message, ReadingContext(language, today, tuple(categories), currency))
+
+
+def read_sentence(message: str, around: ReadingContext) -> Command | None:
+    """The same, with all that it is read with in one."""
+    if not message.strip() or len(message) > LONGEST_MESSAGE:
+        return None
+    sentence = Sentence.of(message, around)
+    start, end = core_of(sentence)
+    if start >= end:
+        return None
+    # Only a question that is an order in kind words asks for something to be done.
+    is_question = bool(_ASKS.search(message))
+    is_asked = is_question and not _POLITE.search(sentence.masked, 0, start)
+    for read in (read_question,) if is_asked else _READERS:
+        command = read(sentence, start, end)
+        if command is not None:
+            return None if is_question and _is_rule(sentence, start, command) else command
+    return None
+
+
+def _is_rule(sentence: Sentence, start: int, command: Command) -> bool:
+    """ "Can I expense a taxi?" asks for a rule; "can I add an expense?" asks to begin."""
+    is_begun = bool(command.arguments) and "amount" not in command.arguments
+    is_claim = bool(_CLAIM.match(sentence.masked, start))
+    is_asked_for = bool(_MAY_I.search(sentence.masked, 0, start))
+    return command.tool == ADD and (is_begun or is_claim) and is_asked_for
+
+
+def asks_only(message: str) -> bool:
+    """Whether a message is a question, and no order in kind words."""
+    return bool(_ASKS.search(message)) and not _POLITE.search(fold(message))
+
+
+def core_of(sentence: Sentence) -> tuple[int, int]:
+    """From where to where a sentence says what it means: without greetings and thanks."""
+    opening = _OPENING.match(sentence.masked)
+    start = opening.end() if opening else 0
+    end = len(sentence.masked)
+    # One after the other: a pattern that repeats its words would try them in all orders.
+    while (closing := _CLOSING.search(sentence.masked, start, end)) and closing.start() < end:
+        end = closing.start()
+    return start, end

@@ -1,0 +1,101 @@
+"""What the builder's templates are given: the work, what is wrong with it, and how it will look."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from flask import render_template, url_for
+from flask_babel import force_locale
+from flask_login import current_user
+from markupsafe import Markup
+
+from app.fields.editor.descriptions import condition_in_words
+from app.fields.editor.presenters import rows_context, told
+from app.fields.editor.rows import Row
+from app.fields.form_data import shape_of
+from app.skills.forms.builder.page_state import Work
+from app.skills.forms.builder.parser import Built, build
+from app.skills.forms.builder.templates import is_stored
+from app.skills.forms.models import FormTemplate
+from app.skills.forms.web.presenters import FieldView, reader_language
+from app.text.bilingual import in_language
+from app.web.icons import SHAPES
+
+# Those of the house's icons that stand for a form; the others are for buttons.
+FORM_ICONS = tuple(
+    name
+    for name in (
+        "form", "clipboard", "checklist", "first-aid", "write-up", "alert", "thermometer", "wrench",
+        "complaint", "calendar", "swap", "shirt", "trash", "coins", "truck", "camera", "people",
+        "chart", "clock", "dishes", "wines", "again",
+    )
+    if name in SHAPES
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A field as the preview draws it, with the sentence that says when it is shown."""
+
+    view: FieldView
+    condition: str
+    is_open: bool
+
+
+def builder_context(template: FormTemplate, work: Work, *, was_saved: bool) -> dict[str, Any]:
+    """What the page and its parts need; `was_saved` where saving was tried, so that all is told."""
+    language = reader_language()
+    built = build(work, language)
+    return {
+        **rows_context(work, built.problems, was_saved=was_saved),
+        "template": template,
+        "work": work,
+        "is_unsaved": not is_stored(template, built.content),
+        "errors": told(built.problems.get("", {})) if was_saved else {},
+        "save_address": url_for("form_builder.save", template_id=template.id),
+        "form_icons": list(dict.fromkeys((*FORM_ICONS, template.icon))),
+        "previews": {each: preview(work, each, built) for each in ("en", "es")},
+        "person": current_user.user_id,
+        "language": language,
+    }
+
+
+def _by_key(work: Work) -> dict[str, Row]:
+    return {row.key: row for row in work.kept}
+
+
+def preview(work: Work, language: str, built: Built | None = None) -> Markup:
+    """The form as those who fill it in will see it in a language, to look at only."""
+    read = built or build(work, reader_language())
+    rows = [row for row in work.kept if row.key in read.fields]
+    title, description = (_text_of(work, name, language) for name in ("title", "description"))
+    with force_locale(language):
+        drawn = [
+            Drawn(
+                _field_view(row, read, language),
+                condition_in_words(row, _by_key(work), language),
+                row.key == work.open_key,
+            )
+            for row in rows
+        ]
+        html = render_template(
+            "forms/builder/_drawn.html",
+            drawn=drawn,
+            title=title,
+            description=description,
+            left_out=len(work.kept) - len(rows),
+            language=language,
+        )
+    return Markup(html)  # noqa: S704 (a template of ours has made it)
+
+
+def _text_of(work: Work, name: str, language: str) -> str:
+    return in_language(language, work.texts[f"{name}_en"], work.texts[f"{name}_es"])
+
+
+def _field_view(row: Row, built: Built, language: str) -> FieldView:
+    # Two previews stand on one page: what is drawn has a name of its own in each.
+    stored = built.fields[row.key]
+    named = stored.model_copy(update={"name": f"{language}-{stored.name}"})
+    return FieldView(named, True, shape_of(named, None), None, "")

@@ -1,0 +1,152 @@
+"""Contacts from a table: read row by row, with the reason where a row cannot be used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import select
+
+from app.accounts.audit import record
+from app.db import ScopedSession
+from app.errors import InvalidInput
+from app.files.table_cells import Cells
+from app.jobs.threads import RealThreads
+from app.skills.forms.models import Contact
+from app.skills.forms.services.contacts import (
+    ContactTexts,
+    new_contact,
+    read_contact,
+    write_contact,
+)
+from app.text.normalize import words
+
+COLUMNS = {
+    "name": ("name", "full name", "employee", "nombre", "nombre completo", "empleado"),
+    "job": ("job", "job title", "position", "role", "puesto", "cargo", "rol", "posicion"),
+    "phone": ("phone", "phone number", "mobile", "cell", "telefono", "celular", "movil", "tel"),
+    "email": ("email", "e mail", "mail", "correo", "correo electronico"),
+}
+_READING = RealThreads(1)
+
+
+@dataclass(frozen=True)
+class RowProblem:
+    """Why a row was left out: its line in the file, who it is about, and a catalog message."""
+
+    line: int
+    name: str
+    message: str
+    params: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Imported:
+    """What came of a table: who is new, who was changed, who was as before, who was left out."""
+
+    added: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    same: int = 0
+    problems: list[RowProblem] = field(default_factory=list)
+
+
+def import_contacts(session: ScopedSession, table: Cells) -> Imported:
+    """Write the rows that can be used; the others are told. The same table again does nothing.
+
+    Who has the name of a contact is that contact, and is put back on the list. Commits.
+
+    Raises:
+        InvalidInput: none of its columns has names.
+    """
+    done, seen = Imported(), dict[str, int]()
+    known = _by_name(session)
+    # Addresses in other scripts take long to read, and nobody else's page waits for thousands.
+    for line, given, texts in _READING.run(lambda: [_read(*row) for row in _rows(table)]):
+        error = texts if isinstance(texts, InvalidInput) else _namesake(texts, seen)
+        if error is not None:
+            done.problems.append(RowProblem(line, given.name, error.message, error.params))
+            continue
+        assert isinstance(texts, ContactTexts)
+        key = _key(texts.name)
+        seen[key] = line
+        _write(session, known.get(key), texts, done)
+    if done.added or done.changed:
+        told = f"{len(done.added)} added, {len(done.changed)} changed"
+        record(session, "contacts_imported", told)
+    session.commit()
+    return done
+
+
+def _read(line: int, given: ContactTexts) -> tuple[int, ContactTexts, ContactTexts | InvalidInput]:
+    """A row with what is to be written of it, or why it cannot be."""
+    try:
+        return line, given, read_contact(given)
+    except InvalidInput as error:
+        return line, given, error
+
+
+def _namesake(texts: ContactTexts, seen: Mapping[str, int]) -> InvalidInput | None:
+    line = seen.get(_key(texts.name))
+    if line is None:
+        return None
+    return InvalidInput("The same name stands in line %(line)s already.", line=line)
+
+
+def _by_name(session: ScopedSession) -> dict[str, Contact]:
+    """The group's contacts by folded name; of two of one name the one that is on the list."""
+    rows = session.scalars(
+        select(Contact)
+        .where(Contact.group_id == session.scope.group_id)
+        .order_by(Contact.is_active, Contact.id)
+    )
+    return {_key(each.name): each for each in rows}
+
+
+def _key(name: str) -> str:
+    return " ".join(words(name)) or name
+
+
+def _write(
+    session: ScopedSession, contact: Contact | None, texts: ContactTexts, done: Imported
+) -> None:
+    if contact is None:
+        new_contact(session, texts)
+        done.added.append(texts.name)
+        return
+    # What the table does not say stays as it is.
+    wanted = ContactTexts(
+        texts.name,
+        texts.job or contact.job,
+        texts.phone or contact.phone,
+        texts.email or contact.email,
+    )
+    before = ContactTexts(contact.name, contact.job, contact.phone, contact.email)
+    if wanted == before and contact.is_active:
+        done.same += 1
+        return
+    write_contact(contact, wanted)
+    contact.is_active = True
+    done.changed.append(texts.name)
+
+
+def _rows(table: Cells) -> Iterator[tuple[int, ContactTexts]]:
+    """Each row with the line on which it begins."""
+    columns = [_column(cell) for cell in table[0][1]]
+    if "name" not in columns:
+        raise InvalidInput(
+            "The first line must name the columns, and one of them must be called Name or Nombre.",
+            field="file",
+        )
+    for line, cells in table[1:]:
+        said: dict[str, str] = {}
+        for column, cell in zip(columns, cells, strict=False):
+            # Of two columns for the same the first one that says something counts.
+            if column and not said.get(column, "").strip():
+                said[column] = cell
+        yield line, ContactTexts(**said)
+
+
+def _column(cell: str) -> str:
+    called = " ".join(words(cell))
+    return next((name for name, known in COLUMNS.items() if called in known), "")

@@ -1,0 +1,158 @@
+"""The group's contacts for those who look after them: found, written, taken off the list."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import ColumnElement, Text, cast, func, or_, select
+
+from app.accounts.audit import record
+from app.db import ScopedSession, new_id, utc_now
+from app.errors import InvalidInput, NotFound
+from app.fields.definitions import EmailField, PhoneField, Words
+from app.fields.values import LONGEST_NAME, FieldContext, Problem, clean, read_value
+from app.skills.forms.models import Contact
+from app.text.free_text import MOST_WORDS, limit_search
+from app.text.normalize import words
+
+MOST_LISTED = 200
+LONGEST_JOB = 80
+EMAIL = EmailField(name="email", label=Words(en="E-mail"))
+PHONE = PhoneField(name="phone", label=Words(en="Phone"))
+
+
+@dataclass(frozen=True)
+class ContactTexts:
+    """A contact as somebody writes it."""
+
+    name: str = ""
+    job: str = ""
+    phone: str = ""
+    email: str = ""
+
+
+def list_contacts(
+    session: ScopedSession, wanted: str = "", *, active: bool = True
+) -> tuple[list[Contact], int]:
+    """Those on the list, or off it, that have every word in name or job; and how many there are.
+
+    Accents are optional. At most `MOST_LISTED` are given.
+
+    Raises:
+        TooMany: that takes too long.
+    """
+    told = func.name_words(
+        Contact.name + " " + Contact.job + " " + Contact.email, cast("", Text), type_=Text
+    )
+    conditions: list[ColumnElement[bool]] = [
+        Contact.group_id == session.scope.group_id,
+        Contact.is_active == active,
+        *(
+            or_(
+                told.contains(f" {word}", autoescape=True),
+                Contact.phone.contains(word, autoescape=True),
+            )
+            for word in words(wanted)[:MOST_WORDS]
+        ),
+    ]
+    query = select(Contact).where(*conditions)
+    page = query.order_by(Contact.name, Contact.id).limit(MOST_LISTED)
+    with limit_search(session):
+        count = session.scalar(query.with_only_columns(func.count(Contact.id))) or 0
+        return list(session.scalars(page)), count
+
+
+def load_contact(session: ScopedSession, contact_id: UUID, *, lock: bool = False) -> Contact:
+    """A contact of the group, on the list or off it, or NotFound."""
+    query = select(Contact).where(
+        Contact.id == contact_id, Contact.group_id == session.scope.group_id
+    )
+    if lock:
+        query = query.with_for_update().execution_options(populate_existing=True)
+    contact = session.scalar(query)
+    if contact is None:
+        raise NotFound("This contact is not there, or it is not yours.")
+    return contact
+
+
+def read_contact(texts: ContactTexts) -> ContactTexts:
+    """A contact as it is stored.
+
+    Raises:
+        InvalidInput: names the field.
+    """
+    name, job = clean(texts.name), clean(texts.job)
+    if not name:
+        raise InvalidInput("Write a name.", field="name")
+    for field, text, longest in (("name", name, LONGEST_NAME), ("job", job, LONGEST_JOB)):
+        if len(text) > longest:
+            raise InvalidInput("Use at most %(longest)s characters.", field=field, longest=longest)
+    around = FieldContext(utc_now(), ZoneInfo("UTC"))
+    found = {}
+    for each, text in ((PHONE, texts.phone), (EMAIL, texts.email)):
+        try:
+            found[each.name] = read_value(each, text, around) or ""
+        except Problem as problem:
+            raise InvalidInput(problem.message, field=each.name, **problem.params) from None
+    return ContactTexts(name, job, found["phone"], found["email"])
+
+
+def add_contact(session: ScopedSession, contact_id: UUID, typed: ContactTexts) -> Contact:
+    """A new contact; what is sent twice under one id is there once. Commits.
+
+    Raises:
+        InvalidInput: names the field.
+    """
+    texts = read_contact(typed)
+    # Of two that come at once the second waits here for the first.
+    session.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(str(contact_id), 0))))
+    own = (Contact.id == contact_id, Contact.group_id == session.scope.group_id)
+    known = session.scalar(select(Contact).where(*own))
+    if known is not None:
+        session.commit()
+        return known
+    contact = new_contact(session, texts, contact_id)
+    record(session, "contact_added", str(contact.id))
+    session.commit()
+    return contact
+
+
+def new_contact(
+    session: ScopedSession, texts: ContactTexts, contact_id: UUID | None = None
+) -> Contact:
+    """A contact of these texts, as they are stored. Never commits."""
+    contact = Contact(id=contact_id or new_id(), group_id=session.scope.group_id)
+    write_contact(contact, texts)
+    session.add(contact)
+    return contact
+
+
+def write_contact(contact: Contact, texts: ContactTexts) -> None:
+    contact.name, contact.job = texts.name, texts.job
+    contact.phone, contact.email = texts.phone, texts.email
+
+
+def save_contact(session: ScopedSession, contact_id: UUID, typed: ContactTexts) -> Contact:
+    """Change a contact; forms that name it already keep what they say. Commits.
+
+    Raises:
+        NotFound, InvalidInput
+    """
+    texts = read_contact(typed)
+    contact = load_contact(session, contact_id, lock=True)
+    write_contact(contact, texts)
+    record(session, "contact_edited", str(contact.id))
+    session.commit()
+    return contact
+
+
+def switch_contact(session: ScopedSession, contact_id: UUID, *, active: bool) -> Contact:
+    """Take a contact off the list, or put it back on. Commits."""
+    contact = load_contact(session, contact_id, lock=True)
+    if contact.is_active != active:
+        contact.is_active = active
+        record(session, "contact_restored" if active else "contact_removed", str(contact.id))
+    session.commit()
+    return contact

@@ -1,0 +1,327 @@
+"""Forms that are being filled in: opened, changed field by field, read as they stand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import func, or_, select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import defer
+
+from app.db import JsonObject, ScopedSession, new_id, utc_now
+from app.errors import Conflict, InvalidInput, NotFound, TooMany
+from app.fields.definitions import MIB, FormField
+from app.fields.validation import check_form, check_values, missing_fields, shown_fields
+from app.fields.values import Checked
+from app.skills.forms.models import FormDraft, FormTemplate
+from app.skills.forms.services.field_context import field_context
+from app.skills.forms.services.templates import WITHOUT_FIELDS, fields_at, load_template
+
+# What a field held before it was changed is kept for undoing, this often.
+MOST_KEPT_BEFORE = 5
+# What is longer is kept once.
+LONGEST_KEPT_OFTEN = 1_000
+# What a draft may hold in all, with what its fields held before, as JSON.
+MOST_BYTES = 1024 * 1024
+# Forms that one person may have begun at a time.
+MOST_OPEN = 200
+_BEGUN_WITH = ("id", "thread_id", "group_id", "user_id", "context",
+               "template_id", "template_version")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Change:
+    """A new raw value of a field (None takes it away), and where it comes from.
+
+    `seen` is the version of the field that whoever changes it has seen; None means that they
+    do not care what it holds. `by` is typed or said; `words`, `confidence` and the id
+    of the `message` belong to said.
+    """
+
+    raw: Any
+    by: str = "typed"
+    seen: int | None = None
+    words: str = ""
+    confidence: float | None = None
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class Filling:
+    """A draft with its form, drawn from the draft's own version of the template."""
+
+    draft: FormDraft
+    template: FormTemplate
+    fields: tuple[FormField, ...]
+    checked: Checked
+
+    @property
+    def shown(self) -> list[FormField]:
+        """The fields whose conditions are met."""
+        return shown_fields(self.fields, self.checked.values)
+
+    @property
+    def missing(self) -> list[str]:
+        """The required fields that are shown and have nothing yet."""
+        return missing_fields(self.shown, self.checked)
+
+
+@dataclass(frozen=True)
+class Changed:
+    """What came of changes: `overtaken` names fields that somebody else had changed since they
+    were seen, whose values are these all the same: the later save wins, and the page says so.
+    """
+
+    filling: Filling
+    changed: list[str] = field(default_factory=list)
+    overtaken: list[str] = field(default_factory=list)
+
+
+def open_draft(
+    session: ScopedSession,
+    template: FormTemplate,
+    context: str = "",
+    *,
+    draft_id: UUID | None = None,
+    version: int = 0,
+) -> FormDraft:
+    """Begin to fill in a form; a page that has begun it already names its id. Never commits.
+
+    Of two that begin the same draft at once, the later one gets that of the first.
+
+    Raises:
+        NotFound: the id is taken, by somebody else's.
+        TooMany: as many are begun as one person may have.
+    """
+    _check_room(session)
+    blank = blank_draft(session, template, context, draft_id=draft_id, version=version)
+    facts = {name: getattr(blank, name) for name in _BEGUN_WITH}
+    session.execute(insert(FormDraft).values(**facts).on_conflict_do_nothing())
+    return load_draft(session, blank.id, lock=True)
+
+
+def _check_room(session: ScopedSession) -> None:
+    """Nobody fills the database with what is never sent."""
+    begun = session.scalar(
+        select(func.count()).where(
+            FormDraft.group_id == session.scope.group_id,
+            FormDraft.user_id == session.scope.user_id,
+            FormDraft.status == "open",
+        )
+    )
+    if (begun or 0) >= MOST_OPEN:
+        raise TooMany(
+            "You have begun %(limit)s forms that are not sent yet. Send or throw away some of those"
+            " first.",
+            limit=MOST_OPEN,
+        )
+
+
+def blank_draft(
+    session: ScopedSession,
+    template: FormTemplate,
+    context: str = "",
+    *,
+    draft_id: UUID | None = None,
+    version: int = 0,
+) -> FormDraft:
+    """A draft of a form that is stored nowhere yet."""
+    draft_id = draft_id or new_id()
+    return FormDraft(
+        id=draft_id,
+        # Known before either is stored, so that a page can name the conversation that it begins.
+        thread_id=draft_id,
+        group_id=session.scope.group_id,
+        user_id=session.scope.user_id,
+        template_id=template.id,
+        template_version=version or template.version,
+        context=context,
+        typed={},
+        origins={},
+        field_versions={},
+        status="open",
+    )
+
+
+def load_draft(session: ScopedSession, draft_id: UUID, *, lock: bool = False) -> FormDraft:
+    """One's own draft, in whatever state; with `lock`, nobody else changes it until the commit.
+
+    Raises:
+        NotFound: there is none, or it is somebody else's.
+    """
+    return _load(session, FormDraft.id == draft_id, lock)
+
+
+def load_draft_of_thread(
+    session: ScopedSession, thread_id: UUID, *, lock: bool = False
+) -> FormDraft:
+    """One's own draft that this conversation is about, or NotFound."""
+    return _load(session, FormDraft.thread_id == thread_id, lock)
+
+
+def _load(session: ScopedSession, condition: Any, lock: bool) -> FormDraft:
+    query = select(FormDraft).where(
+        condition,
+        FormDraft.group_id == session.scope.group_id,
+        FormDraft.user_id == session.scope.user_id,
+    )
+    if lock:
+        query = query.with_for_update().execution_options(populate_existing=True)
+    draft = session.scalar(query)
+    if draft is None:
+        raise NotFound("This form is not there, or it is not yours.")
+    return draft
+
+
+def find_open_draft(session: ScopedSession, template_id: UUID) -> FormDraft | None:
+    """One's own half-filled form of that template, the last changed of several."""
+    query = select(FormDraft).where(
+        FormDraft.group_id == session.scope.group_id,
+        FormDraft.user_id == session.scope.user_id,
+        FormDraft.status == "open",
+        FormDraft.template_id == template_id,
+    )
+    return session.scalar(query.order_by(FormDraft.updated_at.desc()).limit(1))
+
+
+def list_open_work(session: ScopedSession, most: int) -> list[tuple[FormDraft, FormTemplate]]:
+    """One's own half-filled forms with what they are forms of, the last changed first.
+
+    Neither with the fields nor with what was typed.
+    """
+    typed = (FormDraft.typed, FormDraft.origins, FormDraft.field_versions, FormDraft.context)
+    query = (
+        select(FormDraft, FormTemplate)
+        .join(FormTemplate, FormTemplate.id == FormDraft.template_id)
+        .where(
+            FormDraft.group_id == session.scope.group_id,
+            FormDraft.user_id == session.scope.user_id,
+            FormDraft.status == "open",
+            or_(FormTemplate.group_id == session.scope.group_id, FormTemplate.group_id.is_(None)),
+        )
+        .order_by(FormDraft.updated_at.desc())
+        .limit(most)
+        .options(WITHOUT_FIELDS, *(defer(column, raiseload=True) for column in typed))
+    )
+    return [(draft, template) for draft, template in session.execute(query)]
+
+
+def read_fields_of(session: ScopedSession, draft: FormDraft) -> tuple[FormField, ...]:
+    """The fields of a draft, as its own version of the form has them."""
+    return fields_at(session, load_template(session, draft.template_id), draft.template_version)
+
+
+def read_filling(session: ScopedSession, draft: FormDraft, language: str) -> Filling:
+    """A draft with its form and its values as they are read now."""
+    template = load_template(session, draft.template_id)
+    fields = fields_at(session, template, draft.template_version)
+    around = field_context(session, language, draft.id)
+    return Filling(draft, template, fields, check_values(fields, draft.typed, around))
+
+
+def check_to_submit(session: ScopedSession, filling: Filling, language: str) -> Checked:
+    """The values as they would be handed in, and what keeps them from it."""
+    around = field_context(session, language, filling.draft.id)
+    return check_form(filling.fields, filling.draft.typed, around)
+
+
+def change_fields(
+    session: ScopedSession, draft: FormDraft, changes: Mapping[str, Change], language: str
+) -> Changed:
+    """Write changes into a draft that is held; right or wrong, what was typed is kept.
+
+    Fields that the form does not have are left out. Never commits.
+
+    Raises:
+        Conflict: it has been handed in or thrown away meanwhile.
+        InvalidInput: the draft would hold more than a draft may.
+    """
+    require_open(draft)
+    template = load_template(session, draft.template_id)
+    known = {each.name for each in fields_at(session, template, draft.template_version)}
+    typed, origins, versions = dict(draft.typed), dict(draft.origins), dict(draft.field_versions)
+    changed: list[str] = []
+    overtaken: list[str] = []
+    for name, change in changes.items():
+        if name not in known or typed.get(name) == change.raw:
+            continue
+        version = versions.get(name, 0)
+        if change.seen is not None and change.seen < version:
+            overtaken.append(name)
+        origins[name] = _origin(change, typed.get(name), origins.get(name))
+        versions[name] = version + 1
+        if change.raw is None:
+            typed.pop(name, None)
+        else:
+            typed[name] = change.raw
+        changed.append(name)
+    if changed:
+        _check_size(typed, origins, versions)
+        draft.typed, draft.origins, draft.field_versions = typed, origins, versions
+        draft.version += 1
+        draft.updated_at = utc_now()
+        session.flush()
+    return Changed(read_filling(session, draft, language), changed, overtaken)
+
+
+def require_open(draft: FormDraft) -> None:
+    """See that a draft can still be changed.
+
+    Raises:
+        Conflict: it has been handed in or thrown away meanwhile.
+    """
+    if draft.status == "submitted":
+        raise Conflict("This form has been sent meanwhile. Open a new one.")
+    if draft.status != "open":
+        raise Conflict("This form was thrown away. Bring it back to go on with it.")
+
+
+def undo_change(session: ScopedSession, draft: FormDraft, name: str, language: str) -> Changed:
+    """Give a field back what it held before its last change. Never commits."""
+    kept: Sequence[Any] = draft.origins.get(name, {}).get("before", [])
+    if not kept:
+        return Changed(read_filling(session, draft, language))
+    changed = change_fields(session, draft, {name: Change(kept[-1])}, language)
+    origins = dict(draft.origins)
+    origins[name] = {**origins[name], "before": list(kept[:-1])}
+    draft.origins = origins
+    session.flush()
+    return changed
+
+
+def _check_size(*held: JsonObject) -> None:
+    """Nobody makes a draft that is slow to load for everybody else in the same process."""
+    if sum(map(_size, held)) > MOST_BYTES:
+        raise InvalidInput(
+            "This form holds more than %(limit)s MB, which is more than can be saved. Shorten what"
+            " you typed.",
+            limit=MOST_BYTES // MIB,
+        )
+
+
+def _size(value: Any) -> int:
+    """How many bytes a value takes as JSON."""
+    return len(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+
+
+def _is_long(value: Any) -> bool:
+    """Whether keeping it several times would make a draft slow to load."""
+    return _size(value) > LONGEST_KEPT_OFTEN
+
+
+def _origin(change: Change, before: Any, known: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Where the value of a field comes from, and what it held before."""
+    earlier = [] if _is_long(before) else (known or {}).get("before", [])
+    kept = [*earlier, before][-MOST_KEPT_BEFORE:]
+    origin: dict[str, Any] = {"by": change.by, "at": utc_now().isoformat(), "before": kept}
+    if change.words:
+        origin["words"] = change.words
+    if change.message:
+        origin["message"] = change.message
+    if change.confidence is not None:
+        origin["confidence"] = round(change.confidence, 2)
+    return origin

@@ -1,0 +1,201 @@
+"""The one tool of the form's assistant: it fills fields, and never hands anything in."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Any
+
+from flask_babel import gettext as _
+from pydantic import Field
+
+from app.assistant.tools.parts import Suggestion
+from app.assistant.tools.tool import Arguments, ReadTool, ToolContext, ToolFailure, ToolResult
+from app.db import ScopedSession
+from app.errors import ComandaError
+from app.fields.definitions import MOST_FIELDS, FormField
+from app.fields.display import display
+from app.fields.extraction import extract
+from app.skills.forms.models import UPDATE_FORM, FormDraft
+from app.skills.forms.parts import FilledField, FormUpdatesPart, RefusedField
+from app.skills.forms.services.draft_updates import (
+    Update,
+    Updated,
+    said_in,
+    update_draft,
+    updates_of,
+)
+from app.skills.forms.services.drafts import load_draft_of_thread, read_filling
+from app.skills.forms.services.field_context import field_context
+from app.skills.forms.workflow.conversation import KIND, PROMPT
+
+MOST_ASKED_FOR = 3
+
+
+class FormUpdates(Arguments):
+    words: str = Field("", max_length=4000, description="What the person said, word by word.")
+    fieldUpdates: dict[str, Any] | None = Field(  # noqa: N815 - the contract spells it so
+        None,
+        max_length=MOST_FIELDS,
+        description="Values by field name, in the form that the field asks for. Only what was"
+        " said; never guess, never fill what was not named.",
+    )
+    confidence: dict[str, float] | None = Field(
+        None,
+        max_length=MOST_FIELDS,
+        description="How sure each value is, from 0 to 1, by field name.",
+    )
+
+
+class UpdateForm(ReadTool):
+    """Fills fields of the draft that its conversation is about.
+
+    It changes nothing but that draft, which its person sees, corrects, and hands in or not:
+    so it needs no confirmation, and every change can be undone on the page.
+    """
+
+    name = UPDATE_FORM
+    prompt_slug = PROMPT
+    description = (
+        "Fill in or correct fields of the form with what the person said. Relative days and"
+        " times become dates of the house's calendar. Call it once with everything that was said."
+    )
+    arguments = FormUpdates
+    activity = MappingProxyType({"en": "Filling in the form…", "es": "Llenando el formulario…"})
+    examples = MappingProxyType(
+        {
+            "en": (
+                "John cut his hand on the slicer at 3pm",
+                "Actually it was his left hand",
+                "The walk-in was at 45 degrees this morning",
+                "It happened yesterday in the kitchen",
+                "The guest's phone is 210 555 0123",
+            ),
+            "es": (
+                "Juan se cortó la mano con el cuchillo a las 3",
+                "En realidad fue la izquierda",
+                "La cámara fría estaba a 7 grados esta mañana",
+                "Pasó ayer en la cocina",
+                "El teléfono del cliente es 210 555 0123",
+            ),
+        }
+    )
+    conversation = KIND
+
+    def run(self, arguments: FormUpdates, context: ToolContext) -> ToolResult:
+        """Fill what can be filled; where only words are given, what they say is read here."""
+        if context.thread_id is None:
+            raise ToolFailure("There is no form here.", recoverable=False)
+        message = str(context.message_id or "")
+        try:
+            with context.transaction() as session:
+                draft = load_draft_of_thread(session, context.thread_id, lock=True)
+                updates = _read_updates(session, draft, arguments, context.language, message)
+                updated = update_draft(session, draft, updates, context.language, message)
+                part = _part(updated, context.language)
+        except ComandaError as error:
+            raise ToolFailure(_(error.message, **error.params), recoverable=False) from error
+        reply = _reply(updated, part) if arguments.fieldUpdates is None else None
+        return ToolResult(
+            _payload(updated, part), [part], _choices(updated, context.language), reply
+        )
+
+
+def _read_updates(
+    session: ScopedSession, draft: FormDraft, arguments: FormUpdates, language: str, message: str
+) -> list[Update]:
+    """What is to be filled in: as a model says, or as the words say."""
+    if arguments.fieldUpdates is not None:
+        return updates_of(arguments.fieldUpdates, arguments.confidence or {}, arguments.words)
+    filling = read_filling(session, draft, language)
+    # What an earlier run of the same turn has read, this one is to read, too.
+    known = {
+        name: value
+        for name, value in filling.checked.values.items()
+        if name not in said_in(draft, message)
+    }
+    around = field_context(session, language, draft.id)
+    found = extract(filling.fields, arguments.words, around, known)
+    return [Update(each.name, each.raw, each.confidence, each.words) for each in found]
+
+
+def _part(updated: Updated, language: str) -> FormUpdatesPart:
+    filling = updated.filling
+    fields = {each.name: each for each in filling.fields}
+    return FormUpdatesPart(
+        draft_id=filling.draft.id,
+        filled=[
+            FilledField(
+                name=update.name,
+                label=fields[update.name].label.text(language),
+                value=display(
+                    fields[update.name], filling.checked.values.get(update.name), language
+                ),
+                confidence=update.confidence,
+            )
+            for update in updated.filled
+        ],
+        refused=[
+            RefusedField(
+                name=name,
+                label=fields[name].label.text(language),
+                reason=_(problem.message, **problem.params),
+            )
+            for name, problem in updated.refused.items()
+        ],
+        missing=[fields[name].label.text(language) for name in filling.missing],
+    )
+
+
+def _payload(updated: Updated, part: FormUpdatesPart) -> dict[str, Any]:
+    """What a model is told: it answers from this alone."""
+    payload: dict[str, Any] = {
+        "filled": [{"label": f.label, "value": f.value} for f in part.filled],
+        "refused": [
+            {
+                "label": refused.label,
+                "reason": refused.reason,
+                "choices": [label for _, label in updated.refused[refused.name].choices][:20],
+            }
+            for refused in part.refused
+        ],
+        "missing": part.missing,
+    }
+    if updated.held:
+        payload["held_already"] = updated.held
+    if updated.unknown:
+        payload["unknown_fields"] = updated.unknown[:20]
+    return payload
+
+
+def _choices(updated: Updated, language: str) -> list[Suggestion]:
+    """Chips for the first question that has few answers: which of two people, which option."""
+    fields: dict[str, FormField] = {each.name: each for each in updated.filling.fields}
+    for name, problem in updated.refused.items():
+        label = fields[name].label.text(language)
+        if 0 < len(problem.choices) <= 6:
+            return [
+                Suggestion(label=choice, message=f"{label}: {choice}")
+                for _, choice in problem.choices
+            ]
+    return []
+
+
+def _reply(updated: Updated, part: FormUpdatesPart) -> str:
+    """The words of the built-in assistant: what it did, what it could not do, what is next."""
+    lines = []
+    if part.filled:
+        lines.append(_("I filled in what you said. Look at it before you send the form."))
+        doubtful = [f.label for f in part.filled if f.is_doubtful]
+        if doubtful:
+            lines.append(_("Please check: %(fields)s.", fields=", ".join(doubtful)))
+    elif updated.held:
+        lines.append(_("The form says that already."))
+    elif not part.refused:
+        lines.append(_("I found nothing in that for this form."))
+    lines += [f"{refused.label}: {refused.reason}" for refused in part.refused]
+    if part.missing:
+        asked = ", ".join(part.missing[:MOST_ASKED_FOR])
+        lines.append(_("Still needed: %(fields)s.", fields=asked))
+    elif part.filled:
+        lines.append(_("Everything that is needed is there."))
+    return "\n\n".join(lines)

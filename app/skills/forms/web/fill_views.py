@@ -1,0 +1,252 @@
+"""Filling in a form: its page, saving it field by field, undoing, throwing away, handing in."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from http import HTTPStatus
+from typing import Any
+from uuid import UUID
+
+from flask import flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from flask_babel import gettext as _
+from flask_login import current_user
+
+from app.db import ScopedSession
+from app.errors import Conflict
+from app.extensions import limit_person
+from app.fields.form_data import TypedForm
+from app.fields.values import Problem
+from app.files.posted_files import allow_files
+from app.skills.forms.models import FormDraft
+from app.skills.forms.services.attachments import LARGEST_FORM, Received, receive_files
+from app.skills.forms.services.draft_writer import (
+    Saved,
+    discard_draft,
+    lock_draft,
+    read_posted_fields,
+    restore_draft,
+    save_typed,
+    undo_on_page,
+    unsaved_filling,
+)
+from app.skills.forms.services.drafts import load_draft, read_filling
+from app.skills.forms.services.submit import NotReady, submission_of, submit_draft
+from app.skills.forms.services.templates import load_template
+from app.skills.forms.web.blueprint import blueprint
+from app.skills.forms.web.presenters import (
+    dependents,
+    drawing,
+    fill_page,
+    read_talk,
+    reader_language,
+    view_fields,
+)
+from app.web.issued_ids import is_issued
+from app.web.pages import db_session
+
+MOST_SAVES = "240 per minute"
+
+
+@blueprint.url_value_preprocessor
+def let_files_in(endpoint: str | None, _values: dict[str, Any] | None) -> None:
+    """Without scripts the files come with the form; reading its token reads the whole of it."""
+    if endpoint == "forms.save" and current_user.is_authenticated:
+        allow_files(LARGEST_FORM)
+
+
+@blueprint.get("/drafts/<uuid:draft_id>")
+def fill(draft_id: UUID) -> ResponseReturnValue:
+    """The page on which one fills in a form."""
+    session = db_session()
+    draft = load_draft(session, draft_id)
+    if draft.status != "open":
+        return _where_it_went(session, draft)
+    # In this order, so that the form has whatever the talk says was filled in.
+    talk = read_talk(draft, load_template(session, draft.template_id))
+    session.refresh(draft)
+    filling = read_filling(session, draft, reader_language())
+    return fill_page(filling, is_saved="saved" in request.args, talk=talk)
+
+
+@blueprint.post("/drafts/<uuid:draft_id>")
+@limit_person(MOST_SAVES, "form drafts")
+def save(draft_id: UUID) -> ResponseReturnValue:
+    """Save what was typed; hand the form in where that is asked for."""
+    session = db_session()
+    if request.htmx:  # type: ignore[attr-defined]
+        return _autosave(session, draft_id)
+    received = _receive_files(session, draft_id)
+    try:
+        draft, is_new = lock_draft(session, draft_id, request.form, may_begin=is_issued(draft_id))
+    except Conflict as error:
+        page = _unsaved_page(session, draft_id, error=_(error.message))
+        return page, error.status
+    if draft.status != "open":
+        return _where_it_went(session, draft)
+    saved = save_typed(session, draft, received.form, reader_language())
+    if request.form.get("action") == "submit" or received.refused:
+        return _submit(session, saved, received, is_new)
+    return _after_save(session, saved, is_new)
+
+
+def _receive_files(session: ScopedSession, draft_id: UUID) -> Received:
+    """The files that came with the form, taken in before anything of the draft is held."""
+    fields = read_posted_fields(session, draft_id, request.form)
+    session.rollback()
+    return receive_files(session, fields, request.form)
+
+
+def _autosave(session: ScopedSession, draft_id: UUID) -> ResponseReturnValue:
+    """Save from the page that stays open; it is told what it does not know."""
+    draft, is_new = lock_draft(session, draft_id, request.form, may_begin=is_issued(draft_id))
+    saved = save_typed(session, draft, request.form, reader_language())
+    if is_new and not saved.changed:
+        session.rollback()
+        return "", HTTPStatus.NO_CONTENT
+    session.commit()
+    address = url_for(".fill", draft_id=draft_id)
+    return _told(saved), HTTPStatus.OK, {"HX-Replace-Url": address} if is_new else {}
+
+
+def _told(saved: Saved) -> str:
+    """The parts of the page that a save has changed."""
+    filling = saved.filling
+    shown = {field.name for field in filling.shown}
+    redrawn = saved.behind | (shown ^ saved.on_page)
+    kept = saved.changed & shown - redrawn
+    # What the form's assistant filled in says so in its field.
+    said = {name for name, origin in filling.draft.origins.items() if origin["by"] == "said"}
+    return render_template(
+        "forms/_saved.html",
+        kept=view_fields(filling, kept),
+        fields=view_fields(filling, redrawn, fresh=saved.behind),
+        overtaken=_labels(saved, saved.overtaken),
+        behind=_labels(saved, saved.behind - said),
+        **drawing(filling, reader_language()),
+    )
+
+
+def _labels(saved: Saved, names: Collection[str]) -> str:
+    """What fields are called, in their order, as one text."""
+    language = reader_language()
+    return ", ".join(f.label.text(language) for f in saved.filling.fields if f.name in names)
+
+
+def _submit(
+    session: ScopedSession, saved: Saved, received: Received, is_new: bool
+) -> ResponseReturnValue:
+    """Hand it in; whatever keeps it from that, all that was typed is saved and shown again."""
+    behind, refused = _labels(saved, saved.behind), received.refused
+    if behind:
+        session.commit()
+        told = _("Changed on another page and shown here now: %(fields)s.", fields=behind)
+        return fill_page(saved.filling, problems=refused, error=told), HTTPStatus.CONFLICT
+    problems: Mapping[str, Problem] = refused
+    if not refused:
+        try:
+            submission = submit_draft(session, saved.filling, reader_language())
+        except NotReady as error:
+            problems = error.checked.problems
+        else:
+            session.commit()
+            return redirect(
+                url_for(".submission", submission_id=submission.id, sent=1), HTTPStatus.SEE_OTHER
+            )
+    if is_new and not saved.changed:
+        page = _unsaved_page(session, saved.filling.draft.id, problems=problems)
+    else:
+        session.commit()
+        page = fill_page(saved.filling, problems=problems)
+    too_many = HTTPStatus.TOO_MANY_REQUESTS
+    return page, too_many if received.is_too_many else HTTPStatus.UNPROCESSABLE_ENTITY
+
+
+def _after_save(session: ScopedSession, saved: Saved, is_new: bool) -> ResponseReturnValue:
+    draft = saved.filling.draft
+    if is_new and not saved.changed:
+        session.rollback()
+        slug = saved.filling.template.slug
+        return redirect(url_for(".begin", slug=slug), HTTPStatus.SEE_OTHER)
+    session.commit()
+    _flash_others(saved)
+    return redirect(url_for(".fill", draft_id=draft.id, saved=1), HTTPStatus.SEE_OTHER)
+
+
+def _flash_others(saved: Saved) -> None:
+    """Say which fields another page has changed, too."""
+    language = reader_language()
+    for field in saved.filling.fields:
+        if field.name in saved.overtaken:
+            label = field.label.text(language)
+            told = _("“%(field)s” was changed on another page, too. What you typed counts.",
+                     field=label)  # fmt: skip
+            flash(told, "warn")
+
+
+def _unsaved_page(
+    session: ScopedSession,
+    draft_id: UUID,
+    *,
+    error: str = "",
+    problems: Mapping[str, Problem] | None = None,
+) -> str:
+    """What is not saved, shown with all that was typed."""
+    session.rollback()
+    form: TypedForm = request.form
+    template = load_template(session, UUID(request.form["begin"]))
+    filling = unsaved_filling(session, template, form, reader_language(), draft_id=draft_id)
+    return fill_page(filling, problems=problems, error=error, is_new=True)
+
+
+def _where_it_went(session: ScopedSession, draft: FormDraft) -> ResponseReturnValue:
+    """To what a draft was handed in as, or to where it can be brought back."""
+    if draft.status == "submitted":
+        sent = submission_of(session, draft.id)
+        address = url_for(".submission", submission_id=sent.id)
+    else:
+        address = url_for(".index", gone=draft.id)
+    return redirect(address, HTTPStatus.SEE_OTHER)
+
+
+@blueprint.get("/drafts/<uuid:draft_id>/fields")
+def fields(draft_id: UUID) -> ResponseReturnValue:
+    """Fields as they are now, with those that depend on them, for a page that is open."""
+    session = db_session()
+    filling = read_filling(session, load_draft(session, draft_id), reader_language())
+    names = set(request.args.get("names", "").split(","))
+    return _redrawn(filling, names)
+
+
+@blueprint.post("/drafts/<uuid:draft_id>/undo/<name>")
+def undo(draft_id: UUID, name: str) -> ResponseReturnValue:
+    """Give a field back what it held before its last change, and keep all else that was typed."""
+    session, language = db_session(), reader_language()
+    draft = load_draft(session, draft_id, lock=True)
+    filling = undo_on_page(session, draft, name, request.form, language)
+    session.commit()
+    if request.htmx:  # type: ignore[attr-defined]
+        return _redrawn(filling, {name})
+    address = url_for(".fill", draft_id=draft_id, _anchor=f"field-{name}")
+    return redirect(address, HTTPStatus.SEE_OTHER)
+
+
+def _redrawn(filling: Any, names: set[str]) -> str:
+    views = view_fields(filling, dependents(filling, names), fresh=names)
+    return render_template(
+        "forms/_fields.html", fields=views, **drawing(filling, reader_language())
+    )
+
+
+@blueprint.post("/drafts/<uuid:draft_id>/discard")
+def discard(draft_id: UUID) -> ResponseReturnValue:
+    """Throw a half-filled form away; the list offers to bring it back."""
+    discard_draft(db_session(), draft_id)
+    return redirect(url_for(".index", gone=draft_id), HTTPStatus.SEE_OTHER)
+
+
+@blueprint.post("/drafts/<uuid:draft_id>/restore")
+def restore(draft_id: UUID) -> ResponseReturnValue:
+    """Bring back what was thrown away."""
+    restore_draft(db_session(), draft_id)
+    return redirect(url_for(".fill", draft_id=draft_id), HTTPStatus.SEE_OTHER)

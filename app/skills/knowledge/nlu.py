@@ -1,0 +1,167 @@
+"""What the house's own names and texts say about a message, before any tool is asked.
+
+Two hints for the provider: the products that the message names, and how well each search
+tool's documents would answer it. A model could do without them; the built-in assistant
+tells by them that "Paloma" is a cocktail here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import select
+
+from app.assistant.providers.builtin.questions import wants_without, without_allergens
+from app.db import ScopedSession
+from app.extensions import services
+from app.retrieval.embedder import Embedder, EmbeddingUnavailable
+from app.retrieval.search import LONGEST_QUERY, SearchRequest, search
+from app.skills.knowledge.models import Product
+from app.skills.knowledge.services.names import name_words
+from app.skills.knowledge.tools.search_tools import TOOLS
+
+# A name counts as mentioned when this much of it, by weight of its words, is there.
+NAMED = 0.6
+MOST_NAMES = 3
+EVIDENCE_HITS = 40
+NOTHING: Mapping[str, float] = {"score": 0.0, "coverage": 0.0}
+# Menus whose names are kept folded, in each process.
+MOST_MENUS = 64
+
+# Each citation context's search tool, as this skill registers them.
+TOOLS_BY_DOMAIN: Mapping[str, str] = {
+    source: tool.name for tool in TOOLS for source in tool.source_types
+}
+
+# A product's kind and its names, as they stand in the database.
+Naming = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class NamedProduct:
+    """A product as it may be named: its kind, its name, and the name's content words."""
+
+    kind: str
+    name: str
+    words: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Names:
+    """All names of a menu, and how much each of their words says about which one is meant."""
+
+    products: tuple[NamedProduct, ...]
+    weight: Mapping[str, float]
+
+
+def find_hints(
+    session: ScopedSession, message: str, language: str
+) -> tuple[Mapping[str, Any], list[str]]:
+    """The hints `mentions` and `evidence`, and the line that tells a model of the former."""
+    embedder = services().embedder
+    # First of all: a model elsewhere may take seconds, for which no query should wait.
+    # What somebody must not eat is no reason to look among the things that have it.
+    about = without_allergens(message) if wants_without(message) else message
+    request = _embedded(about, language, embedder)
+    named = find_mentions(message, _load_names(session))
+    evidence = _evidence(session, request, embedder)
+    hints: dict[str, Any] = {"mentions": named, "evidence": evidence}
+    if not named:
+        return hints, []
+    names = "; ".join(f"{', '.join(entry['names'])} ({entry['domain']})" for entry in named)
+    line = f"Named in the message: {names}." if language == "en" else f"Se nombra: {names}."
+    return hints, [line]
+
+
+def _load_names(session: ScopedSession) -> Names:
+    rows = session.execute(
+        select(Product.kind, Product.name_en, Product.name_es)
+        .where(Product.group_id == session.scope.group_id, Product.is_active)
+        .order_by(Product.id)
+    )
+    return fold_names(tuple((kind, english, spanish) for kind, english, spanish in rows))
+
+
+@lru_cache(maxsize=MOST_MENUS)
+def fold_names(menu: tuple[Naming, ...]) -> Names:
+    """The names of a menu, folded and weighed.
+
+    Reading them is one light query; folding them is what takes long. What is kept goes by
+    the names themselves, so that no change of the menu can be missed, whoever makes it.
+    """
+    products = tuple(
+        NamedProduct(kind, name, name_words(name))
+        for kind, *names in menu
+        for name in dict.fromkeys(names)
+    )
+    counts = Counter(word for product in products for word in product.words)
+    weight = {word: math.log(1 + len(products) / count) for word, count in counts.items()}
+    return Names(products, weight)
+
+
+def find_mentions(message: str, names: Names) -> list[dict[str, Any]]:
+    """Which names the message contains, by kind: [{tool, domain, names}], the best first.
+
+    A word weighs the more the fewer names it occurs in, so that "chicken" alone names
+    nothing and "chimichurri" alone names the one thing called so.
+    """
+    said = name_words(message)
+    scored: list[tuple[float, NamedProduct]] = []
+    for product in names.products:
+        common = product.words & said
+        if not common:
+            continue
+        whole = sum(names.weight[word] for word in product.words)
+        share = sum(names.weight[word] for word in common) / whole
+        if share >= NAMED:
+            scored.append((share * whole, product))
+    scored.sort(key=lambda entry: (-entry[0], entry[1].kind, entry[1].name))
+    return _by_kind([product for _score, product in scored])
+
+
+def _by_kind(products: Sequence[NamedProduct]) -> list[dict[str, Any]]:
+    found: dict[str, list[str]] = {}
+    for product in products:
+        listed = found.setdefault(product.kind, [])
+        if len(listed) < MOST_NAMES and product.name not in listed:
+            listed.append(product.name)
+    return [
+        {"tool": TOOLS_BY_DOMAIN[kind], "domain": kind, "names": listed}
+        for kind, listed in found.items()
+    ]
+
+
+def _embedded(message: str, language: str, embedder: Embedder) -> SearchRequest:
+    """The search for the evidence, with its vector; by words alone where there is none."""
+    text = message[:LONGEST_QUERY].strip()
+    vector = None
+    if text:
+        try:
+            vector = embedder.embed_query(text)
+        except EmbeddingUnavailable:
+            # The tool's own search says so in the log; asking again here would wait twice.
+            vector = None
+    return SearchRequest(
+        text=text,
+        language=language,
+        source_types=tuple(TOOLS_BY_DOMAIN),
+        limit=EVIDENCE_HITS,
+        mode="lexical" if vector is None else "hybrid",
+        vector=vector,
+    )
+
+
+def _evidence(
+    session: ScopedSession, request: SearchRequest, embedder: Embedder
+) -> dict[str, Mapping[str, float]]:
+    """How well the best document of each tool answers the message; zero where it has none."""
+    evidence: dict[str, Mapping[str, float]] = {}
+    for hit in search(session, request, embedder).hits:
+        found = {"score": hit.score, "coverage": hit.coverage or 0.0}
+        evidence.setdefault(TOOLS_BY_DOMAIN[hit.source_type], found)
+    return {tool.name: evidence.get(tool.name, NOTHING) for tool in TOOLS}

@@ -1,0 +1,98 @@
+"""What the columns of a menu are called, in English or Spanish, and what they mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+
+from app.skills.knowledge.services import vocabulary
+from app.text.normalize import fold
+
+# Fields whose words are written in one language; `name` is one of them, `name_en` is not.
+WRITTEN = ("name", "description", "pairing_notes")
+FACT = "fact:"
+
+_ALIASES = {
+    "slug": "slug, id, code, codigo, clave, identificador, sku",
+    "name": "name, dish, item, title, product, wine, cocktail, recipe, beer, item name, dish name,"
+    " product name, nombre, platillo, plato, articulo, titulo, producto, vino, coctel, receta,"
+    " cerveza, nombre del platillo, nombre del plato, nombre del producto",
+    "description": "description, details, about, descripcion, detalle, detalles",
+    "pairing_notes": "pairing notes, pairing, pairings, pairs with, food pairing, maridaje,"
+    " maridajes, notas de maridaje, combina con, va con",
+    "price": "price, cost, sale price, menu price, precio, costo, importe, precio de venta, pvp,"
+    " p v p",
+    "allergens": "allergens, allergen, contains, allergy, allergies, alergenos, alergeno, alergias,"
+    " contiene",
+    "ingredients": "ingredients, ingredient, made with, ingredientes, ingrediente, hecho con",
+    "steps": "steps, method, directions, instructions, preparation, pasos, preparacion,"
+    " instrucciones, procedimiento",
+    "tags": "tags, tag, labels, keywords, etiquetas, etiqueta, palabras clave",
+    "category": "category, section, type, course, group, categoria, seccion, tipo, tiempo, grupo",
+    "is_active": "is active, active, available, on menu, activo, activa, disponible, en carta,"
+    " en el menu",
+    "difficulty": "difficulty, dificultad",
+    "total_time_minutes": "total time minutes, total time, minutes, time, tiempo total, minutos",
+    "servings": "servings, serves, yield, porciones, raciones, rinde",
+    "cuisine": "cuisine, cocina",
+    "meal": "meal, meal type, comida",
+}
+_LANGUAGES = {
+    "en": "en, eng, english, ingles, en ingles",
+    "es": "es, esp, spanish, espanol, castellano, en espanol",
+}
+
+
+def folded(text: str) -> str:
+    """Lower case, without accents, signs or doubled spaces: `descripcion es`."""
+    return " ".join(re.sub(r"[^a-z0-9]+", " ", fold(text)).split())
+
+
+def field_of(header: str, kind: str) -> str:
+    """The product's field that a column is for; "" when it is none that is known.
+
+    A fact such as a wine's grape is `fact:grape`.
+    """
+    words = folded(header)
+    aliases = _aliases()
+    if words in aliases:
+        found = aliases[words]
+        # Only recipes have these as fields; a cocktail's method is one of its facts.
+        is_fact = found in ("steps", "meal", "servings") and kind != "recipes"
+        return (_facts().get(words) or found) if is_fact else found
+    for language, names in _LANGUAGES.items():
+        for name in sorted(_split(names), key=len, reverse=True):
+            field = aliases.get(words.removesuffix(f" {name}"), "")
+            if words.endswith(f" {name}") and field in WRITTEN:
+                return f"{field}_{language}"
+    return _facts().get(words, "")
+
+
+def looks_like_menu(cells: Sequence[str]) -> bool:
+    """Whether a row names the columns of a menu: a name, and another field or nothing else."""
+    fields = {field_of(cell, "dishes").removesuffix("_en").removesuffix("_es") for cell in cells}
+    known = fields - {""}
+    return "name" in known and (len(known) > 1 or len(cells) == 1)
+
+
+@cache
+def _aliases() -> dict[str, str]:
+    return {
+        **{name: field for field, names in _ALIASES.items() for name in _split(names)},
+        **{folded(field): field for field in _ALIASES},
+    }
+
+
+@cache
+def _facts() -> dict[str, str]:
+    """Facts by their key and by their label in either language."""
+    return {
+        folded(name): FACT + key
+        for key, labels in vocabulary.fact_labels().items()
+        for name in (key, *labels)
+    }
+
+
+def _split(names: str) -> list[str]:
+    return [folded(name) for name in names.split(",")]

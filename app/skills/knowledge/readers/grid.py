@@ -1,0 +1,155 @@
+"""A table's cells, whatever the file: rows of texts with the line each of them stands on."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from datetime import date, datetime
+from typing import Any
+from zipfile import BadZipFile
+
+import openpyxl
+from charset_normalizer import from_bytes
+
+from app.skills.knowledge.readers.archive import open_office
+from app.skills.knowledge.readers.result import Limits, OnProgress, Unreadable
+from app.text.plain_text import clean_lines
+
+Grid = list[tuple[int, list[str]]]
+
+SEPARATORS = ",;\t|"
+MOST_COLUMNS = 200
+# The last row that a sheet can have.
+LAST_ROW = 1_048_576
+PROGRESS_EVERY = 500
+_MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+# What stands beside plain letters in menus of these two languages, and of their wines.
+_WESTERN = frozenset("áéíóúüñÁÉÍÓÚÜÑ¿¡€çàèâêîôûäöïÇ“”‘’«»–—ºª°½¼¾ \xa0")
+# The line that a table in Markdown has below its head.
+_RULE = re.compile(r"^\s*:?-{3,}:?\s*$")
+
+
+def decode(content: bytes) -> str:
+    """Text in the encoding that it was written in.
+
+    Raises:
+        Unreadable: it is no text.
+    """
+    for mark, encoding in _MARKS:
+        if content.startswith(mark):
+            return content.decode(encoding, "replace")
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        pass
+    if content.count(b"\0") * 3 > len(content):
+        even = content[::2].count(b"\0") > content[1::2].count(b"\0")
+        return content.decode("utf-16-be" if even else "utf-16-le", "replace")
+    return _guess(content)
+
+
+def utf8(content: bytes) -> bytes:
+    """Content that says it is UTF-16 as UTF-8; any other as it is."""
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return decode(content).encode("utf-8", "replace")
+    return content
+
+
+def _guess(content: bytes) -> str:
+    """In restaurants it is what Windows wrote, unless the letters say otherwise."""
+    if b"\0" in content:
+        raise Unreadable("unknown_format")
+    western = content.decode("cp1252", "replace")
+    foreign = [sign for sign in western if not sign.isascii()]
+    strange = sum(sign not in _WESTERN for sign in foreign)
+    if strange * 4 <= len(foreign):
+        return western
+    best = from_bytes(content[:200_000]).best()
+    return content.decode(best.encoding, "replace") if best else western
+
+
+def read_csv(text: str) -> Grid:
+    """The rows that have anything in them, by the line on which they begin."""
+    lines = io.StringIO(text, newline="")
+    csv.field_size_limit(1_000_000)
+    reader = csv.reader(lines, delimiter=separator_of(text), skipinitialspace=True)
+    grid: Grid = []
+    begins = 1
+    try:
+        for cells in reader:
+            if any(cell.strip() for cell in cells) and not all(map(_RULE.match, cells)):
+                grid.append((begins, [_tidy(cell) for cell in cells[:MOST_COLUMNS]]))
+            begins = reader.line_num + 1
+    except csv.Error:
+        raise Unreadable("damaged", place=f"row {begins}") from None
+    return grid
+
+
+def separator_of(text: str) -> str:
+    """The sign that parts the cells of the first line that has any; a comma if none does."""
+    for line in text.lstrip("\ufeff").splitlines()[:20]:
+        bare = re.sub(r'"[^"]*"', "", line)
+        best = max(SEPARATORS, key=bare.count)
+        if bare.count(best):
+            return best
+    return ","
+
+
+def read_xlsx(content: bytes, on_progress: OnProgress, limits: Limits) -> Grid:
+    """The first sheet that has rows; formulas as what they last came to.
+
+    Raises:
+        Unreadable: it is damaged, has macros, or is far larger than it says.
+    """
+    open_office(content, limits)
+    try:
+        book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
+        for sheet in book.worksheets:
+            if grid := _sheet(sheet, on_progress, limits):
+                return grid
+    except (
+        BadZipFile, KeyError, ValueError, TypeError, AttributeError, IndexError, EOFError,
+        SyntaxError, OSError,
+    ):  # fmt: skip
+        # The library has no exception of its own for a part that is not as it should be.
+        raise Unreadable("damaged") from None
+    return []
+
+
+def _sheet(sheet: Any, on_progress: OnProgress, limits: Limits) -> Grid:
+    # What a file says of its size is often wrong, and then rows would be left out.
+    sheet.reset_dimensions()
+    grid: Grid = []
+    # The library makes up every row that a file leaves out, however far the next one says it is.
+    rows = sheet.iter_rows(max_row=LAST_ROW, max_col=MOST_COLUMNS, values_only=True)
+    for number, cells in enumerate(rows, start=1):
+        if number % PROGRESS_EVERY == 0:
+            on_progress("reading", number, number)
+        if cells.count(None) == len(cells):
+            continue
+        row = [_cell_text(cell) for cell in cells]
+        if any(row):
+            grid.append((number, row))
+        if len(grid) > limits.rows + 1:
+            raise Unreadable("too_many_rows")
+    return grid
+
+
+def _cell_text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        # Ten digits are what the sheet shows; the rest is how computers add. Three decimals
+        # get a fourth, because as text they would be taken for thousands.
+        shown = f"{value:.10g}" if abs(value) < 1e10 else repr(value)
+        return f"{shown}0" if re.search(r"\.\d{3}$", shown) else shown
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    return _tidy(str(value))
+
+
+def _tidy(cell: str) -> str:
+    return clean_lines(cell).replace("\xa0", " ").strip()

@@ -1,0 +1,203 @@
+"""A table of products: its first row names the columns, each row below is one product."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from app.config import LANGUAGES
+from app.skills.knowledge.readers.columns import FACT, WRITTEN, field_of
+from app.skills.knowledge.readers.grid import Grid
+from app.skills.knowledge.readers.result import (
+    Limits,
+    OnProgress,
+    Problem,
+    Reading,
+    ReadRow,
+    Unreadable,
+)
+from app.skills.knowledge.readers.values import (
+    BadValue,
+    read_allergens,
+    read_flag,
+    read_list,
+    read_price,
+)
+from app.skills.knowledge.services import vocabulary
+from app.skills.knowledge.services.import_changes import RECIPE_FACTS
+from app.skills.knowledge.services.markdown_import import slugify
+from app.skills.knowledge.services.products import (
+    LONGEST_NAME,
+    LONGEST_TEXT,
+    LONGEST_WORD,
+    MOST_ROWS,
+)
+from app.text.normalize import fold
+
+# A title or a date may stand above the row that names the columns.
+HEADER_WITHIN = 10
+PROGRESS_EVERY = 500
+LISTS = ("ingredients", "steps")
+_NUMBERS = ("total_time_minutes", "servings")
+
+
+def read_menu(
+    grid: Grid, kind: str, language: str, on_progress: OnProgress, limits: Limits
+) -> Reading:
+    """The rows of a menu as products of `kind`.
+
+    Raises:
+        Unreadable: it has no rows, or no column for names.
+    """
+    place = _header_place(grid, kind)
+    header, body = grid[place][1], grid[place + 1 :]
+    if not body:
+        raise Unreadable("no_rows")
+    if len(body) > limits.rows:
+        raise Unreadable("too_many_rows")
+    reading = Reading()
+    fields = _fields(header, kind, reading)
+    items = 0
+    for number, (line, cells) in enumerate(body):
+        if number % PROGRESS_EVERY == 0:
+            on_progress("reading", number, len(body))
+        row = _row(line, cells, fields, kind, language)
+        items += sum(len(row.values.get(field, ())) for field in LISTS)
+        if items > limits.items:
+            raise Unreadable("too_many_rows")
+        reading.rows.append(row)
+    _find_namesakes(reading.rows)
+    return reading
+
+
+def _header_place(grid: Grid, kind: str) -> int:
+    if not grid:
+        raise Unreadable("no_rows")
+    for place, (_line, cells) in enumerate(grid[:HEADER_WITHIN]):
+        if any(field_of(cell, kind) in ("name", "name_en", "name_es") for cell in cells):
+            return place
+    raise Unreadable("no_name_column")
+
+
+def _fields(header: Sequence[str], kind: str, reading: Reading) -> list[str]:
+    """The field of each column, "" for those that are left out; these are noted."""
+    fields: list[str] = []
+    for cell in header:
+        field = field_of(cell, kind)
+        if cell and not field:
+            reading.problems.append(Problem("", "unknown_column", cell[:100]))
+        elif field and field in fields:
+            reading.problems.append(Problem("", "repeated_column", cell[:100]))
+            field = ""
+        fields.append(field)
+    return fields
+
+
+def _row(
+    line: int, cells: Sequence[str], fields: Sequence[str], kind: str, language: str
+) -> ReadRow:
+    row = ReadRow(line)
+    if any(cells[len(fields) :]):
+        row.problems.append(Problem(f"row {line}", "too_many_cells"))
+    said = {field: cell for field, cell in zip(fields, cells, strict=False) if field and cell}
+    _write_texts(row, said, language)
+    for field, cell in said.items():
+        try:
+            _write(row.values, field, cell)
+        except BadValue as bad:
+            row.problems.append(Problem(f"row {line}", bad.code, bad.detail))
+    _write_lists(row.values, said)
+    row.problems += _find_long(row)
+    if kind == "recipes" and "category" in row.values:
+        # A recipe's category is its cuisine.
+        row.values.setdefault("cuisine", row.values["category"])
+    return row
+
+
+def _write_texts(row: ReadRow, said: Mapping[str, str], language: str) -> None:
+    """Names and descriptions in both languages; the one that is missing borrows the other."""
+    for field in WRITTEN:
+        own = f"{field}_{language}"
+        texts = {each: said.get(f"{field}_{each}", "") for each in LANGUAGES}
+        texts[language] = said.get(field) or texts[language]
+        if field == "name" and not any(texts.values()):
+            row.problems.append(Problem(f"row {row.line}", "name_missing"))
+        first = texts[language] or next((text for text in texts.values() if text), "")
+        if not first:
+            continue
+        for each, text in texts.items():
+            row.values[f"{field}_{each}"] = text or first
+            if not text:
+                row.borrowed.append(f"{field}_{each}")
+        longest = max(map(len, texts.values()))
+        if longest > (LONGEST_NAME if field == "name" else LONGEST_TEXT):
+            code = "name_too_long" if field == "name" else "text_too_long"
+            row.problems.append(Problem(f"row {row.line}", code, own))
+    name = row.values.get("name_en") if "name_en" not in row.borrowed else None
+    slug = said.get("slug") or name or row.values.get("name_es") or ""
+    if slug:
+        row.values["slug"] = _slug(slug)
+
+
+def _slug(name: str) -> str:
+    """A product's slug; names in other scripts have no letters for one, but must differ."""
+    if any(sign.isascii() and sign.isalnum() for sign in fold(name)):
+        return slugify(name)
+    return f"item-{hashlib.sha256(name.encode()).hexdigest()[:12]}"
+
+
+def _write(values: dict[str, Any], field: str, cell: str) -> None:
+    """Put what a cell says into the product's values.
+
+    Raises:
+        BadValue: it does not say what its column is for.
+    """
+    readers = {"price": read_price, "allergens": read_allergens, "is_active": read_flag}
+    if field in readers:
+        value = readers[field](cell)
+        if value is not None:
+            values[field] = value
+    elif field == "tags":
+        values["tags"] = [vocabulary.category_key(tag) for tag in read_list(cell)]
+    elif field == "category":
+        values["category"] = vocabulary.category_key(" ".join(cell.split()))
+    elif field in RECIPE_FACTS:
+        is_number = field in _NUMBERS and cell.isdecimal()
+        values[field] = int(cell) if is_number else vocabulary.category_key(cell)
+    elif field.startswith(FACT):
+        values.setdefault("facts", {})[field.removeprefix(FACT)] = cell
+
+
+def _write_lists(values: dict[str, Any], said: Mapping[str, str]) -> None:
+    """Ingredients and steps: the file has them once, so both languages show the same."""
+    for field in LISTS:
+        if field in said:
+            values[field] = [{"en": item, "es": item} for item in read_list(said[field])]
+
+
+def _find_long(row: ReadRow) -> list[Problem]:
+    """What could not be saved again in the browser."""
+    problems = []
+    for field in ("category", "cuisine", "tags"):
+        value = row.values.get(field, [])
+        if any(len(word) > LONGEST_WORD for word in ([value] if isinstance(value, str) else value)):
+            problems.append(Problem(f"row {row.line}", "text_too_long", field))
+    for field in LISTS:
+        items = row.values.get(field, [])
+        if len(items) > MOST_ROWS:
+            problems.append(Problem(f"row {row.line}", "too_many_items", field))
+        elif any(len(item["en"]) > LONGEST_TEXT for item in items):
+            problems.append(Problem(f"row {row.line}", "text_too_long", field))
+    return problems
+
+
+def _find_namesakes(rows: Sequence[ReadRow]) -> None:
+    """Two rows of one name would be one product: the first that can be used is."""
+    first: dict[str, int] = {}
+    for row in rows:
+        if row.problems:
+            continue
+        line = first.setdefault(row.values["slug"], row.line)
+        if line != row.line:
+            row.problems.append(Problem(f"row {row.line}", "duplicate_name", str(line)))

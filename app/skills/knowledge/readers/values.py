@@ -1,0 +1,150 @@
+"""What stands in a menu's cells: prices, allergens, lists, yes and no."""
+
+from __future__ import annotations
+
+import re
+from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from functools import cache
+
+from app.skills.knowledge.readers.columns import folded
+from app.text.allergens import ALLERGENS, FAMILIES, expand_families
+
+MOST_PRICE = Decimal(100_000)
+_CURRENCY = re.compile(r"(?:mx|us)?\$|€|£|\b(?:mxn|usd|eur|gbp|pesos?|euros?|dollars?)\b", re.I)
+_AMOUNT = re.compile(r"[+-]?[0-9][0-9.,'\s]*|[+-]?[.,][0-9]+")
+_THOUSANDS = re.compile(r"[1-9]\d{0,2}[.,']\d{3}")
+_PARTS = re.compile(r"[,;/|\n•·]|\s(?:and|y|e|&)\s", re.IGNORECASE)
+_ITEMS = re.compile(r"[;|\n•]")
+_NOTHING = ("", "-", "–", "—", "?")
+_NONE = "none, no, no allergens, nothing, ninguno, ninguna, nada, sin alergenos, no contiene"
+_YES = "yes, y, true, 1, x, si, s, verdadero, activo, activa, active, disponible, available, on"
+_NO = "no, n, false, 0, falso, inactivo, inactiva, inactive, agotado, unavailable, off"
+# What menus call them besides the names that profiles list.
+_ALSO = {
+    "milk": "dairy, lactose, cheese, lacteos, lacteo, lactosa, productos lacteos",
+    "egg": "eggs, huevos",
+    "fish": "pescados",
+    "crustacean": "crustacean, crustaceo",
+    "mollusc": "mollusc, mollusk, mollusks, molusco",
+    "tree_nut": "tree nut, treenuts, nueces, nuez, frutos de cascara, fruto seco",
+    "peanut": "peanut, cacahuate, cacahuete, cacahuetes, mani",
+    "gluten": "wheat, trigo, cereals containing gluten, cereales con gluten",
+    "soy": "soya, soja, soybean, soybeans",
+    "sesame": "sesamo, sesame seeds, ajonjoli",
+    "mustard": "mostaza",
+    "celery": "apio",
+    "sulphite": "sulphite, sulfite, sulfites, sulfito, dioxido de azufre",
+    "lupin": "lupine, altramuces, lupino",
+    "nuts": "nuts",
+    "shellfish": "shellfish, mariscos, marisco",
+}
+
+
+class BadValue(Exception):
+    """A cell that does not say what its column is for; carries the problem's code."""
+
+    def __init__(self, code: str, detail: str = "") -> None:
+        super().__init__(code)
+        self.code = code
+        self.detail = detail[:100]
+
+
+def read_price(text: str) -> str | None:
+    """An amount such as `1.234,50 €` as `1234.50`; None when nothing is said.
+
+    Raises:
+        BadValue: it is no number, below zero, or too high to be true.
+    """
+    if text.strip() in _NOTHING:
+        return None
+    bare = _CURRENCY.sub(" ", text).replace("−", "-").replace("\u202f", " ").strip()
+    if bare.startswith("(") and bare.endswith(")"):
+        bare = f"-{bare[1:-1]}"  # as accountants write what is below zero
+    bare = re.sub(r"^([+-])\s+", r"\1", bare)
+    if not _AMOUNT.fullmatch(bare):
+        raise BadValue("price_not_a_number", text)
+    try:
+        amount = Decimal(_plain_number(bare))
+    except InvalidOperation:
+        raise BadValue("price_not_a_number", text) from None
+    if amount < 0:
+        raise BadValue("price_negative", text)
+    if amount > MOST_PRICE:
+        raise BadValue("price_too_high", text)
+    return str(amount.quantize(Decimal("0.01"), ROUND_HALF_UP))
+
+
+def _plain_number(text: str) -> str:
+    """With a point before the decimals and nothing between the thousands."""
+    digits = re.sub(r"[\s']", "", text)
+    if "." in digits and "," in digits:
+        decimal, other = (".", ",") if digits.rfind(".") > digits.rfind(",") else (",", ".")
+        return digits.replace(other, "").replace(decimal, ".")
+    # One sign and three digits after it are thousands: no menu has a tenth of a cent.
+    if _THOUSANDS.fullmatch(digits.lstrip("+-")) or digits.count(".") + digits.count(",") > 1:
+        return digits.replace(",", "").replace(".", "")
+    return digits.replace(",", ".")
+
+
+def read_allergens(text: str) -> list[str] | None:
+    """The codes of what a cell declares; [] for `none`, None when it declares nothing.
+
+    Raises:
+        BadValue: it names something that is no allergen, or `none` and others.
+    """
+    if text.strip() in _NOTHING:
+        return None
+    words = re.sub(r"^\s*(?:contains|contiene)\s*:?\s*", "", text, flags=re.IGNORECASE)
+    named = [folded(part) for part in [words, *_PARTS.split(words)] if folded(part)]
+    if not named:
+        raise BadValue("allergen_unknown", text)
+    # The whole of it may be one name, whatever signs are in it.
+    is_one = named[0] in _allergens() or named[0] in _split(_NONE)
+    named = named[:1] if is_one else named[1:]
+    none = [name for name in named if name in _split(_NONE)]
+    if none and len(none) < len(named):
+        raise BadValue("allergens_contradict")
+    codes = []
+    for name in named:
+        if name not in none:
+            if name not in _allergens():
+                raise BadValue("allergen_unknown", name)
+            codes.append(_allergens()[name])
+    return list(expand_families(codes))
+
+
+def read_flag(text: str) -> bool | None:
+    """Yes or no in either language; None when nothing is said.
+
+    Raises:
+        BadValue: it is neither.
+    """
+    words = folded(text)
+    if not words:
+        return None
+    if words in _split(_YES):
+        return True
+    if words in _split(_NO):
+        return False
+    raise BadValue("not_yes_or_no", text)
+
+
+def read_list(text: str) -> list[str]:
+    """The items of a cell, parted by semicolons or lines, else by commas."""
+    parts = _ITEMS.split(text) if _ITEMS.search(text) else text.split(",")
+    return [part for part in (" ".join(part.split()).strip(" .") for part in parts) if part]
+
+
+@cache
+def _allergens() -> dict[str, str]:
+    """Codes of allergens and families by everything that they are called."""
+    names = {folded(name): code for code, also in _ALSO.items() for name in also.split(",")}
+    for code, in_languages in ALLERGENS.items():
+        for name in (code, in_languages["en"], in_languages["es"]):
+            names[folded(name)] = code
+    return {**names, **{family: family for family in FAMILIES}}
+
+
+@cache
+def _split(names: str) -> frozenset[str]:
+    return frozenset(folded(name) for name in names.split(","))

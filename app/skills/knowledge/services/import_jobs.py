@@ -1,0 +1,298 @@
+"""What imports have done in the background: reading, applying, undoing.
+
+Each job may be started again after its worker died, and two may run at once when a worker
+was only slow: what is written goes in one transaction under the group's lock, and the
+import's status, read under a lock of its own, says whether it is still to be done.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from uuid import UUID
+
+import structlog
+from sqlalchemy import update
+from sqlalchemy.exc import (
+    IntegrityError,
+    InterfaceError,
+    OperationalError,
+    TimeoutError,
+)
+
+from app.accounts.audit import record
+from app.db import Database, JsonList, Scope, ScopedSession, utc_now
+from app.jobs.queue import defer
+from app.skills.knowledge.models import LibraryImport
+from app.skills.knowledge.readers import Reading, read_apart
+from app.skills.knowledge.services.import_cleanup import tidy_imports
+from app.skills.knowledge.services.import_files import (
+    find_earlier_reading,
+    forget_file,
+    keep_reading,
+    load_content,
+    load_reading,
+)
+from app.skills.knowledge.services.import_plan import Planned, plan_import, problems_of
+from app.skills.knowledge.services.import_undo import undo_changes
+from app.skills.knowledge.services.import_writer import note_applied
+from app.skills.knowledge.services.importer import store
+from app.skills.knowledge.services.imports import load_import, lock_group, settle_broken
+
+TELL_EVERY = 0.5  # seconds between two looks at the import's row
+# The database was away or busy, or somebody wrote at the same time: another try may do.
+PASSING = (OperationalError, InterfaceError, IntegrityError, TimeoutError)
+
+log = structlog.get_logger()
+
+
+class NotWanted(Exception):
+    """Somebody cancelled the import while it was worked on."""
+
+
+@dataclass
+class Progress:
+    """How far a job is, told in transactions of its own, and whether it is still wanted."""
+
+    database: Database
+    scope: Scope
+    import_id: UUID
+    status: str
+    is_last_try: bool = False
+    step: str = ""
+    is_wanted: bool = True
+    _told: float = field(default=0.0, repr=False)
+
+    def tell(self, step: str, done: int, total: int) -> None:
+        """Write it down, twice a second at most and at each new step."""
+        now = time.monotonic()
+        if step == self.step and now - self._told < TELL_EVERY:
+            return
+        self.step, self._told = step, now
+        with self.database.transaction(self.scope) as session:
+            found = session.execute(
+                update(LibraryImport)
+                .where(
+                    LibraryImport.group_id == self.scope.group_id,
+                    LibraryImport.id == self.import_id,
+                    LibraryImport.status == self.status,
+                )
+                .values(step=step, done=done, total=total, updated_at=utc_now())
+                .returning(LibraryImport.id)
+            )
+            self.is_wanted = found.first() is not None
+
+    def is_cancelled(self) -> bool:
+        """Whether somebody cancelled it, looked up twice a second at most."""
+        if self.is_wanted and time.monotonic() - self._told >= TELL_EVERY:
+            self._told = time.monotonic()
+            with self.database.transaction(self.scope) as session:
+                item = session.get(LibraryImport, self.import_id)
+                self.is_wanted = item is not None and item.status == self.status
+        return not self.is_wanted
+
+    def watch(self, step: str) -> Callable[[int, int], None]:
+        """For work that is told to stop by an exception."""
+
+        def on_progress(done: int, total: int) -> None:
+            self.tell(step, done, total)
+            if not self.is_wanted:
+                raise NotWanted
+
+        return on_progress
+
+
+def read_import(
+    database: Database,
+    *,
+    import_id: str,
+    group_id: str,
+    user_id: str,
+    role: str,
+    is_last_try: bool = False,
+) -> None:
+    """Read the file of an import and work out what applying it would do."""
+    scope = _scope(group_id, user_id, role)
+    _guarded(Progress(database, scope, UUID(import_id), "reading", is_last_try), _read_and_plan)
+
+
+def _read_and_plan(job: Progress) -> None:
+    with job.database.transaction(job.scope) as session:
+        item = load_import(session, job.import_id, lock=True)
+        if item.status not in ("waiting", "reading"):
+            return
+        item.status = "reading"
+    reading = _read(job)
+    if not job.is_wanted:
+        return
+    if not reading.is_usable:
+        _fail(job, problems_of(reading))
+        return
+    job.tell("comparing", 0, 0)
+    with job.database.session(job.scope) as session:
+        item = load_import(session, job.import_id)
+        planned = plan_import(session, item, reading)
+        # Nothing was written: what was staged is what would be.
+        session.rollback()
+    _show_plan(job, planned, reading)
+
+
+def _read(job: Progress) -> Reading:
+    """What stands in the file: as it was read before, or read now in a process apart."""
+    with job.database.session(job.scope) as session:
+        item = load_import(session, job.import_id)
+        known = load_reading(session, item.id) or find_earlier_reading(session, item)
+        content = b"" if known else load_content(session, item.id)
+    if known is not None:
+        return known
+    return read_apart(
+        content,
+        item.filename,
+        item.target,
+        item.language,
+        on_progress=job.tell,
+        is_cancelled=job.is_cancelled,
+    )
+
+
+def _show_plan(job: Progress, planned: Planned, reading: Reading, *, is_new: bool = False) -> None:
+    """Keep the plan for the preview; without any change in it the import is over."""
+    is_over = planned.changes_nothing
+    report = {**planned.plan["counts"], "nothing": is_over, "is_replanned": is_new}
+    with job.database.transaction(job.scope) as session:
+        item = load_import(session, job.import_id, lock=True)
+        if item.status != job.status:
+            return
+        keep_reading(session, item.id, reading)
+        item.plan, item.problems, item.report = planned.plan, problems_of(reading), report
+        item.status, item.step = "applied" if is_over else "ready", ""
+        item.updated_at = utc_now()
+        if is_over:
+            forget_file(session, item.id, with_reading=False)
+
+
+def apply_import(
+    database: Database,
+    *,
+    import_id: str,
+    group_id: str,
+    user_id: str,
+    role: str,
+    is_last_try: bool = False,
+) -> None:
+    """Bring what was planned into the library, all of it or nothing."""
+    scope = _scope(group_id, user_id, role)
+    _guarded(Progress(database, scope, UUID(import_id), "applying", is_last_try), _apply)
+
+
+def _apply(job: Progress) -> None:
+    with job.database.session(job.scope) as session:
+        lock_group(session, "library")
+        item = load_import(session, job.import_id)
+        if item.status != job.status:
+            return
+        reading = load_reading(session, item.id)
+        assert reading is not None, "what is applied was read"
+        job.watch("comparing")(0, 0)
+        planned = plan_import(session, item, reading, lock=True)
+        if planned.plan["signature"] != item.plan["signature"]:
+            session.rollback()
+            _show_plan(job, planned, reading, is_new=True)
+            return
+        store(
+            planned.staging,
+            group_id=item.group_id,
+            import_id=item.id,
+            on_progress=job.watch("storing"),
+        )
+        _finish(session, job, planned)
+
+
+def _finish(session: ScopedSession, job: Progress, planned: Planned) -> None:
+    """The last word: unless it was cancelled until now, the import is applied."""
+    item = load_import(session, job.import_id, lock=True)
+    if item.status != job.status:
+        raise NotWanted
+    note_applied(session, item, planned)
+    forget_file(session, item.id, with_reading=False)
+    embed_soon(session)
+    session.commit()
+
+
+def undo_import(
+    database: Database,
+    *,
+    import_id: str,
+    group_id: str,
+    user_id: str,
+    role: str,
+    is_last_try: bool = False,
+) -> None:
+    """Take back what an import changed, except what has been changed again since."""
+    scope = _scope(group_id, user_id, role)
+    _guarded(Progress(database, scope, UUID(import_id), "undoing", is_last_try), _undo)
+
+
+def _undo(job: Progress) -> None:
+    with job.database.session(job.scope) as session:
+        lock_group(session, "library")
+        if load_import(session, job.import_id).status != job.status:
+            return
+        undone = undo_changes(session, job.import_id, on_progress=job.watch("undoing"))
+        item = load_import(session, job.import_id, lock=True)
+        if item.status != job.status:
+            raise NotWanted
+        # Where all of it was changed since, those changes may be undone first, and then this.
+        can_try_again = undone["left_count"] and not (undone["restored"] or undone["removed"])
+        item.status = "applied" if can_try_again else "undone"
+        item.step, item.updated_at = "", utc_now()
+        item.report = {**item.report, "undone": undone}
+        if not can_try_again:
+            forget_file(session, item.id, with_reading=True)
+            record(session, "import_undone", item.filename, item.digest)
+            embed_soon(session)
+        session.commit()
+
+
+def embed_soon(session: ScopedSession) -> None:
+    """Have the group's new and changed passages get their vectors."""
+    group_id = session.scope.group_id
+    defer(session, "embed_missing", lock=f"embed:{group_id}", group_id=group_id)
+
+
+def _guarded(job: Progress, run: Callable[[Progress], None]) -> None:
+    """Run a job; what no second try would mend ends the import with a word about it."""
+    try:
+        run(job)
+    except NotWanted:
+        log.info("import cancelled", id=str(job.import_id))
+    except Exception as error:
+        if isinstance(error, PASSING) and not job.is_last_try:
+            raise
+        log.exception("import failed", id=str(job.import_id))
+        with job.database.transaction(job.scope) as session:
+            item = load_import(session, job.import_id, lock=True)
+            if item.status in (job.status, "waiting"):
+                settle_broken(item)
+
+
+def _fail(job: Progress, problems: JsonList) -> None:
+    """End an import whose file cannot be used, and say why."""
+    with job.database.transaction(job.scope) as session:
+        item = load_import(session, job.import_id, lock=True)
+        if item.status == job.status:
+            item.status, item.step, item.updated_at = "failed", "", utc_now()
+            item.problems = problems
+
+
+def _scope(group_id: str, user_id: str, role: str) -> Scope:
+    return Scope(UUID(group_id), UUID(user_id), role)
+
+
+TASKS: dict[str, Callable[..., None]] = {
+    "read_import": read_import,
+    "apply_import": apply_import,
+    "undo_import": undo_import,
+    "tidy_imports": tidy_imports,
+}

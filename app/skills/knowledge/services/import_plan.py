@@ -1,0 +1,204 @@
+"""What applying an import would do: worked out by doing it in a session that is not written.
+
+The plan is what the preview shows, and its signature what the import compares itself with:
+a library that has changed since gives another one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from app.db import JsonList, JsonObject, ScopedSession
+from app.skills.knowledge.models import (
+    PRODUCT_KINDS,
+    LibraryImport,
+    ManualSection,
+    Product,
+)
+from app.skills.knowledge.readers import Problem, Reading
+from app.skills.knowledge.services.documents import Edition, Library, prepare_documents
+from app.skills.knowledge.services.import_changes import (
+    Change,
+    Staging,
+    load_all_sections,
+    stage_documents,
+    stage_products,
+)
+from app.skills.knowledge.services.markdown_import import ParsedDocument
+
+LONGEST_TEXT = 160
+MOST_PROBLEMS = 500
+MORE = "and_more"
+MOST_ALONE = 50
+CHANGES = ("added", "changed", "removed")
+
+
+@dataclass(frozen=True)
+class Planned:
+    """The changes, ready to be written, and the plan as it is kept and shown."""
+
+    staging: Staging
+    plan: JsonObject
+
+    @property
+    def changes_nothing(self) -> bool:
+        return not any(self.plan["counts"][what] for what in CHANGES)
+
+
+def plan_import(
+    session: ScopedSession, item: LibraryImport, reading: Reading, *, lock: bool = False
+) -> Planned:
+    """Stage an import; the caller writes it, or rolls the session back.
+
+    With `lock`, what it is compared with stays as it is until the transaction's end.
+    """
+    if item.target in PRODUCT_KINDS:
+        return _plan_menu(session, item, reading, lock)
+    return _plan_manual(session, item, reading, lock)
+
+
+def problems_of(reading: Reading) -> JsonList:
+    """What is wrong with the file, as it is kept: those of the whole before those of rows."""
+    problems = [*reading.problems, *(p for row in reading.rows for p in row.problems)]
+    more = len(problems) - MOST_PROBLEMS
+    kept = problems if more <= 0 else [*problems[:MOST_PROBLEMS], Problem("", MORE, str(more))]
+    return [[each.place, each.code, each.detail, each.is_fatal] for each in kept]
+
+
+def problem_from(values: list[Any]) -> Problem:
+    """The problem that `problems_of` kept."""
+    return Problem(*values)
+
+
+def _plan_manual(
+    session: ScopedSession, item: LibraryImport, reading: Reading, lock: bool
+) -> Planned:
+    library = Library(load_all_sections(session, item.group_id, lock=lock))
+    documents, editions = prepare_documents(
+        reading.documents,
+        library,
+        kind=item.target,
+        language=item.language,
+        chosen=item.options.get("editions", {}),
+    )
+    staging = stage_documents(
+        session,
+        documents,
+        group_id=item.group_id,
+        language=item.language,
+        editions=[edition.source for edition in editions if edition.chapter],
+    )
+    entries = [_section_entry(change, staging, documents, editions) for change in staging.changes]
+    facts = [_edition_entry(edition, library, item.language) for edition in editions]
+    return Planned(staging, _plan(staging, entries) | {"documents": facts})
+
+
+def _plan_menu(
+    session: ScopedSession, item: LibraryImport, reading: Reading, lock: bool
+) -> Planned:
+    usable = [row for row in reading.rows if not row.problems]
+    staging = stage_products(
+        session,
+        [{**row.values, "borrowed": row.borrowed} for row in usable],
+        group_id=item.group_id,
+        kind=item.target,
+        is_partial=True,
+        lock=lock,
+    )
+    lines = [row.line for row in usable]
+    entries = [
+        _product_entry(change, lines[change.place[0]], staging) for change in staging.changes
+    ]
+    plan = _plan(staging, entries)
+    plan["counts"]["wrong"] = len(reading.rows) - len(usable)
+    return Planned(staging, plan)
+
+
+def _plan(staging: Staging, entries: JsonList) -> JsonObject:
+    counted = Counter(change.what for change in staging.changes)
+    counts = {what: counted[what] for what in (*CHANGES, "unchanged")}
+    # Of what is touched besides, such as what hung below a removed section, the version tells.
+    signed = [
+        (
+            change.what,
+            change.fields,
+            getattr(change.entity, "slug", ""),
+            0 if change.what == "added" else change.entity.version,
+        )
+        for change in staging.changes
+        if change.what != "unchanged"
+    ]
+    signature = hashlib.sha256(json.dumps(signed).encode()).hexdigest()
+    return {"counts": counts, "entries": entries, "signature": signature}
+
+
+def _section_entry(
+    change: Change, staging: Staging, documents: list[ParsedDocument], editions: list[Edition]
+) -> JsonObject:
+    assert isinstance(change.entity, ManualSection)
+    entry: JsonObject = {"what": change.what, "slug": change.entity.slug}
+    if not change.place:
+        # Its words are staged to go: what it is called is what it was called.
+        before = staging.before[change.entity.id] or {}
+        titles = [before.get("title_en"), before.get("title_es"), change.entity.slug]
+        return entry | {"title": _shortened(next(filter(None, titles))), "depth": 0}
+    number, place = change.place
+    section = documents[number].sections[place]
+    depth, above = 0, section.parent
+    while above is not None:
+        depth, above = depth + 1, above.parent
+    entry |= {"title": _shortened(section.title), "depth": depth, "at": [number, place]}
+    if place in editions[number].alone_here:
+        entry["alone"] = True
+    return entry
+
+
+def _edition_entry(edition: Edition, library: Library, language: str) -> JsonObject:
+    chapter = library.chapter(edition.chapter) if edition.chapter else None
+    return {
+        "source": edition.source,
+        "title": _shortened(edition.title),
+        "chapter": edition.chapter,
+        "is_known": edition.is_known,
+        "chapter_title": _shortened(chapter.title("es" if language == "en" else "en"))
+        if chapter
+        else "",
+        "alone_here": len(edition.alone_here),
+        "alone_there": [_shortened(title) for title in edition.alone_there[:MOST_ALONE]],
+        "alone_there_count": len(edition.alone_there),
+    }
+
+
+def _product_entry(change: Change, line: int, staging: Staging) -> JsonObject:
+    product = change.entity
+    assert isinstance(product, Product)
+    before = staging.before.get(product.id) or {}
+    return {
+        "what": change.what,
+        "slug": product.slug,
+        "title": _shortened(product.name_en or product.name_es),
+        "line": line,
+        "fields": [
+            [name, _shown(before.get(name)), _shown(getattr(product, name))]
+            for name in change.fields
+        ],
+    }
+
+
+def _shown(value: Any) -> str:
+    """A value as it is shown beside another; empty for what is not there."""
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        return _shortened(", ".join(_shown(each) for each in value))
+    if isinstance(value, dict):
+        return _shortened(", ".join(f"{name}: {_shown(each)}" for name, each in value.items()))
+    return _shortened(str(value))
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 1] + "…"

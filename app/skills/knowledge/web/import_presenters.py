@@ -1,0 +1,238 @@
+"""What the pages of imports show: words for codes, a page of the plan, how far it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from math import ceil
+from typing import Any
+
+from flask_babel import format_timedelta, ngettext
+from flask_babel import gettext as _
+
+from app.accounts.pages import moment_in_words
+from app.db import JsonObject, ScopedSession, utc_now
+from app.errors import NotFound
+from app.retrieval.vectors import read_standing
+from app.skills.knowledge.models import PRODUCT_KINDS, LibraryImport, ManualSection
+from app.skills.knowledge.readers import place_text, problem_text, step_text
+from app.skills.knowledge.services.import_files import load_reading
+from app.skills.knowledge.services.import_plan import CHANGES, problem_from
+from app.skills.knowledge.services.imports import OPERATOR, WORKING
+from app.skills.knowledge.services.vocabulary import kind_name
+from app.skills.knowledge.web.reader import reader_language
+from app.text.diff import Change, abridged, compare
+
+PAGE_ROWS = 200
+SHOWN = ("changes", *CHANGES, "unchanged", "all")
+
+
+def targets() -> list[tuple[str, str]]:
+    """What a file can become, as the form offers it."""
+    return [
+        ("sop", _("Manual: how we work")),
+        ("policy", _("Manual: house rules")),
+        ("training", _("Manual: training")),
+        ("recipe", _("Manual: recipes as text")),
+        *((kind, _("Menu: %(kind)s", kind=_menu_name(kind))) for kind in PRODUCT_KINDS),
+    ]
+
+
+def _menu_name(kind: str) -> str:
+    return kind_name(kind, reader_language()).lower()
+
+
+def languages() -> list[tuple[str, str]]:
+    return [("en", _("In English")), ("es", _("In Spanish"))]
+
+
+def status_word(item: LibraryImport) -> str:
+    """Where an import stands, in a word or two."""
+    if item.status == "applied" and item.report.get("nothing"):
+        return _("Nothing to do")
+    words = {
+        "waiting": _("Waiting"),
+        "reading": _("Reading"),
+        "ready": _("Ready to import"),
+        "applying": _("Importing"),
+        "applied": _("Imported"),
+        "undoing": _("Undoing"),
+        "undone": _("Undone"),
+        "failed": _("Failed"),
+        "cancelled": _("Cancelled"),
+    }
+    return words[item.status]
+
+
+def step_words(item: LibraryImport) -> str:
+    """What is being done right now."""
+    words = {
+        "comparing": _("Comparing with the library"),
+        "storing": _("Putting it into the library"),
+        "undoing": _("Putting back what was there"),
+    }
+    waiting = _("Waiting for its turn")
+    return words.get(item.step) or step_text(item.step) or waiting
+
+
+def counts_in_words(item: LibraryImport) -> str:
+    """What an import did or would do, in one line."""
+    counts = {what: item.report.get(what, 0) for what in (*CHANGES, "wrong")}
+    return ", ".join(_count(what, number) for what, number in counts.items() if number)
+
+
+def _count(what: str, number: int) -> str:
+    if what == "added":
+        return ngettext("%(num)s new", "%(num)s new", number)
+    if what == "changed":
+        return ngettext("%(num)s changed", "%(num)s changed", number)
+    if what == "removed":
+        return ngettext("%(num)s taken out", "%(num)s taken out", number)
+    return ngettext("%(num)s row left out", "%(num)s rows left out", number)
+
+
+def change_word(what: str) -> str:
+    words = {
+        "added": _("New"),
+        "changed": _("Changed"),
+        "removed": _("Taken out"),
+        "unchanged": _("As it was"),
+    }
+    return words[what]
+
+
+def under_way_words(item: LibraryImport) -> str:
+    """What is said to who brings a file that was brought already."""
+    words = {
+        "ready": _("This file has been read already. Look through it below, then import."),
+        "applying": _("This file is being imported already. Here is how far it is."),
+        "undoing": _("This file was imported, and the import is being undone."),
+    }
+    being_read = _("This file was brought already and is being read. Here is how far it is.")
+    return words.get(item.status, being_read)
+
+
+def who_word(item: LibraryImport, name: str) -> str:
+    """Who brought a file, as far as it is known."""
+    if item.role == OPERATOR:
+        return _("Command line")
+    return name or _("Former colleague")
+
+
+def field_word(name: str) -> str:
+    """What a field of a product is called."""
+    words = {
+        "name_en": _("Name (English)"),
+        "name_es": _("Name (Spanish)"),
+        "description_en": _("Description (English)"),
+        "description_es": _("Description (Spanish)"),
+        "category": _("Category"),
+        "price": _("Price"),
+        "allergens": _("Allergens"),
+        "ingredients": _("Ingredients"),
+        "steps": _("Steps"),
+        "tags": _("Tags"),
+        "pairing_notes_en": _("Goes with (English)"),
+        "pairing_notes_es": _("Goes with (Spanish)"),
+        "facts": _("At a glance"),
+        "is_active": _("On the menu"),
+    }
+    return words.get(name, name)
+
+
+@dataclass(frozen=True)
+class PlanPage:
+    """One page of what an import does."""
+
+    show: str
+    rows: Sequence[JsonObject]
+    page: int
+    pages: int
+    totals: Mapping[str, int]
+
+
+def read_plan_page(item: LibraryImport, show: str, page: int) -> PlanPage:
+    """The rows of the plan that were asked for; what changes, unless something else was."""
+    entries = item.plan.get("entries", [])
+    counts = item.plan.get("counts", {})
+    show = show if show in SHOWN else "changes"
+    kinds = {"changes": CHANGES, "all": (*CHANGES, "unchanged")}.get(show, (show,))
+    chosen = [entry for entry in entries if entry["what"] in kinds]
+    pages = max(1, ceil(len(chosen) / PAGE_ROWS))
+    page = min(max(page, 1), pages)
+    totals = {"changes": sum(counts.get(what, 0) for what in CHANGES), **counts}
+    return PlanPage(show, chosen[(page - 1) * PAGE_ROWS : page * PAGE_ROWS], page, pages, totals)
+
+
+def import_view(item: LibraryImport) -> dict[str, Any]:
+    """An import as its page and the list show it."""
+    return {
+        "id": item.id,
+        "filename": item.filename,
+        "target": dict(targets())[item.target],
+        "language": dict(languages())[item.language],
+        "status": item.status,
+        "word": status_word(item),
+        "counts": counts_in_words(item),
+        "when": moment_in_words(item.created_at),
+        "created_at": item.created_at,
+        "is_working": item.status in WORKING,
+        "is_menu": item.target in PRODUCT_KINDS,
+        "step": step_words(item),
+        "done": item.done,
+        "total": item.total,
+        "report": item.report,
+    }
+
+
+def problem_views(item: LibraryImport) -> list[dict[str, Any]]:
+    """What is wrong with the file, in words, each with its place."""
+    problems = [problem_from(values) for values in item.problems]
+    return [
+        {"place": place_text(each), "text": problem_text(each), "is_fatal": each.is_fatal}
+        for each in problems
+    ]
+
+
+def load_change(
+    session: ScopedSession, item: LibraryImport, document: int, place: int
+) -> tuple[str, list[Change]]:
+    """Title and word-by-word difference of one section of a manual, or NotFound."""
+    at = [document, place]
+    slugs = [entry["slug"] for entry in item.plan.get("entries", []) if entry.get("at") == at]
+    reading = load_reading(session, item.id)
+    if not slugs or reading is None:
+        raise NotFound("This import has gone on meanwhile. Look at where it stands now.")
+    section = reading.documents[document].sections[place]
+    row = session.query(ManualSection).filter_by(group_id=item.group_id, slug=slugs[0]).first()
+    before = _text(row, item.language) if row else ""
+    return section.title, abridged(compare(before, f"{section.title}\n\n{section.body}".strip()))
+
+
+def _text(row: ManualSection, language: str) -> str:
+    title, body = (row.title_es, row.body_es) if language == "es" else (row.title_en, row.body_en)
+    return f"{title}\n\n{body}".strip()
+
+
+def vectors_view(session: ScopedSession, item: LibraryImport) -> dict[str, Any]:
+    """How much of the library is found by meaning yet, and how long the rest will take."""
+    settings = session.settings
+    standing = read_standing(
+        session,
+        settings.embedding_model,
+        settings.embedding_dimensions,
+        group_id=item.group_id,
+        since=item.updated_at,
+    )
+    missing = standing.documents - standing.ready
+    passed = (utc_now() - item.updated_at).total_seconds()
+    left = timedelta(seconds=passed * missing / standing.made) if standing.made else None
+    return {
+        "ready": standing.ready,
+        "total": standing.documents,
+        "is_done": missing == 0,
+        # Long after the job should have run, something is wrong with it.
+        "is_late": missing > 0 and not standing.made and passed > 120,
+        "left": format_timedelta(left, threshold=1) if left is not None else "",
+    }

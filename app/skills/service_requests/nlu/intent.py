@@ -1,0 +1,166 @@
+"""Whether a message reports or wants something, and of which type. Pure."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from uuid import UUID
+
+from app.nlu.model import read_intents
+from app.skills.service_requests.services.type_catalog import TypeNode, submittable
+from app.text.normalize import plain_words
+
+# Somebody speaks of a request by its name.
+_NAMED = re.compile(
+    r"\b(?:service|maintenance|it|repair|work|support|help ?desk) (?:request|ticket|order)s?\b"
+    r"|\b(?:open|file|create|submit|make|start|put in|new|need|want|log)(?: up)?(?: (?:a|an"
+    r"|another|my"
+    r"|new))* (?:request|ticket)\b|\b(?:request|ticket) for (?:maintenance|it|repair)\b"
+    r"|\b(?:solicitud|orden|ticket)(?:es)? de (?:servicio|mantenimiento|soporte|reparacion"
+    r"|trabajo)\b"
+    r"|\b(?:abrir|hacer|crear|levantar|poner|meter|mandar|nueva|otra|necesito|quiero)(?: (?:una"
+    r"|otra"
+    r"|un|nueva))* (?:solicitud|ticket)\b"
+)
+# Somebody wants a second one, beside the one that is open.
+_ANOTHER = re.compile(
+    r"\b(?:another|a new|new|a second|one more|a different) (?:\w+ )?(?:request|ticket)\b"
+    r"|\b(?:otra|nueva|una segunda|otro|nuevo)(?: \w+)? (?:solicitud|ticket|reporte)\b"
+    r"|\b(?:otra|nueva|segunda) solicitud\b"
+    r"|\b(?:i|we) also (?:need|want|have to report)|^also\b"
+    r"|^(?:and )?(?:i|we) need .* (?:too|as well)$"
+    r"|\btambien (?:necesit|quier|hay que|me falta|nos falta)\w*|^(?:y )?tambien\b"
+)
+# What a message says that it is not about: "it is not the printer, the wifi is down".
+_DENIED = re.compile(r"\b(?:not|no (?:es|era|son)) (?:the|an?|my|our|el|la|los|las|mi|un|una) \w+")
+# So likely must a message be for one, while something else is open.
+LIKELY = 0.5
+# With "also", and the words of another type, this is enough.
+POSSIBLE = 0.05
+TOOL = "suggest_service_request_type"
+LEAST_ODDS, ODDS_A_POINT, MOST_ODDS = -0.35, 0.6, 1.3
+# Whoever says "request" or "ticket" means one, whatever it is for.
+NAMED_ODDS = 6.0
+_LEANS = re.compile(r"(?:it|this|that|they|these|those|esto|eso|esta)\b")
+_FEW_WORDS = 3
+# One thing that a type is about says as much as several of its words.
+_ENOUGH = 1.0
+# What many things do says less than the name of one of them.
+_SYMPTOMS = ("no ", "not ", "will not ", "esta ", "se ")
+_VAGUE = 0.25
+
+
+@dataclass(frozen=True)
+class Likely:
+    """A type that a message may mean, and how many of its words it has."""
+
+    type: TypeNode
+    score: float
+
+
+def wants_request(text: str, tree: Sequence[TypeNode]) -> bool:
+    """Whether a message reports trouble or wants something that a type of request is for."""
+    if _NAMED.search(plain_words(text)):
+        return True
+    share = read_intents(text)[TOOL]
+    for_it = share * math.exp(odds_of(text, tree))
+    return for_it >= LIKELY * (for_it + 1.0 - share)
+
+
+def odds_of(text: str, tree: Sequence[TypeNode]) -> float:
+    """How much the types have of a message speaks for a request, in log odds.
+
+    Measured on sentences that people wrote, and halved: what was learned knows some of it.
+    """
+    if _NAMED.search(plain_words(text)):
+        return NAMED_ODDS
+    likely = rank_types(text, tree)
+    return min(MOST_ODDS, ODDS_A_POINT * likely[0].score) if likely else LEAST_ODDS
+
+
+def wants_another(text: str, open_type: UUID, tree: Sequence[TypeNode]) -> bool:
+    """Whether a message, while a request of `open_type` is open, is about one more."""
+    folded = plain_words(text)
+    if not _ANOTHER.search(folded):
+        return False
+    is_possible = read_intents(text)[TOOL] >= POSSIBLE and _is_of_another(text, open_type, tree)
+    return is_possible or bool(_NAMED.search(folded))
+
+
+def is_other_trouble(
+    text: str, tree: Sequence[TypeNode], open_type: UUID, is_awaited: bool
+) -> bool:
+    """Whether a message is about another trouble than the request that is open.
+
+    What speaks of "it", and a few words where an answer is awaited, are about that one.
+    """
+    if not wants_request(text, tree):
+        return False
+    folded = plain_words(text)
+    if _NAMED.search(folded):
+        return True
+    leans = bool(_LEANS.match(folded)) or (is_awaited and len(folded.split()) <= _FEW_WORDS)
+    return not leans and _is_of_another(text, open_type, tree)
+
+
+def _is_of_another(text: str, open_type: UUID, tree: Sequence[TypeNode]) -> bool:
+    """Whether another type than the open one clearly has the message's words."""
+    likely = rank_types(text, tree)
+    return bool(likely) and likely[0].score >= _ENOUGH and likely[0].type.id != open_type
+
+
+def rank_types(text: str, tree: Sequence[TypeNode]) -> list[Likely]:
+    """The types whose words a message has, the likeliest first."""
+    folded = _DENIED.sub(" ", plain_words(text))
+    found = [Likely(node, _score(folded, node)) for node in submittable(tree)]
+    return sorted((each for each in found if each.score > 0), key=lambda each: -each.score)
+
+
+def named_type(text: str, tree: Sequence[TypeNode]) -> TypeNode | None:
+    """The type that a message calls by its name, or that alone has its words."""
+    called = called_type(text, tree)
+    likely = rank_types(text, tree)
+    if called or not likely or (len(likely) > 1 and likely[1].score >= likely[0].score):
+        return called
+    return likely[0].type
+
+
+def called_type(text: str, tree: Sequence[TypeNode]) -> TypeNode | None:
+    """The type whose name is all that a message says."""
+    folded = plain_words(text)
+    for node in submittable(tree):
+        if folded in {plain_words(node.name.en), plain_words(node.name.es)}:
+            return node
+    return None
+
+
+def _score(folded: str, node: TypeNode) -> float:
+    """What a type has of a message: each phrase counts by its words, a part of another nothing."""
+    spans: list[tuple[int, int]] = []
+    score = 0.0
+    for phrase in _phrases(node):
+        match = _pattern(phrase).search(folded)
+        if match and not any(start < match.end() and match.start() < end for start, end in spans):
+            spans.append(match.span())
+            score += 1.0 + 0.5 * phrase.count(" ") - _VAGUE * phrase.startswith(_SYMPTOMS)
+    return score
+
+
+def _phrases(node: TypeNode) -> list[str]:
+    """What people call a type, the longest first."""
+    said = {plain_words(each) for words in node.words.values() for each in words}
+    names = {plain_words(part) for name in (node.name.en, node.name.es) for part in _parts(name)}
+    return sorted(filter(None, said | names), key=lambda each: (-len(each), each))
+
+
+def _parts(name: str) -> Iterable[str]:
+    return re.split(r",| and | y | & ", name)
+
+
+@lru_cache(4096)
+def _pattern(phrase: str) -> re.Pattern[str]:
+    """A phrase with whatever ends its words may have."""
+    return re.compile(rf"\b{re.escape(phrase)}(?:s|es)?\b")

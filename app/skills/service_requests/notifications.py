@@ -1,0 +1,98 @@
+"""Whom a change of a request concerns: they get a line at the bell and a mail.
+
+All of it is part of the transaction that makes the change. Nobody is told of what they have done
+themselves, nor anybody who has left the house.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from sqlalchemy import select, text
+
+from app.accounts.models import Membership, User
+from app.db import ScopedSession
+from app.notifications.mail import queue_mail
+from app.notifications.services import notify
+from app.skills.service_requests.models import ServiceRequest, TeamMember
+from app.skills.service_requests.services.emails import (
+    ANSWERED,
+    ASSIGNED,
+    CLOSED,
+    REOPENED,
+    REPLIED,
+    RESOLVED,
+    WAITING,
+    letter_about,
+    lines_about,
+)
+from app.skills.service_requests.services.requests import list_agents
+
+# None for whoever has left the house: their profile is theirs alone, so the door tells.
+_LANGUAGE = text("SELECT language_of_colleague(:person)")
+
+
+def tell_assigned(session: ScopedSession, request: ServiceRequest) -> None:
+    """Tell whoever was given a request, at its submission or later; of one that nobody was
+    given, those who could take it. Never commits.
+    """
+    if request.assignee_id is not None:
+        _tell(session, request, ASSIGNED, [request.assignee_id])
+    elif request.is_open:
+        _tell(session, request, WAITING, _looking_after(session, request))
+
+
+def tell_reply(session: ScopedSession, request: ServiceRequest) -> None:
+    """Tell whoever asked that somebody has replied."""
+    _tell(session, request, REPLIED, [request.user_id])
+
+
+def tell_answer(session: ScopedSession, request: ServiceRequest) -> None:
+    """Tell whoever has the request that its requester has answered."""
+    _tell(session, request, ANSWERED, _looking_after(session, request))
+
+
+def tell_reopened(session: ScopedSession, request: ServiceRequest) -> None:
+    """Tell both sides that it goes on."""
+    _tell(session, request, REOPENED, [request.user_id, *_looking_after(session, request)])
+
+
+def tell_status(session: ScopedSession, request: ServiceRequest) -> None:
+    """Tell whoever asked that it is resolved, or closed."""
+    event = RESOLVED if request.status == "resolved" else CLOSED
+    _tell(session, request, event, [request.user_id])
+
+
+def _looking_after(session: ScopedSession, request: ServiceRequest) -> list[UUID | None]:
+    """Whoever has it; where nobody has, the team; without a team, the house's editors."""
+    if request.assignee_id is not None:
+        return [request.assignee_id]
+    team = session.scalars(
+        select(TeamMember.user_id)
+        .join(
+            Membership,
+            (Membership.user_id == TeamMember.user_id)
+            & (Membership.group_id == TeamMember.group_id),
+        )
+        .where(TeamMember.group_id == session.scope.group_id, TeamMember.team_id == request.team_id)
+    )
+    return [*team] or [user_id for user_id, _name in list_agents(session, None)]
+
+
+def _tell(
+    session: ScopedSession, request: ServiceRequest, event: str, people: Iterable[UUID | None]
+) -> None:
+    url = f"/requests/{request.id}"
+    lines = lines_about(event, request)
+    for person in dict.fromkeys(people):
+        if person is None or person == session.scope.user_id:
+            continue
+        language = session.scalar(_LANGUAGE, {"person": person})
+        if language is None:
+            continue
+        notify(session, person, lines, url)
+        link = f"{session.settings.base_url}{url}"
+        letter = letter_about(event, request, language, link)
+        address = session.scalar(select(User.email).where(User.id == person)) or ""
+        queue_mail(session, address, letter.subject, letter.body)

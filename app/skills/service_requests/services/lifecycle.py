@@ -1,0 +1,310 @@
+"""Working on requests: who has them, how far they are, what is said about them.
+
+Every change holds the request's row, writes what was done beside it and into the audit log, and
+tells whom it concerns, all in one transaction. Nothing here commits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from flask_babel import force_locale
+from flask_babel import gettext as _
+from sqlalchemy import select
+
+from app.accounts.audit import record
+from app.accounts.models import User
+from app.db import ScopedSession, utc_now
+from app.errors import N_, Conflict, Forbidden, InvalidInput
+from app.skills.service_requests.labels import PRIORITY_WORDS, status_words
+from app.skills.service_requests.models import PRIORITIES, RequestUpdate, ServiceRequest
+from app.skills.service_requests.notifications import (
+    tell_answer,
+    tell_assigned,
+    tell_reopened,
+    tell_reply,
+    tell_status,
+)
+from app.skills.service_requests.services.replies import reply_in_thread
+from app.skills.service_requests.services.requests import Seen, list_agents, load_request
+from app.text.plain_text import clean_line, clean_lines
+
+LONGEST_WORDS = 4_000
+LONGEST_KEY = 64
+# What changes the version of a request, and so what somebody may have missed.
+CHANGES = ("status", "assignment", "priority")
+# Where a request may go from where it is: by those who look after it.
+TRANSITIONS: Mapping[str, tuple[str, ...]] = {
+    "new": ("in_progress", "waiting", "resolved", "closed"),
+    "in_progress": ("waiting", "resolved", "closed"),
+    "waiting": ("in_progress", "resolved", "closed"),
+    "resolved": ("closed", "in_progress"),
+    "closed": ("in_progress",),
+}
+# By whoever asked: whether what was resolved is.
+OWN_TRANSITIONS: Mapping[str, tuple[str, ...]] = {"resolved": ("closed", "in_progress")}
+
+
+class Stale(Conflict):
+    """Somebody else has changed it meanwhile; it is told who, and what they did."""
+
+    def __init__(self, last: RequestUpdate | None) -> None:
+        super().__init__(N_("%(who)s has changed this meanwhile: %(what)s. Look at it once more."))
+        # Kept apart from the row: what failed is rolled back before it is told.
+        self.who, self.change = (last.author, (last.kind, last.after)) if last else ("", ("", ""))
+
+    def told(self, language: str) -> dict[str, Any]:
+        with force_locale(language):
+            return {"who": self.who or _("Somebody"), "what": change_in_words(*self.change)}
+
+
+@dataclass(frozen=True)
+class Said:
+    """What was said about a request; `thread_id` is of the conversation that it was put into."""
+
+    request: ServiceRequest
+    update: RequestUpdate
+    thread_id: UUID | None = None
+    message_id: UUID | None = None
+    is_repeated: bool = False
+
+
+def may_become(status: str, *, is_agent: bool) -> tuple[str, ...]:
+    """What a request of this status may become, by an agent or by whoever asked."""
+    return (TRANSITIONS if is_agent else OWN_TRANSITIONS).get(status, ())
+
+
+def change_in_words(kind: str, after: str) -> str:
+    """A change as a line: "In progress", "Assigned to Ana"."""
+    if not kind:
+        return _("It is another version now")
+    if kind == "assignment":
+        return _("Assigned to %(name)s", name=after) if after else _("Assigned to nobody")
+    if kind == "status":
+        return status_words().get(after, after)
+    return _(PRIORITY_WORDS.get(after, after))
+
+
+def moments_of(
+    request: ServiceRequest, status: str, now: datetime
+) -> tuple[datetime | None, datetime | None]:
+    """When a request that becomes `status` was resolved and closed."""
+    if status == "resolved":
+        return now, None
+    if status == "closed":
+        return request.resolved_at, now
+    return None, None
+
+
+def change_status(
+    session: ScopedSession, request_id: UUID, status: str, version: int
+) -> ServiceRequest:
+    """Move a request on; twice is the same as once.
+
+    Raises:
+        NotFound. InvalidInput: it cannot become that from where it is. Stale.
+    """
+    seen = load_request(session, request_id, lock=True)
+    request = seen.request
+    if _is_done(session, request, version, "status", status, request.status == status):
+        return request
+    if status not in may_become(request.status, is_agent=seen.is_agent):
+        raise InvalidInput("A request cannot go there from where it is now.", field="status")
+    before, now = request.status, utc_now()
+    request.resolved_at, request.closed_at = moments_of(request, status, now)
+    request.status = status
+    _note_change(session, seen, "status", before, status)
+    if status in ("resolved", "closed"):
+        tell_status(session, request)
+    elif before in ("resolved", "closed"):
+        tell_reopened(session, request)
+    return request
+
+
+def change_priority(
+    session: ScopedSession, request_id: UUID, priority: str, version: int
+) -> ServiceRequest:
+    """Give a request another priority; when it is due stays as it was promised.
+
+    Raises:
+        NotFound. Forbidden: only agents do that. InvalidInput. Stale.
+    """
+    seen = _load_for_work(session, request_id)
+    request = seen.request
+    if priority not in PRIORITIES:
+        raise InvalidInput("Choose from the list.", field="priority")
+    if _is_done(session, request, version, "priority", priority, request.priority == priority):
+        return request
+    before, request.priority = request.priority, priority
+    _note_change(session, seen, "priority", before, priority)
+    return request
+
+
+def assign(
+    session: ScopedSession, request_id: UUID, assignee_id: UUID | None, version: int
+) -> ServiceRequest:
+    """Give a request to an agent of it, or to nobody.
+
+    Raises:
+        NotFound. Forbidden: only agents do that. InvalidInput: they cannot have it. Stale.
+    """
+    seen = _load_for_work(session, request_id)
+    request = seen.request
+    agents = dict(list_agents(session, request.team_id))
+    if assignee_id is not None and assignee_id not in agents:
+        raise InvalidInput(
+            "This person cannot be given the request. Choose from the list.", field="assignee"
+        )
+    name = agents[assignee_id] if assignee_id else ""
+    is_so = request.assignee_id == assignee_id
+    if _is_done(session, request, version, "assignment", name, is_so):
+        return request
+    before = agents.get(request.assignee_id, "") if request.assignee_id else ""
+    request.assignee_id = assignee_id
+    _note_change(session, seen, "assignment", before, name)
+    tell_assigned(session, request)
+    return request
+
+
+def add_note(session: ScopedSession, request_id: UUID, words: str, key: str) -> Said:
+    """Note something for the house alone; the same key twice is one note.
+
+    Raises:
+        NotFound. Forbidden: only agents do that. InvalidInput: nothing is said, or too much.
+    """
+    seen = _load_for_work(session, request_id)
+    repeated = _find_said(session, seen, key)
+    if repeated is not None:
+        return Said(seen.request, repeated, is_repeated=True)
+    update = _write(session, seen, "note", body=_checked(words), is_internal=True, key=key)
+    _note_response(seen)
+    record(session, "service_request.note", str(request_id))
+    return Said(seen.request, update)
+
+
+def say(session: ScopedSession, request_id: UUID, words: str, key: str) -> Said:
+    """Write to the other side: whoever asked to the house, an agent to whoever asked.
+
+    The reply of an agent is put at the end of the conversation that the request came from, if
+    that is still there. The same key twice is one reply.
+
+    Raises:
+        NotFound. InvalidInput: nothing is said, or too much.
+    """
+    seen = load_request(session, request_id, lock=True)
+    repeated = _find_said(session, seen, key)
+    if repeated is not None:
+        return Said(seen.request, repeated, is_repeated=True)
+    update = _write(session, seen, "reply", body=_checked(words), key=key)
+    record(session, "service_request.reply", str(request_id))
+    if seen.is_own:
+        tell_answer(session, seen.request)
+        return Said(seen.request, update)
+    _note_response(seen)
+    session.flush()
+    thread_id, message_id = reply_in_thread(session, seen.request, update)
+    tell_reply(session, seen.request)
+    return Said(seen.request, update, thread_id, message_id)
+
+
+def _load_for_work(session: ScopedSession, request_id: UUID) -> Seen:
+    seen = load_request(session, request_id, lock=True)
+    if not seen.is_agent:
+        raise Forbidden("Only those who look after this request can do that.")
+    return seen
+
+
+def _is_done(
+    session: ScopedSession,
+    request: ServiceRequest,
+    version: int,
+    kind: str,
+    after: str,
+    is_so: bool,
+) -> bool:
+    """Whether the change has been made already: nothing to do, or a button pressed twice.
+
+    Raises:
+        Stale: it is not the `version` that was looked at any more.
+    """
+    if request.version == version:
+        return is_so
+    last = _last_change(session, request)
+    own = last is not None and last.author_id == session.scope.user_id
+    if own and is_so and last and (last.kind, last.after) == (kind, after):
+        return True
+    raise Stale(last)
+
+
+def _last_change(session: ScopedSession, request: ServiceRequest) -> RequestUpdate | None:
+    return session.scalar(
+        select(RequestUpdate)
+        .where(
+            RequestUpdate.request_id == request.id,
+            RequestUpdate.group_id == session.scope.group_id,
+            RequestUpdate.kind.in_(CHANGES),
+        )
+        .order_by(RequestUpdate.id.desc())
+        .limit(1)
+    )
+
+
+def _note_change(session: ScopedSession, seen: Seen, kind: str, before: str, after: str) -> None:
+    request = seen.request
+    request.version += 1
+    _note_response(seen)
+    _write(session, seen, kind, before=before, after=after)
+    record(session, f"service_request.{kind}", f"{request.id}: {before or '-'} to {after or '-'}")
+
+
+def _note_response(seen: Seen) -> None:
+    """From now on somebody of the house has done something about it."""
+    if seen.is_agent and seen.request.responded_at is None:
+        seen.request.responded_at = utc_now()
+
+
+def _write(
+    session: ScopedSession, seen: Seen, kind: str, *, key: str = "", **facts: Any
+) -> RequestUpdate:
+    update = RequestUpdate(
+        group_id=session.scope.group_id,
+        request_id=seen.request.id,
+        author_id=session.scope.user_id,
+        author=session.scalar(select(User.name).where(User.id == session.scope.user_id)) or "",
+        kind=kind,
+        message_key=_whole_key(session, seen, key) if key else None,
+        **facts,
+    )
+    session.add(update)
+    return update
+
+
+def _whole_key(session: ScopedSession, seen: Seen, key: str) -> str:
+    """A key is its person's for one request: nobody's can meet another's."""
+    return f"{seen.request.id}:{session.scope.user_id}:{key[:LONGEST_KEY]}"
+
+
+def _find_said(session: ScopedSession, seen: Seen, key: str) -> RequestUpdate | None:
+    if not key:
+        return None
+    return session.scalar(
+        select(RequestUpdate).where(
+            RequestUpdate.message_key == _whole_key(session, seen, key),
+            RequestUpdate.group_id == session.scope.group_id,
+        )
+    )
+
+
+def _checked(words: str) -> str:
+    words = clean_lines(words).strip()
+    if not clean_line(words):
+        raise InvalidInput("Write something first.", field="words")
+    if len(words) > LONGEST_WORDS:
+        raise InvalidInput(
+            "That is too long: at most %(limit)d characters.", field="words", limit=LONGEST_WORDS
+        )
+    return words

@@ -1,0 +1,269 @@
+"""Filing a request: everything that belongs to it in one transaction, or nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import select, text, update
+from sqlalchemy.dialects.postgresql import insert
+
+from app.accounts.audit import record
+from app.accounts.models import User
+from app.db import ScopedSession, new_id, utc_now
+from app.errors import Conflict, InvalidInput
+from app.fields.validation import check_form
+from app.files.models import StoredFile
+from app.skills.service_requests.models import RequestCounter, RequestUpdate, ServiceRequest
+from app.skills.service_requests.notifications import tell_assigned
+from app.skills.service_requests.services.definitions import PRIORITY, TITLE, dump_request_fields
+from app.skills.service_requests.services.field_context import field_context
+from app.skills.service_requests.services.type_catalog import load_type
+from app.skills.service_requests.workflow.draft import load_state_at_head
+from app.skills.service_requests.workflow.state import RequestState
+
+FILE_OWNER = "service_request"
+
+
+@dataclass(frozen=True)
+class Filed:
+    """A request that was filed; `attached` and `lost` are the names of its files."""
+
+    request: ServiceRequest
+    attached: list[str] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+
+
+def digest_of_state(state: RequestState) -> str:
+    """A mark of everything that is shown and filed; what has another one says something else."""
+    told = [state.begun_at, state.by_id, state.answers]
+    text_ = json.dumps(told, sort_keys=True, ensure_ascii=False, default=str)
+    return hashlib.sha256(text_.encode()).hexdigest()
+
+
+def find_filed(session: ScopedSession, thread_id: UUID, begun_at: UUID) -> ServiceRequest | None:
+    """What this step of a conversation was filed as already."""
+    return session.scalar(
+        select(ServiceRequest).where(
+            ServiceRequest.thread_id == thread_id,
+            ServiceRequest.begun_at == begun_at,
+            ServiceRequest.group_id == session.scope.group_id,
+            ServiceRequest.user_id == session.scope.user_id,
+        )
+    )
+
+
+def file_request(
+    session: ScopedSession,
+    thread_id: UUID,
+    begun_at: UUID,
+    values: Mapping[str, Any],
+    language: str,
+    digest: str = "",
+) -> Filed:
+    """File what a conversation has collected, as it was shown: `values` by field_id. Never commits.
+
+    `digest` is that of all that was shown, answers too, where the caller knows it.
+
+    The same step of the same conversation is one request, however often it is filed.
+
+    Raises:
+        Conflict: it was cancelled, or says something else by now.
+        InvalidInput: a value cannot be taken any more; names the field.
+    """
+    known = find_filed(session, thread_id, begun_at)
+    if known is not None:
+        if known.values != dict(values):
+            raise Conflict(
+                "This was filed already as %(number)s. Write to the house on the page of that"
+                " request.",
+                number=known.reference,
+            )
+        return Filed(known)
+    state = load_state_at_head(session, thread_id, language)
+    if state.form is None or state.begun_at != str(begun_at):
+        raise Conflict("This request was cancelled meanwhile, so nothing was filed.")
+    _check(session, state, values, language)
+    if digest and digest != digest_of_state(state):
+        raise _changed()
+    request = _write(session, state, thread_id, begun_at, language)
+    attached, lost = _attach(session, request, state)
+    _write_updates(session, request, state)
+    record(session, "service_request_submitted", request.reference, digest_of_state(state))
+    tell_assigned(session, request)
+    session.flush()
+    return Filed(request, attached, lost)
+
+
+def _check(
+    session: ScopedSession, state: RequestState, shown: Mapping[str, Any], language: str
+) -> None:
+    """What is filed is what was shown, complete, and valid to this moment."""
+    assert state.form is not None
+    checked = check_form(state.form.form_fields, state.values, field_context(session, language))
+    wrong = {**state.problems, **checked.problems}
+    for each in state.form.fields:
+        problem = wrong.get(each.field.name)
+        if problem is not None:
+            label = each.field.label.text(language)
+            raise InvalidInput(
+                "“%(label)s” has to be answered again, so nothing was filed yet. Write “go on” and"
+                " I ask for it.",
+                field=str(each.field_id),
+                label=label,
+            )
+    if dict(shown) != state.stored:
+        raise _changed()
+
+
+def _changed() -> Conflict:
+    return Conflict("The request has changed since it was shown. Look at it and answer again.")
+
+
+def _write(
+    session: ScopedSession, state: RequestState, thread_id: UUID, begun_at: UUID, language: str
+) -> ServiceRequest:
+    assert state.form is not None
+    year = field_context(session, language).here.year
+    # First, so that of several at once each sees whom the others were given to.
+    number = _next_number(session, year)
+    scope, now = session.scope, utc_now()
+    found = load_type(session, state.form.type_id)
+    is_solved = bool(state.resolution and state.resolution.is_accepted)
+    team = found.team_id
+    request = ServiceRequest(
+        id=new_id(),
+        group_id=scope.group_id,
+        user_id=scope.user_id,
+        requester=session.scalar(select(User.name).where(User.id == scope.user_id)) or "",
+        thread_id=thread_id,
+        begun_at=begun_at,
+        type_id=found.id,
+        type_version=state.form.version,
+        form=form_as_it_is(state),
+        values=state.stored,
+        origins=_origins(state),
+        title=str(state.values.get(TITLE, "")),
+        priority=str(state.values.get(PRIORITY, found.priority)),
+        status="closed" if is_solved else "new",
+        language=language,
+        team_id=team,
+        assignee_id=None if is_solved or team is None else _least_busy(session, team),
+        year=year,
+        number=number,
+        is_ai_resolution_attempted=state.resolution is not None,
+        is_ai_resolution_successful=is_solved,
+        ai_resolution_confidence_score=state.confidence,
+        due_at=now + timedelta(hours=found.sla_hours),
+        submitted_at=now,
+        resolved_at=now if is_solved else None,
+        closed_at=now if is_solved else None,
+    )
+    session.add(request)
+    session.flush()
+    return request
+
+
+def form_as_it_is(state: RequestState) -> dict[str, Any]:
+    """What a request keeps of its form, so that it can be drawn whatever becomes of it."""
+    assert state.form is not None
+    return {
+        "name": state.form.name.model_dump(),
+        "path": [each.model_dump() for each in state.form.path],
+        "icon": state.form.icon,
+        "fields": dump_request_fields(state.form.fields),
+    }
+
+
+def _origins(state: RequestState) -> dict[str, Any]:
+    """Where each value came from, by field_id."""
+    return {
+        str(each.field_id): {
+            "by": told.by,
+            **({"words": told.words} if told.words else {}),
+            **({"is_inferred": True} if told.is_inferred else {}),
+        }
+        for each in state.fields
+        if (told := state.told.get(each.field.name)) is not None
+    }
+
+
+def _least_busy(session: ScopedSession, team_id: UUID) -> UUID | None:
+    found: UUID | None = session.scalar(text("SELECT least_busy_member(:team)"), {"team": team_id})
+    return found
+
+
+def _next_number(session: ScopedSession, year: int) -> int:
+    """The next number of the group's year; whoever asks next waits until this one is written.
+
+    So there are no gaps: a transaction that fails gives its number back.
+    """
+    mine = insert(RequestCounter).values(group_id=session.scope.group_id, year=year, last=1)
+    counted = mine.on_conflict_do_update(
+        index_elements=["group_id", "year"], set_={"last": RequestCounter.last + 1}
+    )
+    number: int = session.execute(counted.returning(RequestCounter.last)).scalar_one()
+    return number
+
+
+def _attach(
+    session: ScopedSession, request: ServiceRequest, state: RequestState
+) -> tuple[list[str], list[str]]:
+    """From now on the files are the request's, and stay; the names of those kept and lost."""
+    wanted = [
+        each
+        for field_ in state.fields
+        if field_.field.type == "file" and field_.field.name in state.told
+        for each in state.told[field_.field.name].value
+    ]
+    if not wanted:
+        return [], []
+    kept = set(
+        session.scalars(
+            update(StoredFile)
+            .where(
+                StoredFile.id.in_([UUID(each["id"]) for each in wanted]),
+                StoredFile.group_id == session.scope.group_id,
+                StoredFile.user_id == session.scope.user_id,
+                StoredFile.owner_id.is_(None),
+            )
+            .values(state="kept", owner_kind=FILE_OWNER, owner_id=request.id)
+            .returning(StoredFile.id)
+        )
+    )
+    named = [(UUID(each["id"]) in kept, str(each["name"])) for each in wanted]
+    return [n for is_kept, n in named if is_kept], [n for is_kept, n in named if not is_kept]
+
+
+def _write_updates(session: ScopedSession, request: ServiceRequest, state: RequestState) -> None:
+    """One row for each question and answer, and one for the solution that was proposed."""
+    rows: list[Mapping[str, str]] = [
+        {"kind": "answer", "question": question, "body": answer}
+        for question, answer in state.answers
+    ]
+    if state.resolution is not None:
+        after = "accepted" if state.resolution.is_accepted else "declined"
+        rows.append({"kind": "resolution", "body": state.resolution.answer, "after": after})
+    _add_updates(session, request, rows)
+
+
+def _add_updates(
+    session: ScopedSession, request: ServiceRequest, rows: Sequence[Mapping[str, str]]
+) -> None:
+    for row in rows:
+        session.add(
+            RequestUpdate(
+                id=new_id(),
+                group_id=request.group_id,
+                request_id=request.id,
+                author_id=request.user_id,
+                author=request.requester,
+                **row,
+            )
+        )
+    session.flush()

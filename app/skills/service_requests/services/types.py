@@ -1,0 +1,311 @@
+"""Writing types of requests and their categories: added, saved, moved, archived, brought back.
+
+Every save that changes something is a version; what was begun with an older one goes on with it.
+Who writes holds the group's tree alone, so that no two make a circle of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from typing import Any, Literal
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, select
+
+from app.accounts.audit import record
+from app.accounts.models import User
+from app.db import JsonObject, ScopedSession, new_id, utc_now
+from app.errors import Conflict, InvalidInput, NotFound
+from app.fields.definitions import Words
+from app.fields.editor.versions import VERSIONS_A_PAGE, Step, Steps, read_steps
+from app.skills.service_requests.models import RequestTeam, RequestType, RequestTypeVersion
+from app.skills.service_requests.services.definitions import (
+    dump_request_fields,
+    main_fields,
+    read_request_fields,
+)
+from app.skills.service_requests.services.type_catalog import (
+    CONTENT,
+    content_of,
+    load_type,
+    load_types,
+)
+from app.skills.service_requests.services.type_tree import check_place, siblings_of
+from app.skills.service_requests.services.write_rules import free_slug, lock_alone
+
+# What is saved besides what a conversation needs; a version keeps it for those who look back.
+ASIDE = ("parent_id", "team_id", "sla_hours")
+MOST_TYPES = 300
+
+
+class StaleType(Conflict):
+    """Somebody else has saved the type since it was opened.
+
+    `type` is how it stands now, `editor` the name of who saved it, if that is known.
+    """
+
+    def __init__(self, type_: RequestType, editor: str) -> None:
+        super().__init__("Somebody has changed this meanwhile. Look at it again first.")
+        self.type = type_
+        self.editor = editor
+
+
+def lock_tree(session: ScopedSession) -> list[RequestType]:
+    """All types of the group, which nobody else writes until the transaction ends."""
+    lock_alone(session, "types")
+    return load_types(session)
+
+
+def kept_content(type_: RequestType) -> JsonObject:
+    """A type as a version holds it."""
+    content = {**content_of(type_), "fields": _as_stored(type_.fields)}
+    aside = {name: getattr(type_, name) for name in ASIDE}
+    aside |= {name: str(id_) for name, id_ in aside.items() if isinstance(id_, UUID)}
+    return deepcopy({**content, **aside})
+
+
+def _as_stored(fields: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return dump_request_fields(read_request_fields(fields))
+
+
+def is_stored(type_: RequestType, content: Mapping[str, Any]) -> bool:
+    """Whether a type holds this content as it is."""
+    now = kept_content(type_)
+    return all(_bare(now[name]) == _bare(value) for name, value in content.items())
+
+
+def _bare(value: Any) -> Any:
+    """What is kept of something, where the order of the kinds of files, or of the values of a
+    condition, says nothing.
+    """
+    if isinstance(value, dict):
+        return {
+            name: sorted(each) if name in ("kinds", "values") else _bare(each)
+            for name, each in value.items()
+            # As usual, in whichever order, is not written down.
+            if name != "kinds" or set(each) != {"pdf", "image"}
+        }
+    return [_bare(each) for each in value] if isinstance(value, list) else value
+
+
+def add_type(
+    session: ScopedSession, name: Words, parent_id: UUID | None, *, is_submittable: bool
+) -> RequestType:
+    """A new type, or a category, as the last one in its category.
+
+    Raises:
+        InvalidInput: it has no name, or one that its neighbour has, or cannot stand there.
+    """
+    types = lock_tree(session)
+    if len(types) >= MOST_TYPES:
+        raise InvalidInput("There can be at most %(limit)s types.", limit=MOST_TYPES)
+    check_place(types, None, parent_id, name)
+    made = RequestType(
+        id=new_id(),
+        group_id=session.scope.group_id,
+        parent_id=parent_id,
+        slug=free_slug(name.text("en"), {each.slug for each in types}, "type"),
+        name_en=name.en,
+        name_es=name.es,
+        icon="ticket" if is_submittable else "clipboard",
+        is_submittable=is_submittable,
+        fields=_as_stored(main_fields(new_id(), new_id())) if is_submittable else [],
+        words={"en": [], "es": []},
+        sort_order=1 + max((each.sort_order for each in types), default=0),
+        edited_by=session.scope.user_id,
+    )
+    session.add(made)
+    session.flush()
+    _keep(session, made)
+    record(session, "request_type_added", made.slug)
+    session.commit()
+    return made
+
+
+def save_type(
+    session: ScopedSession, type_id: UUID, version: int, content: Mapping[str, Any]
+) -> RequestType:
+    """Give a type this content as its next version; the same content again is none.
+
+    `content` has ids as texts, as `kept_content` gives them.
+
+    Raises:
+        NotFound
+        StaleType: somebody else saved other content since `version`; nothing is written.
+        InvalidInput: its name is its neighbour's, or it cannot stand there; or no such team.
+    """
+    types = lock_tree(session)
+    type_ = load_type(session, type_id)
+    if is_stored(type_, content):
+        return type_
+    if type_.version != version:
+        raise StaleType(type_, _editor(session, type_))
+    _check(session, types, type_, {**kept_content(type_), **content})
+    _change(session, type_, content)
+    record(session, "request_type_edited", f"{type_.slug} v{type_.version}")
+    session.commit()
+    return type_
+
+
+def _check(
+    session: ScopedSession,
+    types: Sequence[RequestType],
+    type_: RequestType,
+    content: Mapping[str, Any],
+) -> None:
+    name = Words(en=content["name_en"], es=content["name_es"])
+    check_place(types, type_, _id(content["parent_id"]), name)
+    if content["team_id"]:
+        team = select(RequestTeam.id).where(
+            RequestTeam.id == _id(content["team_id"]),
+            RequestTeam.group_id == session.scope.group_id,
+        )
+        if session.scalar(team) is None:
+            raise InvalidInput("This team is not there any more.", field="team_id")
+
+
+def _id(text: str | None) -> UUID | None:
+    return UUID(text) if text else None
+
+
+def _editor(session: ScopedSession, type_: RequestType) -> str:
+    return session.scalar(select(User.name).where(User.id == type_.edited_by)) or ""
+
+
+def _change(session: ScopedSession, type_: RequestType, content: Mapping[str, Any]) -> None:
+    _keep(session, type_)
+    for name, value in deepcopy(dict(content)).items():
+        setattr(type_, name, _id(value) if name in ("parent_id", "team_id") else value)
+    type_.version += 1
+    type_.edited_by = session.scope.user_id
+    type_.updated_at = utc_now()
+    session.flush()
+    _keep(session, type_)
+
+
+def _keep(session: ScopedSession, type_: RequestType) -> None:
+    """Keep a type as it is, unless that is kept already: those it came with are not."""
+    kept = select(RequestTypeVersion.id).where(
+        RequestTypeVersion.type_id == type_.id,
+        RequestTypeVersion.group_id == session.scope.group_id,
+        RequestTypeVersion.version == type_.version,
+    )
+    if session.scalar(kept) is None:
+        session.add(
+            RequestTypeVersion(
+                group_id=type_.group_id,
+                type_id=type_.id,
+                version=type_.version,
+                content=kept_content(type_),
+                author_id=type_.edited_by,
+                created_at=type_.updated_at or utc_now(),
+            )
+        )
+
+
+def move_type(session: ScopedSession, type_id: UUID, step: Literal[-1, 1]) -> RequestType:
+    """One place up or down among its neighbours; at the end nothing happens. No new version."""
+    types = lock_tree(session)
+    type_ = load_type(session, type_id)
+    beside = siblings_of(types, type_)
+    place = beside.index(type_)
+    if 0 <= place + step < len(beside):
+        beside.insert(place + step, beside.pop(place))
+        orders = sorted(each.sort_order for each in beside)
+        for number, (each, order) in enumerate(zip(beside, orders, strict=True)):
+            # Orders may be the same where nobody has moved anything yet.
+            each.sort_order = orders[0] + number if len(set(orders)) < len(orders) else order
+        record(session, "request_type_moved", type_.slug)
+    session.commit()
+    return type_
+
+
+def set_active(session: ScopedSession, type_id: UUID, *, is_active: bool) -> RequestType:
+    """Archive a type, or bring it back. No new version.
+
+    What is in an archived category is not offered either, and comes back with it.
+    """
+    lock_tree(session)
+    type_ = load_type(session, type_id)
+    type_.is_active = is_active
+    record(
+        session, "request_type_brought_back" if is_active else "request_type_archived", type_.slug
+    )
+    session.commit()
+    return type_
+
+
+def list_steps(session: ScopedSession, type_: RequestType, page: int = 1) -> Steps:
+    """A page of the versions of a type, the latest first."""
+    rows = session.execute(
+        select(RequestTypeVersion.version, RequestTypeVersion.created_at, User.name)
+        .outerjoin(User, User.id == RequestTypeVersion.author_id)
+        .where(*_versions_of(session, type_))
+        .order_by(RequestTypeVersion.version.desc())
+        .offset(VERSIONS_A_PAGE * (page - 1))
+        .limit(VERSIONS_A_PAGE + 1)
+    ).all()
+    if not rows and page == 1:
+        # One that came with the house and was never changed.
+        return Steps([Step(type_.version, type_.updated_at, "", is_first=True)], False)
+    return read_steps([(number, at, author) for number, at, author in rows])
+
+
+def _versions_of(session: ScopedSession, type_: RequestType) -> tuple[ColumnElement[bool], ...]:
+    return (
+        RequestTypeVersion.type_id == type_.id,
+        RequestTypeVersion.group_id == session.scope.group_id,
+    )
+
+
+def load_change(
+    session: ScopedSession, type_: RequestType, number: int
+) -> tuple[Step, JsonObject, JsonObject]:
+    """A version with what the one before it held, and what it holds.
+
+    Raises:
+        NotFound: there is no such version, or none before it.
+    """
+    found = session.execute(
+        select(RequestTypeVersion, User.name)
+        .outerjoin(User, User.id == RequestTypeVersion.author_id)
+        .where(*_versions_of(session, type_), RequestTypeVersion.version <= number)
+        .order_by(RequestTypeVersion.version.desc())
+        .limit(2)
+    ).all()
+    if len(found) < 2 or found[0][0].version != number:
+        raise NotFound("This version of the type is not there any more.")
+    (after, author), (before, _name) = found
+    return Step(number, after.created_at, author or ""), before.content, after.content
+
+
+def restore_version(
+    session: ScopedSession, type_id: UUID, number: int, seen_version: int
+) -> RequestType:
+    """Make a type again what it was in a version, as its next one; it stays where it stands.
+
+    Raises:
+        NotFound. StaleType: somebody has saved it since `seen_version`.
+        InvalidInput: a neighbour has its name by now.
+    """
+    types = lock_tree(session)
+    type_ = load_type(session, type_id)
+    was = session.scalar(
+        select(RequestTypeVersion.content).where(
+            RequestTypeVersion.type_id == type_.id,
+            RequestTypeVersion.group_id == session.scope.group_id,
+            RequestTypeVersion.version == number,
+        )
+    )
+    if was is None:
+        raise NotFound("This version of the type is not there any more.")
+    if type_.version != seen_version:
+        raise StaleType(type_, _editor(session, type_))
+    content = {name: was[name] for name in (*CONTENT, "sla_hours") if name in was}
+    now = kept_content(type_)
+    _check(session, types, type_, {**now, **content})
+    _change(session, type_, content)
+    record(session, "request_type_restored", f"{type_.slug} v{number}")
+    session.commit()
+    return type_

@@ -1,0 +1,199 @@
+"""What is said about a request, in the language of the turn; and of fields, in either."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from flask_babel import force_locale
+from flask_babel import gettext as _
+
+from app.assistant.tools.parts import Suggestion
+from app.fields.definitions import Words
+from app.fields.display import display
+from app.skills.service_requests.parts import RequestSummaryPart, SummaryLine
+from app.skills.service_requests.services.definitions import Question, RequestField
+from app.skills.service_requests.workflow.state import Next, RequestState, Told
+from app.text.bilingual import in_both
+
+# Asked where a type has too few questions of its own: each of them fits whatever is wrong.
+USUAL_QUESTIONS = (
+    Question(
+        ask=Words(
+            en="When did this first occur, and has it happened before?",
+            es="¿Cuándo pasó por primera vez, y ya había pasado antes?",
+        )
+    ),
+    Question(
+        ask=Words(
+            en="What have you tried so far, and what happened?",
+            es="¿Qué has intentado hasta ahora, y qué pasó?",
+        )
+    ),
+    Question(
+        ask=Words(
+            en="Who or what cannot go on working until this is solved?",
+            es="¿Quién o qué no puede seguir trabajando hasta que se resuelva?",
+        )
+    ),
+)
+MOST_CHIPS = 6
+
+
+def ask_for(field: RequestField, language: str) -> str:
+    """The question for a field that is answered in words."""
+    label = field.field.label.text(language)
+    if field.field.type == "checkbox":
+        return _("%(label)s: yes or no?", label=label)
+    if label.endswith("?"):
+        return label
+    return _("%(label)s?", label=label)
+
+
+def point_back(field: RequestField, language: str) -> str:
+    """What is said of a widget that was shown before and still waits."""
+    label = field.field.label.text(language)
+    if field.field.type == "file":
+        return _("“%(label)s” waits for you above.", label=label)
+    options = getattr(field.field, "options", ())
+    if 0 < len(options) <= MOST_CHIPS:
+        named = ", ".join(option.label.text(language) for option in options)
+        return _("“%(label)s” waits for you above: %(options)s.", label=label, options=named)
+    return _("“%(label)s” waits for you above; you can answer in words, too.", label=label)
+
+
+def point_to_widget(field: RequestField, language: str) -> str:
+    """The line above a widget."""
+    label = field.field.label.text(language)
+    if field.field.type == "file":
+        return _("Add it below: %(label)s.", label=label)
+    if label.endswith("?"):
+        return label
+    return _("%(label)s: answer below.", label=label)
+
+
+def why(field: RequestField | None, language: str) -> str:
+    """Why something is asked: what the field says of itself, else what everything is for."""
+    told = field.field.help.text(language) if field else ""
+    return told or _("So that whoever looks after it can come prepared and need not ask again.")
+
+
+def shown(field: RequestField, value: object, language: str) -> str:
+    """A value in words, on one line."""
+    stored = None if value is False else value
+    return display(field.field, stored, language).replace("\n", ", ")
+
+
+def answered_line(field: RequestField, value: object, language: str) -> str:
+    """What the chat shows of a field that was answered with its widget."""
+    label = field.field.label.text(language).rstrip("?").lstrip("¿")
+    return f"✓ {label}: {shown(field, value, language)}"
+
+
+def details_of(state: RequestState, language: str) -> list[tuple[str, str]]:
+    """Every value and answer of a request, as label and value."""
+    assert state.form is not None
+    with force_locale(language):
+        rows = [(_("Type"), " / ".join(_path(state, language)))]
+        for field in state.fields:
+            told = state.told.get(field.field.name)
+            if told is not None:
+                value = shown(field, told.value, language)
+                doubt = _("%(value)s (check this)", value=value) if told.is_inferred else value
+                rows.append((field.field.label.text(language), doubt))
+    return [*rows, *state.answers]
+
+
+def details_in_both(state: RequestState) -> dict[str, list[tuple[str, str]]]:
+    return in_both(lambda language: details_of(state, language))
+
+
+def _path(state: RequestState, language: str) -> list[str]:
+    assert state.form is not None
+    return [each.text(language) for each in (*state.form.path, state.form.name)]
+
+
+def summary_of(state: RequestState, language: str) -> RequestSummaryPart:
+    """The request so far, with what is still missing and where each value came from."""
+    assert state.form is not None
+    lines = []
+    for field in state.fields:
+        told = state.told.get(field.field.name)
+        lines.append(
+            SummaryLine(
+                field_id=field.field_id,
+                label=field.field.label.text(language),
+                value=shown(field, told.value, language) if told else "",
+                words=told.words if told and told.by == "said" else "",
+                is_inferred=bool(told and told.is_inferred),
+                is_required=field.field.required,
+                before=_before(field, told, language),
+            )
+        )
+    return RequestSummaryPart(
+        type_name=state.form.name.text(language),
+        path=_path(state, language)[:-1],
+        icon=state.form.icon,
+        lines=lines,
+        answers=list(state.answers),
+    )
+
+
+def _before(field: RequestField, told: Told | None, language: str) -> str:
+    """What a value was corrected from, in words."""
+    return shown(field, told.before, language) if told and told.before is not None else ""
+
+
+def recorded(
+    changes: Sequence[tuple[RequestField, object, object]],
+    cleared: Sequence[RequestField],
+    language: str,
+) -> str:
+    """What was taken: a new value as it is, a corrected one as old -> new; what that cleared."""
+    lines = []
+    for field, before, after in changes:
+        label, value = field.field.label.text(language).rstrip("?"), shown(field, after, language)
+        label = label.lstrip("¿")
+        if before is None:
+            lines.append(f"{label}: {value}")
+        else:
+            lines.append(f"{label}: {shown(field, before, language)} → {value}")
+    said = [_("Noted. %(values)s.", values="; ".join(lines))] if lines else []
+    if cleared:
+        names = ", ".join(each.field.label.text(language) for each in cleared)
+        said.append(_("That no longer applies, so I removed it: %(names)s.", names=names))
+    return " ".join(said)
+
+
+def offer_optional(step: Next, language: str) -> str:
+    """The one offer of what was left out."""
+    names = ", ".join(each.field.label.text(language) for each in step.fields)
+    return _(
+        "You can still add: %(names)s. Say which one, or “no” to see the summary.", names=names
+    )
+
+
+def optional_chips(step: Next, language: str) -> list[Suggestion]:
+    """A chip for each field that is offered, and one for none of them."""
+    labels = [each.field.label.text(language) for each in step.fields][: MOST_CHIPS - 1]
+    chips = [Suggestion(label=label, message=label) for label in labels]
+    return [*chips, Suggestion(label=_("No, go on"), message=_("No"))]
+
+
+def ways_out(field: RequestField, language: str) -> tuple[str, list[Suggestion]]:
+    """What can be done about a field that is needed and was not answered."""
+    label = field.field.label.text(language)
+    again = Suggestion(label=_("Try again"), message=_("Try again"))
+    cancel = Suggestion(label=_("Cancel the request"), message=_("Cancel the request"))
+    if field.field.type == "file" and not field.field.required:
+        said = _(
+            "“%(label)s” cannot be told in words. Try again, skip it, or cancel the request.",
+            label=label,
+        )
+        return said, [again, Suggestion(label=_("Skip it"), message=_("Skip it")), cancel]
+    if field.field.type == "file":
+        said = _("“%(label)s” is needed. Try again, or cancel the request.", label=label)
+        return said, [again, cancel]
+    said = _(
+        "“%(label)s” is needed. Try again, tell me in words, or cancel the request.", label=label
+    )
+    return said, [again, cancel]

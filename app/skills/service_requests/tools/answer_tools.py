@@ -1,0 +1,330 @@
+"""The tools that fill a request: asking for a field, taking answers, solving it, cancelling it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from flask_babel import gettext as _
+from sqlalchemy import select
+
+from app.assistant.models import Message, own
+from app.assistant.tools.examples import load_examples
+from app.assistant.tools.tool import ReadTool, ToolContext, ToolFailure, ToolResult
+from app.db import ScopedSession
+from app.fields.definitions import dump_fields
+from app.skills.service_requests.nlu.values import read_said
+from app.skills.service_requests.parts import FieldWidgetPart
+from app.skills.service_requests.services.definitions import PRIORITY, RequestField
+from app.skills.service_requests.services.field_context import field_context
+from app.skills.service_requests.services.settings import load_settings_of
+from app.skills.service_requests.texts import (
+    ask_for,
+    point_to_widget,
+    recorded,
+)
+from app.skills.service_requests.tools.arguments import (
+    STEP_EXAMPLES,
+    CancelArguments,
+    EvaluateArguments,
+    FieldArguments,
+    RecordArguments,
+)
+from app.skills.service_requests.tools.type_tools import PROMPT, describe_field
+from app.skills.service_requests.workflow.answers import (
+    Recording,
+    cleared_between,
+    read_by_id,
+    was_said,
+)
+from app.skills.service_requests.workflow.draft import state_in, take
+from app.skills.service_requests.workflow.resolution import propose_solution
+from app.skills.service_requests.workflow.state import RequestState, next_step
+from app.skills.service_requests.workflow.transitions import go_on, tell_solution
+from app.text.normalize import fold
+
+# Questions that ask for nothing in particular.
+_EMPTY_QUESTIONS = (
+    "anything else", "more details", "more information", "what else", "algo mas", "mas detalles",
+    "mas informacion", "que mas",
+)  # fmt: skip
+HEARD = 10
+
+
+def _open_state(session: ScopedSession, context: ToolContext) -> RequestState:
+    """The open request, or a failure that says there is none."""
+    state = state_in(session, context)
+    if state.form is None:
+        raise ToolFailure(
+            "No request is open in this conversation.",
+            suggestion="Call suggest_service_request_type first.",
+            say=_("No request is open here. Tell me what is broken or needed."),
+            code="not_found",
+        )
+    return state
+
+
+class RequestFieldInput(ReadTool):
+    """Asks for one field: in words, or with its widget."""
+
+    name = "request_field_input"
+    description = (
+        "Ask for one field of the open request. For text, numbers, e-mails and yes/no it says"
+        " needs_ui false: ask in your own words. For all others it shows the person a widget."
+    )
+    arguments = FieldArguments
+    activity: Mapping[str, str] = {"en": "Asking…", "es": "Preguntando…"}
+    examples = load_examples(STEP_EXAMPLES)["request_field_input"]
+    prompt_slug = PROMPT
+    is_wished = True
+
+    def run(self, arguments: Any, context: ToolContext) -> ToolResult:
+        with context.transaction() as session:
+            state = _open_state(session, context)
+        assert state.form is not None
+        field = state.form.by_id(arguments.field_id)
+        if field is None or field not in state.fields:
+            raise ToolFailure(
+                "The open request has no such field.",
+                suggestion="Use a field_id of get_service_request_form.",
+                code="invalid_input",
+                field="field_id",
+            )
+        take(context, {"type": "field_asked", "field_id": str(field.field_id)})
+        payload = describe_field(field, context.language)
+        broken = state.problems.get(field.field.name)
+        why = _(broken.message, **broken.params) + "\n\n" if broken else ""
+        if field.is_conversational or field.field.name in state.in_words:
+            said = why + ask_for(field, context.language)
+            return ToolResult({**payload, "needs_ui": False, "ask": said, "say": said})
+        said = why + point_to_widget(field, context.language)
+        shown = {**payload, "needs_ui": True, "note": "The widget is shown; wait for the answer."}
+        return ToolResult({**shown, "say": said}, [_widget(field, state)])
+
+
+def _widget(field: RequestField, state: RequestState) -> FieldWidgetPart:
+    assert state.form is not None
+    [block] = dump_fields([field.field])
+    usual = state.form.priority if field.field.name == PRIORITY else ""
+    return FieldWidgetPart(field_id=field.field_id, block=block, usual=usual)
+
+
+class RecordAnswers(ReadTool):
+    """Takes what was said into the request: values, skipped fields, answers to questions."""
+
+    name = "record_answers"
+    description = (
+        "Keep what the person said for the open request: every value of their message at once, by"
+        " field_id; also skipped optional fields, the answer to a clarifying question, and their"
+        " yes or no to a proposed solution. Never add what they did not say."
+    )
+    arguments = RecordArguments
+    activity: Mapping[str, str] = {"en": "Writing it down…", "es": "Anotando…"}
+    examples = load_examples(STEP_EXAMPLES)["record_answers"]
+    prompt_slug = PROMPT
+    is_wished = True
+
+    def run(self, arguments: Any, context: ToolContext) -> ToolResult:
+        with context.transaction() as session:
+            before = _open_state(session, context)
+            around = field_context(session, context.language)
+            heard = _heard(session, context)
+        recording = Recording()
+        if arguments.said:
+            for each in read_said(before, arguments.said, around):
+                recording.take(
+                    before,
+                    each.field,
+                    each.raw,
+                    around,
+                    words=each.words or arguments.said,
+                    is_inferred=each.is_inferred,
+                )
+        for field, raw in _by_id(before, arguments.values or {}):
+            recording.take(before, field, raw, around, is_inferred=not was_said(field, raw, heard))
+        steps = [*recording.steps, *_other_steps(before, arguments)]
+        if arguments.go_on:
+            steps.append({"type": "another_declined"})
+        take(context, *steps)
+        with context.transaction() as session:
+            after = state_in(session, context)
+        cleared = cleared_between(before, after, [field for field, _b, _a in recording.changes])
+        said = _told(recording, cleared, context.language)
+        return go_on(
+            context,
+            said,
+            payload={"refused": _refused(recording), "recorded": len(recording.changes)},
+            shows=arguments.show,
+        )
+
+
+def _heard(session: ScopedSession, context: ToolContext) -> list[str]:
+    """The last messages of the person, word by word."""
+    return list(
+        session.scalars(
+            select(Message.content)
+            .where(
+                Message.thread_id == context.thread_id,
+                Message.role == "user",
+                Message.id <= context.message_id,
+                *own(session, Message),
+            )
+            .order_by(Message.id.desc())
+            .limit(HEARD)
+        )
+    )
+
+
+def _by_id(state: RequestState, values: Mapping[str, Any]) -> list[tuple[RequestField, Any]]:
+    try:
+        return read_by_id(state, values)
+    except LookupError as unknown:
+        raise ToolFailure(
+            f"The open request has no field {unknown.args[0]!r}.",
+            suggestion="Use the field_ids of get_service_request_form.",
+            code="invalid_input",
+            field=str(unknown.args[0])[:60],
+        ) from None
+
+
+def _other_steps(state: RequestState, arguments: Any) -> list[dict[str, Any]]:
+    """The steps beside values."""
+    assert state.form is not None
+    steps: list[dict[str, Any]] = []
+    for field, _raw in _by_id(state, dict.fromkeys(arguments.skipped or ())):
+        if field.field.required:
+            raise ToolFailure(
+                "A required field cannot be skipped.",
+                suggestion="Say that it is needed, and offer to cancel the request.",
+                code="invalid_input",
+                field=str(field.field_id),
+            )
+        steps.append({"type": "field_skipped", "field_id": str(field.field_id)})
+    for each in arguments.questions_answers or ():
+        _check_question(each.question)
+        steps.append({"type": "question_answer", **each.model_dump()})
+    if arguments.no_more_questions:
+        steps.append({"type": "questions_ended"})
+    if arguments.resolved is not None:
+        steps.append(_resolution_step(state, arguments.resolved))
+    return steps
+
+
+def _check_question(question: str) -> None:
+    if any(empty in fold(question) for empty in _EMPTY_QUESTIONS):
+        raise ToolFailure(
+            "That asks for nothing in particular.",
+            suggestion="Ask what a technician would, about this type and these values.",
+            code="invalid_input",
+            field="questions_answers",
+        )
+
+
+def _resolution_step(state: RequestState, accepted: bool) -> dict[str, Any]:
+    if state.resolution is None or state.resolution.is_accepted is not None:
+        raise ToolFailure("No solution was proposed.", code="invalid_input", field="resolved")
+    return {
+        "type": "resolution",
+        "user_accepted": accepted,
+        "confidence_score": state.resolution.confidence,
+        "proposed_answer": state.resolution.answer,
+    }
+
+
+def _told(recording: Recording, cleared: Sequence[RequestField], language: str) -> str:
+    """What was taken and what was not, for the person."""
+    lines = [recorded(recording.changes, cleared, language)]
+    for field, problem in recording.refused.values():
+        label, why = field.field.label.text(language), _(problem.message, **problem.params)
+        lines.append(f"{label.strip('¿?')}: {why}")
+    if not recording.changes and not recording.refused and recording.held:
+        lines.append(_("I have that already."))
+    return "\n\n".join(filter(None, lines))
+
+
+def _refused(recording: Recording) -> list[dict[str, Any]]:
+    return [
+        {
+            "field_id": str(field.field_id),
+            "error": problem.message % problem.params,
+            "choices": [label for _value, label in problem.choices][:20],
+        }
+        for field, problem in recording.refused.values()
+    ]
+
+
+class EvaluateResolution(ReadTool):
+    """Tries to solve the request from the house's library before it is filed."""
+
+    name = "evaluate_ai_resolution"
+    description = (
+        "After the clarifying questions: look for a solution in the house's library. Show the"
+        " proposed answer only if resolvable is true, with its citations, and ask whether it"
+        " resolved the issue; else say nothing of it and go on."
+    )
+    arguments = EvaluateArguments
+    activity: Mapping[str, str] = {
+        "en": "Looking for a solution in the manual…",
+        "es": "Buscando una solución en el manual…",
+    }
+    examples = load_examples(STEP_EXAMPLES)["evaluate_ai_resolution"]
+    prompt_slug = PROMPT
+    is_wished = True
+
+    def run(self, arguments: Any, context: ToolContext) -> ToolResult:
+        with context.transaction() as session:
+            state = _open_state(session, context)
+            settings = load_settings_of(session)
+        if next_step(state).kind != "evaluate":
+            return go_on(context, payload={"resolvable": False})
+        threshold = settings.resolution_threshold
+        if not settings.is_resolution_on:
+            take(context, {"type": "resolution_skipped"})
+            return go_on(context, payload=_evaluated(False, 0, "", threshold))
+        found = propose_solution(state, context)
+        if not found.answer or found.confidence < threshold:
+            # What is not sure enough is shown to nobody, the model included.
+            take(context, {"type": "resolution_skipped", "confidence_score": found.confidence})
+            return go_on(context, payload=_evaluated(False, found.confidence, "", threshold))
+        shown = {"confidence_score": found.confidence, "proposed_answer": found.answer}
+        take(context, {"type": "resolution_shown", **shown})
+        payload = _evaluated(True, found.confidence, found.answer, threshold)
+        return go_on(context, payload=payload, solution=tell_solution(found.answer))
+
+
+def _evaluated(resolvable: bool, confidence: int, answer: str, threshold: int) -> dict[str, Any]:
+    return {
+        "resolvable": resolvable,
+        "confidence_score": confidence,
+        "proposed_answer": answer,
+        "threshold": threshold,
+    }
+
+
+class CancelRequest(ReadTool):
+    """Forgets the request that is being put together; nothing was filed, so nothing is lost."""
+
+    name = "cancel_service_request"
+    description = "Cancel the request that is being put together: all that was collected is gone."
+    arguments = CancelArguments
+    activity: Mapping[str, str] = {"en": "Cancelling…", "es": "Cancelando…"}
+    examples = load_examples(STEP_EXAMPLES)["cancel_service_request"]
+    prompt_slug = PROMPT
+    is_wished = True
+
+    def run(self, arguments: Any, context: ToolContext) -> ToolResult:
+        with context.transaction() as session:
+            state = state_in(session, context)
+        if not state.is_open and not state.is_choosing:
+            raise ToolFailure(
+                "No request is open.", say=_("No request is open here."), code="not_found"
+            )
+        take(context, {"type": "request_cancelled"})
+        said = _("All right, I cancelled it. Nothing was filed and nothing is kept.")
+        if state.another:
+            following = {
+                "tool": "suggest_service_request_type",
+                "arguments": {"user_query": state.another},
+            }
+            return ToolResult({"cancelled": True, "say": said, "next": following})
+        return ToolResult({"cancelled": True, "say": said})

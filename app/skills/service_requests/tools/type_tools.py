@@ -1,0 +1,197 @@
+"""The tools that lead to a type: the selector, and the form of the type that was chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from flask_babel import gettext as _
+
+from app.assistant.proposals.consent import Question
+from app.assistant.tools.examples import load_examples
+from app.assistant.tools.parts import Suggestion
+from app.assistant.tools.tool import ReadTool, ToolContext, ToolFailure, ToolResult
+from app.fields.definitions import Words
+from app.skills.service_requests.nlu.intent import rank_types
+from app.skills.service_requests.nlu.values import read_said
+from app.skills.service_requests.parts import TreeNode, TypeSelectorPart
+from app.skills.service_requests.services.definitions import RequestField, RequestForm
+from app.skills.service_requests.services.field_context import field_context
+from app.skills.service_requests.services.type_catalog import (
+    TypeNode,
+    load_form,
+    load_tree,
+    submittable,
+)
+from app.skills.service_requests.tools.arguments import (
+    EXAMPLES,
+    STEP_EXAMPLES,
+    SuggestArguments,
+    TypeArguments,
+)
+from app.skills.service_requests.workflow.draft import state_in, take
+from app.skills.service_requests.workflow.state import RequestState
+from app.skills.service_requests.workflow.transitions import about_another, ask_which_one, go_on
+
+PROMPT = "service-request-rules"
+MOST_SUGGESTED = 3
+# For what fits no other type: whoever reports trouble need not know which types there are.
+GENERAL = "something-else"
+
+
+class SuggestType(ReadTool):
+    """Shows all types to choose from, with the likeliest ones apart."""
+
+    name = "suggest_service_request_type"
+    description = (
+        "Open a service request: shows the person the types to choose from. Use it when something"
+        " is broken, missing or needed (maintenance, IT, HR, facilities, supplies), not for a"
+        " question about how something is done."
+    )
+    arguments = SuggestArguments
+    activity: Mapping[str, str] = {
+        "en": "Looking for the kind of request…",
+        "es": "Buscando el tipo de solicitud…",
+    }
+    examples = load_examples(EXAMPLES)["suggest_service_request_type"]
+    prompt_slug = PROMPT
+    is_wished = True
+
+    def run(self, arguments: Any, context: ToolContext) -> ToolResult:
+        with context.transaction() as session:
+            tree = load_tree(session)
+            state = state_in(session, context)
+        if not tree:
+            raise ToolFailure(
+                "This house has no types of requests yet.",
+                recoverable=False,
+                say=_("There are no types of requests here yet. An admin can add them."),
+                code="not_found",
+            )
+        if state.form is not None:
+            return _ask_about_open(state, state.form, arguments.user_query, context)
+        likely = [each.type for each in rank_types(arguments.user_query, tree)[:MOST_SUGGESTED]]
+        likely = likely or [each for each in submittable(tree) if each.slug == GENERAL]
+        take(context, {"type": "type_offered", "query": arguments.user_query})
+        part = TypeSelectorPart(
+            query=arguments.user_query,
+            suggestions=[_shown(each, context.language) for each in likely],
+            types_tree=[_shown(each, context.language) for each in tree],
+        )
+        said = _acknowledge(likely, context.language)
+        suggestion = likely[0].name.text(context.language) if likely else ""
+        payload = {"shown": True, "suggestion": suggestion}
+        note = "The person chooses from the list that is shown now; wait for it."
+        return ToolResult({**payload, "note": note, "say": said}, [part], final_text=said)
+
+
+def _acknowledge(likely: Sequence[TypeNode], language: str) -> str:
+    if not likely:
+        return _("Let us open a request. What kind is it? Choose below.")
+    name = likely[0].name.text(language)
+    return _("Let us open a request. It looks like “%(name)s”: choose the type below.", name=name)
+
+
+def _shown(node: TypeNode, language: str) -> TreeNode:
+    return TreeNode(
+        type_id=node.id,
+        name=node.name.text(language),
+        description=node.description.text(language),
+        icon=node.icon,
+        is_submittable=node.is_submittable,
+        children=[_shown(each, language) for each in node.children],
+    )
+
+
+def _ask_about_open(
+    state: RequestState, form: RequestForm, query: str, context: ToolContext
+) -> ToolResult:
+    """One request at a time: cancel the open one, or go on with it."""
+    take(context, {"type": "another_asked", "query": query})
+    name = form.name.text(context.language)
+    said = ask_which_one(name)
+    chips = [
+        Suggestion(label=_("Cancel it, start the new one"), message=_("Cancel it")),
+        Suggestion(label=_("Go on with “%(name)s”", name=name), message=_("Go on with it")),
+    ]
+    payload = {"open_request": str(form.type_id), "ask": said, "say": said}
+    question = Question(said, about_another(state))
+    return ToolResult(payload, suggestions=chips, final_text="", question=question)
+
+
+class GetForm(ReadTool):
+    """Begins a request of a type: what it asks for."""
+
+    name = "get_service_request_form"
+    description = (
+        "The fields of a type of request. Call it as soon as the person has chosen the type:"
+        " it begins the request."
+    )
+    arguments = TypeArguments
+    activity: Mapping[str, str] = {"en": "Opening the request…", "es": "Abriendo la solicitud…"}
+    examples = load_examples(STEP_EXAMPLES)["get_service_request_form"]
+    prompt_slug = PROMPT
+    is_wished = True
+
+    def run(self, arguments: Any, context: ToolContext) -> ToolResult:
+        with context.transaction() as session:
+            form = load_form(session, arguments.type_id)
+            state = state_in(session, context)
+        if state.form is not None and state.form.type_id != form.type_id:
+            return _ask_about_open(state, state.form, form.name.text(context.language), context)
+        is_new = state.form is None
+        if is_new:
+            step = {"type": "type_selection", "type_id": str(form.type_id)}
+            take(context, {**step, "version": form.version})
+        payload = {**described(form, context.language), "said_before": state.query}
+        begun = go_on(context, _begun(form, context.language), payload=payload)
+        return _with_what_was_said(begun, context)
+
+
+def _begun(form: RequestForm, language: str) -> str:
+    return _("%(name)s. I will ask a few things.", name=form.name.text(language))
+
+
+def _with_what_was_said(begun: ToolResult, context: ToolContext) -> ToolResult:
+    """Where the first words say values, they are taken before anything is asked."""
+    with context.transaction() as session:
+        state = state_in(session, context)
+        around = field_context(session, context.language)
+    if state.told or not state.query or not read_said(state, state.query, around):
+        return begun
+    following = {"tool": "record_answers", "arguments": {"said": state.query}}
+    return ToolResult({**begun.payload, "next": following}, begun.parts, begun.suggestions)
+
+
+def described(form: RequestForm, language: str) -> dict[str, Any]:
+    """A form as clients and models are told of it."""
+    return {
+        "type_id": str(form.type_id),
+        "type_name": form.name.text(language),
+        "category_path": [each.text(language) for each in form.path],
+        "fields": [describe_field(each, language) for each in form.fields],
+    }
+
+
+def describe_field(each: RequestField, language: str) -> dict[str, Any]:
+    """A field as a model is told of it: what it is, what is valid, in which step it stands."""
+    stored = each.field.model_dump(mode="json", exclude_defaults=True)
+    told: dict[str, Any] = {
+        "field_id": str(each.field_id),
+        "name": each.field.name,
+        "label": each.field.label.text(language),
+        "type": each.field.type,
+        "required": each.field.required,
+        "step": each.step,
+        "needs_ui": not each.is_conversational,
+    }
+    if each.field.help:
+        told["help"] = each.field.help.text(language)
+    if options := stored.pop("options", None):
+        told["options"] = {one["value"]: Words(**one["label"]).text(language) for one in options}
+    if condition := stored.pop("show_if", None):
+        told["only_if"] = condition
+    plain = ("name", "label", "type", "required", "help")
+    if validation := {name: value for name, value in stored.items() if name not in plain}:
+        told["validation"] = validation
+    return told

@@ -1,0 +1,219 @@
+"""What the templates of the requests are given: one request, one's own list, the queue."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from flask import render_template, request, url_for
+from flask_babel import gettext as _
+from flask_login import current_user
+
+from app.accounts.pages import moment_in_words
+from app.db import ScopedSession, new_id, utc_now
+from app.errors import ComandaError
+from app.fields.display import display_moment
+from app.skills.service_requests.labels import PRIORITY_WORDS, REOPEN, STATUS_ACTS, status_words
+from app.skills.service_requests.models import PRIORITIES, STATUSES, ServiceRequest
+from app.skills.service_requests.services.lifecycle import LONGEST_WORDS, may_become
+from app.skills.service_requests.services.queue import (
+    ALL,
+    ME,
+    NOBODY,
+    OPEN,
+    Filters,
+    find_queue,
+    list_assignees,
+    list_teams,
+    list_types,
+)
+from app.skills.service_requests.services.requests import (
+    Seen,
+    has_queue,
+    is_editor,
+    list_agents,
+    list_kept_files,
+    list_own,
+    list_updates,
+    names_of,
+)
+from app.skills.service_requests.services.sla import Standing
+from app.skills.service_requests.services.type_snapshot import read_form, type_name
+from app.skills.service_requests.web.blueprint import reader_language
+from app.skills.service_requests.web.request_presenters import (
+    Stage,
+    assignee_name,
+    draw_events,
+    draw_lines,
+    draw_stages,
+    standing_in_words,
+    standing_of,
+)
+
+Choices = list[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class QueueLine:
+    """A request as the lists draw it."""
+
+    request: ServiceRequest
+    type: str
+    assignee: str
+    standing: Standing
+    due: str
+    stages: tuple[Stage, ...] = ()
+
+
+def common(session: ScopedSession) -> dict[str, Any]:
+    """What all pages of the requests need: words, and the places that there are for its person."""
+    return {
+        "status_words": status_words(),
+        "priority_words": {name: _(words) for name, words in PRIORITY_WORDS.items()},
+        "has_queue": has_queue(session),
+        "sees_all": is_editor(session),
+        "moment_in_words": moment_in_words,
+        "moment": _moment,
+        "language": reader_language(),
+    }
+
+
+def _moment(at: datetime) -> str:
+    """A moment as the house's clock shows it."""
+    return display_moment(at.astimezone(current_user.zone), reader_language())
+
+
+def view_lines(
+    session: ScopedSession, requests: Sequence[ServiceRequest], *, with_stages: bool = False
+) -> list[QueueLine]:
+    """Requests with the names of their types and people, and how they stand to their due time."""
+    names, language, now = (
+        names_of(session, [each.assignee_id for each in requests]),
+        reader_language(),
+        utc_now(),
+    )
+    lines = []
+    for each in requests:
+        found = standing_of(each, now)
+        lines.append(
+            QueueLine(
+                each,
+                type_name(each, language),
+                assignee_name(each, names),
+                found,
+                standing_in_words(found),
+                tuple(draw_stages(each)) if with_stages else (),
+            )
+        )
+    return lines
+
+
+def own_page(session: ScopedSession, state: str, page: int) -> str:
+    """One's own requests, all of them or those that are open or not."""
+    is_open = {"open": True, "closed": False}.get(state)
+    found, has_more = list_own(session, is_open=is_open, page=page)
+    narrowed: dict[str, Any] = {"state": state} if is_open is not None else {}
+    return render_template(
+        "requests/index.html",
+        lines=view_lines(session, found, with_stages=True),
+        state=state if is_open is not None else "",
+        newer=url_for(".index", page=page - 1, **narrowed) if page > 1 else "",
+        older=url_for(".index", page=page + 1, **narrowed) if has_more else "",
+        **common(session),
+    )
+
+
+def request_page(session: ScopedSession, seen: Seen, error: ComandaError | None = None) -> str:
+    """One request: what was asked for, what has happened, and what its reader can do."""
+    found, language = seen.request, reader_language()
+    names = names_of(session, [found.assignee_id])
+    stand = standing_of(found)
+    form = read_form(found)
+    return render_template(
+        "requests/request.html",
+        request_=found,
+        seen=seen,
+        type=form.name.text(language),
+        path=[each.text(language) for each in form.path],
+        icon_name=form.icon,
+        lines=draw_lines(found, language, list_kept_files(session, found)),
+        events=draw_events(found, list_updates(session, seen)),
+        assignee=assignee_name(found, names),
+        has_left=found.assignee_id is not None and found.assignee_id not in names,
+        prompt_state=stand,
+        due=standing_in_words(stand),
+        acts=_acts(seen),
+        agents=list_agents(session, found.team_id) if seen.is_agent else [],
+        error=_(error.message, **error.told(language)) if error else "",
+        error_field=error.field if error else "",
+        typed=request.form.get("words", "") if error else "",
+        typed_key=request.form.get("message_key", "") if error else "",
+        new_key=lambda: new_id().hex,
+        longest=LONGEST_WORDS,
+        **common(session),
+    )
+
+
+def _acts(seen: Seen) -> Choices:
+    """What the reader can make of the request, with the words of the buttons."""
+    status = seen.request.status
+    targets = may_become(status, is_agent=seen.is_agent)
+    is_over = status in ("resolved", "closed")
+    words = STATUS_ACTS | ({"in_progress": REOPEN} if is_over else {})
+    return [(target, _(words[target])) for target in targets]
+
+
+def queue_page(session: ScopedSession, filters: Filters, page: int, *, alone: bool) -> str:
+    """The queue as it is narrowed down; `alone` is the list without the page around it."""
+    found, has_more = find_queue(session, filters, utc_now(), page)
+
+    def turned(number: int) -> str:
+        return url_for(".queue", page=number, **filters.arguments)
+
+    context = {
+        "lines": view_lines(session, found),
+        "filters": filters,
+        "earlier": turned(page - 1) if page > 1 else "",
+        "later": turned(page + 1) if has_more else "",
+        "quick": _quick(filters),
+        **common(session),
+    }
+    if alone:
+        return render_template("requests/_queue.html", **context)
+    return render_template("requests/queue.html", **context, **_choices(session))
+
+
+def _quick(filters: Filters) -> list[tuple[str, str, bool]]:
+    """The views that are asked for most: their words, where they lead, and whether they are on."""
+    views = [
+        (_("All open"), Filters()),
+        (_("Assigned to me"), Filters(assignee=ME)),
+        (_("Nobody's"), Filters(assignee=NOBODY)),
+        (_("Overdue"), Filters(is_overdue=True)),
+    ]
+    return [(words, url_for(".queue", **each.arguments), each == filters) for words, each in views]
+
+
+def _choices(session: ScopedSession) -> dict[str, Choices]:
+    """What the queue can be narrowed to."""
+    language = reader_language()
+    own = session.scope.user_id
+    words = status_words()
+    states = [(each, words[each]) for each in STATUSES]
+    people = [(str(id_), name) for id_, name in list_assignees(session) if id_ != own]
+    types = [(str(each.id), each.name(language)) for each in list_types(session)]
+    return {
+        "statuses": [(OPEN, _("Still open")), *states, (ALL, _("All states"))],
+        "teams": [
+            ("", _("All teams")),
+            *((str(each.id), each.name(language)) for each in list_teams(session)),
+        ],
+        "people": [("", _("Everybody")), (ME, _("Me")), (NOBODY, _("Nobody")), *people],
+        "priorities": [
+            ("", _("All priorities")),
+            *((each, _(PRIORITY_WORDS[each])) for each in reversed(PRIORITIES)),
+        ],
+        "types": [("", _("All types")), *sorted(types, key=lambda each: each[1])],
+    }

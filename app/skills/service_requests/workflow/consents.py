@@ -1,0 +1,151 @@
+"""What a person must have said, to what they were shown, for each step that a tool takes.
+
+Steps that only ask, show, or collect values need nobody's word: what they come to is filed by a
+proposal alone. Answers, endings and the yes to a solution are the person's own, given to a
+question that stood in the reply before their message.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from flask_babel import gettext as _
+
+from app.assistant.proposals.consent import Heard, Question, StepConsent
+from app.assistant.threads.steps import Step
+from app.assistant.tools.parts import Suggestion
+from app.assistant.tools.tool import ToolFailure
+from app.db import ScopedSession
+from app.skills.service_requests.nlu.replies import cancels, is_the_new_one, read_want
+from app.skills.service_requests.services.definitions import QUESTIONS_ASKED
+from app.skills.service_requests.services.field_context import field_context
+from app.skills.service_requests.workflow.answers import SAID_SHARE
+from app.skills.service_requests.workflow.draft import state_of
+from app.skills.service_requests.workflow.state import RequestState
+from app.skills.service_requests.workflow.transitions import (
+    about_another,
+    about_cancelling,
+    about_resolution,
+    ask_resolution,
+    ask_whether_to_cancel,
+    question_of,
+    yes_or_no,
+)
+from app.text.bilingual import in_both
+from app.text.normalize import words
+
+_SENTENCE_ENDS = re.compile(r"[.!?\n]+")
+
+
+def state_heard(session: ScopedSession, heard: Heard) -> RequestState:
+    """The request as it was when its person wrote, with what they posted themselves."""
+    posted = [] if heard.step is None else [heard.step]
+    return state_of(session, [*heard.before, *posted], field_context(session, "en"))
+
+
+def says_it_is_solved(state: RequestState, heard: Heard) -> bool:
+    """Whether the person has said yes to the solution that they had been shown."""
+    if state.resolution is None or heard.asked != about_resolution(state):
+        return False
+    if state.resolution.is_accepted is None:
+        return heard.answer == "yes"
+    # They said so with the button, which is the message itself.
+    return state.resolution.is_accepted and (heard.step or {}).get("type") == "resolution"
+
+
+def _check_resolution(session: ScopedSession, step: Step, heard: Heard) -> None:
+    """The plain yes or no to the solution that was shown."""
+    state = state_heard(session, heard)
+    is_asked = state.resolution is not None and heard.asked == about_resolution(state)
+    if is_asked and heard.answer == ("yes" if step.get("user_accepted") else "no"):
+        return
+    raise ToolFailure(
+        "Only an explicit yes or no to the question that was shown counts.",
+        suggestion="The person is asked again now; wait for the answer.",
+        code="clarify",
+        field="resolved",
+        chips=yes_or_no(),
+        question=ask_resolution(state, heard.language),
+    )
+
+
+def _check_answer(session: ScopedSession, step: Step, heard: Heard) -> None:
+    """A question that stood in the reply before, and the answer in the person's own words."""
+    question, answer = str(step.get("question", "")), set(words(str(step.get("answer", ""))))
+    state = state_heard(session, heard)
+    asked = {question}
+    if question == state.asked:
+        # It may have been asked again in the other language.
+        asked |= set(in_both(lambda language: question_of(state, language)).values())
+    is_own = bool(answer) and len(answer & set(words(heard.words))) >= SAID_SHARE * len(answer)
+    if len(state.answers) < QUESTIONS_ASKED and is_own and any(_shows(heard, q) for q in asked):
+        return
+    raise ToolFailure(
+        "That question was not asked before this message, or this is not what was answered.",
+        suggestion="Ask one clarifying question, end your reply, and record what is answered.",
+        code="invalid_input",
+        field="questions_answers",
+    )
+
+
+def _shows(heard: Heard, question: str) -> bool:
+    """Whether each sentence of the question has most of its words in one of the reply's."""
+    shown = [set(words(sentence)) for sentence in _SENTENCE_ENDS.split(heard.shown)]
+    asked = [set(words(sentence)) for sentence in _SENTENCE_ENDS.split(question)]
+    return any(asked) and all(
+        any(len(wanted & each) > SAID_SHARE * len(wanted) for each in shown)
+        for wanted in filter(None, asked)
+    )
+
+
+_ENDING = ("skip", "end_questions")
+
+
+def _check_ending(session: ScopedSession, _step: Step, heard: Heard) -> None:
+    if read_want(state_heard(session, heard), heard.words, heard.question) not in _ENDING:
+        raise ToolFailure(
+            "The person has not said that.",
+            suggestion="Ask the clarifying question and record what the person answers.",
+            code="invalid_input",
+            field="no_more_questions",
+        )
+
+
+def _check_cancelling(session: ScopedSession, _step: Step, heard: Heard) -> None:
+    """Said outright, or a yes to whether it shall be cancelled."""
+    state = state_heard(session, heard)
+    if cancels(heard.words, heard.question) or heard.agrees_to(about_cancelling(state)):
+        return
+    wants_new = heard.answer == "yes" or is_the_new_one(heard.words)
+    if wants_new and heard.asked == about_another(state):
+        return
+    raise ToolFailure(
+        "The person has not said that the request shall be cancelled.",
+        suggestion="The person is asked now; wait for the answer.",
+        code="clarify",
+        chips=[
+            Suggestion(label=_("Cancel the request"), message=_("Cancel the request")),
+            Suggestion(label=_("Go on with it"), message=_("Go on with it")),
+        ],
+        question=Question(ask_whether_to_cancel(), about_cancelling(state)),
+    )
+
+
+CONSENTS: Mapping[str, StepConsent | None] = {
+    "type_offered": None,
+    "type_selection": None,
+    "field_asked": None,
+    "field_response": None,
+    "field_skipped": None,
+    "question_asked": None,
+    "question_answer": _check_answer,
+    "questions_ended": _check_ending,
+    "resolution_shown": None,
+    "resolution_skipped": None,
+    "resolution": _check_resolution,
+    "optional_offered": None,
+    "another_asked": None,
+    "another_declined": None,
+    "request_cancelled": _check_cancelling,
+}

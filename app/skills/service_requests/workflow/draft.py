@@ -1,0 +1,80 @@
+"""The request that a conversation is about, read from its steps; nothing of it is cached."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import select
+
+from app.assistant.models import Thread, own
+from app.assistant.threads.steps import Step, load_steps
+from app.assistant.tools.tool import ToolContext, ToolFailure
+from app.db import ScopedSession
+from app.errors import ComandaError
+from app.fields.values import FieldContext
+from app.skills.service_requests.services.definitions import RequestForm
+from app.skills.service_requests.services.field_context import field_context
+from app.skills.service_requests.services.type_catalog import load_form
+from app.skills.service_requests.workflow.reducer import read_state
+from app.skills.service_requests.workflow.state import RequestState
+
+
+class FormFinder:
+    """Looks types up in the session's group, each version once."""
+
+    def __init__(self, session: ScopedSession) -> None:
+        self._session = session
+        self._known: dict[tuple[UUID, int], RequestForm | None] = {}
+
+    def __call__(self, type_id: UUID, version: int) -> RequestForm | None:
+        key = type_id, version
+        if key not in self._known:
+            try:
+                self._known[key] = load_form(self._session, type_id, version)
+            except ComandaError:
+                self._known[key] = None
+        return self._known[key]
+
+
+def state_of(session: ScopedSession, steps: Sequence[Step], around: FieldContext) -> RequestState:
+    """What these steps come to."""
+    if not any(step.get("type") == "type_offered" or "type_id" in step for step in steps):
+        return RequestState()
+    return read_state(steps, FormFinder(session), around)
+
+
+def load_state(
+    session: ScopedSession, thread_id: UUID, end: UUID | None, language: str
+) -> RequestState:
+    """The request of a conversation, on the branch that ends in message `end`."""
+    return _state_after(session, load_steps(session, thread_id, end), language)
+
+
+def _state_after(session: ScopedSession, steps: Sequence[Step], language: str) -> RequestState:
+    return state_of(session, steps, field_context(session, language)) if steps else RequestState()
+
+
+def load_state_at_head(session: ScopedSession, thread_id: UUID, language: str) -> RequestState:
+    """The request of a conversation as it is shown now."""
+    mine = (Thread.id == thread_id, *own(session, Thread), Thread.deleted_at.is_(None))
+    head_id = session.scalar(select(Thread.head_id).where(*mine))
+    return load_state(session, thread_id, head_id, language)
+
+
+def state_in(session: ScopedSession, context: ToolContext) -> RequestState:
+    """The request of the conversation that a tool runs in, with what this reply has taken.
+
+    Raises:
+        ToolFailure: nothing that is said here is kept.
+    """
+    if context.load_steps is None or context.take_steps is None:
+        raise ToolFailure("There is no conversation here that could be kept.", recoverable=False)
+    return _state_after(session, context.load_steps(session), context.language)
+
+
+def take(context: ToolContext, *steps: dict[str, Any]) -> None:
+    """Keep steps with the reply that is being made."""
+    if context.take_steps is not None and steps:
+        context.take_steps(steps)

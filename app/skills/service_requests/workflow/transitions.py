@@ -1,0 +1,227 @@
+"""What a tool's result ends in: what was taken, and what the state machine wants next.
+
+The built-in assistant says what there is to say and makes the next call; a model is told both,
+and puts the question into its own words.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from flask_babel import gettext as _
+
+from app.assistant.proposals.consent import Question
+from app.assistant.tools.parts import Part, Suggestion
+from app.assistant.tools.tool import ToolContext, ToolResult
+from app.db import ScopedSession
+from app.skills.service_requests.services.definitions import QUESTIONS_ASKED, RequestField
+from app.skills.service_requests.services.submit import digest_of_state
+from app.skills.service_requests.texts import (
+    USUAL_QUESTIONS,
+    offer_optional,
+    optional_chips,
+    summary_of,
+    ways_out,
+)
+from app.skills.service_requests.workflow.draft import state_in, take
+from app.skills.service_requests.workflow.state import Next, RequestState, next_question, next_step
+from app.text.markdown import join_paragraphs
+
+_SOURCE = re.compile(r" ?\[\d+\]")
+NEXT_TOOLS = {
+    "evaluate": "evaluate_ai_resolution",
+    "submit": "submit_service_request",
+    "submit_solved": "submit_service_request",
+}
+
+
+def go_on(
+    context: ToolContext,
+    said: str = "",
+    *,
+    payload: Mapping[str, Any] | None = None,
+    parts: Sequence[Part] = (),
+    shows: bool = False,
+    solution: str = "",
+) -> ToolResult:
+    """The result of a tool that has taken its steps: the state now, and what comes next.
+
+    `said` is what it did; with `shows` the request so far is drawn. `solution` is how a solution
+    was told, with the numbers of its sources.
+    """
+    with context.transaction() as session:
+        state = state_in(session, context)
+    if state.form is None:
+        return _result(said, {**(payload or {})}, parts)
+    step = next_step(state)
+    # What was understood is shown once, before the questions that build on it.
+    is_first = step.kind == "question" and not state.answers and not state.asked
+    told = {**(payload or {}), "state": told_to_model(state, context.language)}
+    drawn = list(parts)
+    if step.kind == "resolution":
+        asked = ask_resolution(state, context.language, solution)
+        drawn += asked.parts
+        told["ask"] = asked.text
+        result = _result(join_paragraphs(said, solution, asked.text), told, drawn, yes_or_no())
+        return replace(result, final_text=join_paragraphs(said, solution), question=asked)
+    if shows or is_first:
+        so_far = summary_of(state, context.language)
+        drawn.append(so_far.model_copy(update={"is_open": shows}))
+    if (stuck := stuck_at(state)) is not None:
+        words, chips = ways_out(stuck, context.language)
+        return _result(join_paragraphs(said, words), told, drawn, chips)
+    if step.kind == "field" and step.field is not None:
+        asks = {"field_id": str(step.field.field_id)}
+        told["next"] = {"tool": "request_field_input", "arguments": asks}
+        return _result(said, told, drawn)
+    if step.kind in NEXT_TOOLS:
+        told["next"] = {"tool": NEXT_TOOLS[step.kind], "arguments": {}}
+        return _result(said, told, drawn)
+    words, chips = _ask(state, step, context)
+    told["ask"] = words
+    return _result(join_paragraphs(said, words), told, drawn, chips)
+
+
+def stuck_at(state: RequestState) -> RequestField | None:
+    """A field that cannot be asked for as it was: put away though needed, or without its widget.
+
+    A file has no words, so that a widget of one that does not work leaves nothing to do but to
+    try it again.
+    """
+    declined = next_step(state).field
+    if declined is not None and declined.field.name == state.declined:
+        return declined
+    awaited = state.form.by_name(state.awaited) if state.form else None
+    is_broken = awaited is not None and awaited.field.type == "file" and not state.asked_by
+    return awaited if is_broken else None
+
+
+def _result(
+    said: str,
+    payload: dict[str, Any],
+    parts: Sequence[Part] = (),
+    chips: Sequence[Suggestion] = (),
+) -> ToolResult:
+    return ToolResult({**payload, **({"say": said} if said else {})}, parts, chips)
+
+
+def _ask(state: RequestState, step: Next, context: ToolContext) -> tuple[str, list[Suggestion]]:
+    """The words of what comes next where it is a question and not a field, and its chips."""
+    if step.kind == "optional":
+        take(context, {"type": "optional_offered"})
+        return offer_optional(step, context.language), optional_chips(step, context.language)
+    question = question_of(state, context.language)
+    if question != state.asked:
+        take(context, {"type": "question_asked", "question": question})
+    return number_question(state, question), [
+        Suggestion(label=_("No more questions"), message=_("No more questions"))
+    ]
+
+
+def question_of(state: RequestState, language: str) -> str:
+    """The clarifying question that waits for its answer, in this language; else the next one."""
+    assert state.form is not None
+    for each in (*state.form.questions, *USUAL_QUESTIONS):
+        if state.asked and state.asked in (each.ask.en, each.ask.es):
+            return each.ask.text(language)
+    found = next_question(state, USUAL_QUESTIONS)
+    return state.asked or (found.ask.text(language) if found else "")
+
+
+def number_question(state: RequestState, question: str) -> str:
+    """A clarifying question, and how many there are."""
+    number = len(state.answers) + 1
+    return _(
+        "Question %(number)s of %(total)s: %(question)s",
+        number=number,
+        total=QUESTIONS_ASKED,
+        question=question,
+    )
+
+
+def ask_which_one(name: str) -> str:
+    """What somebody is asked who begins a request while one is open; `name` is that one's."""
+    return _(
+        "You have a request about “%(name)s” open. Shall I cancel it and start the new one, or do"
+        " we go on with it?",
+        name=name,
+    )
+
+
+def ask_whether_solved() -> str:
+    return _("Did this resolve your issue?")
+
+
+def ask_whether_to_cancel() -> str:
+    return _("Shall I cancel the request? Nothing of it will be kept.")
+
+
+def about_resolution(state: RequestState) -> str:
+    """The name of the question whether a solution helped: a yes files what there is now, solved."""
+    answer = state.resolution.answer if state.resolution else ""
+    digest = hashlib.sha256(f"{digest_of_state(state)} {answer}".encode()).hexdigest()
+    return f"resolution {digest}"
+
+
+def ask_resolution(state: RequestState, language: str, solution: str = "") -> Question:
+    """Whether a solution helped, with the solution and with all that a yes would file.
+
+    `solution` is how it was told, where that was just now; its sources have no numbers later.
+    """
+    answer = state.resolution.answer if state.resolution else ""
+    told = solution or (tell_solution(_SOURCE.sub("", answer)) if answer else "")
+    return Question(
+        ask_whether_solved(), about_resolution(state), told, (summary_of(state, language),)
+    )
+
+
+def tell_solution(answer: str) -> str:
+    return _("This may solve it right away:") + "\n\n" + answer
+
+
+def pending_question(session: ScopedSession, context: ToolContext) -> Question | None:
+    """Whether the solution helped, as long as nobody has said yes or no."""
+    state = state_in(session, context)
+    if next_step(state).kind != "resolution":
+        return None
+    return ask_resolution(state, context.language)
+
+
+def about_cancelling(state: RequestState) -> str:
+    return f"cancelling {state.begun_at}"
+
+
+def about_another(state: RequestState) -> str:
+    """The name of the question whether the open request makes room for another one."""
+    return f"another {state.begun_at}"
+
+
+def yes_or_no() -> list[Suggestion]:
+    return [
+        Suggestion(label=_("Yes, it did"), message=_("Yes")),
+        Suggestion(label=_("No, go on"), message=_("No")),
+    ]
+
+
+def told_to_model(state: RequestState, language: str) -> dict[str, Any]:
+    """A request as a model is told of it: what is known, what is missing, by field_id."""
+    assert state.form is not None
+    return {
+        "type_id": str(state.form.type_id),
+        "type": state.form.name.text(language),
+        "values": state.by_id,
+        "missing": [
+            {"field_id": str(each.field_id), "label": each.field.label.text(language)}
+            for each in state.missing
+        ],
+        "optional": [
+            {"field_id": str(each.field_id), "label": each.field.label.text(language)}
+            for each in state.optional
+        ],
+        "questions_answers": [{"question": q, "answer": a} for q, a in state.answers],
+        "phase": next_step(state).kind,
+    }

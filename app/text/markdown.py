@@ -1,0 +1,271 @@
+"""Markdown to safe HTML: parsed by markdown-it, then reduced to an allow-list by nh3.
+
+Model text and manual text both come through here. Images never survive; links leave the
+house only where an editor of the house wrote them, never from a model.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from functools import partial
+from hashlib import blake2b
+from threading import Lock
+
+import nh3
+from markupsafe import Markup
+
+from app.jobs.threads import RealThreads
+from app.text.markdown_parser import markdown_parser, parse_blocks
+
+PARAGRAPH = "\n\n"
+# In characters: some hundreds of long replies.
+LONGEST_RENDERED = 8_000_000
+# From so many characters on, a section may take seconds, if somebody wants it to.
+LONG_TEXT = 10_000
+TAGS = {
+    "p", "br", "strong", "em", "s", "code", "pre", "blockquote", "hr", "ul", "ol", "li",
+    "h1", "h2", "h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td", "a",
+}  # fmt: skip
+_MODEL_ATTRIBUTES = {"ol": {"start"}, "th": {"align"}, "td": {"align"}}
+_HOUSE_ATTRIBUTES = {**_MODEL_ATTRIBUTES, "a": {"href", "title"}, "mark": {"id"}}
+_FENCE = re.compile(r"\s*(`{3,}|~{3,})")
+_GOES_ON = re.compile(r"\s|[-*+|]|\d{1,9}(?:[.)]|\Z)")
+# So many characters of a line tell whether it goes on with what is above it.
+LONGEST_START = 11
+_LEADING_HASHES = re.compile(r"^(#{1,6})(?=\s)", re.MULTILINE)
+_BLANKS = re.compile(r"[ \t]+")
+_ANCHOR = re.compile(r" ?\{#[\w-]+\} ?$", re.MULTILINE)
+# Fences, rules, the lines under headings and those between a table's head and its rows.
+_DRAWN_LINE = re.compile(r"^ ?(?:(?:`{3,}|~{3,}).*|=+|[|:]* ?(?:[-*_][ |:]*){3,})$", re.MULTILINE)
+_LINE_MARK = re.compile(r"^ ?(?:(?:[-*+]|>|#{1,6})(?: |$))+", re.MULTILINE)
+_TABLE_EDGE = re.compile(r"^ ?\| ?| ?(?<!\\)\| ?$", re.MULTILINE)
+_TABLE_CELL = re.compile(r" ?(?<!\\)\| ?")
+# The end of a link, or its beginning, may be missing where a passage was cut.
+_LINK = re.compile(
+    r"!?\[([^\]\n]{0,400})\](?:\([^)\n]{0,400}\)?|\[[^\]\n]{0,400}\])|\]\([^)\n]{0,400}\)"
+)
+_BARE_LINK = re.compile(r"<((?:https?|mailto|tel):[^>\s]{1,400})>")
+_STRESS = re.compile(r"(?<!\\)(?:`+|~~|(?<=\S)\*+|\*+(?=\S)|(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w))")
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_DRAWING = RealThreads(2)
+# What an editor draws again at each change never stands before what readers wait for.
+_PREVIEWING = RealThreads(1)
+# Nor does what a model was made to say.
+_ANSWERING = RealThreads(1)
+# With more signs than these that mean something in Markdown a text takes long to be drawn; a page
+# has many texts, and those that are longer than this may, whatever stands in them.
+MOST_SIGNS, SHORT_TEXT = 1_500, 1_000
+_SIGNS = "\n[]!*_`~<>&\\|=+-#0123456789"
+# No more of what somebody is still writing is drawn: what may be stored takes ten seconds.
+LONGEST_PREVIEW = 60_000
+
+
+class _RenderedTexts:
+    """The HTML of the texts that were asked for last, by their digest, within a total length.
+
+    Safe to use from several threads.
+    """
+
+    def __init__(self, longest: int) -> None:
+        self._longest = longest
+        self._length = 0
+        self._known: OrderedDict[bytes, Markup] = OrderedDict()
+        self._lock = Lock()
+
+    def find(self, digest: bytes) -> Markup | None:
+        with self._lock:
+            if digest in self._known:
+                self._known.move_to_end(digest)
+            return self._known.get(digest)
+
+    def add(self, digest: bytes, html: Markup) -> None:
+        with self._lock:
+            self._length += len(html) - len(self._known.pop(digest, ""))
+            self._known[digest] = html
+            while self._length > self._longest:
+                self._length -= len(self._known.popitem(last=False)[1])
+
+
+# A page shows thirty messages, and people come back to it.
+_rendered = _RenderedTexts(LONGEST_RENDERED)
+
+
+def is_slow_to_draw(text: str) -> bool:
+    """Whether others would notice that this text is drawn."""
+    return sum(map(text.count, _SIGNS)) > MOST_SIGNS
+
+
+def render_model_text(text: str) -> Markup:
+    """HTML for what a model said: no links, no images, no headings above level 3.
+
+    What may be slow to draw is drawn in a thread, since others would wait for it.
+    """
+    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    known = _rendered.find(digest)
+    if known is None:
+        is_long = len(text) > SHORT_TEXT
+        draw = partial(_draw_model_text, text)
+        known = _ANSWERING.run(draw) if is_long else draw()
+        _rendered.add(digest, known)
+    return known
+
+
+def _draw_model_text(text: str) -> Markup:
+    lowered = _LEADING_HASHES.sub(lambda m: "#" * min(6, max(3, len(m[1]) + 1)), text)
+    html = markdown_parser().render(lowered)
+    clean = nh3.clean(html, tags=TAGS - {"a"}, attributes=_MODEL_ATTRIBUTES, link_rel=None)
+    return Markup(clean)  # noqa: S704 - just cleaned
+
+
+def render_house_text(text: str, marks: tuple[str, str] | None = None) -> Markup:
+    """HTML for a manual section: like a model's, with links that people may follow.
+
+    What stands between the two signs of `marks` is marked; the first mark has the id
+    `passage`. It is drawn before the sanitiser, which mends marks across other elements.
+    A long text is drawn in a thread, since others would wait for it.
+    """
+    if len(text) < LONG_TEXT:
+        return _draw_house_text(text, marks)
+    return _DRAWING.run(lambda: _draw_house_text(text, marks))
+
+
+def preview_house_text(text: str) -> Markup:
+    """The same for who is still writing it, as far as its first `LONGEST_PREVIEW` characters."""
+    text = text[:LONGEST_PREVIEW]
+    if len(text) < LONG_TEXT:
+        return _draw_house_text(text, None)
+    return _PREVIEWING.run(lambda: _draw_house_text(text, None))
+
+
+def _draw_house_text(text: str, marks: tuple[str, str] | None) -> Markup:
+    html = markdown_parser().render(text)
+    if marks:
+        opening, closing = marks
+        html = html.replace(opening, '<mark id="passage">', 1)
+        html = html.replace(opening, "<mark>").replace(closing, "</mark>")
+    clean = nh3.clean(
+        html,
+        tags=TAGS | {"mark"},
+        attributes=_HOUSE_ATTRIBUTES,
+        url_schemes={"http", "https", "mailto", "tel"},
+        link_rel="noopener noreferrer",
+    )
+    return Markup(clean)  # noqa: S704 - just cleaned
+
+
+def paragraph_after(text: str, words: str) -> str:
+    """What to append to a text, so that `words` are a paragraph of their own below it.
+
+    A code fence that the text leaves open is closed first: it would take them for code. Whatever
+    else may be open, such as a list, a quote or a table, ends where they begin at the margin.
+    """
+    if not text:
+        return words
+    fence = open_fence(text)
+    return (f"\n{fence}" if fence else "") + PARAGRAPH + words
+
+
+def join_paragraphs(*texts: str) -> str:
+    """Texts of different origin, each below the one before it; empty ones are left out."""
+    joined = ""
+    for text in filter(None, texts):
+        joined += paragraph_after(joined, text)
+    return joined
+
+
+def open_fence(text: str) -> str:
+    """The code fence that takes in what is appended at the margin, such as "```"; or ""."""
+    # A word behind a blank line belongs to the last block only if that is not over.
+    blocks = parse_blocks(text + PARAGRAPH + "x")
+    return blocks[-1].markup if blocks[-1].type == "fence" else ""
+
+
+def plain_line(markdown: str) -> str:
+    """What a reader sees of a piece of Markdown, in one line, wherever it was cut out.
+
+    A passage may begin and end within a table or a link, where a parser would take their
+    signs for words.
+    """
+    text = _ANCHOR.sub("", _BLANKS.sub(" ", markdown))
+    text = _LINE_MARK.sub("", _DRAWN_LINE.sub("", text))
+    text = _TABLE_CELL.sub(" · ", _TABLE_EDGE.sub("", text))
+    text = _BARE_LINK.sub(r"\1", _LINK.sub(lambda link: link[1] or "", text))
+    return " ".join(_ESCAPED.sub(r"\1", _STRESS.sub("", text)).split())
+
+
+class BlockSplitter:
+    """Splits a Markdown text that comes in pieces into its blocks, reading each piece once.
+
+    A block is finished when a blank line follows it outside a code fence and what follows
+    has begun at the margin (a list or a table may go on after a blank line). A block that
+    was finished once stays so, whatever is added to the text.
+    """
+
+    def __init__(self) -> None:
+        self._fence = ""
+        # The whole lines of the block that is not finished, and the pieces of its last line.
+        self._lines: list[str] = []
+        self._last: list[str] = []
+        self._has_words = self._may_end = False
+
+    @property
+    def tail(self) -> str:
+        """What follows the last finished block."""
+        return "\n".join([*self._lines, "".join(self._last)])
+
+    def feed(self, text: str) -> list[str]:
+        """Take in some more of the text; the blocks that are finished by it."""
+        first, *others = text.split("\n")
+        self._last.append(first)
+        found: list[str] = []
+        for line in others:
+            self._end_line(found)
+            self._last = [line]
+        self._end_block(found)
+        return found
+
+    def _end_line(self, found: list[str]) -> None:
+        self._end_block(found)
+        line = "".join(self._last)
+        self._fence = _fence_after(line, self._fence)
+        self._lines.append(line)
+        is_blank = not line.strip()
+        self._has_words = self._has_words or not is_blank
+        self._may_end = is_blank and self._has_words and not self._fence
+
+    def _end_block(self, found: list[str]) -> None:
+        """Finish the block before the last line, where that has begun another one."""
+        if not self._may_end:
+            return
+        if len(self._last) > 1 and len(self._last[0]) < LONGEST_START:
+            self._last = [self._last[0] + self._last[1], *self._last[2:]]
+        if _starts_block(self._last[0][:LONGEST_START]):
+            found.append("\n".join(self._lines))
+            self._lines = []
+            self._has_words = self._may_end = False
+
+
+def split_blocks(text: str) -> tuple[list[str], str]:
+    """The finished Markdown blocks of a text that is still growing, and its unfinished end."""
+    splitter = BlockSplitter()
+    return splitter.feed(text), splitter.tail
+
+
+def _fence_after(line: str, fence: str) -> str:
+    """The code fence that is open after this line, when `fence` was open before it."""
+    match = _FENCE.match(line)
+    if not match:
+        return fence
+    if not fence:
+        return match[1]
+    closes = match[1].startswith(fence) and not line[match.end() :].strip()
+    return "" if closes else fence
+
+
+def _starts_block(line: str) -> bool:
+    """True for a line that begins a block of its own rather than going on with a list.
+
+    A number alone may become the number of a list's item, and decides nothing yet.
+    """
+    return bool(line.strip()) and not _GOES_ON.match(line)

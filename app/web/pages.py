@@ -1,0 +1,355 @@
+"""What every page has in common: its database session, language, headers and errors."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from functools import cache
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import urlsplit, urlunsplit
+
+from flask import Flask, Response, current_app, g, jsonify, redirect, render_template, request
+from flask import url_for as flask_url_for
+from flask.typing import ResponseReturnValue
+from flask_babel import get_locale
+from flask_babel import gettext as _
+from flask_login import AnonymousUserMixin, current_user
+from flask_wtf.csrf import CSRFError
+from sqlalchemy.exc import DataError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from werkzeug.exceptions import BadRequest, HTTPException
+
+from app.config import LANGUAGES
+from app.db import NOBODY, ScopedSession, utc_now, was_cancelled
+from app.errors import (
+    ComandaError,
+    Forbidden,
+    InvalidInput,
+    LimitReached,
+    NotFound,
+    NotSignedIn,
+    Unavailable,
+)
+from app.extensions import ComandaRequest, kept_cookie, services
+from app.web.icons import icon, icon_sprite
+from app.web.request_body import LARGEST_SIGNED_OUT, MOST_FILES, drain
+
+# Pages hold personal data; static files carry a version and may be kept for ever.
+PRIVATE = "no-store"
+HOME = "/"
+# No list is as long; what is beyond it would only overflow in the database.
+MOST_PAGES = 10_000
+
+
+def db_session() -> ScopedSession:
+    """This request's session, serving the signed-in person and group, and nobody else."""
+    if "db" not in g:
+        # The person is looked up first (with a session of its own), so that a request
+        # never works with a session that was made before it was known for whom.
+        scope = current_user.scope if current_user.is_authenticated else NOBODY
+        g.db = services().database.session(scope)
+    session: ScopedSession = g.db
+    return session
+
+
+def release_session() -> None:
+    """Give the connection back before the response ends (a stream holds none)."""
+    session = g.pop("db", None)
+    if session is not None:
+        session.close()
+
+
+def csp_nonce() -> str:
+    """This response's nonce, made when first asked for."""
+    if "csp_nonce" not in g:
+        g.csp_nonce = secrets.token_urlsafe(18)
+    nonce: str = g.csp_nonce
+    return nonce
+
+
+def choose_language() -> str:
+    """The language of this page: the link's, the person's, the cookie's, the browser's."""
+    asked = request.args.get("lang", "")
+    if asked in LANGUAGES:
+        return asked
+    if current_user.is_authenticated:
+        return str(current_user.language)
+    kept = kept_cookie("language")
+    if kept in LANGUAGES:
+        return kept
+    return request.accept_languages.best_match(LANGUAGES) or "en"
+
+
+def next_page(default: str = HOME) -> str:
+    """Where to go on to: the page asked for, if it is one of ours, else `default`.
+
+    Browsers drop tabs and line ends from an address, so that "/<tab>/evil.example" would
+    lead to another site: nothing of ours has such characters.
+    """
+    return _one_of_ours(request.values.get("next", "")) or default
+
+
+def same_page() -> str:
+    """The page that a switch was pressed on.
+
+    Its address as the browser has it now: that of a chat changes with its first message.
+    A browser that keeps it to itself has the one that the page was made for.
+    """
+    return _page_left() or next_page()
+
+
+def _page_left() -> str:
+    """The page that a browser says it comes from, if it is one of ours."""
+    now = urlsplit(request.referrer or "")
+    addresses = current_app.create_url_adapter(request)
+    # A page that answered a form may have an address that can only be posted to.
+    if now.netloc != request.host or not addresses or not addresses.test(now.path, "GET"):
+        return ""
+    return _one_of_ours(urlunsplit(("", "", now.path, now.query, "")))
+
+
+def _one_of_ours(target: str) -> str:
+    """`target` if it is an address within this site, else nothing."""
+    ours = target.startswith("/") and not target.startswith(("//", "/\\"))
+    return target if ours and target.isprintable() else ""
+
+
+def choose_zone() -> str | None:
+    """The time zone of this page: the group's; UTC for whoever is not signed in."""
+    return str(current_user.timezone) if current_user.is_authenticated else None
+
+
+def page_number() -> int:
+    """Which page of a list the address names, from 1 on; the first where it names none."""
+    return min(max(request.args.get("page", 1, type=int), 1), MOST_PAGES)
+
+
+def is_htmx() -> bool:
+    """Whether htmx asks, be it for a part of the page or for the whole of it."""
+    return bool(cast(ComandaRequest, request).htmx)
+
+
+def wants_fragment() -> bool:
+    """Whether htmx asks for a part of the page."""
+    return cast(ComandaRequest, request).htmx.wants_fragment
+
+
+def wants_json() -> bool:
+    return request.path.startswith("/api/") or request.is_json
+
+
+@cache
+def _fingerprint(path: Path, modified_ns: int) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:8]
+
+
+def static_url(filename: str) -> str:
+    """The address of a static file with its content's fingerprint, so that it may be cached."""
+    path = Path(current_app.static_folder or "") / filename
+    return flask_url_for("static", filename=filename, v=_fingerprint(path, path.stat().st_mtime_ns))
+
+
+def secure_headers(response: Response) -> Response:
+    """The headers of every response; a policy that lets nothing in from elsewhere."""
+    nonce = csp_nonce()
+    response.headers.setdefault(
+        "Content-Security-Policy",
+        "default-src 'none'; "
+        f"script-src 'self' 'nonce-{nonce}'; style-src 'self' 'nonce-{nonce}'; "
+        "img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; media-src 'self' blob:; "
+        "manifest-src 'self'; worker-src 'self'; form-action 'self'; base-uri 'none'; "
+        "frame-ancestors 'none'",
+    )
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    response.headers["Referrer-Policy"] = "same-origin"
+    response.headers["Cross-Origin-Opener-Policy"] = "same-origin"
+    response.headers["Cross-Origin-Resource-Policy"] = "same-origin"
+    response.headers["Permissions-Policy"] = "camera=(), geolocation=(), microphone=(self)"
+    if services().settings.secure_cookies:
+        response.headers["Strict-Transport-Security"] = "max-age=31536000; includeSubDomains"
+    if request.endpoint == "static" and response.status_code < HTTPStatus.BAD_REQUEST:
+        if "v" in request.args:
+            response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+    else:
+        response.headers.setdefault("Cache-Control", PRIVATE)
+        response.headers.add("Vary", "HX-Request")
+    return response
+
+
+def error_response(error: ComandaError) -> ResponseReturnValue:
+    """One error as JSON, as a fragment for htmx, or as a page."""
+    message = _(error.message, **error.told(choose_language()))
+    headers = {}
+    retry_after = getattr(error, "retry_after", None)
+    if retry_after is not None:
+        headers["Retry-After"] = str(retry_after)
+    if wants_json():
+        body: dict[str, Any] = {"error": True, "code": error.code, "message": message}
+        if error.field:
+            body |= {"field": error.field, "errors": {error.field: message}}
+        if isinstance(error, LimitReached):
+            body["usage"] = error.usage.as_json()
+        return jsonify(body), error.status, headers
+    if isinstance(error, NotSignedIn):
+        return _ask_to_sign_in()
+    part = "errors/_limit.html" if isinstance(error, LimitReached) else "errors/_error.html"
+    template = part if wants_fragment() else "errors/page.html"
+    page = render_template(template, message=message, status=error.status, code=error.code)
+    return page, error.status, headers
+
+
+def _ask_to_sign_in() -> ResponseReturnValue:
+    """Send a page to the sign-in page and back; tell htmx to do the same."""
+    # Neither a part of a page nor the address of a form is a place to come back to.
+    stays = request.method == "GET" and not is_htmx()
+    here = request.full_path.rstrip("?") if stays else _page_left() or HOME
+    target = flask_url_for("accounts.sign_in", next=here if here != HOME else None)
+    if is_htmx():
+        return "", HTTPStatus.UNAUTHORIZED, {"HX-Redirect": target}
+    return redirect(target, HTTPStatus.SEE_OTHER)
+
+
+def _http_error(error: HTTPException) -> ResponseReturnValue:
+    """Werkzeug's own errors, in the person's language and our clothes."""
+    known: dict[int, ComandaError] = {
+        400: InvalidInput("This request could not be read. Reload the page and try again."),
+        404: NotFound("This page does not exist, or it is not yours to see."),
+        405: InvalidInput("This address does not work that way."),
+        408: InvalidInput("This took too long to arrive. Check the connection and send it again."),
+        413: InvalidInput("That is too much to be sent at once. Shorten it, or send it in parts."),
+        429: ComandaError("Too many tries. Wait a minute and try again."),
+    }
+    status = error.code or 500
+    shown = known.get(status) or ComandaError("Something went wrong. Try again in a moment.")
+    shown.status = status
+    response = current_app.make_response(error_response(shown))
+    for name, value in error.get_headers():
+        if name in ("Allow", "Retry-After"):
+            response.headers[name] = value
+    return response
+
+
+def _csrf_error(_error: CSRFError) -> ResponseReturnValue:
+    if wants_json() and not current_user.is_authenticated:
+        # A client that sends neither cookie nor bearer token forgot to say who it is.
+        return error_response(NotSignedIn("Sign in to go on."))
+    if not current_user.is_authenticated and request.blueprint != "accounts":
+        # Signed out meanwhile, and the token with it: reloading would not help.
+        return _ask_to_sign_in()
+    if wants_json():
+        # A client that sends the cookie of a browser: it has no page that could be reloaded.
+        error = InvalidInput(
+            "The CSRF token is missing or not valid. Send it in the X-CSRFToken header, or use"
+            " a bearer token instead of the cookie."
+        )
+    else:
+        error = InvalidInput("This page has been open for too long. Reload it and try again.")
+    error.status, error.code = 400, "csrf"
+    return error_response(error)
+
+
+def _service_away(error: Exception) -> ResponseReturnValue:
+    is_slow = isinstance(error, OperationalError) and was_cancelled(error)
+    if is_slow:
+        current_app.logger.error("a statement took too long for %s", request.endpoint)
+    else:
+        current_app.logger.error("a service is away: %s", type(error).__name__)
+    release_session()
+    if "_login_user" not in g:
+        # Looking up whose page this is has just failed; the error's page must not try again.
+        g._login_user = AnonymousUserMixin()
+    if is_slow:
+        return error_response(Unavailable("That took too long. Try again in a moment."))
+    return error_response(
+        Unavailable("Comanda cannot reach its database just now. Try again in a moment.")
+    )
+
+
+def _unreadable(error: DataError) -> ResponseReturnValue:
+    """Something in the request that no database takes, such as a NUL in an address."""
+    current_app.logger.warning("unreadable request for %s", request.endpoint)
+    release_session()
+    return _http_error(BadRequest())
+
+
+def _unexpected(error: Exception) -> ResponseReturnValue:
+    """Anything unforeseen: logged with its trace here, told without internals there."""
+    current_app.logger.error("unhandled error on %s", request.endpoint, exc_info=error)
+    return error_response(ComandaError("Something went wrong. Try again in a moment."))
+
+
+def require_role(*roles: str) -> None:
+    """Refuse whoever does not have one of these roles in the current group.
+
+    Raises:
+        NotSignedIn, Forbidden
+    """
+    if not current_user.is_authenticated:
+        raise NotSignedIn("Sign in to go on.")
+    if roles and current_user.role not in roles:
+        raise Forbidden("Your role in this group does not allow that. Ask a manager.")
+
+
+def _bound_body(_endpoint: str | None, _values: dict[str, Any] | None) -> None:
+    """Take little of a body from whoever is not signed in.
+
+    Before everything else, because looking for a form's token reads the whole of it.
+
+    Raises:
+        NotSignedIn: it is a large one, and the page is for people who are signed in.
+    """
+    if not _has_body() or current_user.is_authenticated:
+        return
+    posted = cast(ComandaRequest, request)
+    posted.max_content_length = LARGEST_SIGNED_OUT
+    # Whoever was signed out meanwhile is sent to sign in, files or none.
+    posted.most_files = MOST_FILES
+    if (request.content_length or 0) > LARGEST_SIGNED_OUT and request.blueprint != "accounts":
+        raise NotSignedIn("Sign in to go on.")
+
+
+def _has_body() -> bool:
+    return request.method not in ("GET", "HEAD", "OPTIONS")
+
+
+def _drain_body(response: Response) -> Response:
+    """Read what is left of a body before it is answered, so that the answer arrives."""
+    posted = cast(ComandaRequest, request)
+    if _has_body() and not posted.is_read:
+        release_session()
+        drain(posted)
+    return response
+
+
+def _favicon() -> ResponseReturnValue:
+    """Browsers ask for it by this name wherever a page has not named another yet."""
+    return redirect(static_url("icons/comanda-180.png"), HTTPStatus.MOVED_PERMANENTLY)
+
+
+def init_web(app: Flask) -> None:
+    """Bind all of the above to `app`."""
+    app.request_class = ComandaRequest
+    app.url_value_preprocessor(_bound_body)
+    app.after_request(secure_headers)
+    app.after_request(_drain_body)
+    app.teardown_appcontext(lambda _error: release_session())
+    app.add_url_rule("/favicon.ico", "favicon", _favicon)
+    app.register_error_handler(ComandaError, error_response)
+    app.register_error_handler(CSRFError, _csrf_error)
+    app.register_error_handler(HTTPException, _http_error)
+    app.register_error_handler(DataError, _unreadable)
+    app.register_error_handler(PoolTimeout, _service_away)
+    app.register_error_handler(OperationalError, _service_away)
+    app.register_error_handler(Exception, _unexpected)
+    app.jinja_env.globals |= {
+        "csp_nonce": csp_nonce,
+        "icon": icon,
+        "icon_sprite": icon_sprite,
+        "static_url": static_url,
+        "kept_cookie": kept_cookie,
+        "languages": LANGUAGES,
+        "get_locale": get_locale,
+        "now": utc_now,
+    }

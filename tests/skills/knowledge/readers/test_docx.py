@@ -1,0 +1,176 @@
+"""Word documents: heading styles in any language, lists, tables, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import docx
+import pytest
+from docx.enum.style import WD_STYLE_TYPE
+from docx.oxml import parse_xml
+from docx.oxml.ns import nsdecls
+
+from tests.skills.knowledge.readers.files import (
+    body,
+    codes,
+    docx_of,
+    fatal,
+    lying_zip,
+    outline,
+    read,
+    repacked,
+    small_docx,
+    zip_of,
+)
+
+
+def handbook() -> Any:
+    document = docx.Document()
+    document.add_heading("House handbook", 0)
+    document.add_paragraph("Read it before your first shift.")
+    document.add_heading("Opening", 1)
+    paragraph = document.add_paragraph("Turn on the ")
+    paragraph.add_run("hoods").bold = True
+    paragraph.add_run(" first, ")
+    paragraph.add_run("always").italic = True
+    paragraph.add_run(" * both.")
+    document.add_heading("Checklist", 3)
+    document.add_paragraph("Lights", style="List Bullet")
+    document.add_paragraph("Dimmed", style="List Bullet 2")
+    document.add_paragraph("Fryer", style="List Bullet")
+    document.add_paragraph("Keys", style="List Number")
+    document.add_paragraph("Alarm", style="List Number")
+    document.add_heading("Closing", 1)
+    table = document.add_table(rows=0, cols=2)
+    for cells in (("Station", "Who"), ("Bar | patio", "Ana")):
+        for cell, text in zip(table.add_row().cells, cells, strict=True):
+            cell.text = text
+    return document
+
+
+def test_heading_styles_become_a_tree() -> None:
+    reading = read(docx_of(handbook()), "handbook.es.docx")
+    assert outline(reading) == [
+        ("House handbook", 0, None),
+        ("Opening", 1, "House handbook"),
+        ("Checklist", 2, "Opening"),
+        ("Closing", 1, "House handbook"),
+    ]
+    assert codes(reading) == []
+    assert reading.documents[0].source == "handbook"
+
+
+def test_emphasis_lists_and_tables_become_markdown() -> None:
+    reading = read(docx_of(handbook()), "handbook.docx")
+    assert body(reading, "House handbook") == "Read it before your first shift."
+    assert body(reading, "Opening") == "Turn on the **hoods** first, *always* \\* both."
+    assert "- Lights\n    - Dimmed\n- Fryer" in body(reading, "Checklist")
+    assert "1. Keys\n2. Alarm" in body(reading, "Checklist")
+    assert body(reading, "Closing") == "| Station | Who |\n| --- | --- |\n| Bar \\| patio | Ana |"
+
+
+@pytest.mark.parametrize("name", ["Título 1", "Titulo 1", "Encabezado 1", "Überschrift 1"])
+def test_heading_styles_may_have_the_names_of_another_language(name: str) -> None:
+    document = docx.Document()
+    document.styles.add_style(name, WD_STYLE_TYPE.PARAGRAPH)
+    document.add_paragraph("Apertura", style=name)
+    document.add_paragraph("Prende las campanas.")
+    assert outline(read(docx_of(document), "a.docx")) == [("Apertura", 0, None)]
+
+
+def test_an_outline_level_and_a_style_based_on_a_heading_are_headings_too() -> None:
+    document = docx.Document()
+    style = document.styles.add_style("House chapter", WD_STYLE_TYPE.PARAGRAPH)
+    style.base_style = document.styles["Heading 1"]
+    document.add_paragraph("Bar", style="House chapter")
+    paragraph = document.add_paragraph("Ice")
+    properties = paragraph._p.get_or_add_pPr()
+    properties.append(parse_xml(f'<w:outlineLvl {nsdecls("w")} w:val="1"/>'))
+    document.add_paragraph("Large cubes.")
+    assert outline(read(docx_of(document), "a.docx")) == [("Bar", 0, None), ("Ice", 1, "Bar")]
+
+
+def test_tracked_additions_are_read_and_deletions_are_not() -> None:
+    document = docx.Document()
+    document.add_heading("Ice", 1)
+    paragraph = document.add_paragraph("Use ")
+    paragraph._p.append(parse_xml(f"<w:ins {nsdecls('w')}><w:r><w:t>large</w:t></w:r></w:ins>"))
+    paragraph._p.append(
+        parse_xml(f"<w:del {nsdecls('w')}><w:r><w:delText>small</w:delText></w:r></w:del>")
+    )
+    paragraph.add_run(" cubes.")
+    assert body(read(docx_of(document), "a.docx"), "Ice") == "Use large cubes."
+
+
+def test_what_stands_in_content_controls_is_read_and_printed_contents_are_not() -> None:
+    document = docx.Document()
+    document.add_heading("Bar", 1)
+    text = "<w:sdtContent><w:p><w:r><w:t>{}</w:t></w:r></w:p></w:sdtContent>"
+    contents = (
+        "<w:sdtPr><w:docPartObj><w:docPartGallery w:val='Table of Contents'/></w:docPartObj>"
+        "</w:sdtPr>"
+    )
+    for inner in (contents + text.format("Bar ... 1"), text.format("Ice at three.")):
+        control = parse_xml(f"<w:sdt {nsdecls('w')}>{inner}</w:sdt>")
+        document.element.body.insert(1, control)
+    assert body(read(docx_of(document), "a.docx"), "Bar") == "Ice at three."
+
+
+def test_a_document_without_headings_is_one_chapter() -> None:
+    document = docx.Document()
+    document.core_properties.title = "Closing duties"
+    document.add_paragraph("Lock the door.")
+    reading = read(docx_of(document), "c.docx")
+    assert outline(reading) == [("Closing duties", 0, None)]
+    assert codes(reading) == ["no_headings"]
+
+
+def test_macros_are_refused_by_what_is_in_the_file_not_by_its_name() -> None:
+    with_macros = repacked(small_docx(), {"word/vbaProject.bin": b"\xd0\xcf"})
+    assert fatal(read(with_macros, "innocent.docx")) == "has_macros"
+    types = (
+        '<Types><Override PartName="/word/document.xml" '
+        'ContentType="application/vnd.ms-word.document.macroEnabled.main+xml"/></Types>'
+    )
+    assert fatal(read(repacked(small_docx(), {"[Content_Types].xml": types}), "a.docx")) == (
+        "has_macros"
+    )
+
+
+def test_corrupt_documents_are_refused() -> None:
+    whole = small_docx()
+    assert fatal(read(whole[: len(whole) // 2], "a.docx")) == "damaged"
+    assert fatal(read(repacked(whole, {"word/document.xml": "<w:document"}), "a.docx")) == "damaged"
+    assert fatal(read(b"PK\x03\x04" + b"\0" * 500, "a.docx")) == "damaged"
+    broken = bytearray(whole)
+    place = whole.index(b"word/document.xml") + 40
+    broken[place : place + 40] = b"\xff" * 40
+    assert fatal(read(bytes(broken), "a.docx")) == "damaged"
+
+
+def test_declared_entities_are_refused() -> None:
+    bomb = '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;">]><x>&b;</x>'
+    assert (
+        fatal(read(repacked(small_docx(), {"word/document.xml": bomb}), "a.docx")) == "unsafe_xml"
+    )
+    wide = bomb.encode("utf-16")
+    assert fatal(read(repacked(small_docx(), {"word/styles.xml": wide}), "a.docx")) == "unsafe_xml"
+
+
+def test_zip_bombs_are_refused_before_anything_is_unpacked() -> None:
+    bomb = repacked(small_docx(), {"word/media/image1.bmp": b"\0" * 60_000_000})
+    assert len(bomb) < 200_000
+    assert fatal(read(bomb, "a.docx")) == "zip_bomb"
+    assert fatal(read(zip_of({f"{n}.html": "x" for n in range(5001)}), "a.zip")) == "zip_bomb"
+
+
+def test_a_zip_file_that_lies_about_a_size_gives_no_more_than_it_said() -> None:
+    lying = lying_zip("a.html", b"<h1>Bar</h1>" + b"<p>ice</p>" * 100_000, says=1000)
+    assert fatal(read(lying, "a.zip")) in ("no_sections", "damaged")
+
+
+def test_old_and_protected_office_files_say_what_to_do() -> None:
+    ole = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600
+    assert fatal(read(ole, "a.doc")) == "old_office"
+    protected = ole + "EncryptedPackage".encode("utf-16-le")
+    assert fatal(read(protected, "a.docx")) == "encrypted"

@@ -1,0 +1,176 @@
+"""PDFs: the tree from the outline or the letters' sizes, the text without its furniture."""
+
+from __future__ import annotations
+
+import io
+import time
+
+import pytest
+from reportlab.lib.utils import ImageReader
+from reportlab.pdfgen.canvas import Canvas
+
+from app.skills.knowledge.readers import read_file
+from tests.skills.knowledge.readers.files import PROSE, Pdf, body, codes, fatal, outline, read
+
+
+def manual(*, with_outline: bool) -> bytes:
+    """Four pages with heads and feet, two chapters and a section that begins on a later page."""
+    pdf = Pdf(title="House manual", head="Casa Lucero – internal")
+    levels = (0, 1) if with_outline else (None, None)
+    pdf.heading("1 Opening", 22, level=levels[0])
+    pdf.prose()
+    pdf.heading("1.1 The hoods", 15, level=levels[1])
+    pdf.prose()
+    pdf.page()
+    pdf.prose(("because the fans need a min-", "ute before the burners are lit."))
+    pdf.page()
+    pdf.heading("2 Closing", 22, level=levels[0])
+    pdf.line("• Lock the walk-in")
+    pdf.line("• Count the drawer twice and write the number")
+    pdf.line("on the sheet", left=84)
+    pdf.gap()
+    pdf.line("1. Lights")
+    pdf.line("2. Alarm")
+    pdf.gap()
+    pdf.line("code = 4711", font="Courier")
+    pdf.line("  wait 30", font="Courier", left=84)
+    pdf.page()
+    pdf.prose()
+    return pdf.bytes()
+
+
+@pytest.mark.parametrize("with_outline", [True, False], ids=["outline", "sizes"])
+def test_the_tree_comes_from_the_outline_or_from_the_letters(with_outline: bool) -> None:
+    reading = read(manual(with_outline=with_outline), "manual.en.pdf")
+    assert outline(reading) == [
+        ("House manual", 0, None),
+        ("1 Opening", 1, "House manual"),
+        ("1.1 The hoods", 2, "1 Opening"),
+        ("2 Closing", 1, "House manual"),
+    ]
+    assert codes(reading) == []
+    assert reading.facts["pages"] == 4
+    assert reading.documents[0].source == "manual"
+
+
+def test_paragraphs_are_put_together_again() -> None:
+    reading = read(manual(with_outline=True), "m.pdf")
+    assert body(reading, "1 Opening") == " ".join(PROSE)
+    hoods = body(reading, "1.1 The hoods")
+    assert hoods.endswith("because the fans need a minute before the burners are lit.")
+
+
+def test_lists_and_code_keep_their_lines() -> None:
+    text = body(read(manual(with_outline=True), "m.pdf"), "2 Closing")
+    assert "- Lock the walk-in\n- Count the drawer twice and write the number" in text
+    assert "on the sheet" in text.split("- Count")[1].split("1.")[0]
+    assert "1. Lights\n2. Alarm" in text
+    assert "```\ncode = 4711\n" in text
+
+
+def test_running_heads_feet_and_page_numbers_are_dropped() -> None:
+    reading = read(manual(with_outline=True), "m.pdf")
+    everything = " ".join(section.body for section in reading.documents[0].sections)
+    assert "internal" not in everything
+    assert "of 300" not in everything
+
+
+def test_large_numbered_lines_at_the_head_of_pages_are_headings() -> None:
+    pdf = Pdf()
+    for number in range(1, 5):
+        pdf._y = 745
+        pdf.heading(f"Station {number}", 20)
+        pdf.prose()
+        pdf.page()
+    titles = [title for title, *_ in outline(read(pdf.bytes(), "stations.pdf"))]
+    assert titles == ["Stations", "Station 1", "Station 2", "Station 3", "Station 4"]
+
+
+def test_a_pdf_without_headings_is_one_chapter() -> None:
+    pdf = Pdf()
+    pdf.prose()
+    reading = read(pdf.bytes(), "07_bar-setup.pdf")
+    assert outline(reading) == [("Bar setup", 0, None)]
+    assert codes(reading) == ["no_headings"]
+
+
+def test_a_number_above_a_title_is_part_of_it_and_labels_are_no_headings() -> None:
+    pdf = Pdf()
+    for number, title in enumerate(("Opening", "Closing"), start=1):
+        pdf.heading(f"Chapter {number}", 16)
+        pdf.heading(title, 22)
+        for _ in range(3):
+            pdf.prose()
+            pdf.gap()
+            pdf.line("Note", font="Helvetica-Bold")
+            pdf.prose()
+        pdf.gap()
+        pdf.line("The hoods", font="Helvetica-Bold")
+        pdf.prose()
+        pdf.page()
+    assert outline(read(pdf.bytes(), "m.pdf")) == [
+        ("M", 0, None),
+        ("Chapter 1 Opening", 1, "M"),
+        ("The hoods", 2, "Chapter 1 Opening"),
+        ("Chapter 2 Closing", 1, "M"),
+        ("The hoods", 2, "Chapter 2 Closing"),
+    ]
+
+
+def test_pictures_of_pages_are_refused_and_one_among_others_is_named() -> None:
+    assert fatal(read(scanned(pages=2, with_text=False), "scan.pdf")) == "no_text"
+    reading = read(scanned(pages=1, with_text=True), "scan.pdf")
+    assert [(each.code, each.place) for each in reading.problems if each.place] == [
+        ("page_without_text", "page 1")
+    ]
+
+
+def scanned(*, pages: int, with_text: bool) -> bytes:
+    from PIL import Image
+
+    content = io.BytesIO()
+    canvas = Canvas(content)
+    picture = ImageReader(Image.new("RGB", (60, 80), "gray"))
+    for _ in range(pages):
+        canvas.drawImage(picture, 0, 0, 600, 800)
+        canvas.showPage()
+    if with_text:
+        canvas.drawString(72, 700, "Turn on the hoods.")
+    canvas.save()
+    return content.getvalue()
+
+
+def test_a_protected_pdf_is_refused() -> None:
+    pdf = Pdf(password="sesame")
+    pdf.prose()
+    assert fatal(read(pdf.bytes(), "m.pdf")) == "encrypted"
+
+
+@pytest.mark.parametrize("part", [0.05, 0.3, 0.6, 0.9, 0.99])
+def test_a_truncated_pdf_is_refused(part: float) -> None:
+    whole = manual(with_outline=True)
+    assert fatal(read(whole[: int(len(whole) * part)], "m.pdf")) == "damaged"
+
+
+def test_a_pdf_that_is_none_inside_is_refused() -> None:
+    assert fatal(read(b"%PDF-1.7\n%%EOF", "m.pdf")) == "damaged"
+    assert fatal(read(b"%PDF-1.7\n" + b"\x00\xff" * 5000 + b"%%EOF", "m.pdf")) == "damaged"
+
+
+def test_three_hundred_pages_take_seconds_and_tell_how_far_they_are() -> None:
+    pdf = Pdf(head="Casa Lucero")
+    for number in range(1, 301):
+        if number % 10 == 1:
+            pdf.heading(f"Chapter {number // 10 + 1}", 20, level=0)
+        for _ in range(9):
+            pdf.prose()
+        pdf.page()
+    content = pdf.bytes()
+    steps: list[tuple[str, int, int]] = []
+    started = time.monotonic()
+    reading = read_file(content, "m.pdf", "sop", "en", lambda *step: steps.append(step))
+    assert time.monotonic() - started < 30
+    assert len(reading.documents[0].sections) == 31
+    assert ("reading", 150, 301) in steps
+    assert steps[0][0] == "opening"
+    assert steps[-1][0] == "sorting"

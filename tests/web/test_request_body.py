@@ -1,0 +1,78 @@
+"""Bodies of requests: what is typed is read as browsers mean it, and soon, whatever it is."""
+
+from __future__ import annotations
+
+import time
+from io import BytesIO
+from urllib.parse import parse_qsl
+
+import pytest
+from flask import Flask
+from hypothesis import given
+from hypothesis import strategies as st
+from werkzeug.exceptions import RequestEntityTooLarge
+
+from app.db import Database
+from app.files.spool import PIECE_BYTES
+from app.web.request_body import LARGEST_BODY, FormParser
+from tests.factories import Member, api_token
+
+# Seconds of CPU; one string for each escape took 0.9.
+SOON = 0.5
+FORM = "application/x-www-form-urlencoded"
+
+
+def read(body: bytes, most: int | None = None) -> list[tuple[str, str]]:
+    parser = FormParser(max_form_parts=most)
+    _, form, _ = parser.parse(BytesIO(body), FORM, len(body))
+    return list(form.items(multi=True))
+
+
+@given(st.text("a%=&+;ñ2cC3 ", max_size=60))
+def test_a_form_is_read_as_the_standard_library_reads_it(typed: str) -> None:
+    expected = parse_qsl(typed, keep_blank_values=True, errors="replace")
+    assert sorted(read(typed.encode())) == sorted(expected)
+
+
+@pytest.mark.parametrize("filler", range(4))
+@pytest.mark.parametrize("escaped", ["%C3%B1", "%e2%82%ac", "%", "%2", "%zz"])
+def test_no_escape_is_cut_in_two(filler: int, escaped: str) -> None:
+    body = ("a=" + "x" * (PIECE_BYTES - filler) + escaped * (PIECE_BYTES // 3)).encode()
+    assert read(body) == parse_qsl(body.decode(), errors="replace")
+
+
+@pytest.mark.fault(53)
+@pytest.mark.parametrize("repeated", ["%", "%c3", "a%c3", "%2", "+", "%&", "%c3=", "=", "é"])
+def test_a_form_of_nothing_but_escapes_is_read_soon(repeated: str) -> None:
+    body = (repeated * LARGEST_BODY).encode()[:LARGEST_BODY]
+    began = time.process_time()
+    try:
+        read(body, 11_000)
+    except RequestEntityTooLarge:
+        assert "&" in repeated
+    assert time.process_time() - began < SOON
+
+
+@pytest.mark.fault(53)
+def test_json_of_more_values_than_anybody_sends_is_refused_soon(
+    app: Flask, owner: Database, member: Member
+) -> None:
+    headers = {"Authorization": f"Bearer {api_token(owner, member)}"}
+    many = "{" + ",".join(f'"k{n}":0' for n in range(150_000)) + "}"
+    began = time.process_time()
+    answer = app.test_client(use_cookies=False).post(
+        "/api/ask", data=many, content_type="application/json", headers=headers
+    )
+    assert answer.status_code == 422
+    assert time.process_time() - began < SOON
+
+
+def test_a_part_without_a_name_is_a_bad_request(app: Flask) -> None:
+    part = "--x\r\nContent-Disposition: form-data{}\r\n\r\nhello\r\n--x--\r\n"
+    for named in ("", '; filename="a.txt"'):
+        answer = app.test_client().post(
+            "/sign-in",
+            data=part.format(named).encode(),
+            content_type="multipart/form-data; boundary=x",
+        )
+        assert answer.status_code == 400
