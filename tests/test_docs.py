@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 # Files of the project that a page names by the end of their path.
-_FILE = re.compile(r"`((?:[\w.-]+/)*[\w-]+\.(?:py|yaml|html|js|css))`")
+_FILE = re.compile(r"`((?:[\w.-]+/)*[a-z0-9_-]+\.(?:py|yaml|html|js|css))`")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
