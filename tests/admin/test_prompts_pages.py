@@ -13,10 +13,10 @@ from sqlalchemy import select
 
 from app.accounts.models import AuditEntry
 from app.assistant.models import Prompt, PromptRevision
+from app.assistant.prompts import editor as prompt_editing
+from app.assistant.prompts import history as prompt_history
 from app.assistant.prompts.editor import Clash, Texts
 from app.assistant.prompts.system_prompt import assemble, load_prompts, seed_prompts
-from app.assistant.prompts.system_prompt import editor as prompt_editing
-from app.assistant.prompts.system_prompt import history as prompt_history
 from app.assistant.tools.registry import Registry, Skill
 from app.db import Database, new_id
 from tests.assistant.scripted import ScriptedProvider, say

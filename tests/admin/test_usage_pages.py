@@ -15,7 +15,7 @@ from app.admin import figures
 from app.admin.usage import NOTHING, Sums, cost, percentile, read_usage
 from app.config import Settings
 from app.db import Database, utc_now
-from app.web.pages import charts
+from app.web import charts
 from tests.factories import Member, make_turn_facts, make_user, sign_in
 
 UTC_ZONE = ZoneInfo("UTC")

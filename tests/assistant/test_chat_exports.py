@@ -14,6 +14,7 @@ from flask import Flask
 from sqlalchemy import select, text, update
 
 from app.assistant.models import ChatExport
+from app.assistant.threads import export_jobs as chat_exports
 from app.assistant.threads.export_jobs import (
     FEW_CHATS,
     KEPT,
@@ -21,7 +22,6 @@ from app.assistant.threads.export_jobs import (
     export_chats,
     forget_chat_export,
 )
-from app.assistant.threads.threads import export_jobs as chat_exports
 from app.db import Database, utc_now
 from app.files.storage import Storage
 from app.notifications.services import list_notifications
