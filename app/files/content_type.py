@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from app.files.documents import check_office, check_pdf, check_text, is_archive
-from app.files.images import is_image, refresh_part
+from app.files.images import is_image, redraw
 from app.files.kinds import Unfit
 from app.files.result import Examined
 
@@ -35,7 +35,7 @@ def examine_content(content: bytes) -> Examined:
         raise Unfit("empty")
     if is_image(content):
         _refuse_passengers(content, content)
-        return refresh_part(content)
+        return redraw(content)
     if content.startswith(_PDF):
         _refuse_passengers(content, content[:_HEAD_BYTES])
         check_pdf(content)

@@ -50,7 +50,7 @@ def is_image(content: bytes) -> bool:
     return is_webp or content.startswith(_BEGINNINGS)
 
 
-def refresh_part(content: bytes) -> Examined:
+def redraw(content: bytes) -> Examined:
     """The picture as it is kept, and a small one of it.
 
     Raises:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.files.images import refresh_part
+from app.files.images import redraw
 from app.files.jpeg_scans import MOST_SCANS, count_scans
 from app.files.kinds import Unfit
 from tests.files import samples
@@ -21,7 +21,7 @@ def test_pictures_as_cameras_and_editors_make_them_have_few() -> None:
     assert count_scans(samples.photo_with_place()) == 1
     assert 5 < count_scans(PROGRESSIVE) < 15
     for content in (PLAIN, PROGRESSIVE, samples.picture("JPEG", (64, 64), "CMYK")):
-        assert refresh_part(content).kind == "image"
+        assert redraw(content).kind == "image"
 
 
 @pytest.mark.parametrize(
@@ -58,9 +58,9 @@ def test_scans_are_found_behind_what_a_decoder_skips(between: bytes) -> None:
 
 
 def test_more_scans_are_taken_of_a_small_picture_than_of_a_large_one() -> None:
-    assert refresh_part(samples.jpeg_of_scans(60, (640, 480))).kind == "image"
+    assert redraw(samples.jpeg_of_scans(60, (640, 480))).kind == "image"
     with pytest.raises(Unfit) as refused:
-        refresh_part(samples.jpeg_of_scans(60, (4_000, 4_000)))
+        redraw(samples.jpeg_of_scans(60, (4_000, 4_000)))
     assert refused.value.code == "too_much"
 
 

@@ -142,7 +142,7 @@ def request_page(session: ScopedSession, seen: Seen, error: ComandaError | None 
         events=draw_events(found, list_updates(session, seen)),
         assignee=assignee_name(found, names),
         has_left=found.assignee_id is not None and found.assignee_id not in names,
-        prompt_state=stand,
+        standing=stand,
         due=standing_in_words(stand),
         acts=_acts(seen),
         agents=list_agents(session, found.team_id) if seen.is_agent else [],
