@@ -17,7 +17,7 @@ from sqlalchemy import select, update
 from werkzeug.test import TestResponse
 
 from app import create_app
-from app.cli import doctor
+from app.cli.doctor import examine
 from app.config import Settings
 from app.db import Database, utc_now
 from app.files.clean_up import ORPHAN_DAYS, TEMPORARY_HOURS, clean_up_files
@@ -219,7 +219,7 @@ def test_slow_uploads_and_downloads_hold_no_connection_of_the_database(
 
 def look(settings: Settings) -> Finding:
     services = create_app(settings).extensions["comanda"]
-    [found] = [each for each in doctor.examine(services) if each.name == "files"]
+    [found] = [each for each in examine(services) if each.name == "files"]
     return found
 
 
