@@ -11,7 +11,7 @@ from app.assistant.cli import ask
 from app.assistant.prompts.system_prompt import refresh_prompts
 from app.assistant.turns.evaluation import eval_understanding
 from app.backup.cli import backup, restore
-from app.cli.doctor import doctor
+from app.cli.doctor import run_doctor
 from app.cli.users import users
 from app.db import owner_database
 from app.demo import DemoFound, find_demo, load_demo, remove_demo
@@ -95,5 +95,5 @@ def init_cli(app: Flask) -> None:
     importing.add_command(import_manual, "manual")
     importing.add_command(import_menu, "menu")
     groups = (users, database, embeddings, evaluation, importing)
-    for command in (ask, seed, doctor, backup, restore, *groups):
+    for command in (ask, seed, run_doctor, backup, restore, *groups):
         app.cli.add_command(command)

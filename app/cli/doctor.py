@@ -34,7 +34,7 @@ SMTP_SECONDS = 5
 
 @click.command("doctor")
 @with_appcontext
-def doctor() -> None:
+def run_doctor() -> None:
     """Look at every setting and service; ends with 1 when something needs a hand."""
     findings = examine(services())
     width = max(len(finding.name) for finding in findings)
