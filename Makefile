@@ -63,6 +63,12 @@ bench: setup-browser
 soak: setup-browser
 	$(BIN)/python -m pytest -m soak --timeout=1800 $(ARGS)
 
+## Bring the catalogs in step with the texts of the code and the templates
+.PHONY: texts
+texts: setup-tests
+	$(BIN)/python .ci/catalog.py --write
+	@$(MAKE) --no-print-directory catalogs
+
 ## Learn from the sentences what messages are for, and measure it
 nlu: setup-tests
 	$(BIN)/python -m app.nlu.trainer

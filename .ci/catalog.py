@@ -1,7 +1,9 @@
 """Checks the catalogs: every text of the code and the templates stands in every language.
 
 Prints what is missing, untranslated, doubtful or has other placeholders than its source,
-and ends with 1 when there is any.
+and ends with 1 when there is any. With `--write` (`make texts`) it first brings the catalogs in
+step with the sources: new texts are added without a translation, what nobody says any more goes,
+and all stand in one order, so that writing twice changes nothing.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from pathlib import Path
 
 from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract_from_dir
-from babel.messages.pofile import read_po
+from babel.messages.pofile import read_po, write_po
 
 ROOT = Path(__file__).resolve().parent.parent
 TRANSLATIONS = ROOT / "app" / "translations"
@@ -42,6 +44,8 @@ KEYWORDS: dict[str, tuple[int | tuple[int, str], ...] | None] = {
         )
     ),
 }
+# Of a line in a catalog.
+WIDTH = 100
 PLACEHOLDER = re.compile(r"%\((\w+)\)[sd]")
 
 MessageId = str | tuple[str, ...]
@@ -85,18 +89,42 @@ def problem_of(message: Message | None) -> str | None:
     return None
 
 
-def main() -> int:
+def bring_in_step(catalog: Catalog, sources: dict[Source, str]) -> None:
+    """Add what is new, and take out what is said nowhere any more."""
+    for message in list(catalog):
+        first = message.id if isinstance(message.id, str) else tuple(message.id)
+        if first and (first, message.context) not in sources:
+            catalog.delete(message.id, message.context)
+    for message_id, context in sources:
+        first = message_id if isinstance(message_id, str) else message_id[0]
+        if first and catalog.get(first, context) is None:
+            catalog.add(message_id, context=context)
+
+
+def write(file: Path, catalog: Catalog) -> None:
+    with file.open("wb") as stream:
+        write_po(
+            stream, catalog, width=WIDTH, sort_output=True, no_location=True, ignore_obsolete=True
+        )
+
+
+def main(options: list[str]) -> int:
     sources = source_messages()
-    files = sorted(TRANSLATIONS.glob("*/LC_MESSAGES/*.po"))
-    problems = [] if files else [f"{TRANSLATIONS}: there is no catalog"]
+    is_written, folders = "--write" in options, [each for each in options if each != "--write"]
+    translations = Path(folders[0]) if folders else TRANSLATIONS
+    files = sorted(translations.glob("*/LC_MESSAGES/*.po"))
+    problems = [] if files else [f"{translations}: there is no catalog"]
     for file in files:
         language = file.parent.parent.name
         with file.open("rb") as stream:
             catalog = read_po(stream, locale=language)
+        if is_written:
+            bring_in_step(catalog, sources)
+            write(file, catalog)
         problems += [f"{language}: {problem}" for problem in problems_of(catalog, sources)]
     print("\n".join(problems) or f"{len(sources)} texts, all translated")
     return int(bool(problems))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

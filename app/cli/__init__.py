@@ -12,6 +12,7 @@ from app.assistant.prompts.system_prompt import refresh_prompts
 from app.assistant.turns.evaluation import eval_understanding
 from app.backup.cli import backup, restore
 from app.cli.doctor import run_doctor
+from app.cli.migrations import make_revision
 from app.cli.users import users
 from app.db import owner_database
 from app.demo import DemoFound, find_demo, load_demo, remove_demo
@@ -92,6 +93,7 @@ def init_cli(app: Flask) -> None:
     embeddings.add_command(embeddings_backfill, "backfill")
     evaluation.add_command(eval_retrieval, "retrieval")
     evaluation.add_command(eval_understanding, "understanding")
+    database.add_command(make_revision, "revision")
     importing.add_command(import_manual, "manual")
     importing.add_command(import_menu, "menu")
     groups = (users, database, embeddings, evaluation, importing)

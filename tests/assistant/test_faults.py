@@ -120,7 +120,8 @@ def test_script_payloads_from_a_model_arrive_as_harmless_html(
     with listening(person, thread_id, "attack me") as reader:
         reader.wait_for("done")
         blocks = reader.of("block")
-        assert len(blocks) > 20
+        # Small ones that are finished together come together.
+        assert "".join(block.payload["html"] for block in blocks).count("<p>") > 20
         for block in blocks:
             check_model_html(block.payload["html"])
     reply = finished_reply(owner, thread_id)
