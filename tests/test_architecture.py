@@ -42,6 +42,7 @@ COMPOSITION = (
     "app.cli",
     "app.cli.doctor",
     "app.jobs.tasks",
+    "app.jobs.__main__",
     "app.demo",
     "app.embedded.prepare",
 )

@@ -58,7 +58,7 @@ PROGRAMS = (
         stop_order=1,
         grace_seconds=10.5,
     ),
-    Program("jobs", python_module("app.jobs.tasks"), stop_order=1),
+    Program("jobs", python_module("app.jobs"), stop_order=1),
 )
 
 

@@ -3,13 +3,12 @@
 They are asked for with `app.jobs.queue.defer`. The worker is an asyncio process of its own; its
 tasks push blocking work into threads. Those of the skills stand in their declarations.
 
-Start it with `python -m app.jobs.tasks`.
+Start it with `python -m app.jobs`.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable
 from functools import cache
 from typing import Any
@@ -46,10 +45,6 @@ MAX_RETRIES = 5
 RETRY = RetryStrategy(max_attempts=MAX_RETRIES, exponential_wait=2)
 
 log = structlog.get_logger()
-if __name__ == "__main__":
-    # It warns of tasks made in the main module, because other processes would know them by
-    # another module's name. Ours are deferred by the names given here, whoever imports them.
-    logging.getLogger("procrastinate.blueprints").setLevel(logging.ERROR)
 tasks = procrastinate.Blueprint()
 
 
@@ -200,7 +195,3 @@ async def work(settings: Settings) -> None:
 def main() -> None:
     init_logs(_settings())
     asyncio.run(work(_settings()))
-
-
-if __name__ == "__main__":
-    main()

@@ -127,9 +127,7 @@ def check_jobs(on: Services) -> Finding:
     """Whether anybody sends mail and gives documents their vectors."""
     alive = living_job_workers(on)
     detail = f"{alive} alive" if alive else "no worker is alive"
-    return Finding(
-        "jobs", bool(alive), detail, "Start one: python -m app.jobs.tasks", is_vital=False
-    )
+    return Finding("jobs", bool(alive), detail, "Start one: python -m app.jobs", is_vital=False)
 
 
 def living_job_workers(on: Services) -> int:

@@ -131,7 +131,7 @@ def house(
 ) -> Iterator[House]:
     processes = Processes(own_settings, tmp_path_factory.mktemp("processes"), "")
     environment = processes.environment(AI_PROVIDER="builtin", OPENAI_API_KEY="")
-    jobs = processes.start("jobs", environment, "-m", "app.jobs.tasks")
+    jobs = processes.start("jobs", environment, "-m", "app.jobs")
     _web, port = processes.start_web(1, AI_PROVIDER="builtin", OPENAI_API_KEY="")
     jobs.wait_for(lambda: "jobs ready" in jobs.output)
     app, owner = build_app(own_settings), owner_database(own_settings)

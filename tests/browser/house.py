@@ -31,7 +31,7 @@ PATIENCE = {
 }
 # This house keeps a fridge log besides all that the real one does: a skill that writes.
 RUNNER = ("-m", "gevent.monkey", "--module", "tests.fridge_log.runner")
-JOBS = ("-m", "app.jobs.tasks")
+JOBS = ("-m", "app.jobs")
 WEB = ("-m", "gunicorn", "-c", "gunicorn.conf.py", "tests.fridge_log.wsgi:app")
 
 

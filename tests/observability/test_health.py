@@ -170,4 +170,4 @@ def test_the_doctor_says_what_the_probe_finds(app: Flask) -> None:
     result = app.test_cli_runner().invoke(args=["doctor"])
     assert "no runner is alive; 0 waiting" in result.output
     assert "no worker is alive" in result.output
-    assert "python -m app.jobs.tasks" in result.output
+    assert "python -m app.jobs" in result.output

@@ -75,7 +75,7 @@ def test_the_jobs_start_without_a_warning_about_where_they_are_made(
     }
     log = tmp_path / "jobs.log"
     with log.open("wb") as output:
-        command = [sys.executable, "-m", "app.jobs.tasks"]
+        command = [sys.executable, "-m", "app.jobs"]
         jobs = subprocess.Popen(command, env={**environment, **given}, stderr=output)
     try:
         deadline = time.monotonic() + 60
