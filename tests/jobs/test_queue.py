@@ -16,7 +16,7 @@ from sqlalchemy import text
 
 from app.db import Database, utc_now
 from app.jobs.queue import defer
-from app.jobs.tasks import tasks as jobs
+from app.jobs import tasks as jobs
 
 
 @pytest.fixture
