@@ -16,7 +16,7 @@ from markupsafe import Markup
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from app import redis_client as broker
+from app import redis_client
 from app.accounts import init_accounts
 from app.admin import init_admin
 from app.assistant import init_assistant
@@ -62,7 +62,7 @@ def build_app(settings: Settings | None = None, skills: tuple[Skill, ...] = SKIL
     init_logs(settings)
     init_request_log(app)
     init_hosts(app)
-    connection = broker.connect(settings.redis_url or "")
+    connection = redis_client.connect(settings.redis_url or "")
     app.extensions["comanda"] = Services(
         settings=settings,
         database=app_database(settings, statement_seconds=settings.statement_timeout_seconds),

@@ -10,7 +10,7 @@ from uuid import UUID
 from sqlalchemy import delete, select, text
 from sqlalchemy.dialects.postgresql import insert
 
-from app.accounts import emails as letters
+from app.accounts import emails
 from app.accounts.audit import record
 from app.accounts.choices import ROLES
 from app.accounts.models import Group, Invitation, Membership, User
@@ -99,7 +99,7 @@ def invite(
         .on_conflict_do_update(index_elements=["group_id", "email"], set_=facts)
     )
     group = session.get_one(Group, session.scope.group_id)
-    letter = letters.invitation(group.language, group.name, inviter, link(token), INVITATION_DAYS)
+    letter = emails.invitation(group.language, group.name, inviter, link(token), INVITATION_DAYS)
     queue_mail(session, address, letter.subject, letter.body)
     record(session, "invited", f"{address} as {role}")
     session.commit()

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from app.accounts import emails as letters
+from app.accounts import emails
 from app.accounts.audit import record
 from app.accounts.models import User
 from app.accounts.passwords import check_password, hash_password
@@ -40,7 +40,7 @@ def request_password_reset(
             "expires": utc_now() + timedelta(minutes=RESET_MINUTES),
         },
     ).one_or_none()
-    letter = letters.password_reset(
+    letter = emails.password_reset(
         person.language if person else language,
         person.name if person else "",
         link(token),

@@ -15,7 +15,7 @@ from uuid import UUID
 import structlog
 from sqlalchemy import Row, delete, func, select, text, update
 
-from app.accounts import emails as letters
+from app.accounts import emails
 from app.accounts.audit import record
 from app.accounts.choices import ROLES
 from app.accounts.models import Credential, Group, Membership, SignIn, User, UserProfile
@@ -251,7 +251,7 @@ def set_password(session: ScopedSession, user_id: UUID, password: str) -> None:
 
 def tell_password_changed(session: ScopedSession, user: User) -> None:
     """Let somebody know, wherever they are, that their password is another one now."""
-    letter = letters.password_changed(load_profile(session).language, user.name)
+    letter = emails.password_changed(load_profile(session).language, user.name)
     queue_mail(session, user.email, letter.subject, letter.body)
 
 

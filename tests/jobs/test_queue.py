@@ -15,8 +15,8 @@ from procrastinate import JobContext
 from sqlalchemy import text
 
 from app.db import Database, utc_now
-from app.jobs.queue import defer
 from app.jobs import tasks as jobs
+from app.jobs.queue import defer
 
 
 @pytest.fixture

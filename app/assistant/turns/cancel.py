@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, func, text, update
 
 from app.assistant.models import Message, Turn, own
-from app.assistant.turns import outcome as facts
+from app.assistant.turns import outcome
 from app.db import ScopedSession
 
 # Runners listen here for what they should do.
@@ -56,4 +56,4 @@ def _end_unclaimed(session: ScopedSession, turn: Turn) -> None:
         .values(status="stopped")
         .returning(Message.language)
     )
-    facts.record(session, turn, "stopped", language or "")
+    outcome.record(session, turn, "stopped", language or "")

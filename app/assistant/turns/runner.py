@@ -32,7 +32,7 @@ from sqlalchemy import func, select
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
-from app import redis_client as broker
+from app import redis_client
 from app.assistant.providers.breaker import Breaker
 from app.assistant.providers.choice import make_provider, make_standby
 from app.assistant.turns.cancel import NOTIFY_CHANNEL
@@ -62,7 +62,7 @@ class Runner:
         # Turns wait for a connection rather than fail: there are more of them than connections.
         shared: Services = app.extensions["comanda"]
         patient = app_database(shared.settings, pool_timeout=POOL_SECONDS)
-        log_of_events = broker.connect_patiently(shared.settings.redis_url or "")
+        log_of_events = redis_client.connect_patiently(shared.settings.redis_url or "")
         self.services = replace(shared, database=patient, redis=log_of_events)
         self.leases = app_database(shared.settings, pool_size=1)
         self.breaker = Breaker()

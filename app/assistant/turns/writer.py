@@ -28,7 +28,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.assistant.models import Message, Turn, own
 from app.assistant.tools.tool import CitationLedger
-from app.assistant.turns import outcome as facts
+from app.assistant.turns import outcome as turn_outcome
 from app.assistant.turns.events import RESET, EventLog
 from app.assistant.web.presenters import cite_html
 from app.db import ScopedSession
@@ -113,7 +113,7 @@ class ReplyWriter:
     clock: Callable[[], float] = time.monotonic
     parts: list[dict[str, Any]] = field(default_factory=list)
     trace: list[dict[str, Any]] = field(default_factory=list)
-    # The same tools without what was asked of them, and when each began (facts.tool_step).
+    # The same tools without what was asked of them, and when each began (turn_outcome.tool_step).
     steps: list[dict[str, Any]] = field(default_factory=list)
     began: float = field(default_factory=time.monotonic)
     first_token_at: float | None = None
@@ -329,6 +329,6 @@ class ReplyWriter:
                 .returning(Turn)
             ).one()
             told = {**final, "model_calls": model_calls, "explanation": explanation}
-            facts.record(session, turn, status, language, told, self.steps)
+            turn_outcome.record(session, turn, status, language, told, self.steps)
         type_ = "error" if outcome == "failed" else "done"
         self.publish(type_, {"status": status, "code": error_code})

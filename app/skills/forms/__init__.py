@@ -5,31 +5,29 @@ from __future__ import annotations
 from pathlib import Path
 
 from app.assistant.tools.registry import Conversation, Skill
-from app.skills.forms.builder.views import blueprint as builder
-from app.skills.forms.nlu import find_wish, offer_form
+from app.skills.forms.builder.views import blueprint as builder_pages
+from app.skills.forms.nlu import find_hints, offer_form
 from app.skills.forms.parts import FormCardPart, FormUpdatesPart
 from app.skills.forms.tools.fill_tool import UpdateForm
 from app.skills.forms.tools.search_tools import SearchForms, read_navigation
-from app.skills.forms.web import assistant_views, submission_views
-from app.skills.forms.web import fill_views as filling_views
-from app.skills.forms.web import list_views as views
+from app.skills.forms.web import assistant_views, fill_views, list_views, submission_views
 from app.skills.forms.web.blueprint import blueprint
 from app.skills.forms.web.contact_views import blueprint as contacts
 from app.skills.forms.web.handover_views import blueprint as handovers
 from app.skills.forms.workflow.conversation import KIND, open_conversation, page_of_conversation
 
 # Importing them hangs their pages on the blueprint.
-__all__ = ["SKILL", "assistant_views", "filling_views", "submission_views", "views"]
+__all__ = ["SKILL", "assistant_views", "fill_views", "list_views", "submission_views"]
 
 SKILL = Skill(
     name="forms",
     tools=(SearchForms(), UpdateForm()),
     parts=(FormCardPart, FormUpdatesPart),
-    blueprints=(blueprint, handovers, builder, contacts),
+    blueprints=(blueprint, handovers, builder_pages, contacts),
     prompts=Path(__file__).with_name("prompts.yaml"),
-    context={"forms": find_wish},
+    context={"forms": find_hints},
     suggestions={"search_forms": offer_form},
     blocks={"form_navigation": read_navigation},
-    unfinished_work={"forms": views.unfinished_work},
+    unfinished_work={"forms": list_views.unfinished_work},
     conversations={KIND: Conversation("forms", open_conversation, page_of_conversation)},
 )

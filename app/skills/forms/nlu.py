@@ -45,7 +45,7 @@ ASKED = 0.5
 BEFORE_REPEATED = "”: "
 
 
-def find_wish(
+def find_hints(
     session: ScopedSession, message: str, language: str
 ) -> tuple[Mapping[str, Any], list[str]]:
     """The hints `wanted` and `odds`: what to search for, and how much the forms have of it."""

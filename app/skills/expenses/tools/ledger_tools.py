@@ -25,7 +25,7 @@ from app.assistant.tools.tool import (
 from app.db import ScopedSession
 from app.errors import InvalidInput
 from app.extensions import services
-from app.skills.expenses import texts as wording
+from app.skills.expenses import texts
 from app.skills.expenses.models import Expense
 from app.skills.expenses.nlu import guess_category, read_wish
 from app.skills.expenses.nlu.lexicon import compiled
@@ -131,8 +131,8 @@ class AddExpense(WriteTool):
         ids = [str(expense.id) for expense in added]
         return Receipt(
             ids[0],
-            wording.added(rows, ledger.today),
-            wording.details_of(rows, ledger),
+            texts.added(rows, ledger.today),
+            texts.details_of(rows, ledger),
             url_for("expenses.index"),
             {"ids": ids},
         )
@@ -168,7 +168,7 @@ class UpdateExpense(WriteTool):
                     "That is what it says already; ask what should be different.",
                     say=_(
                         "%(what)s is what it says already. What should be different?",
-                        what=wording.called(expense, context.language),
+                        what=texts.called(expense, context.language),
                     ),
                     code="clarify",
                 )
@@ -177,11 +177,11 @@ class UpdateExpense(WriteTool):
             said = {"id": expense.id, "version": expense.version, **kept}
             return Draft(
                 UpdateArguments.model_validate(said),
-                wording.to_change(expense, kept, ledger),
-                wording.details_of(
+                texts.to_change(expense, kept, ledger),
+                texts.details_of(
                     [Row(**{**values_of(expense), **kept})], ledger, name_of(session, expense)
                 ),
-                wording.ask_to_change(expense, kept, ledger),
+                texts.ask_to_change(expense, kept, ledger),
             )
 
     def execute(self, session: ScopedSession, arguments: Any) -> Receipt:
@@ -191,8 +191,8 @@ class UpdateExpense(WriteTool):
         kept = {name: _storable(value) for name, value in before.items()}
         return Receipt(
             str(expense.id),
-            wording.changed(expense, changes, ledger),
-            wording.details_of([Row(**values_of(expense))], ledger, name_of(session, expense)),
+            texts.changed(expense, changes, ledger),
+            texts.details_of([Row(**values_of(expense))], ledger, name_of(session, expense)),
             url_for("expenses.index"),
             {"before": kept, "version": expense.version},
         )
@@ -226,14 +226,14 @@ class DeleteExpense(WriteTool):
             expense = _meant(session, arguments, context, ledger)
             return Draft(
                 DeleteArguments(id=expense.id, version=expense.version),
-                wording.to_delete(expense),
-                wording.details_of([Row(**values_of(expense))], ledger, name_of(session, expense)),
-                wording.ask_to_delete(expense),
+                texts.to_delete(expense),
+                texts.details_of([Row(**values_of(expense))], ledger, name_of(session, expense)),
+                texts.ask_to_delete(expense),
             )
 
     def execute(self, session: ScopedSession, arguments: Any) -> Receipt:
         expense = delete_expense(session, arguments.id, arguments.version)
-        return Receipt(str(expense.id), wording.deleted(expense), {}, url_for("expenses.index"), {})
+        return Receipt(str(expense.id), texts.deleted(expense), {}, url_for("expenses.index"), {})
 
     def undo(self, session: ScopedSession, receipt: Receipt) -> None:
         restore_expense(session, UUID(receipt.result_id))
@@ -303,7 +303,7 @@ def _row(ledger: Ledger, said: ExpenseArguments, language: str) -> Row:
             say=_(
                 "%(code)s is not used here. How much was it in %(known)s?",
                 code=currency,
-                known=wording.listed(ledger.currencies[:3]),
+                known=texts.listed(ledger.currencies[:3]),
             ),
             code="clarify",
             field="currency",
@@ -327,9 +327,9 @@ def _draft_of(rows: Sequence[Row], ledger: Ledger, *, at_once: bool = False) -> 
     ]
     return Draft(
         AddArguments.model_validate({**first, "more": more}),
-        wording.to_add(rows),
-        wording.details_of(rows, ledger),
-        wording.ask_to_add(rows),
+        texts.to_add(rows),
+        texts.details_of(rows, ledger),
+        texts.ask_to_add(rows),
         at_once,
     )
 
@@ -365,14 +365,14 @@ def _meant(
         raise ToolFailure(
             "No expense fits these words.",
             suggestion="Say so, or look with list_expenses.",
-            say=wording.fits_none(which)[context.language],
+            say=texts.fits_none(which)[context.language],
             code="not_found",
             field="which",
         )
-    names = [wording.called(each, context.language) for each in found]
+    names = [texts.called(each, context.language) for each in found]
     raise ToolFailure(
         f"Several fit; ask which one: {'; '.join(names)}",
-        say=wording.ask_which()[context.language],
+        say=texts.ask_which()[context.language],
         code="clarify",
         field="which",
         chips=[Suggestion(label=name, message=name) for name in dict.fromkeys(names)],

@@ -34,7 +34,8 @@ def main() -> None:
                 limits,
             )
             _say(answers, {"reading": reading.to_json()})
-        except MemoryError:
+        # Some extensions run out of memory without a word of their own.
+        except (MemoryError, SystemError):
             _say(answers, {"reading": Reading.failed("too_big_to_read").to_json()})
 
 

@@ -166,6 +166,7 @@ def _how_it_ended(child: subprocess.Popen[bytes], complaint: bytes) -> Reading:
     # The last line of a traceback names the error; what stands after it may quote the file.
     error = said[-1].partition(":")[0] if said else ""
     log.warning("a file could not be read", ended=child.returncode, error=error[:100])
-    if error == "MemoryError":
+    # Some extensions run out of memory without a word of their own, which is a SystemError.
+    if error in ("MemoryError", "SystemError"):
         return Reading.failed("too_big_to_read")
     return Reading.failed(_SIGNALS.get(child.returncode, "could_not_be_read"))

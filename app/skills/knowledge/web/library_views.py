@@ -17,7 +17,7 @@ from app.errors import NotFound
 from app.extensions import limit_searches
 from app.retrieval.models import SearchDocument
 from app.skills.knowledge.models import PRODUCT_KINDS, ManualSection
-from app.skills.knowledge.services import name_search as finding
+from app.skills.knowledge.services import name_search
 from app.skills.knowledge.services.anchors import anchor_blocks
 from app.skills.knowledge.services.display import view_product
 from app.skills.knowledge.services.library import (
@@ -78,9 +78,9 @@ def _index(query: str) -> ResponseReturnValue:
 def _found(query: str) -> dict[str, Any]:
     return {
         "query": query,
-        "found": finding.find_in_library(db_session(), query, reader_language()),
-        "excerpt": finding.excerpt,
-        "mark_hits": finding.mark_hits,
+        "found": name_search.find_in_library(db_session(), query, reader_language()),
+        "excerpt": name_search.excerpt,
+        "mark_hits": name_search.mark_hits,
         "language": reader_language(),
     }
 

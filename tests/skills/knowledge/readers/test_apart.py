@@ -95,7 +95,7 @@ def test_what_costs_too_much_is_given_up(limits: Limits, code: str) -> None:
 def test_a_crash_is_a_reading_that_says_so(
     signal: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    package = tmp_path / "app" / "skills" / "knowledge" / "reading"
+    package = tmp_path / "app" / "skills" / "knowledge" / "readers"
     package.mkdir(parents=True)
     (package / "__main__.py").write_text(
         f"import os, signal\nos.kill(os.getpid(), signal.SIG{signal})"
@@ -108,7 +108,7 @@ def test_a_crash_is_a_reading_that_says_so(
 def test_the_process_knows_none_of_our_secrets(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    package = tmp_path / "app" / "skills" / "knowledge" / "reading"
+    package = tmp_path / "app" / "skills" / "knowledge" / "readers"
     package.mkdir(parents=True)
     (package / "__main__.py").write_text(
         "import json, os\n"
