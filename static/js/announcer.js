@@ -2,7 +2,7 @@
 const region = document.getElementById("announcer");
 const SENTENCE = /^[\s\S]*?(?:[.!?…][)"'”»\]]*(?=\s)|\n)/;
 const MARKS = /\*\*|__|`|\||^\s*(?:#{1,6}|[-*+]) |\s*\[\d{1,3}\]/gm;
-const KEPT = 4;
+const KEPT = 8;
 
 let unsaid = "";
 
