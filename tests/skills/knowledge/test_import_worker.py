@@ -59,7 +59,7 @@ def member(own_settings: Settings) -> Member:
 
 def start_worker(processes: Processes) -> Program:
     environment = processes.environment(OPENAI_API_KEY="", OPENAI_BASE_URL="")
-    worker = processes.start("jobs", environment, "-m", "app.jobs.tasks")
+    worker = processes.start("jobs", environment, "-m", "app.jobs")
     worker.wait_for(lambda: "jobs ready" in worker.output)
     return worker
 
