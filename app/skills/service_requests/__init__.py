@@ -21,7 +21,7 @@ from app.skills.service_requests.web.settings_views import blueprint as settings
 from app.skills.service_requests.web.team_views import blueprint as teams
 from app.skills.service_requests.web.type_views import blueprint as types
 from app.skills.service_requests.workflow.consents import CONSENTS
-from app.skills.service_requests.workflow.refreshers import refresh_part
+from app.skills.service_requests.workflow.refreshers import refresh_parts
 from app.skills.service_requests.workflow.suggestions import suggest_request, unfinished_work
 from app.skills.service_requests.workflow.transitions import pending_question
 from app.skills.service_requests.workflow.widget_posts import STEPS
@@ -48,7 +48,7 @@ SKILL = Skill(
     steps=STEPS,
     consents=CONSENTS,
     questions={"service_requests": pending_question},
-    refreshers={"type_selector": refresh_part, "field_widget": refresh_part},
+    refreshers={"type_selector": refresh_parts, "field_widget": refresh_parts},
     suggestions={"suggest_service_request_type": suggest_request},
     unfinished_work={"service_requests": unfinished_work},
 )

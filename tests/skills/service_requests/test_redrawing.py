@@ -15,7 +15,7 @@ from app.db import Database
 from app.skills.service_requests.models import RequestType
 from app.skills.service_requests.parts import FieldWidgetPart, TypeSelectorPart
 from app.skills.service_requests.services.definitions import read_request_fields
-from app.skills.service_requests.workflow.refreshers import refresh_part
+from app.skills.service_requests.workflow.refreshers import refresh_parts
 from tests.factories import Member
 from tests.skills.service_requests.building import Talk, id_of, start_talk
 
@@ -53,7 +53,7 @@ def drawn(app: Flask, talk: Talk) -> list[tuple[str, str]]:
     """The state and the answer of each widget of the conversation, in their order."""
     with app.test_request_context("/"), talk.database.transaction(talk.who.scope) as session:
         query = select(Message).where(Message.thread_id == talk.thread_id).order_by(Message.id)
-        parts: list[Any] = list(refresh_part(session, session.scalars(query).all()).values())
+        parts: list[Any] = list(refresh_parts(session, session.scalars(query).all()).values())
     return [(part.state, part.answer) for part in parts]
 
 

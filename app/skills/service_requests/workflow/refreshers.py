@@ -24,7 +24,7 @@ from app.skills.service_requests.workflow.state import RequestState
 from app.skills.service_requests.workflow.widget_lines import line_for
 
 
-def refresh_part(
+def refresh_parts(
     session: ScopedSession, messages: Sequence[Message]
 ) -> Mapping[tuple[UUID, int], Part]:
     """The selectors and widgets of these messages as they are now, by message and place."""
