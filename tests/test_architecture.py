@@ -145,7 +145,7 @@ def test_nobody_imports_the_composition_but_what_starts_a_process() -> None:
 PURE = (
     "app.assistant.turns.loop", "app.assistant.turns.citations", "app.assistant.turns.json_blocks",
     "app.assistant.prompts.expectations", "app.skills.service_requests.workflow.state",
-    "app.skills.forms.services.relevance", "app.periods", "app.text.money", "app.text.numbers",
+    "app.retrieval.relevance", "app.periods", "app.text.money", "app.text.numbers",
 )  # fmt: skip
 
 

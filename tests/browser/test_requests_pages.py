@@ -198,6 +198,8 @@ def test_the_bell_takes_nobody_away_from_what_they_type(
     visitor = visit(boss, fresh=True)
     visitor.page.clock.install()
     words = visitor.open(f"/requests/{request_.id}").page.get_by_label("Your words")
+    # The history comes a moment after the page, and nobody may be signed out before.
+    expect(visitor.page.locator("#history[hx-get]")).to_have_count(0)
     words.fill("Half a sent")
     with house.owner.transaction() as session:
         session.execute(delete(SignIn).where(SignIn.user_id == boss.user_id))

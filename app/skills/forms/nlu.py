@@ -15,7 +15,7 @@ from app.assistant.tools.parts import Suggestion
 from app.db import ScopedSession
 from app.nlu.emergency import Emergency, read_emergency
 from app.nlu.model import EMERGENCY, read_intents
-from app.skills.forms.services.relevance import is_clear, odds_of
+from app.retrieval.relevance import is_clear, odds_of
 from app.skills.forms.services.search import FORM_WORDS, published_forms, rank_by_content
 from app.skills.forms.services.title_match import (
     FormNames,

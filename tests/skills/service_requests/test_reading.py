@@ -20,6 +20,7 @@ from app.fields.values import FieldContext
 from app.skills.service_requests.nlu.intent import (
     is_other_trouble,
     named_type,
+    nearest_types,
     rank_types,
     wants_another,
     wants_request,
@@ -103,6 +104,18 @@ def test_there_are_sixty_of_each() -> None:
 @pytest.mark.parametrize(("text", "slug"), REQUESTS)
 def test_trouble_and_needs_are_of_their_type(text: str, slug: str) -> None:
     assert rank_types(text, TREE)[0].type.slug == slug
+
+
+@pytest.mark.parametrize(
+    ("text", "slug"),
+    [
+        ("walkin isnt cooling and its full of product", "refrigeration"),
+        ("walkin reading 52 and fan aint spinning", "refrigeration"),
+        ("locked out of the schedule app", "password-reset"),
+    ],
+)
+def test_types_are_found_by_all_they_say_of_themselves(text: str, slug: str) -> None:
+    assert nearest_types(text, TREE)[0].slug == slug
 
 
 def test_nearly_all_trouble_and_needs_are_requests() -> None:

@@ -28,8 +28,8 @@ from app.assistant.providers.builtin.records import (
 from app.assistant.providers.builtin.scores import Passage
 from app.assistant.providers.builtin.slots import make_query
 from app.assistant.providers.builtin.smalltalk import read_courtesy
-from app.assistant.providers.builtin.words import stems
 from app.retrieval.embedder import Embedder
+from app.text.stems import stems
 
 MOST_ROUNDS = 2
 # Asked again, a search does without what was only wished for; what somebody must not eat

@@ -32,11 +32,11 @@ from app.assistant.providers.builtin.questions import wants_without
 from app.assistant.providers.builtin.reader import Reading, read_message, split_clauses
 from app.assistant.providers.builtin.slots import fill_arguments
 from app.assistant.providers.builtin.smalltalk import Courtesy, read_courtesy
-from app.assistant.providers.builtin.words import content_words
 from app.nlu.emergency import call_for_help
 from app.nlu.model import OFF_TOPIC, SMALL_TALK, read_intents
 from app.retrieval.embedder import Embedder
 from app.text.normalize import fold, words
+from app.text.stems import content_words
 
 MOST_CALLS = 2
 # A clause needs a tool of its own with this much certainty, less of it where it is a question

@@ -21,9 +21,9 @@ from app.assistant.providers.builtin.scores import (
     score_pieces,
     unknown_share,
 )
-from app.assistant.providers.builtin.words import stems
 from app.retrieval.embedder import Embedder
 from app.text.normalize import fold
+from app.text.stems import stems
 
 MOST_SENTENCES = 4
 MOST_ITEMS = 8

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from app.assistant.providers.base import Candidate, ToolSpec
 from app.assistant.providers.builtin.lexicon import SMALL_TALK
-from app.assistant.providers.builtin.words import content_words, stem, stems
 from app.nlu.model import INTENTS, OTHER_INTENTS, load_model, read_intents
 from app.retrieval.embedder import Embedder
 from app.text.normalize import words
+from app.text.stems import content_words, stem, stems
 
 Scores = NDArray[np.float64]  # one number a tool
 

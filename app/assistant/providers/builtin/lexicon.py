@@ -26,10 +26,7 @@ _LEXICON: Mapping[str, Any] = yaml.safe_load(
 )
 _FOLLOW_UP = _LEXICON["follow_up"]
 
-FILLER_WORDS = frozenset(" ".join(_LEXICON["filler"].values()).split())
 FRAME_WORDS = frozenset(" ".join(_LEXICON["frame"].values()).split())
-# Words that mean the same, a tuple a meaning.
-SAME: tuple[tuple[str, ...], ...] = tuple(tuple(line.split()) for line in _LEXICON["same"])
 WRITTEN_OTHERWISE: Mapping[Phrase, str] = {
     tuple(words(said)): written for said, written in _LEXICON["written_otherwise"].items()
 }

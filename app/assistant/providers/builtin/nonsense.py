@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 
-from app.assistant.providers.builtin.lexicon import FILLER_WORDS, SOFTENERS
-from app.assistant.providers.builtin.words import content_words
+from app.assistant.providers.builtin.lexicon import SOFTENERS
 from app.text.normalize import words
+from app.text.stems import FILLER_WORDS, content_words
 
 # With this share of letter triples that known words have too, it may be a word.
 _LIKE_A_WORD = 0.5

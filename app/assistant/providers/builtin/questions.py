@@ -11,13 +11,13 @@ from app.assistant.providers.builtin.lexicon import (
     ALLERGENS,
     ASKING_WORDS,
     ATTRIBUTES,
-    FILLER_WORDS,
     FRAME_WORDS,
     QUESTION_WORDS,
     Phrase,
 )
 from app.text.allergens import expand_families
 from app.text.normalize import fold, words
+from app.text.stems import FILLER_WORDS
 
 _HOW_TO = re.compile(
     r"\bhow (?:do|can|should|would|to|must|could)\b"

@@ -21,10 +21,10 @@ from app.assistant.providers.builtin.lexicon import (
     WRITTEN_OTHERWISE,
 )
 from app.assistant.providers.builtin.smalltalk import read_courtesy
-from app.assistant.providers.builtin.words import content_words
 from app.nlu.emergency import read_emergency
 from app.retrieval.embedder import Embedder
 from app.text.normalize import fold, words
+from app.text.stems import content_words
 
 _ASKED_FOR = frozenset().union(*ATTRIBUTES.values())
 _ATTRIBUTE_WORDS = _ASKED_FOR.union(*(asked for asked, _ in CONCEPTS))

@@ -27,10 +27,10 @@ from app.assistant.providers.builtin.questions import (
     without_allergens,
 )
 from app.assistant.providers.builtin.slots import make_query
-from app.assistant.providers.builtin.words import content_words, stems
 from app.retrieval.sentences import split_sentences
 from app.text.allergens import allergen_name, expand_families
 from app.text.normalize import fold, words
+from app.text.stems import content_words, stems
 
 # The cards under a reply show the rest.
 MOST_RECORDS = 3

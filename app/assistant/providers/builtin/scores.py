@@ -11,9 +11,9 @@ import numpy as np
 
 from app.assistant.providers.builtin.passages import Piece, take_apart
 from app.assistant.providers.builtin.questions import asks_the_same, expected_amount
-from app.assistant.providers.builtin.words import stems
 from app.retrieval.embedder import Embedder
 from app.text.normalize import fold
+from app.text.stems import stems
 
 # What a piece is worth: words shared with the question, nearness in meaning, an amount of
 # the kind that was asked for; and of its passage, the words that the whole of it shares and

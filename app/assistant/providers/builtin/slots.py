@@ -19,8 +19,8 @@ from app.assistant.providers.builtin.questions import (
     wants_without,
     without_allergens,
 )
-from app.assistant.providers.builtin.words import content_words
 from app.text.normalize import fold, words
+from app.text.stems import content_words
 
 _LONGEST_QUERY = 200
 # What is searched for where all that was said is what it must not have.

@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from app.assistant.providers.builtin.words import stems
 from app.assistant.turns.language import detect_language
 from app.fields.definitions import FormField, Words, dump_fields
 from app.retrieval.embedder import Embedder, EmbeddingUnavailable, Vectors
@@ -20,6 +19,7 @@ from app.skills.forms.models import FORM_TOOLS
 from app.skills.forms.services.search import FORM_WORDS
 from app.skills.forms.services.starters import Starter, read_starters
 from app.skills.forms.services.title_match import PAPER_WORDS
+from app.text.stems import stems
 
 LONGEST_DESCRIPTION = 500
 # A starter fits by words where the sentence says this much of what the starter is called, and

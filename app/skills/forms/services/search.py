@@ -13,7 +13,7 @@ from sqlalchemy import Row, text
 
 from app.config import LANGUAGES
 from app.db import ScopedSession
-from app.skills.forms.services.relevance import FormText, Relevant, rank_forms
+from app.retrieval.relevance import Described, Relevant, rank_described
 from app.text.bilingual import in_language
 
 MOST_FOUND = 5
@@ -101,11 +101,11 @@ def rank_by_content(session: ScopedSession, said: str) -> list[Relevant]:
     may_be_found, whose = which_forms(session)
     statement = f"SELECT {_COLUMNS}, words_en, words_es, asked FROM form_templates WHERE"
     rows = session.execute(text(f"{statement} {may_be_found} ORDER BY id"), whose).all()
-    return rank_forms(said, [_text_of(row) for row in rows])
+    return rank_described(said, [_text_of(row) for row in rows])
 
 
-def _text_of(row: Row[Any]) -> FormText:
-    return FormText(
+def _text_of(row: Row[Any]) -> Described:
+    return Described(
         row.slug,
         f"{row.title_en} {row.title_es}",
         f"{row.words_en} {row.words_es}",

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from app.assistant.providers.builtin.words import stem, stems
 from app.skills.forms.services.search import FORM_WORDS
 from app.text.normalize import fold, words
+from app.text.stems import stem, stems
 
 # A form is named when this much of its title, by weight of its words, is there; less is enough
 # for one that may be wanted for what has happened, or so many words of what it is about.

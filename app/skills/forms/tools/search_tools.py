@@ -13,9 +13,9 @@ from app.assistant.tools.examples import load_examples
 from app.assistant.tools.parts import Action, Suggestion
 from app.assistant.tools.tool import Arguments, ReadTool, ToolContext, ToolResult
 from app.db import ScopedSession
+from app.retrieval.relevance import is_clear
 from app.skills.forms.parts import FormCardPart
 from app.skills.forms.services.handover import own_words
-from app.skills.forms.services.relevance import is_clear
 from app.skills.forms.services.search import (
     MOST_FOUND,
     FoundForm,
@@ -95,7 +95,7 @@ def _find(session: ScopedSession, query: str, words: str, language: str) -> Foun
         if exact := search_forms(session, query, language):
             return Found(exact, _in_words(exact), True)
         ranked = rank_by_content(session, f"{query} {words}")
-        near = find_by_slugs(session, [each.slug for each in ranked], language, MOST_NEAR)
+        near = find_by_slugs(session, [each.key for each in ranked], language, MOST_NEAR)
         if near and is_clear(ranked):
             return Found(near[:1], _in_words(near[:1]), True)
         if near:

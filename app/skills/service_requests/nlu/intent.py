@@ -10,6 +10,7 @@ from functools import lru_cache
 from uuid import UUID
 
 from app.nlu.model import read_intents
+from app.retrieval.relevance import Described, rank_described
 from app.skills.service_requests.services.type_catalog import TypeNode, submittable
 from app.text.normalize import plain_words
 
@@ -51,6 +52,8 @@ _ENOUGH = 1.0
 # What many things do says less than the name of one of them.
 _SYMPTOMS = ("no ", "not ", "will not ", "esta ", "se ")
 _VAGUE = 0.25
+# What people call a type says so much more than single words of its texts.
+PHRASE = 4.0
 
 
 @dataclass(frozen=True)
@@ -117,6 +120,26 @@ def rank_types(text: str, tree: Sequence[TypeNode]) -> list[Likely]:
     folded = _DENIED.sub(" ", plain_words(text))
     found = [Likely(node, _score(folded, node)) for node in submittable(tree)]
     return sorted((each for each in found if each.score > 0), key=lambda each: -each.score)
+
+
+def nearest_types(text: str, tree: Sequence[TypeNode]) -> list[TypeNode]:
+    """The types that a message may be for, by all they say of themselves; the likeliest first."""
+    phrases = {each.type.slug: each.score for each in rank_types(text, tree)}
+    nodes = {node.slug: node for node in submittable(tree)}
+    words = {
+        each.key: each.score
+        for each in rank_described(text, [_described(node) for node in nodes.values()])
+    }
+    found = phrases.keys() | words.keys()
+    scores = {slug: PHRASE * phrases.get(slug, 0.0) + words.get(slug, 0.0) for slug in found}
+    # Of two as likely the one that stands first in the tree.
+    return sorted((nodes[slug] for slug in nodes if slug in found), key=lambda e: -scores[e.slug])
+
+
+def _described(node: TypeNode) -> Described:
+    said = " ".join(word for words in node.words.values() for word in words)
+    description = f"{node.description.en} {node.description.es}"
+    return Described(node.slug, f"{node.name.en} {node.name.es}", said, description, "")
 
 
 def named_type(text: str, tree: Sequence[TypeNode]) -> TypeNode | None:

@@ -12,7 +12,7 @@ from app.assistant.tools.examples import load_examples
 from app.assistant.tools.parts import Suggestion
 from app.assistant.tools.tool import ReadTool, ToolContext, ToolFailure, ToolResult
 from app.fields.definitions import Words
-from app.skills.service_requests.nlu.intent import rank_types
+from app.skills.service_requests.nlu.intent import nearest_types
 from app.skills.service_requests.nlu.values import read_said
 from app.skills.service_requests.parts import TreeNode, TypeSelectorPart
 from app.skills.service_requests.services.definitions import RequestField, RequestForm
@@ -70,7 +70,7 @@ class SuggestType(ReadTool):
             )
         if state.form is not None:
             return _ask_about_open(state, state.form, arguments.user_query, context)
-        likely = [each.type for each in rank_types(arguments.user_query, tree)[:MOST_SUGGESTED]]
+        likely = nearest_types(arguments.user_query, tree)[:MOST_SUGGESTED]
         likely = likely or [each for each in submittable(tree) if each.slug == GENERAL]
         take(context, {"type": "type_offered", "query": arguments.user_query})
         part = TypeSelectorPart(

@@ -19,7 +19,6 @@ from app.assistant.providers.builtin.extract import tell_whole
 from app.assistant.providers.builtin.lines import Line, to_markdown
 from app.assistant.providers.builtin.questions import tells_of_trouble
 from app.assistant.providers.builtin.scores import Passage
-from app.assistant.providers.builtin.words import stems
 from app.assistant.providers.choice import make_provider
 from app.assistant.providers.whole import read_whole
 from app.assistant.tools.tool import ReadTool, ToolContext
@@ -29,6 +28,7 @@ from app.extensions import services
 from app.skills.service_requests.services.definitions import TITLE
 from app.skills.service_requests.texts import shown
 from app.skills.service_requests.workflow.state import RequestState
+from app.text.stems import stems
 
 # The library is asked by its own tool, as a model asks it.
 SOURCE = "search_manual_v2"

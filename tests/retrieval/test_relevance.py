@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from app.skills.forms.services.relevance import FormText, is_clear, rank_forms
+from app.retrieval.relevance import Described, is_clear, rank_described
 from app.skills.forms.services.starters import read_starters
 
 
-def texts() -> list[FormText]:
+def texts() -> list[Described]:
     return [
-        FormText(
+        Described(
             starter.slug,
             f"{starter.title.en} {starter.title.es}",
             f"{starter.words.en} {starter.words.es}",
@@ -34,15 +34,15 @@ def texts() -> list[FormText]:
     ],
 )
 def test_a_form_is_found_by_what_is_told(said: str, slug: str) -> None:
-    ranked = rank_forms(said, texts())
-    assert ranked[0].slug == slug
+    ranked = rank_described(said, texts())
+    assert ranked[0].key == slug
     assert is_clear(ranked)
 
 
 @pytest.mark.parametrize("said", ["borrow the van", "pedir una patineta", "something", ""])
 def test_what_no_form_is_about_is_clear_of_none(said: str) -> None:
-    assert not is_clear(rank_forms(said, texts()))
+    assert not is_clear(rank_described(said, texts()))
 
 
 def test_which_kind_of_paper_says_little() -> None:
-    assert not is_clear(rank_forms("a report, a log or a request form", texts()))
+    assert not is_clear(rank_described("a report, a log or a request form", texts()))

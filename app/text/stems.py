@@ -1,4 +1,4 @@
-"""Words as the built-in assistant compares them: folded, cut to their stem, without filler.
+"""Words as texts are compared: folded, cut to their stem, without filler.
 
 English and Spanish go through one stemmer, since a kitchen mixes both in one sentence. It
 is rough on purpose: it only has to bring "cook", "cooked" and "cooking", or "preparo",
@@ -8,9 +8,15 @@ is rough on purpose: it only has to bring "cook", "cooked" and "cooking", or "pr
 from __future__ import annotations
 
 from functools import lru_cache
+from pathlib import Path
 
-from app.assistant.providers.builtin.lexicon import FILLER_WORDS, SAME
+import yaml
+
 from app.text.normalize import words
+
+_WORDS = yaml.safe_load(Path(__file__).with_name("stems.yaml").read_text("utf-8"))
+# Those that say nothing about what a text is about.
+FILLER_WORDS = frozenset(" ".join(_WORDS["filler"].values()).split())
 
 # Without plural endings, which go before. The longest first: "iendo" is tried before "o".
 _ENDINGS = tuple(
@@ -48,7 +54,9 @@ def _single(cut: str) -> str:
 
 
 # The stem of every word to that of the first word of its meaning.
-_SAME_STEMS = {stem(word): stem(meaning[0]) for meaning in SAME for word in meaning}
+_SAME_STEMS = {
+    stem(word): stem(line.split()[0]) for line in _WORDS["same"] for word in line.split()
+}
 
 
 def content_words(text: str) -> list[str]:

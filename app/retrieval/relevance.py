@@ -1,22 +1,23 @@
-"""Which forms a message may be about, by all that they say of themselves. Pure.
+"""Which forms or types of request a message may be about, by all they say of themselves. Pure.
 
-A form is found by its title, by the words that people use for it, by its description, and by
-what it asks for with the answers that it offers; in both languages, whichever the message is in.
+Each is found by its title, by the words that people use for it, by its description, and by what it
+asks for with the answers that it offers; in both languages, whichever the message is in.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from app.assistant.providers.builtin.words import content_words, stem
 from app.nlu.features import sound_of
 from app.nlu.normalization import normalize
+from app.text.stems import content_words, stem
 
-# What a word says that stands in the title, in what people call it, in the description, and in
+# What a word says that is part of the title, of what people call it, of the description, and of
 # the fields and their options.
 TITLE, WORDS, DESCRIPTION, FIELDS = 3.0, 3.0, 1.5, 1.0
 # A form is found, and not only near, with so much; and where the next has less than this of it.
@@ -29,13 +30,14 @@ _PAPERS = frozenset(
     " registro lista".split()
 )
 _PAPER = 0.3
+_HYPHENATED = re.compile(r"\b([^\W\d_]+)-([^\W\d_]+)\b")
 
 
 @dataclass(frozen=True)
-class FormText:
-    """What a form says of itself, each part in both languages."""
+class Described:
+    """What a form or a type of request says of itself, each part in both languages."""
 
-    slug: str
+    key: str
     title: str
     words: str
     description: str
@@ -44,19 +46,19 @@ class FormText:
 
 @dataclass(frozen=True)
 class Relevant:
-    """A form and how much of it was said."""
+    """One of them, by its key, and how much of it was said."""
 
-    slug: str
+    key: str
     score: float
 
 
-def rank_forms(message: str, forms: Sequence[FormText]) -> list[Relevant]:
-    """The forms that have anything of the message, the likeliest first."""
-    index = _index(tuple(forms))
+def rank_described(message: str, texts: Sequence[Described]) -> list[Relevant]:
+    """Those that have anything of the message, the likeliest first."""
+    index = _index(tuple(texts))
     said = set(_stems(message))
     found = [
-        Relevant(slug, sum(parts[word] * index.rarity[word] for word in said & parts.keys()))
-        for slug, parts in index.parts.items()
+        Relevant(key, sum(parts[word] * index.rarity[word] for word in said & parts.keys()))
+        for key, parts in index.parts.items()
     ]
     return sorted((each for each in found if each.score > 0), key=lambda each: -each.score)
 
@@ -79,34 +81,39 @@ def odds_of(score: float) -> float:
 
 @dataclass(frozen=True)
 class _Index:
-    # What each word says for each form, by its address.
+    # What each word says for each of them, by its key.
     parts: Mapping[str, Mapping[str, float]]
     rarity: Mapping[str, float]
 
 
-# What is kept goes by the texts themselves, so that no change of a form can be missed. Of a group
-# whose forms have changed, the words of all others are known.
+# What is kept goes by the texts themselves, so that no change of one can be missed. Of a group
+# one of whose forms has changed, the words of all others are known.
 @lru_cache(maxsize=8)
-def _index(forms: tuple[FormText, ...]) -> _Index:
-    parts = {form.slug: _weigh(form) for form in forms}
+def _index(texts: tuple[Described, ...]) -> _Index:
+    parts = {each.key: _weigh(each) for each in texts}
     counts = Counter(word for weighed in parts.values() for word in weighed)
-    rarity = {word: math.log(1 + len(forms) / count) for word, count in counts.items()}
+    rarity = {word: math.log(1 + len(texts) / count) for word, count in counts.items()}
     return _Index(parts, {**rarity, **{w: _PAPER * r for w, r in rarity.items() if w in _KINDS}})
 
 
 @lru_cache(maxsize=500)
-def _weigh(form: FormText) -> dict[str, float]:
+def _weigh(described: Described) -> dict[str, float]:
     weighed: dict[str, float] = {}
-    texts = ((FIELDS, form.fields), (DESCRIPTION, form.description), (WORDS, form.words),
-             (TITLE, form.title))  # fmt: skip
+    texts = (
+        (FIELDS, described.fields),
+        (DESCRIPTION, described.description),
+        (WORDS, described.words),
+        (TITLE, described.title),
+    )
     for weight, text in texts:
         weighed |= {word: max(weight, weighed.get(word, 0.0)) for word in _stems(text)}
     return weighed
 
 
 def _stems(text: str) -> Iterable[str]:
-    """The content words as they sound, without their endings."""
-    return (sound_of(stem(word)) for word in content_words(normalize(text)))
+    """The content words as they sound, without their endings; "walk-in" is "walkin" too."""
+    joined = " ".join("".join(parts) for parts in _HYPHENATED.findall(text))
+    return (sound_of(stem(word)) for word in content_words(normalize(f"{text} {joined}")))
 
 
 _KINDS = frozenset(_stems(" ".join(_PAPERS)))

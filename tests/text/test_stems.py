@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.assistant.providers.builtin.words import content_words, stem, stems
+from app.text.stems import content_words, stem, stems
 
 
 @pytest.mark.parametrize(
