@@ -20,7 +20,6 @@ import redis
 import structlog
 from procrastinate import JobContext, PsycopgConnector, RetryStrategy
 from sqlalchemy import make_url, text
-from sqlalchemy.exc import SQLAlchemyError
 
 from app.assistant.threads.export_jobs import export_chats, forget_chat_export
 from app.assistant.tools.registry import Registry, TaskFunction
@@ -166,7 +165,7 @@ async def _mail_at_once(address: str) -> None:
                 await connection.execute(f"LISTEN {NOTIFY_CHANNEL}")
                 async for _notice in connection.notifies():
                     await asyncio.to_thread(send_waiting_mail, _database(), _settings())
-        except (psycopg.Error, SQLAlchemyError) as error:
+        except Exception as error:  # noqa: BLE001 - nobody else would send mail at once again
             log.error("cannot listen for mail", error=type(error).__name__)
             await asyncio.sleep(5)
 

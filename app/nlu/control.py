@@ -8,7 +8,7 @@ anything beside it, it is none.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -50,6 +50,8 @@ _UNSURE = re.compile(
 _DIGITS = re.compile(r"\d+(?:[.,:]\d+)*")
 # The pronoun behind what is told to be done: "pídalos" agrees to "¿Pido tus días?".
 _ORDER = re.compile("(?:l[aeo]s?|se)$")
+# Later ones are what a phrase of two lists is.
+_KINDS = ("solved", "beside", "filler", "agreeing", "yes", "no")
 _PATTERN = "(?:(?:{before}) )*(?:{said})(?: (?:{after}))?"
 
 
@@ -58,8 +60,13 @@ class _Phrases:
     """Whole answers by their words, None where they say nothing; words of doubt; acts."""
 
     known: Mapping[tuple[str, ...], Answer | None]
+    # What may be part of an agreement, and what is no agreement: a listed phrase and its list.
+    kinds: Mapping[tuple[str, ...], str]
     longest: int
+    asking: tuple[str, ...]
+    solved: frozenset[str]
     doubts: tuple[str, ...]
+    unclear: tuple[str, ...]
     acts: Mapping[Act | ListedAct, re.Pattern[str]]
     condition: re.Pattern[str]
 
@@ -72,14 +79,22 @@ def _phrases() -> _Phrases:
         **{tuple(each.split()): "yes" for each in loaded["yes"]},
         **{tuple(each.split()): "no" for each in loaded["no"]},
     }
-    doubts = tuple(f" {normalize(each)} " for each in loaded["doubts"])
+    kinds = {
+        tuple(normalize(each).split()): kind
+        for kind in _KINDS
+        for each in (loaded[kind]["says"] if kind == "solved" else loaded[kind])
+    }
+    unclear = tuple(f" {normalize(each)} " for each in loaded["unclear"])
+    doubts = (*(f" {normalize(each)} " for each in loaded["doubts"]), *unclear)
     acts = {
         act: re.compile(_PATTERN.format(said="|".join(said).replace("{thing}", thing), **loaded))
         for thing in (loaded["thing"],)
         for act, said in loaded["acts"].items()
     }
     condition = re.compile(loaded["condition"])
-    return _Phrases(known, max(map(len, known)), doubts, acts, condition)
+    longest = max(map(len, known | kinds))
+    asking, solved = tuple(loaded["asking"]), frozenset(loaded["solved"]["asks"])
+    return _Phrases(known, kinds, longest, asking, solved, doubts, unclear, acts, condition)
 
 
 def read_answer(message: str, asked: str = "") -> Answer | None:
@@ -89,6 +104,9 @@ def read_answer(message: str, asked: str = "") -> Answer | None:
     `asked` are the words of the question it follows: "go on, add it" is a yes to "Shall I add it?".
     """
     if not may_be_answer(message):
+        return None
+    said = f" {normalize(message)} "
+    if any(unclear in said for unclear in _phrases().unclear):
         return None
     return _listed(message) or (_learned(message, asked) if "?" in asked else None)
 
@@ -146,16 +164,67 @@ def _learned(message: str, asked: str) -> Answer | None:
     words = _without(None, normalize(message).split())
     if not 0 < len(words) <= _MOST_WORDS or not _numbers(message) <= _numbers(asked):
         return None
-    # What is listed as a yes leaves no doubt, though one of its words may: "claro que sí".
-    others = _without("yes", words, shortest=2)
-    said = " ".join(others)
-    doubts, condition = _phrases().doubts, _phrases().condition
-    is_doubtful = condition.search(said) or any(doubt in f" {said} " for doubt in doubts)
-    says_no_more = _says_no_more(others, asked)
     shares = load_model()[CONTROLS].shares(" ".join(words), asked)
-    if shares["yes"] + shares["submit"] >= SURE_OF_YES and says_no_more and not is_doubtful:
+    if shares["yes"] + shares["submit"] >= SURE_OF_YES and _only_agrees(message, asked):
         return "yes"
+    says_no_more = _says_no_more(_without("yes", words, shortest=2), asked)
     return "no" if shares["no"] >= (SURE_OF_NO if says_no_more else SURE_OF_YES) else None
+
+
+def _only_agrees(message: str, asked: str) -> bool:
+    """Whether a message says that what was asked for be done, and nothing else whatsoever.
+
+    What was learned alone lets nothing be written: in more ways than are learned people take back,
+    change or put off what they begin by agreeing to ("yes, cancel it", "yes, twice"), or speak of
+    something else ("she said yes").
+    """
+    phrases, words = _phrases(), normalize(message).split()
+    # What is listed as a yes leaves no doubt, though one of its words may: "claro que sí".
+    said = f" {' '.join(_without('yes', words, shortest=2))} "
+    is_doubtful = phrases.condition.search(said) or any(doubt in said for doubt in phrases.doubts)
+    if is_doubtful or _DIGITS.search(message):
+        return False
+    question, order = _stems(_content_of(asked)), _stems(_order_of(asked))
+    is_about_trouble = phrases.solved & {*normalize(asked).split()}
+    meant = {"yes", "agreeing"} | ({"solved"} if is_about_trouble else set())
+    agrees = False
+    for part, kind in _parts(words):
+        if kind in meant or any(_is_among(word, order) for word in part):
+            agrees = True
+        elif kind not in {"filler", "beside"} and not all(_is_among(w, question) for w in part):
+            return False
+    return agrees
+
+
+def _order_of(asked: str) -> list[str]:
+    """What a question asks to do: its first word that says something by itself."""
+    return _content_of(asked.rpartition("?")[0].rpartition("?")[2])[:1]
+
+
+def _content_of(asked: str) -> list[str]:
+    """The words of a question that say something by themselves."""
+    passed = {*_phrases().asking, *STOP_WORDS}
+    return [word for word in normalize(asked).split() if word not in passed]
+
+
+def _parts(words: Sequence[str]) -> Iterator[tuple[Sequence[str], str]]:
+    """The words cut into the longest listed phrases, each with what it is; "" is not listed."""
+    kinds, longest, at = _phrases().kinds, _phrases().longest, 0
+    while at < len(words):
+        lengths = range(min(longest, len(words) - at), 0, -1)
+        length = next((n for n in lengths if tuple(words[at : at + n]) in kinds), 1)
+        part = words[at : at + length]
+        yield part, kinds.get(tuple(part), "")
+        at += length
+
+
+def _stems(words: Sequence[str]) -> set[str]:
+    return {word[:STEM] for word in words} | {word[: STEM - 1] for word in words}
+
+
+def _is_among(word: str, stems: Collection[str]) -> bool:
+    """Whether it is one of these words, by its beginning: "pídalos" is "pido"."""
+    return word[:STEM] in stems or bool(_ORDER.search(word) and word[: STEM - 1] in stems)
 
 
 def _numbers(text: str) -> set[str]:
@@ -180,14 +249,12 @@ def _without(listed: Answer | None, words: Sequence[str], shortest: int = 1) -> 
 def _says_no_more(words: Collection[str], asked: str) -> bool:
     """Whether all words are of answers or of the question, or say nothing by themselves."""
     known = load_model()[CONTROLS].words
-    question = normalize(asked).split()
-    of_question = {word[:STEM] for word in question} | {word[: STEM - 1] for word in question}
+    of_question = _stems(normalize(asked).split())
     return all(
         number_of_word(word) in known
         or word in STOP_WORDS
         or (word,) in _phrases().known
-        or word[:STEM] in of_question
-        or (_ORDER.search(word) and word[: STEM - 1] in of_question)
+        or _is_among(word, of_question)
         for word in words
     )
 

@@ -14,7 +14,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from email.message import EmailMessage
+from email.charset import QP, Charset
+from email.errors import MessageError
+from email.header import Header
+from email.message import Message
 from email.utils import format_datetime
 from uuid import UUID
 
@@ -30,6 +33,9 @@ SMTP_TIMEOUT_SECONDS = 20
 IMPLICIT_TLS_PORT = 465
 MOST_ATTEMPTS = 7
 FIRST_WAIT = timedelta(seconds=30)
+
+_UTF8 = Charset("utf-8")
+_UTF8.body_encoding = QP
 
 log = structlog.get_logger()
 
@@ -158,7 +164,7 @@ def _send(database: Database, settings: Settings, message: _Waiting) -> bool:
             message_id=message.id,
             hand_over=hand_over,
         )
-    except (NotDelivered, OSError, smtplib.SMTPException) as error:
+    except Exception as error:  # noqa: BLE001 - one letter must not keep the others waiting
         _note_failure(database, message, error, unsure=handed_over)
         return False
     if handed_over:
@@ -171,7 +177,7 @@ def _note_failure(database: Database, message: _Waiting, error: Exception, *, un
     again = error.worth_retrying if isinstance(error, NotDelivered) else not unsure
     again = again and message.attempts < MOST_ATTEMPTS
     next_try = utc_now() + FIRST_WAIT * 4 ** (message.attempts - 1) if again else None
-    reason = f"{type(error).__name__}: {error}"[:300]
+    reason = _sayable(f"{type(error).__name__}: {error}".replace("\0", ""))[:300]
     # A server's complaint names addresses; it is kept with the letter, and not in the log.
     code = getattr(error, "smtp_code", None)
     log.warning(
@@ -188,19 +194,32 @@ def _call(database: Database, door: str, **arguments: object) -> object:
         return session.scalar(text(f"SELECT {door}"), arguments)
 
 
-def _compose(
-    settings: Settings, to: str, subject: str, body: str, message_id: UUID
-) -> EmailMessage:
-    message = EmailMessage()
-    message["From"] = settings.mail_from
-    message["To"] = to
-    message["Subject"] = subject
-    message["Date"] = format_datetime(utc_now())
-    # The same on every attempt, so that a mailbox can recognise a repetition.
-    message["Message-ID"] = f"<{message_id}@{settings.mail_from.rpartition('@')[2]}>"
-    message["Auto-Submitted"] = "auto-generated"
-    message.set_content(body)
+def _compose(settings: Settings, to: str, subject: str, body: str, message_id: UUID) -> Message:
+    """A message as it is sent.
+
+    Raises:
+        NotDelivered: it holds what no mail can say.
+    """
+    try:
+        # Not an EmailMessage: that one decodes encoded words in a subject that people wrote, and
+        # their line breaks would begin headers of their own (before Python 3.12.5).
+        message = Message()
+        message.set_payload(_sayable(body), _UTF8)
+        message["From"] = settings.mail_from
+        message["To"] = to
+        message["Subject"] = Header(_sayable(subject), "utf-8", header_name="Subject").encode()
+        message["Date"] = format_datetime(utc_now())
+        # The same on every attempt, so that a mailbox can recognise a repetition.
+        message["Message-ID"] = f"<{message_id}@{settings.mail_from.rpartition('@')[2]}>"
+        message["Auto-Submitted"] = "auto-generated"
+        message.as_bytes()
+    except (ValueError, LookupError, MessageError) as error:
+        raise NotDelivered(f"cannot be written: {error}", worth_retrying=False) from error
     return message
+
+
+def _sayable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
 
 
 @contextmanager
@@ -225,7 +244,7 @@ def _connection(settings: Settings, host: str) -> Iterator[smtplib.SMTP]:
         server.close()
 
 
-def _hand_to(server: smtplib.SMTP, message: EmailMessage) -> None:
+def _hand_to(server: smtplib.SMTP, message: Message) -> None:
     """Send, telling a refusal (which is certain) from a silence (which is not)."""
     try:
         server.send_message(message)

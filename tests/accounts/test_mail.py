@@ -247,7 +247,38 @@ def test_a_password_is_never_sent_to_a_server_without_encryption(
     assert "STARTTLS" in outbox(owner, address).last_error
 
 
-def test_a_subject_cannot_smuggle_in_headers(by_smtp: Settings, smtp: SmtpServer) -> None:
-    with pytest.raises(ValueError, match=r"newline|linefeed"):
-        deliver(by_smtp, "a@example.com", "Hi\nBcc: b@example.com", "Body")
-    assert smtp.received == []
+@pytest.mark.fault(57)
+@pytest.mark.parametrize(
+    "subject",
+    [
+        "Hi\nBcc: b@example.com",
+        "=?utf-8?q?=0d=0aBcc:_x=40y.example=0d=0a=0d=0aPay_here?= invites you",
+        "=?utf-8?b?DQpCY2M6IHhAeS5leGFtcGxlDQoNClBheSBoZXJl?= invites you",
+        "é =?iso-8859-1?q?=0aBcc:_x=40y.example?= =?utf-8?q?=0a?=",
+        "=?unicode_escape?q?=5cud800?=",
+        "é=?x?q?=ff?=",
+        "=?utf-8?q?=ff=fe?=é",
+    ],
+)
+def test_a_subject_arrives_as_it_was_typed_and_begins_no_header(
+    by_smtp: Settings, smtp: SmtpServer, subject: str
+) -> None:
+    deliver(by_smtp, "a@example.com", subject, "Body")
+    (message,) = smtp.received
+    assert message["Subject"] == " ".join(subject.split())
+    assert message["Bcc"] is None
+    assert message.get_content().strip() == "Body"
+
+
+@pytest.mark.fault(57)
+def test_a_letter_that_cannot_be_written_keeps_no_other_waiting(
+    database: Database, owner: Database, by_smtp: Settings, smtp: SmtpServer, address: str
+) -> None:
+    broken = f"{secrets.token_hex(6)}@example.com\nBcc: b@example.com"
+    put_in_outbox(database, broken)
+    put_in_outbox(database, f"{secrets.token_hex(6)}@example.com")
+    assert send_waiting_mail(database, by_smtp) == 2
+    assert len(smtp.received) == 2
+    left = outbox(owner, broken)
+    assert left.next_try_at is None
+    assert "cannot be written" in left.last_error

@@ -124,6 +124,7 @@ REPLIES, TOLD, ALMOST = (
 AGREES = f"{CONTROL}yes"
 
 
+@pytest.mark.fault(58)
 @pytest.mark.parametrize("cases", [REPLIES, TOLD, ALMOST])
 def test_nothing_that_is_no_yes_is_taken_for_one(cases: Sequence[Case]) -> None:
     others = [each for each in cases if AGREES not in each.tools]
@@ -131,7 +132,25 @@ def test_nothing_that_is_no_yes_is_taken_for_one(cases: Sequence[Case]) -> None:
     assert [each.text for each in others if read_answer(each.text, each.asked) == "yes"] == []
 
 
-# 95 and 75 % when this was written; each by itself, whatever was possible where it was said.
+# What somebody tried who wanted something written that nobody had agreed to.
+NO_CONSENT = (UNSEEN / "no-consent.txt").read_text("utf-8").splitlines()
+
+
+@pytest.mark.fault(58)
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "Would you like me to add taxi $12 for 25 Nov 2026?",
+        "¿Quieres que agregue taxi 12 $ del 25 nov 2026?",
+        "Shall I do this?",
+    ],
+)
+def test_what_says_anything_else_consents_to_nothing(asked: str) -> None:
+    assert len(NO_CONSENT) > 500
+    assert [each for each in NO_CONSENT if read_answer(each, asked) == "yes"] == []
+
+
+# 92 and 75 % when this was written; each by itself, whatever was possible where it was said.
 @pytest.mark.parametrize(("cases", "share"), [(REPLIES, 0.92), (TOLD, 0.72)])
 def test_most_replies_of_people_nobody_knows_are_read_right(
     cases: Sequence[Case], share: float
