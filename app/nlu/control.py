@@ -65,6 +65,7 @@ class _Phrases:
     longest: int
     asking: tuple[str, ...]
     solved: frozenset[str]
+    losing: frozenset[str]
     doubts: tuple[str, ...]
     unclear: tuple[str, ...]
     acts: Mapping[Act | ListedAct, re.Pattern[str]]
@@ -94,7 +95,8 @@ def _phrases() -> _Phrases:
     condition = re.compile(loaded["condition"])
     longest = max(map(len, known | kinds))
     asking, solved = tuple(loaded["asking"]), frozenset(loaded["solved"]["asks"])
-    return _Phrases(known, kinds, longest, asking, solved, doubts, unclear, acts, condition)
+    losing = frozenset(loaded["losing"])
+    return _Phrases(known, kinds, longest, asking, solved, losing, doubts, unclear, acts, condition)
 
 
 def read_answer(message: str, asked: str = "") -> Answer | None:
@@ -185,8 +187,7 @@ def _only_agrees(message: str, asked: str) -> bool:
     if is_doubtful or _DIGITS.search(message):
         return False
     question, order = _stems(_content_of(asked)), _stems(_order_of(asked))
-    is_about_trouble = phrases.solved & {*normalize(asked).split()}
-    meant = {"yes", "agreeing"} | ({"solved"} if is_about_trouble else set())
+    meant = {"yes", _fitting(asked)}
     agrees = False
     for part, kind in _parts(words):
         if kind in meant or any(_is_among(word, order) for word in part):
@@ -194,6 +195,13 @@ def _only_agrees(message: str, asked: str) -> bool:
         elif kind not in {"filler", "beside"} and not all(_is_among(w, question) for w in part):
             return False
     return agrees
+
+
+def _fitting(asked: str) -> str:
+    """The list that agrees to it beside a plain yes: "send it" keeps what "Cancel?" would lose."""
+    if _phrases().solved & {*normalize(asked).split()}:
+        return "solved"
+    return "yes" if _phrases().losing & {*_order_of(asked)} else "agreeing"
 
 
 def _order_of(asked: str) -> list[str]:

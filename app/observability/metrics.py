@@ -8,8 +8,6 @@ the numbers stay in the process.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, values
 from prometheus_client.values import MultiProcessValue
@@ -109,13 +107,13 @@ def count_stream(step: int) -> None:
     _streams.labels("thread").inc(step)
 
 
-def count_turn(status: str, facts: Mapping[str, Any]) -> None:
-    """`facts` are a reply's: provider, latency_ms, and degraded and first_token_ms if any."""
-    provider, degraded = facts["provider"], bool(facts.get("degraded"))
+def count_turn(
+    status: str, provider: str, *, degraded: bool, latency_ms: int, first_token_ms: int | None
+) -> None:
     _turns.labels(status, provider, str(degraded).lower()).inc()
-    _turn_seconds.labels(provider).observe(facts["latency_ms"] / 1000)
-    if facts.get("first_token_ms") is not None:
-        _first_token_seconds.labels(provider).observe(facts["first_token_ms"] / 1000)
+    _turn_seconds.labels(provider).observe(latency_ms / 1000)
+    if first_token_ms is not None:
+        _first_token_seconds.labels(provider).observe(first_token_ms / 1000)
 
 
 def count_model_call(outcome: str) -> None:

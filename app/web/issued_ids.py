@@ -44,9 +44,10 @@ def id_of_key(key: str) -> UUID:
 def own_id(id_: UUID) -> UUID:
     """What the signed-in person's new row is called where a form names it `id_`.
 
-    Each person has names of their own: one that somebody else has used is as free as any.
+    Each person has names of their own in each of their groups: one that has been used elsewhere is
+    as free as any.
     """
-    return uuid5(current_user.user_id, id_.bytes.hex())
+    return uuid5(current_user.user_id, current_user.group_id.bytes.hex() + id_.bytes.hex())
 
 
 def id_of_posted() -> UUID:

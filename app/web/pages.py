@@ -34,6 +34,7 @@ from app.errors import (
 )
 from app.extensions import ComandaRequest, kept_cookie, services
 from app.web.icons import icon, icon_sprite
+from app.web.navigation import nav_entries
 from app.web.request_body import LARGEST_SIGNED_OUT, MOST_FILES, drain
 
 # Pages hold personal data; static files carry a version and may be kept for ever.
@@ -349,6 +350,7 @@ def init_web(app: Flask) -> None:
         "icon_sprite": icon_sprite,
         "static_url": static_url,
         "kept_cookie": kept_cookie,
+        "nav_entries": nav_entries,
         "languages": LANGUAGES,
         "get_locale": get_locale,
         "now": utc_now,

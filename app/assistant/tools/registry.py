@@ -23,6 +23,7 @@ from app.assistant.tools.parts import NoticePart, Part, ProposalPart, ReceiptPar
 from app.assistant.tools.tool import Tool, ToolContext
 from app.assistant.tools.toolbox import BlockReader
 from app.db import ScopedSession
+from app.web.navigation import NavEntry
 
 # A context source looks at the message and returns (hints, lines for the system prompt).
 ContextSource = Callable[[ScopedSession, str, str], tuple[Mapping[str, Any], list[str]]]
@@ -147,6 +148,7 @@ class Skill:
     tools: tuple[Tool, ...] = ()
     parts: tuple[type[Part], ...] = ()
     blueprints: tuple[Blueprint, ...] = ()
+    navigation: tuple[NavEntry, ...] = ()  # what the menu leads to
     prompts: Path | None = None  # a YAML file of prompt rows to seed
     context: Mapping[str, ContextSource] = field(default_factory=dict)
     domains: tuple[str, ...] = ()  # citation contexts that one may ask in
@@ -168,6 +170,7 @@ class Registry:
 
     def __init__(self, skills: Iterable[Skill]) -> None:
         self.skills = tuple(skills)
+        self.navigation = tuple(entry for skill in self.skills for entry in skill.navigation)
         self.tools: dict[str, Tool] = {}
         self.parts: dict[str, type[Part]] = {}
         self.context: dict[str, ContextSource] = {}

@@ -87,14 +87,22 @@ class ToolContext:
 
 
 @dataclass(frozen=True)
+class NextCall:
+    """The call that should follow a tool's own: by name and with its arguments."""
+
+    tool: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class ToolResult:
     """What came of a tool: a payload for the model; parts, chips and actions for the person.
 
-    With `final_text` the turn ends in these words, without another model call. A payload may
-    `say` in a sentence what there is to say: the built-in assistant repeats it.
-    `by_words_alone` says of a search that its model was away, `odds` how likely the best that
-    it found is an answer, as the logarithm of odds. A `question` is asked as the last words of the
-    reply, whatever else is said in it.
+    With `final_text` the turn ends in these words, without another model call. `say` is in a
+    sentence what there is to say, which the built-in assistant repeats, and `next` the call that it
+    makes then; a model is told both. `by_words_alone` says of a search that its model was away,
+    `odds` how likely the best that it found is an answer, as the logarithm of odds. A `question` is
+    asked as the last words of the reply, whatever else is said in it.
     """
 
     payload: Mapping[str, Any]
@@ -105,6 +113,17 @@ class ToolResult:
     actions: Sequence[Action] = ()
     odds: float | None = None
     question: Question | None = None
+    say: str = ""
+    next: NextCall | None = None
+
+    @property
+    def told(self) -> Mapping[str, Any]:
+        """The payload with what is to be said and called, as whoever called is told it."""
+        following = (
+            {"tool": self.next.tool, "arguments": self.next.arguments} if self.next else None
+        )
+        added = {"say": self.say, "next": following}
+        return {**self.payload, **{name: value for name, value in added.items() if value}}
 
 
 # By language: "en" and "es".

@@ -145,7 +145,7 @@ class Toolbox:
             )
         return ToolOutcome(
             True,
-            result.payload,
+            result.told,
             shown,
             tool.is_search,
             result.parts,

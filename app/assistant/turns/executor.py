@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 from uuid import UUID
 
 import structlog
@@ -42,7 +41,7 @@ from app.assistant.turns.events import RESET, EventLog
 from app.assistant.turns.final_state import broken_off, cut_notice, settle
 from app.assistant.turns.loop import Finished, PartReady, run_turn
 from app.assistant.turns.model_request import denied_tools, model_request, offered_tools
-from app.assistant.turns.outcome import steps_of
+from app.assistant.turns.outcome import TurnOutcome, steps_of
 from app.assistant.turns.pending_question import ask_again, asked_by_hints
 from app.assistant.turns.writer import Claim, LeaseLost, ReplyWriter
 from app.db import Scope
@@ -115,23 +114,29 @@ def execute_turn(
     ):
         try:
             answerers = [provider, standby] if standby else [provider]
-            status, code, facts = _answer(services, answerers, claimed, turn, question, writer)
+            outcome = _answer(services, answerers, claimed, turn, question, writer)
             settling()
-            settle(writer, question.language, started, status, code, facts)
+            outcome = settle(writer, question.language, started, outcome)
         except LeaseLost:
             log.warning("lease lost", fence=claimed.fence)
             return "lost"
         log.info(
             "turn",
-            status=status,
-            provider=facts["provider"],
+            status=outcome.status,
+            provider=outcome.provider,
             attempts=claimed.attempts,
             tools=len(writer.trace),
             characters=len(writer.text),
-            milliseconds=facts["latency_ms"],
+            milliseconds=outcome.latency_ms,
         )
-        metrics.count_turn(status, facts)
-        return status
+        metrics.count_turn(
+            outcome.status,
+            outcome.provider,
+            degraded=outcome.degraded,
+            latency_ms=outcome.latency_ms,
+            first_token_ms=outcome.first_token_ms,
+        )
+        return outcome.status
 
 
 def _load(services: Services, claimed: ClaimedTurn) -> tuple[Turn, Message]:
@@ -167,39 +172,35 @@ def _answer(
     turn: Turn,
     question: Message,
     writer: ReplyWriter,
-) -> tuple[str, str, dict[str, Any]]:
-    """Let the first that can answer; returns the reply's status, an error code and its facts."""
+) -> TurnOutcome:
+    """Let the first that can answer; whatever fails is the outcome's status and code."""
     mode = "action" if turn.request.get("action") else "search"
-    facts: dict[str, Any] = {"mode": mode, **_who(answerers[0])}
-    status, code = "complete", ""
+    outcome = TurnOutcome(mode).by(answerers[0])
     try:
         with force_locale(question.language):
             finished = _begin(services, claimed, turn, writer)
             decided = None if finished else _settle_without_model(services, writer, question)
             if decided:
-                facts |= {"provider": FAST_PATH, "model": "", "mode": "action"}
+                outcome = TurnOutcome("action", FAST_PATH)
             finished = finished or decided
-            if finished is None:
-                finished = _converse_or_stand_in(
-                    services, answerers, claimed, turn, question, writer, facts
+            waiting = [*answerers]
+            while finished is None:
+                provider = waiting.pop(0)
+                outcome = outcome.by(provider, degraded=provider is not answerers[0])
+                finished = _converse_unless_away(
+                    services, provider, claimed, turn, question, writer, is_last=not waiting
                 )
-        facts |= {"tokens_in": finished.tokens_in, "tokens_out": finished.tokens_out}
-        facts["model_calls"] = finished.model_calls
-        facts["suggestions"] = [s.model_dump(mode="json") for s in finished.suggestions]
-        facts["asked"] = finished.asked or None
-        facts["explanation"] = asdict(finished.explained) if finished.explained else None
-        facts["actions"] = [action.model_dump(mode="json") for action in finished.actions]
+        return replace(outcome, finished=finished)
     except TurnTimedOut:
-        status, code = broken_off(writer), "timeout"
+        return replace(outcome, status=broken_off(writer), code="timeout")
     except TurnStopped:
-        status = "stopped"
+        return replace(outcome, status="stopped")
     except ProviderError as error:
-        status, code = broken_off(writer), error.code
-        log.warning("provider failed", provider=facts["provider"], code=error.code)
+        log.warning("provider failed", provider=outcome.provider, code=error.code)
+        return replace(outcome, status=broken_off(writer), code=error.code)
     except Exception as error:
-        status, code = broken_off(writer), "internal"
         log.exception("turn failed", error=type(error).__name__)
-    return status, code, facts
+        return replace(outcome, status=broken_off(writer), code="internal")
 
 
 def _settle_without_model(
@@ -217,35 +218,34 @@ def _settle_without_model(
     return decide_in_words(writer, services.registry, question)
 
 
-def _converse_or_stand_in(
+def _converse_unless_away(
     services: Services,
-    answerers: Sequence[Provider],
+    provider: Provider,
     claimed: ClaimedTurn,
     turn: Turn,
     question: Message,
     writer: ReplyWriter,
-    facts: dict[str, Any],
-) -> Finished:
-    """The turn by the first of `answerers` that can begin it; `facts` are told who it was."""
-    first, *others = answerers
+    *,
+    is_last: bool,
+) -> Finished | None:
+    """The turn by this provider; None where the next one should begin it from nothing.
+
+    Raises:
+        ProviderError: it failed, and nobody can take its place.
+    """
     try:
-        return _converse(services, first, claimed, turn, question, writer)
+        return _converse(services, provider, claimed, turn, question, writer)
     except ProviderError as error:
         if not writer.text.strip() and tell_what_was_done(writer, question.language):
             return NO_MODEL
         # Words that somebody has read are never taken back for others; and a model that
         # answers, but in no form that can be read, is an admin's to change.
-        if not others or writer.text.strip() or error.code == "malformed":
+        if is_last or writer.text.strip() or error.code == "malformed":
             raise
-        log.warning("standing in", failed=first.name, code=error.code)
-    facts |= {**_who(others[0]), "degraded": True}
+        log.warning("standing in", failed=provider.name, code=error.code)
     if writer.text or writer.trace or writer.parts:
         _start_over(services, claimed, turn, writer)
-    return _converse_or_stand_in(services, others, claimed, turn, question, writer, facts)
-
-
-def _who(provider: Provider) -> dict[str, Any]:
-    return {"provider": provider.name, "model": provider.model}
+    return None
 
 
 def _begin(

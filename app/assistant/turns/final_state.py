@@ -3,34 +3,32 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from dataclasses import replace
 
 from flask_babel import force_locale
 from flask_babel import gettext as _
 
 from app.assistant.tools.parts import NoticePart
 from app.assistant.turns.citations import cited_numbers
+from app.assistant.turns.outcome import TurnOutcome
 from app.assistant.turns.writer import ReplyWriter
 
 
-def settle(
-    writer: ReplyWriter,
-    language: str,
-    started: float,
-    status: str,
-    code: str,
-    facts: dict[str, Any],
-) -> None:
-    """Write the reply's last state, with a notice where it did not end well."""
+def settle(writer: ReplyWriter, language: str, started: float, outcome: TurnOutcome) -> TurnOutcome:
+    """Write the reply's last state, with a notice where it did not end well; returns it timed."""
     _keep_cited(writer)
-    if status in ("failed", "interrupted"):
+    if outcome.status in ("failed", "interrupted"):
         with force_locale(language):
-            notice = NoticePart(kind="unavailable", text=_trouble(code, status))
+            notice = NoticePart(kind="unavailable", text=_trouble(outcome.code, outcome.status))
         writer.parts.append(notice.model_dump(mode="json"))
-    if writer.first_token_at is not None:
-        facts["first_token_ms"] = round((writer.first_token_at - started) * 1000)
-    facts["latency_ms"] = round((time.monotonic() - started) * 1000)
-    writer.finish(status, code, **facts)
+    first = writer.first_token_at
+    timed = replace(
+        outcome,
+        first_token_ms=None if first is None else round((first - started) * 1000),
+        latency_ms=round((time.monotonic() - started) * 1000),
+    )
+    writer.finish(timed)
+    return timed
 
 
 def cut_notice() -> NoticePart:

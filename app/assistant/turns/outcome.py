@@ -1,4 +1,4 @@
-"""What is kept of a finished turn: timings, tools, tokens and who answered. Never words.
+"""How a turn ended, and what is kept of it: timings, tools, tokens, who answered. Never words.
 
 A row is written together with the reply's last state, once a turn; the database sums the
 rows up by day as they come (`usage_days`, `usage_latencies`), so that no page has to.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Container, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import date, datetime
 from types import MappingProxyType
 from typing import Any
@@ -21,7 +22,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.assistant.models import Turn
-from app.assistant.turns.loop import ToolFinished
+from app.assistant.providers.base import Provider
+from app.assistant.turns.loop import Finished, ToolFinished
 from app.db import Base, Database, JsonList, JsonObject, ScopedSession
 
 KEEP_DAYS = 400
@@ -113,6 +115,58 @@ class UsageLatency(Base):
 def bucket_ms(bucket: int) -> int:
     """The time that a bucket stands for, within 5 %."""
     return round(math.exp(bucket / BUCKETS_PER_E) - 1)
+
+
+@dataclass(frozen=True)
+class TurnOutcome:
+    """How a turn ended: who answered, what came of it, and how long it took, in milliseconds.
+
+    `status` is the message's: complete, stopped, interrupted or failed; `code` says why it was not
+    completed. `finished` is what the reply came to, where it did. `degraded` says that another
+    answered than should have.
+    """
+
+    mode: str
+    provider: str = ""
+    model: str = ""
+    degraded: bool = False
+    status: str = "complete"
+    code: str = ""
+    finished: Finished | None = None
+    first_token_ms: int | None = None
+    latency_ms: int = 0
+
+    def by(self, provider: Provider, *, degraded: bool = False) -> TurnOutcome:
+        """The same, answered by this provider."""
+        return replace(self, provider=provider.name, model=provider.model, degraded=degraded)
+
+    def columns(self) -> dict[str, Any]:
+        """What the reply keeps of it, by the message's columns; what is not known is left out."""
+        known: dict[str, Any] = {
+            "mode": self.mode,
+            "provider": self.provider,
+            "model": self.model,
+            "degraded": self.degraded,
+            "latency_ms": self.latency_ms,
+        }
+        if self.first_token_ms is not None:
+            known["first_token_ms"] = self.first_token_ms
+        if self.finished is not None:
+            known |= {
+                "tokens_in": self.finished.tokens_in,
+                "tokens_out": self.finished.tokens_out,
+                "suggestions": [each.model_dump(mode="json") for each in self.finished.suggestions],
+                "asked": self.finished.asked or None,
+                "actions": [each.model_dump(mode="json") for each in self.finished.actions],
+            }
+        return known
+
+    def facts(self) -> dict[str, Any]:
+        """What is kept of the turn for usage and the inspector."""
+        ended = self.finished
+        explained = asdict(ended.explained) if ended and ended.explained else None
+        calls = ended.model_calls if ended else None
+        return {**self.columns(), "model_calls": calls, "explanation": explained}
 
 
 # What the end of a turn tells of itself under these very names.

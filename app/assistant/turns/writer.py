@@ -28,8 +28,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.assistant.models import Message, Turn, own
 from app.assistant.tools.tool import CitationLedger
-from app.assistant.turns import outcome as turn_outcome
 from app.assistant.turns.events import RESET, EventLog
+from app.assistant.turns.outcome import TurnOutcome, record
 from app.assistant.web.presenters import cite_html
 from app.db import ScopedSession
 from app.text.markdown import BlockSplitter, is_slow_to_draw
@@ -113,7 +113,7 @@ class ReplyWriter:
     clock: Callable[[], float] = time.monotonic
     parts: list[dict[str, Any]] = field(default_factory=list)
     trace: list[dict[str, Any]] = field(default_factory=list)
-    # The same tools without what was asked of them, and when each began (turn_outcome.tool_step).
+    # The same tools without what was asked of them, and when each began (outcome.tool_step).
     steps: list[dict[str, Any]] = field(default_factory=list)
     began: float = field(default_factory=time.monotonic)
     first_token_at: float | None = None
@@ -298,37 +298,24 @@ class ReplyWriter:
         ):
             raise LeaseLost
 
-    def finish(
-        self,
-        status: str,
-        error_code: str = "",
-        model_calls: int | None = None,
-        explanation: dict[str, Any] | None = None,
-        **final: Any,
-    ) -> None:
-        """Write the reply's last state and the turn's, together, then tell the readers.
-
-        `status` is the message's: complete, stopped, interrupted or failed. `final` are
-        columns of the message; they, `model_calls` and `explanation` are kept as the turn's
-        facts too.
-        """
+    def finish(self, outcome: TurnOutcome) -> None:
+        """Write the reply's last state and the turn's, together, then tell the readers."""
         _speaking.discard(self)
         with self._lock, suppress(RedisError):
             # The reply is whole in the database even if nobody can be told just now.
             if self._unsent:
                 self._send_words()
-        outcome = {"complete": "done", "stopped": "stopped"}.get(status, "failed")
+        ended = {"complete": "done", "stopped": "stopped"}.get(outcome.status, "failed")
         with self.transaction() as session:
             self.lock_turn(session)
-            last = {**self._snapshot(), "content": self.text, **final}
-            language = self._write(session, status=status, **last)
+            last = {**self._snapshot(), "content": self.text, **outcome.columns()}
+            language = self._write(session, status=outcome.status, **last)
             turn = session.scalars(
                 update(Turn)
                 .where(Turn.id == self.claim.turn_id, *own(session, Turn))
-                .values(status=outcome, error_code=error_code, finished_at=func.clock_timestamp())
+                .values(status=ended, error_code=outcome.code, finished_at=func.clock_timestamp())
                 .returning(Turn)
             ).one()
-            told = {**final, "model_calls": model_calls, "explanation": explanation}
-            turn_outcome.record(session, turn, status, language, told, self.steps)
-        type_ = "error" if outcome == "failed" else "done"
-        self.publish(type_, {"status": status, "code": error_code})
+            record(session, turn, outcome.status, language, outcome.facts(), self.steps)
+        type_ = "error" if ended == "failed" else "done"
+        self.publish(type_, {"status": outcome.status, "code": outcome.code})

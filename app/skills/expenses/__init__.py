@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from flask_babel import lazy_gettext as _
+
 from app.assistant.tools.registry import Skill
 from app.skills.expenses.nlu.hints import find_hints
 from app.skills.expenses.parts import ExpenseListPart
@@ -14,6 +16,7 @@ from app.skills.expenses.web import new_views as adding_views
 from app.skills.expenses.web import settings_views
 from app.skills.expenses.web.blueprint import blueprint
 from app.skills.expenses.web.chat_api import blueprint as chat_api
+from app.web.navigation import NavEntry
 
 # Importing them hangs their pages on the blueprint.
 __all__ = ["SKILL", "adding_views", "editing_views", "settings_views", "views"]
@@ -23,6 +26,9 @@ SKILL = Skill(
     tools=TOOLS,
     parts=(ExpenseListPart,),
     blueprints=(blueprint, chat_api),
+    navigation=(
+        NavEntry("expenses.index", "receipt", _("Expenses"), 40, blueprints=("expenses",)),
+    ),
     prompts=Path(__file__).with_name("prompts.yaml"),
     readers={"expenses": find_hints},
 )

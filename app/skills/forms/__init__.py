@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from flask_babel import lazy_gettext as _
+
 from app.assistant.tools.registry import Conversation, Skill
 from app.skills.forms.builder.views import blueprint as builder_pages
 from app.skills.forms.nlu import find_hints, offer_form
@@ -15,6 +17,7 @@ from app.skills.forms.web.blueprint import blueprint
 from app.skills.forms.web.contact_views import blueprint as contacts
 from app.skills.forms.web.handover_views import blueprint as handovers
 from app.skills.forms.workflow.conversation import KIND, open_conversation, page_of_conversation
+from app.web.navigation import NavEntry
 
 # Importing them hangs their pages on the blueprint.
 __all__ = ["SKILL", "assistant_views", "fill_views", "list_views", "submission_views"]
@@ -24,6 +27,13 @@ SKILL = Skill(
     tools=(SearchForms(), UpdateForm()),
     parts=(FormCardPart, FormUpdatesPart),
     blueprints=(blueprint, handovers, builder_pages, contacts),
+    navigation=(
+        NavEntry("forms.index", "form", _("Forms"), 30, blueprints=("forms",)),
+        NavEntry(
+            "form_builder.index", "builder", _("Form builder"), 100, "manager", ("form_builder",)
+        ),
+        NavEntry("contacts.index", "contacts", _("Contacts"), 130, "manager", ("contacts",)),
+    ),
     prompts=Path(__file__).with_name("prompts.yaml"),
     context={"forms": find_hints},
     suggestions={"search_forms": offer_form},

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from flask_babel import lazy_gettext as _
+
 from app.assistant.tools.registry import Skill
 from app.skills.knowledge.nlu import find_hints
 from app.skills.knowledge.parts import ProductCardPart
@@ -13,12 +15,22 @@ from app.skills.knowledge.web.import_views import blueprint as imports
 from app.skills.knowledge.web.library_views import blueprint
 from app.skills.knowledge.web.menu_edit_views import blueprint as menu
 from app.skills.knowledge.web.section_edit_views import blueprint as editing
+from app.web.navigation import NavEntry
 
 SKILL = Skill(
     name="knowledge",
     tools=TOOLS,
     parts=(ProductCardPart,),
     blueprints=(blueprint, editing, menu, imports),
+    navigation=(
+        NavEntry(
+            "knowledge.index",
+            "book",
+            _("Manual and menu"),
+            10,
+            blueprints=("knowledge", "editing", "menu", "imports"),
+        ),
+    ),
     prompts=Path(__file__).with_name("prompts.yaml"),
     context={"knowledge": find_hints},
     domains=("manual", "dishes", "wines", "cocktails", "recipes", "beer_liquor", "training"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from flask_babel import lazy_gettext as _
+
 from app.assistant.tools.registry import Skill
 from app.skills.service_requests.nlu.hints import describe_state, find_hints
 from app.skills.service_requests.parts import PARTS
@@ -25,6 +27,7 @@ from app.skills.service_requests.workflow.refreshers import refresh_parts
 from app.skills.service_requests.workflow.suggestions import suggest_request, unfinished_work
 from app.skills.service_requests.workflow.transitions import pending_question
 from app.skills.service_requests.workflow.widget_posts import STEPS
+from app.web.navigation import NavEntry
 
 # Importing them hangs their pages on the blueprint.
 __all__ = ["SKILL", "queue_views", "views"]
@@ -42,6 +45,19 @@ SKILL = Skill(
     ),
     parts=PARTS,
     blueprints=(views.blueprint, types, teams, settings),
+    navigation=(
+        NavEntry(
+            "service_requests.index", "wrench", _("Requests"), 20, blueprints=("service_requests",)
+        ),
+        NavEntry(
+            "request_types.index",
+            "checklist",
+            _("Types of requests"),
+            110,
+            "manager",
+            ("request_types", "request_teams", "request_settings"),
+        ),
+    ),
     prompts=Path(__file__).with_name("prompts.yaml"),
     readers={"service_requests": find_hints},
     prompt_state={"service_requests": describe_state},

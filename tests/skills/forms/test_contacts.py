@@ -8,10 +8,18 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
+from app.accounts.services import set_membership
 from app.db import Database
 from app.files import sandbox as examining
 from app.skills.forms.models import Contact
-from tests.factories import CheckedClient, Member, make_contact, make_user, sign_in
+from tests.factories import (
+    CheckedClient,
+    Member,
+    make_contact,
+    make_group,
+    make_user,
+    sign_in,
+)
 from tests.skills.forms.filling import SHORT, make_template
 
 HOME = "/admin/contacts/"
@@ -85,6 +93,22 @@ def test_a_contact_that_is_sent_twice_is_there_once(
     with owner.session() as session:
         names = session.scalars(select(Contact.name).where(Contact.group_id == boss.group_id))
         assert sorted(names) == ["Ana Ruiz", "Another Ana", "Third Ana"]
+
+
+def test_the_same_contact_may_be_sent_to_two_groups_of_ones_own(
+    owner: Database, boss: Member, browser: CheckedClient
+) -> None:
+    other = make_group(owner)
+    with owner.transaction() as session:
+        set_membership(session, boss.user_id, other, "admin")
+    begun = browser.page(f"{HOME}new").find("input", name="begun_id").attributes["value"]
+    for group_id in (boss.group_id, other):
+        assert browser.post("/switch-group", group_id=str(group_id)).status_code == 303
+        sent = browser.post(f"{HOME}new", begun_id=begun, name="Ana Ruiz", job="Bar")
+        assert sent.status_code == 303
+    with owner.session() as session:
+        found = session.scalars(select(Contact.group_id).where(Contact.name == "Ana Ruiz"))
+        assert {boss.group_id, other} <= set(found)
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,8 @@ WORTH_ITS_AMOUNT = 0.6
 # less is enough where several things are asked for.
 LIST_IS_MEANT, LIST_IS_WANTED = 0.6, 0.3
 TITLE_IS_MEANT = 0.6
+# A sentence is about just this case when its condition has this share of the question's words.
+CONDITION_IS_MEANT = 0.4
 # A section is named when its title has this share of the question's words.
 TITLE_NAMED = 0.5
 # Numbered steps answer a how-to even if they are a little less like it than a sentence is.
@@ -177,6 +179,9 @@ def _only_leads(entry: Scored) -> bool:
 def _answer_in_steps(question: str, best: Scored, scored: Sequence[Scored]) -> list[Line]:
     """For a how-to: the sentence that answers in a word, then the numbered steps."""
     if not (wants_steps(question) or tells_of_trouble(question)):
+        return []
+    # What is to be done in just this case stands in one sentence.
+    if best.by_condition >= CONDITION_IS_MEANT:
         return []
     lists = [steps for steps in _blocks(scored, "step") if len(steps) > 1]
     # Those of the section that the question names, else of the best sentence's own.

@@ -26,6 +26,7 @@ _ASKS = re.compile(r"\?[\"'”’»)]*$")
 _ENUMERATED = re.compile(r"^\d{1,3}[.)]\s+")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _MARKS = re.compile(r"\*\*|__|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)|`|(?<!\S)>\s?")
+_CONDITION = re.compile(r"(?i)(?:^|[.;:,]\s)(?:if|when|si|cuando)\s([^,;:.]{6,160})(?=[,;:.])")
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,11 @@ class Piece:
     block: int
     header: str = ""
     number: int = 0
+
+
+def condition_of(text: str) -> str:
+    """When what a piece says is meant: "the rinse stays cold" of "If the rinse stays cold, …"."""
+    return " ".join(_CONDITION.findall(text))
 
 
 def take_apart(passage: str) -> list[Piece]:

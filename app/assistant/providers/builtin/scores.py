@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.assistant.providers.builtin.passages import Piece, take_apart
+from app.assistant.providers.builtin.passages import Piece, condition_of, take_apart
 from app.assistant.providers.builtin.questions import asks_the_same, expected_amount
 from app.retrieval.embedder import Embedder
 from app.text.normalize import fold
@@ -21,6 +21,8 @@ from app.text.stems import stems
 # and avoided its words: 44 of 127 answers came first, where 38 did with the first figures.
 WORDS, MEANING, AMOUNT = 1.0, 1.0, 0.4
 PASSAGE_WORDS, PASSAGE_RANK = 0.4, (0.12, 0.08, 0.04, 0.02)
+# "If the rinse does not reach 180 °F, …" is meant where somebody says that it does not.
+CONDITION = 0.6
 # "Who to tell" introduces what "who do I tell" asks for.
 LEAD_ASKS = 0.6
 # Words in the line that introduces a piece, in the section's title, in that of the section
@@ -46,9 +48,10 @@ class Passage:
 class Scored:
     """A piece with what it is worth.
 
-    `shared`, `own`, `by_lead` and `by_title` are the shares of the question's words, 0..1,
-    that stand in the piece or what introduces it, in its text alone, in its lead and in the
-    section's title; `of_title` is the share of the title's words that stand in the question.
+    `shared`, `own`, `by_condition`, `by_lead` and `by_title` are the shares of the question's
+    words, 0..1, that stand in the piece or what introduces it, in its text alone, in its
+    condition, in its lead and in the section's title; `of_title` is the share of the title's words
+    that stand in the question.
     """
 
     piece: Piece
@@ -57,6 +60,7 @@ class Scored:
     score: float
     shared: float
     own: float
+    by_condition: float
     by_lead: float
     by_title: float
     of_title: float
@@ -91,6 +95,8 @@ def score_pieces(question: str, passages: Sequence[Passage], embedder: Embedder)
         # An amount of anything else answers nothing.
         has_amount = bool(shared and amount and amount.search(fold(piece.text)))
         score = WORDS * shared + MEANING * float(near) + AMOUNT * has_amount + worth[number]
+        by_condition = _share_of_condition(weight, stems(condition_of(piece.text)))
+        score += CONDITION * by_condition
         by_lead = _share(weight, dict.fromkeys(text.lead, 1.0))
         if asks_the_same(question, piece.lead):
             by_lead = max(by_lead, LEAD_ASKS)
@@ -105,6 +111,7 @@ def score_pieces(question: str, passages: Sequence[Passage], embedder: Embedder)
                 score,
                 shared,
                 _share(weight, text.own),
+                by_condition,
                 by_lead,
                 by_title,
                 of_title,
@@ -155,6 +162,12 @@ def _share(weight: Mapping[str, float], counts: Mapping[str, float]) -> float:
     """The share of the question's words that a text has, rare words counting more."""
     whole = sum(weight.values())
     return sum(weight[word] * counts.get(word, 0.0) for word in weight) / whole if whole else 0.0
+
+
+def _share_of_condition(weight: Mapping[str, float], condition: Sequence[str]) -> float:
+    """The share of the question's words that a condition has; one word alone says nothing."""
+    named = weight.keys() & set(condition)
+    return _share(weight, dict.fromkeys(named, 1.0)) if len(named) > 1 else 0.0
 
 
 def _weights(asked: set[str], texts: Sequence[set[str]]) -> dict[str, float]:

@@ -36,8 +36,8 @@ def answer_balance(
     asked, balance, say = _look(session, ledger, said, category, language)
     if balance.count and not category:
         say = f"{say} {asked.most_in_words(balance)}".strip()
-    payload = {**asked.facts(balance), "results": [], "say": say}
-    return ToolResult(payload, parts=[asked.part(balance, [])] if balance.count else [])
+    payload = {**asked.facts(balance), "results": []}
+    return ToolResult(payload, parts=[asked.part(balance, [])] if balance.count else [], say=say)
 
 
 def answer_list(
@@ -52,9 +52,8 @@ def answer_list(
         "page": said.page,
         "pages": -(-balance.count // LISTED),
         "results": [_result(row) for row in part.rows],
-        "say": say,
     }
-    return ToolResult(payload, parts=[part] if rows else [])
+    return ToolResult(payload, parts=[part] if rows else [], say=say)
 
 
 def _look(

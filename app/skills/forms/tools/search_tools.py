@@ -68,7 +68,6 @@ class SearchForms(ReadTool):
             "searched": "forms",
             "query": arguments.query,
             "results": [_result(form) for form in found.forms],
-            "say": found.say,
         }
         if not found.is_clear:
             payload["note"] = "None of these is certain to be meant: let the person choose."
@@ -78,6 +77,7 @@ class SearchForms(ReadTool):
             _best_first(cards) if found.is_clear else cards,
             actions=[_action(card) for card in cards],
             suggestions=[] if found.is_clear or not cards else [_all_forms()],
+            say=found.say,
         )
 
 

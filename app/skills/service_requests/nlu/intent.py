@@ -10,6 +10,7 @@ from functools import lru_cache
 from uuid import UUID
 
 from app.nlu.model import read_intents
+from app.nlu.normalization import normalize
 from app.retrieval.relevance import Described, rank_described
 from app.skills.service_requests.services.type_catalog import TypeNode, submittable
 from app.text.normalize import plain_words
@@ -35,6 +36,15 @@ _ANOTHER = re.compile(
     r"|^(?:and )?(?:i|we) need .* (?:too|as well)$"
     r"|\btambien (?:necesit|quier|hay que|me falta|nos falta)\w*|^(?:y )?tambien\b"
 )
+# Somebody wants to be told what to do, before anybody comes.
+_WHAT_TO_DO = re.compile(
+    r"\bwhat (?:do|should|can|must|would) (?:i|we|you) (?:do|check|try|start|use)\b"
+    r"|\bwhat (?:now|next|to do|to check)\b|\bnow what\b|\b(?:first|next) (?:step|thing)\b"
+    r"|\bwhat (?:is|are) the (?:rule|steps?|procedure|protocol)\b|\bwhere do i start\b"
+    r"|\bque (?:hago|hacemos|se hace|debo|debemos|puedo|podemos|tengo que|reviso|revisamos|checo"
+    r"|checamos|le hago|le muevo|procede|sigue|toca)\b|\b(?:cual|que) (?:es|sigue) .*\b(?:paso"
+    r"|procedimiento|protocolo|regla)\b|\b(?:primer|siguiente) paso\b|\bpor donde empiezo\b"
+)
 # What a message says that it is not about: "it is not the printer, the wifi is down".
 _DENIED = re.compile(r"\b(?:not|no (?:es|era|son)) (?:the|an?|my|our|el|la|los|las|mi|un|una) \w+")
 # So likely must a message be for one, while something else is open.
@@ -43,6 +53,7 @@ LIKELY = 0.5
 POSSIBLE = 0.05
 TOOL = "suggest_service_request_type"
 LEAST_ODDS, ODDS_A_POINT, MOST_ODDS = -0.35, 0.6, 1.3
+TOLD_ODDS = -1.5
 # Whoever says "request" or "ticket" means one, whatever it is for.
 NAMED_ODDS = 6.0
 _LEANS = re.compile(r"(?:it|this|that|they|these|those|esto|eso|esta)\b")
@@ -80,6 +91,8 @@ def odds_of(text: str, tree: Sequence[TypeNode]) -> float:
     """
     if _NAMED.search(plain_words(text)):
         return NAMED_ODDS
+    if _WHAT_TO_DO.search(normalize(text)):
+        return TOLD_ODDS
     likely = rank_types(text, tree)
     return min(MOST_ODDS, ODDS_A_POINT * likely[0].score) if likely else LEAST_ODDS
 

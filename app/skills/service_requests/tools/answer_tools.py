@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from app.assistant.models import Message, own
 from app.assistant.tools.examples import load_examples
-from app.assistant.tools.tool import ReadTool, ToolContext, ToolFailure, ToolResult
+from app.assistant.tools.tool import NextCall, ReadTool, ToolContext, ToolFailure, ToolResult
 from app.db import ScopedSession
 from app.fields.definitions import dump_fields
 from app.skills.service_requests.nlu.values import read_said
@@ -96,10 +96,10 @@ class RequestFieldInput(ReadTool):
         why = _(broken.message, **broken.params) + "\n\n" if broken else ""
         if field.is_conversational or field.field.name in state.in_words:
             said = why + ask_for(field, context.language)
-            return ToolResult({**payload, "needs_ui": False, "ask": said, "say": said})
+            return ToolResult({**payload, "needs_ui": False, "ask": said}, say=said)
         said = why + point_to_widget(field, context.language)
         shown = {**payload, "needs_ui": True, "note": "The widget is shown; wait for the answer."}
-        return ToolResult({**shown, "say": said}, [_widget(field, state)])
+        return ToolResult(shown, [_widget(field, state)], say=said)
 
 
 def _widget(field: RequestField, state: RequestState) -> FieldWidgetPart:
@@ -322,9 +322,6 @@ class CancelRequest(ReadTool):
         take(context, {"type": "request_cancelled"})
         said = _("All right, I cancelled it. Nothing was filed and nothing is kept.")
         if state.another:
-            following = {
-                "tool": "suggest_service_request_type",
-                "arguments": {"user_query": state.another},
-            }
-            return ToolResult({"cancelled": True, "say": said, "next": following})
-        return ToolResult({"cancelled": True, "say": said})
+            following = NextCall("suggest_service_request_type", {"user_query": state.another})
+            return ToolResult({"cancelled": True}, say=said, next=following)
+        return ToolResult({"cancelled": True}, say=said)

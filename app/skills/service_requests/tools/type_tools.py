@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from flask_babel import gettext as _
@@ -10,7 +11,7 @@ from flask_babel import gettext as _
 from app.assistant.proposals.consent import Question
 from app.assistant.tools.examples import load_examples
 from app.assistant.tools.parts import Suggestion
-from app.assistant.tools.tool import ReadTool, ToolContext, ToolFailure, ToolResult
+from app.assistant.tools.tool import NextCall, ReadTool, ToolContext, ToolFailure, ToolResult
 from app.fields.definitions import Words
 from app.skills.service_requests.nlu.intent import nearest_types
 from app.skills.service_requests.nlu.values import read_said
@@ -82,7 +83,7 @@ class SuggestType(ReadTool):
         suggestion = likely[0].name.text(context.language) if likely else ""
         payload = {"shown": True, "suggestion": suggestion}
         note = "The person chooses from the list that is shown now; wait for it."
-        return ToolResult({**payload, "note": note, "say": said}, [part], final_text=said)
+        return ToolResult({**payload, "note": note}, [part], final_text=said, say=said)
 
 
 def _acknowledge(likely: Sequence[TypeNode], language: str) -> str:
@@ -114,9 +115,9 @@ def _ask_about_open(
         Suggestion(label=_("Cancel it, start the new one"), message=_("Cancel it")),
         Suggestion(label=_("Go on with “%(name)s”", name=name), message=_("Go on with it")),
     ]
-    payload = {"open_request": str(form.type_id), "ask": said, "say": said}
+    payload = {"open_request": str(form.type_id), "ask": said}
     question = Question(said, about_another(state))
-    return ToolResult(payload, suggestions=chips, final_text="", question=question)
+    return ToolResult(payload, suggestions=chips, final_text="", question=question, say=said)
 
 
 class GetForm(ReadTool):
@@ -159,8 +160,7 @@ def _with_what_was_said(begun: ToolResult, context: ToolContext) -> ToolResult:
         around = field_context(session, context.language)
     if state.told or not state.query or not read_said(state, state.query, around):
         return begun
-    following = {"tool": "record_answers", "arguments": {"said": state.query}}
-    return ToolResult({**begun.payload, "next": following}, begun.parts, begun.suggestions)
+    return replace(begun, next=NextCall("record_answers", {"said": state.query}))
 
 
 def described(form: RequestForm, language: str) -> dict[str, Any]:

@@ -9,14 +9,13 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from flask_babel import gettext as _
 
 from app.assistant.proposals.consent import Question
 from app.assistant.tools.parts import Part, Suggestion
-from app.assistant.tools.tool import ToolContext, ToolResult
+from app.assistant.tools.tool import NextCall, ToolContext, ToolResult
 from app.db import ScopedSession
 from app.skills.service_requests.services.definitions import QUESTIONS_ASKED, RequestField
 from app.skills.service_requests.services.submit import digest_of_state
@@ -56,7 +55,7 @@ def go_on(
     with context.transaction() as session:
         state = state_in(session, context)
     if state.form is None:
-        return _result(said, {**(payload or {})}, parts)
+        return ToolResult(payload or {}, parts, say=said)
     step = next_step(state)
     # What was understood is shown once, before the questions that build on it.
     is_first = step.kind == "question" and not state.answers and not state.asked
@@ -66,24 +65,28 @@ def go_on(
         asked = ask_resolution(state, context.language, solution)
         drawn += asked.parts
         told["ask"] = asked.text
-        result = _result(join_paragraphs(said, solution, asked.text), told, drawn, yes_or_no())
-        return replace(result, final_text=join_paragraphs(said, solution), question=asked)
+        return ToolResult(
+            told,
+            drawn,
+            yes_or_no(),
+            final_text=join_paragraphs(said, solution),
+            question=asked,
+            say=join_paragraphs(said, solution, asked.text),
+        )
     if shows or is_first:
         so_far = summary_of(state, context.language)
         drawn.append(so_far.model_copy(update={"is_open": shows}))
     if (stuck := stuck_at(state)) is not None:
         words, chips = ways_out(stuck, context.language)
-        return _result(join_paragraphs(said, words), told, drawn, chips)
+        return ToolResult(told, drawn, chips, say=join_paragraphs(said, words))
     if step.kind == "field" and step.field is not None:
-        asks = {"field_id": str(step.field.field_id)}
-        told["next"] = {"tool": "request_field_input", "arguments": asks}
-        return _result(said, told, drawn)
+        asks = NextCall("request_field_input", {"field_id": str(step.field.field_id)})
+        return ToolResult(told, drawn, say=said, next=asks)
     if step.kind in NEXT_TOOLS:
-        told["next"] = {"tool": NEXT_TOOLS[step.kind], "arguments": {}}
-        return _result(said, told, drawn)
+        return ToolResult(told, drawn, say=said, next=NextCall(NEXT_TOOLS[step.kind]))
     words, chips = _ask(state, step, context)
     told["ask"] = words
-    return _result(join_paragraphs(said, words), told, drawn, chips)
+    return ToolResult(told, drawn, chips, say=join_paragraphs(said, words))
 
 
 def stuck_at(state: RequestState) -> RequestField | None:
@@ -98,15 +101,6 @@ def stuck_at(state: RequestState) -> RequestField | None:
     awaited = state.form.by_name(state.awaited) if state.form else None
     is_broken = awaited is not None and awaited.field.type == "file" and not state.asked_by
     return awaited if is_broken else None
-
-
-def _result(
-    said: str,
-    payload: dict[str, Any],
-    parts: Sequence[Part] = (),
-    chips: Sequence[Suggestion] = (),
-) -> ToolResult:
-    return ToolResult({**payload, **({"say": said} if said else {})}, parts, chips)
 
 
 def _ask(state: RequestState, step: Next, context: ToolContext) -> tuple[str, list[Suggestion]]:
