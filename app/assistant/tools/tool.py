@@ -2,7 +2,8 @@
 
 A tool's arguments come from a model and are validated; whom it works for comes from the
 `ToolContext`, which the runner fills from the signed-in session. A `ReadTool` only looks; a
-`WriteTool` proposes, and writes when its person has confirmed.
+`ThreadTool` keeps steps of its conversation; a `WriteTool` proposes, and writes when its person has
+confirmed.
 """
 
 from __future__ import annotations
@@ -240,6 +241,18 @@ class Tool(ABC):
 
 class ReadTool(Tool):
     """A tool that looks things up and changes nothing."""
+
+    @abstractmethod
+    def run(self, arguments: Any, context: ToolContext) -> ToolResult:
+        """Do it for `context.scope`; `arguments` is an instance of the argument model."""
+
+
+class ThreadTool(Tool):
+    """A tool that keeps steps of what its conversation collects, and changes nothing else.
+
+    It keeps them by `context.take_steps`, which no reading tool is given. For each kind of step its
+    skill declares what its person must have said (`registry.Skill.consents`).
+    """
 
     @abstractmethod
     def run(self, arguments: Any, context: ToolContext) -> ToolResult:

@@ -18,6 +18,7 @@ from app.assistant.tools.refusals import as_failure, denied
 from app.assistant.tools.tool import (
     CitationLedger,
     ReadTool,
+    ThreadTool,
     Tool,
     ToolContext,
     ToolFailure,
@@ -158,6 +159,11 @@ class Toolbox:
 
     def _use(self, tool: Tool, arguments: Any, call: ToolCall) -> ToolResult:
         if isinstance(tool, ReadTool):
+            return tool.run(arguments, replace(self.context, take_steps=None))
+        if isinstance(tool, ThreadTool):
+            if self.context.take_steps is None:
+                message = "There is no conversation here that could be kept."
+                raise ToolFailure(message, recoverable=False)
             return tool.run(arguments, self.context)
         if not isinstance(tool, WriteTool) or self.context.offer is None:
             raise ToolFailure("Nothing can be changed from here.", recoverable=False)

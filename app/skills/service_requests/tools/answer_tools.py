@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from app.assistant.models import Message, own
 from app.assistant.tools.examples import load_examples
-from app.assistant.tools.tool import NextCall, ReadTool, ToolContext, ToolFailure, ToolResult
+from app.assistant.tools.tool import NextCall, ThreadTool, ToolContext, ToolFailure, ToolResult
 from app.db import ScopedSession
 from app.fields.definitions import dump_fields
 from app.skills.service_requests.nlu.values import read_said
@@ -64,7 +64,7 @@ def _open_state(session: ScopedSession, context: ToolContext) -> RequestState:
     return state
 
 
-class RequestFieldInput(ReadTool):
+class RequestFieldInput(ThreadTool):
     """Asks for one field: in words, or with its widget."""
 
     name = "request_field_input"
@@ -109,7 +109,7 @@ def _widget(field: RequestField, state: RequestState) -> FieldWidgetPart:
     return FieldWidgetPart(field_id=field.field_id, block=block, usual=usual)
 
 
-class RecordAnswers(ReadTool):
+class RecordAnswers(ThreadTool):
     """Takes what was said into the request: values, skipped fields, answers to questions."""
 
     name = "record_answers"
@@ -253,7 +253,7 @@ def _refused(recording: Recording) -> list[dict[str, Any]]:
     ]
 
 
-class EvaluateResolution(ReadTool):
+class EvaluateResolution(ThreadTool):
     """Tries to solve the request from the house's library before it is filed."""
 
     name = "evaluate_ai_resolution"
@@ -301,7 +301,7 @@ def _evaluated(resolvable: bool, confidence: int, answer: str, threshold: int) -
     }
 
 
-class CancelRequest(ReadTool):
+class CancelRequest(ThreadTool):
     """Forgets the request that is being put together; nothing was filed, so nothing is lost."""
 
     name = "cancel_service_request"

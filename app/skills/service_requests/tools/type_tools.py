@@ -11,7 +11,7 @@ from flask_babel import gettext as _
 from app.assistant.proposals.consent import Question
 from app.assistant.tools.examples import load_examples
 from app.assistant.tools.parts import Suggestion
-from app.assistant.tools.tool import NextCall, ReadTool, ToolContext, ToolFailure, ToolResult
+from app.assistant.tools.tool import NextCall, ThreadTool, ToolContext, ToolFailure, ToolResult
 from app.fields.definitions import Words
 from app.skills.service_requests.nlu.intent import nearest_types
 from app.skills.service_requests.nlu.values import read_said
@@ -40,7 +40,7 @@ MOST_SUGGESTED = 3
 GENERAL = "something-else"
 
 
-class SuggestType(ReadTool):
+class SuggestType(ThreadTool):
     """Shows all types to choose from, with the likeliest ones apart."""
 
     name = "suggest_service_request_type"
@@ -120,7 +120,7 @@ def _ask_about_open(
     return ToolResult(payload, suggestions=chips, final_text="", question=question, say=said)
 
 
-class GetForm(ReadTool):
+class GetForm(ThreadTool):
     """Begins a request of a type: what it asks for."""
 
     name = "get_service_request_form"
