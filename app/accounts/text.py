@@ -35,6 +35,9 @@ def clean_email(raw: str, *, field: str = "email") -> str:
         checked = validate_email(fold_email(raw), check_deliverability=False)
     except EmailNotValidError:
         raise InvalidInput("Write an e-mail like name@example.com.", field=field) from None
+    if "=?" in checked.normalized:
+        # Mail programs would read another address into it.
+        raise InvalidInput("Write an e-mail like name@example.com.", field=field)
     return checked.normalized.lower()
 
 

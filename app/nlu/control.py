@@ -50,26 +50,28 @@ _UNSURE = re.compile(
 _DIGITS = re.compile(r"\d+(?:[.,:]\d+)*")
 # The pronoun behind what is told to be done: "pídalos" agrees to "¿Pido tus días?".
 _ORDER = re.compile("(?:l[aeo]s?|se)$")
-# Later ones are what a phrase of two lists is.
-_KINDS = ("solved", "beside", "filler", "agreeing", "yes", "no")
+_SENTENCE_END = re.compile(r"[.!?¿]\s*")
+_NO_FIRST = re.compile(r"(?i)^\s*no+\s*[,.;:!]+\s*")
+_SHORTEST_STEM = 4
 _PATTERN = "(?:(?:{before}) )*(?:{said})(?: (?:{after}))?"
 
 
 @dataclass(frozen=True)
 class _Phrases:
-    """Whole answers by their words, None where they say nothing; words of doubt; acts."""
+    """Whole answers by their words, None where they say nothing; what agrees; acts.
+
+    `kinds` names the list of each phrase that may be part of an agreement or a refusal.
+    """
 
     known: Mapping[tuple[str, ...], Answer | None]
-    # What may be part of an agreement, and what is no agreement: a listed phrase and its list.
     kinds: Mapping[tuple[str, ...], str]
     longest: int
-    asking: tuple[str, ...]
-    solved: frozenset[str]
-    losing: frozenset[str]
-    doubts: tuple[str, ...]
+    asking: frozenset[str]
+    doing: frozenset[str]
+    solved: tuple[str, ...]
+    behind: frozenset[str]
     unclear: tuple[str, ...]
     acts: Mapping[Act | ListedAct, re.Pattern[str]]
-    condition: re.Pattern[str]
 
 
 @cache
@@ -80,37 +82,39 @@ def _phrases() -> _Phrases:
         **{tuple(each.split()): "yes" for each in loaded["yes"]},
         **{tuple(each.split()): "no" for each in loaded["no"]},
     }
+    said = {"solved": loaded["solved"]["says"], "agreeing": loaded["agreeing"]["says"]}
     kinds = {
-        tuple(normalize(each).split()): kind
-        for kind in _KINDS
-        for each in (loaded[kind]["says"] if kind == "solved" else loaded[kind])
+        tuple(_words_of(each)): kind
+        for kind in ("solved", "agreeing", "filler", "yes", "no")
+        for each in said.get(kind) or loaded[kind]
     }
-    unclear = tuple(f" {normalize(each)} " for each in loaded["unclear"])
-    doubts = (*(f" {normalize(each)} " for each in loaded["doubts"]), *unclear)
     acts = {
-        act: re.compile(_PATTERN.format(said="|".join(said).replace("{thing}", thing), **loaded))
+        act: re.compile(_PATTERN.format(said="|".join(each).replace("{thing}", thing), **loaded))
         for thing in (loaded["thing"],)
-        for act, said in loaded["acts"].items()
+        for act, each in loaded["acts"].items()
     }
-    condition = re.compile(loaded["condition"])
-    longest = max(map(len, known | kinds))
-    asking, solved = tuple(loaded["asking"]), frozenset(loaded["solved"]["asks"])
-    losing = frozenset(loaded["losing"])
-    return _Phrases(known, kinds, longest, asking, solved, losing, doubts, unclear, acts, condition)
+    return _Phrases(
+        known,
+        kinds,
+        max(map(len, known | kinds)),
+        frozenset(loaded["asking"]),
+        frozenset(loaded["agreeing"]["asks"]),
+        tuple(normalize(each) for each in loaded["solved"]["asks"]),
+        frozenset(loaded["behind"]),
+        tuple(" ".join(_words_of(each)) for each in loaded["unclear"]),
+        acts,
+    )
 
 
 def read_answer(message: str, asked: str = "") -> Answer | None:
     """Whether a whole message is a yes or a no, in English or Spanish; None for anything else.
 
     "Yes please", "sí, dale" and "ok 👍" are; "yes but 250", "no problem" and "no, yes" are not.
-    `asked` are the words of the question it follows: "go on, add it" is a yes to "Shall I add it?".
+    `asked` is the line that it follows: "ok, add it" is a yes to "Shall I add it?".
     """
     if not may_be_answer(message):
         return None
-    said = f" {normalize(message)} "
-    if any(unclear in said for unclear in _phrases().unclear):
-        return None
-    return _listed(message) or (_learned(message, asked) if "?" in asked else None)
+    return "yes" if _agrees(message, asked) else _listed_no(message) or _learned_no(message, asked)
 
 
 def may_be_answer(message: str) -> bool:
@@ -138,101 +142,100 @@ def last_line(reply: str) -> str:
     return reply.rstrip().rpartition("\n")[2]
 
 
-def _listed(message: str) -> Answer | None:
-    """What a message of nothing but listed phrases says."""
-    phrases = _phrases()
-    words = _WORD.findall(fold(message))
-    said: set[Answer] = set()
-    while words:
-        length = next(
-            (
-                n
-                for n in range(min(phrases.longest, len(words)), 0, -1)
-                if tuple(words[:n]) in phrases.known
-            ),
-            0,
-        )
-        if not length:
-            return None
-        meaning = phrases.known[tuple(words[:length])]
-        if meaning:
-            said.add(meaning)
-        del words[:length]
-    return said.pop() if len(said) == 1 else None
-
-
-def _learned(message: str, asked: str) -> Answer | None:
-    """What a message says that is made of the words of such answers and of its question."""
-    words = _without(None, normalize(message).split())
-    if not 0 < len(words) <= _MOST_WORDS or not _numbers(message) <= _numbers(asked):
-        return None
-    shares = load_model()[CONTROLS].shares(" ".join(words), asked)
-    if shares["yes"] + shares["submit"] >= SURE_OF_YES and _only_agrees(message, asked):
-        return "yes"
-    says_no_more = _says_no_more(_without("yes", words, shortest=2), asked)
-    return "no" if shares["no"] >= (SURE_OF_NO if says_no_more else SURE_OF_YES) else None
-
-
-def _only_agrees(message: str, asked: str) -> bool:
+def _agrees(message: str, asked: str) -> bool:
     """Whether a message says that what was asked for be done, and nothing else whatsoever.
 
-    What was learned alone lets nothing be written: in more ways than are learned people take back,
-    change or put off what they begin by agreeing to ("yes, cancel it", "yes, twice"), or speak of
-    something else ("she said yes").
+    It is listed words of agreement, then what was asked for told to be done ("add it", "agrégalo"),
+    if either; and courtesies. Nothing that was learned lets anything be written: people take back,
+    change, put off or hedge what they begin by agreeing to, in more ways than are learned.
     """
-    phrases, words = _phrases(), normalize(message).split()
-    # What is listed as a yes leaves no doubt, though one of its words may: "claro que sí".
-    said = f" {' '.join(_without('yes', words, shortest=2))} "
-    is_doubtful = phrases.condition.search(said) or any(doubt in said for doubt in phrases.doubts)
-    if is_doubtful or _DIGITS.search(message):
+    words = _words_of(message)
+    if any(f" {unclear} " in f" {' '.join(words)} " for unclear in _phrases().unclear):
         return False
-    question, order = _stems(_content_of(asked)), _stems(_order_of(asked))
-    meant = {"yes", _fitting(asked)}
-    agrees = False
+    fitting, order = _fitting(asked), _order_of(asked)
+    agreed, told = list[str](), False
     for part, kind in _parts(words):
-        if kind in meant or any(_is_among(word, order) for word in part):
-            agrees = True
-        elif kind not in {"filler", "beside"} and not all(_is_among(w, question) for w in part):
+        if kind == "filler" or (told and fitting != "solved" and part[0] in _phrases().behind):
+            continue
+        if not told and kind == "yes":
+            agreed.append(" ".join(part))
+        elif not told and ((kind and kind == fitting) or (order and _tells(part[0], order))):
+            told = True
+        else:
             return False
-    return agrees
+    # "Listo, si está bien": an if, between two things that agree.
+    is_condition = any(said != "si" for said in agreed) and "si" in agreed[1 : None if told else -1]
+    return (told or bool(agreed)) and not is_condition
+
+
+def _words_of(message: str) -> list[str]:
+    """The words, as they are spelled, and the pictures that answer by themselves."""
+    return [normalize(word) or word for word in _WORD.findall(fold(message))]
 
 
 def _fitting(asked: str) -> str:
-    """The list that agrees to it beside a plain yes: "send it" keeps what "Cancel?" would lose."""
-    if _phrases().solved & {*normalize(asked).split()}:
+    """The list that agrees to a question beside a plain yes, by what it asks; empty for none.
+
+    "Send it" agrees where something shall be sent, and "it did" where something was to help.
+    """
+    if "?" not in asked:
+        return ""
+    sentence = " ".join(normalize(_last_sentence(asked)).split())
+    if any(sentence.startswith(each) for each in _phrases().solved):
         return "solved"
-    return "yes" if _phrases().losing & {*_order_of(asked)} else "agreeing"
+    return "agreeing" if _order_of(asked) in _phrases().doing else ""
 
 
-def _order_of(asked: str) -> list[str]:
-    """What a question asks to do: its first word that says something by itself."""
-    return _content_of(asked.rpartition("?")[0].rpartition("?")[2])[:1]
+def _order_of(asked: str) -> str:
+    """What a question asks to do: its first word that says something by itself.
 
-
-def _content_of(asked: str) -> list[str]:
-    """The words of a question that say something by themselves."""
+    Empty where it cannot be told, as where a name in it holds another question.
+    """
+    if asked.count("?") != 1:
+        return ""
     passed = {*_phrases().asking, *STOP_WORDS}
-    return [word for word in normalize(asked).split() if word not in passed]
+    said = (word for word in normalize(_last_sentence(asked)).split() if word not in passed)
+    return next(said, "")
 
 
-def _parts(words: Sequence[str]) -> Iterator[tuple[Sequence[str], str]]:
-    """The words cut into the longest listed phrases, each with what it is; "" is not listed."""
+def _last_sentence(asked: str) -> str:
+    """The sentence that ends in the question mark."""
+    return _SENTENCE_END.split(asked.rpartition("?")[0])[-1]
+
+
+def _tells(word: str, order: str) -> bool:
+    """Whether a word says to do it: "add" to "Shall I add …?", "agrégalo" to "¿Agrego …?"."""
+    stem = order.rstrip("aeo")
+    is_spanish = len(stem) >= _SHORTEST_STEM and word.startswith(stem[:-1])
+    return word == order or (is_spanish and bool(_ORDER.search(word)))
+
+
+def _parts(words: Sequence[str]) -> Iterator[tuple[list[str], str]]:
+    """The words cut into the longest listed phrases, each with its list; "" is none."""
     kinds, longest, at = _phrases().kinds, _phrases().longest, 0
     while at < len(words):
         lengths = range(min(longest, len(words) - at), 0, -1)
         length = next((n for n in lengths if tuple(words[at : at + n]) in kinds), 1)
-        part = words[at : at + length]
+        part = list(words[at : at + length])
         yield part, kinds.get(tuple(part), "")
         at += length
 
 
-def _stems(words: Sequence[str]) -> set[str]:
-    return {word[:STEM] for word in words} | {word[: STEM - 1] for word in words}
+def _listed_no(message: str) -> Answer | None:
+    """Whether a message is nothing but listed refusals and courtesies."""
+    kinds = [kind for _part, kind in _parts(_words_of(message))]
+    return "no" if "no" in kinds and set(kinds) <= {"no", "filler"} else None
 
 
-def _is_among(word: str, stems: Collection[str]) -> bool:
-    """Whether it is one of these words, by its beginning: "pídalos" is "pido"."""
-    return word[:STEM] in stems or bool(_ORDER.search(word) and word[: STEM - 1] in stems)
+def _learned_no(message: str, asked: str) -> Answer | None:
+    """Whether a message refuses in words that nobody listed; a no leaves things as they are."""
+    words = _without(None, normalize(message).split())
+    is_open = "?" in asked and _numbers(message) <= _numbers(asked)
+    if not is_open or not 0 < len(words) <= _MOST_WORDS:
+        return None
+    says_no_more = _says_no_more(_without("yes", words, shortest=2), asked)
+    shares = load_model()[CONTROLS].shares(" ".join(words), asked)
+    return "no" if shares["no"] >= (SURE_OF_NO if says_no_more else SURE_OF_YES) else None
 
 
 def _numbers(text: str) -> set[str]:
@@ -257,12 +260,14 @@ def _without(listed: Answer | None, words: Sequence[str], shortest: int = 1) -> 
 def _says_no_more(words: Collection[str], asked: str) -> bool:
     """Whether all words are of answers or of the question, or say nothing by themselves."""
     known = load_model()[CONTROLS].words
-    of_question = _stems(normalize(asked).split())
+    question = normalize(asked).split()
+    of_question = {word[:STEM] for word in question} | {word[: STEM - 1] for word in question}
     return all(
         number_of_word(word) in known
         or word in STOP_WORDS
         or (word,) in _phrases().known
-        or _is_among(word, of_question)
+        or word[:STEM] in of_question
+        or (_ORDER.search(word) and word[: STEM - 1] in of_question)
         for word in words
     )
 
@@ -273,6 +278,8 @@ _LEFT: tuple[Act, ...] = tuple(act for act in get_args(Act) if act != YES)
 
 def listed_act(message: str) -> Act | ListedAct | None:
     """What a message does in words that are listed, or None."""
+    # "No, cancel it" is two sentences; "no cancelar" is one.
+    message = _NO_FIRST.sub("", message) or message
     # As they stand, and as they are usually spelled: "idk".
     spelled = {plain_words(message), normalize(message)}
     return next(

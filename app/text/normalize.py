@@ -14,6 +14,10 @@ from app.text.plain_text import shorten_marks
 
 _ACCENTS = re.compile("[\u0300-\u036f]+")
 _WORD = re.compile(r"[^\W_]+")
+_NOT = {"is": "is not", "ai": "is not", "are": "are not", "was": "was not", "were": "were not"}
+_CONTRACTED = re.compile(
+    r"(?i)\b(is|ai|are|was|were|do|does|did|wo|would|ca|could|should|has|have|had)n['\u2019]?t\b"
+)
 _LIGATURES = str.maketrans({"ß": "ss", "æ": "ae", "œ": "oe"})
 
 
@@ -33,6 +37,11 @@ def words(text: str) -> list[str]:
 def plain_words(text: str) -> str:
     """The folded words of `text` with one blank between them: what patterns are held against."""
     return " ".join(words(text))
+
+
+def spell_out(text: str) -> str:
+    """The text with "isnt", "isn't" and "aint" as "is not", "wont" as "won't", and the like."""
+    return _CONTRACTED.sub(lambda found: _NOT.get(found[1].lower(), f"{found[1]}n't"), text)
 
 
 def split_marked(text: str, is_match: Callable[[str], bool]) -> list[tuple[str, bool]]:

@@ -18,7 +18,7 @@ from sqlalchemy import select
 
 from app.db import Database, utc_now
 from app.skills.service_requests.models import RequestType, ServiceRequest
-from app.skills.service_requests.workflow.state import next_step
+from app.skills.service_requests.workflow.state import OpenRequest, next_step
 from app.text.normalize import fold
 from tests.acceptance.asking import Reply, assert_share
 from tests.acceptance.service_requests.talking import Talk
@@ -50,7 +50,7 @@ class Caller:
             reply = self.talk.send(said, step)
             self.transcript += [f"> {said or step}", f"< {reply.text[:200]}"]
             step = self._choice(reply)
-            if self.talk.state.form is None and not step and len(self.transcript) > 2:
+            if not self.talk.state.is_open and not step and len(self.transcript) > 2:
                 break
             said = "" if step else self._answer(reply)
         return self.transcript
@@ -81,7 +81,7 @@ class Caller:
 
     def _first_choice(self) -> str:
         state = self.talk.state
-        field = state.form.by_name(state.awaited) if state.form else None
+        field = state.form.by_name(state.awaited) if isinstance(state, OpenRequest) else None
         options = getattr(field.field, "options", ()) if field else ()
         return options[0].label.text(self.told["lang"]) if options else ""
 

@@ -26,6 +26,7 @@ class SmtpServer(socketserver.ThreadingTCPServer):
         super().__init__(("127.0.0.1", 0), _Conversation)
         self.manners: Manners = "polite"
         self.received: list[EmailMessage] = []
+        self.recipients: list[str] = []
         threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
 
     @property
@@ -46,7 +47,10 @@ class _Conversation(socketserver.StreamRequestHandler):
                 if self.server.manners == "hangs up":
                     return
                 self._say("250 taken")
+            elif verb == b"EHLO":
+                self._say("250-here\r\n250-8BITMIME\r\n250 SMTPUTF8")
             elif verb == b"RCPT":
+                self.server.recipients.append(line.decode().partition("<")[2].partition(">")[0])
                 self._say({"refuses": "550 nobody", "busy": "451 later"}.get(
                     self.server.manners, "250 ok"
                 ))  # fmt: skip

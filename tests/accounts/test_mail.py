@@ -11,10 +11,13 @@ import pytest
 import structlog
 from sqlalchemy import select, text, update
 
+from app.accounts.text import clean_email
 from app.config import Settings
 from app.db import Database, utc_now
+from app.errors import InvalidInput
 from app.notifications.mail import (
     MOST_ATTEMPTS,
+    NotDelivered,
     OutgoingMail,
     deliver,
     queue_mail,
@@ -265,9 +268,35 @@ def test_a_subject_arrives_as_it_was_typed_and_begins_no_header(
 ) -> None:
     deliver(by_smtp, "a@example.com", subject, "Body")
     (message,) = smtp.received
-    assert message["Subject"] == " ".join(subject.split())
+    assert message["Subject"].replace("\u2060", "") == " ".join(subject.split())
     assert message["Bcc"] is None
     assert message.get_content().strip() == "Body"
+
+
+@pytest.mark.parametrize("to", ["josé@x.example", "ana@müller.example", "ñ@ñandú.example"])
+def test_an_address_may_have_letters_of_any_alphabet(
+    by_smtp: Settings, smtp: SmtpServer, to: str
+) -> None:
+    deliver(by_smtp, to, "¿Qué tal?", "Añejo")
+    assert smtp.recipients == [to]
+    (message,) = smtp.received
+    assert message["Subject"] == "¿Qué tal?"
+    assert message.get_content().strip() == "Añejo"
+
+
+@pytest.mark.fault(57)
+@pytest.mark.parametrize(
+    "to",
+    ["=?utf-8?q?other=2ebox?=@v.example", "=?utf-8?q?a=40evil.example=2c?=@v.example"],
+)
+def test_an_address_that_mail_would_read_otherwise_is_none(
+    by_smtp: Settings, smtp: SmtpServer, to: str
+) -> None:
+    with pytest.raises(InvalidInput):
+        clean_email(to)
+    with pytest.raises(NotDelivered):
+        deliver(by_smtp, to, "Hello", "Body")
+    assert (smtp.recipients, smtp.received) == ([], [])
 
 
 @pytest.mark.fault(57)

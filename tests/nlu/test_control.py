@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -150,8 +151,49 @@ def test_what_says_anything_else_consents_to_nothing(asked: str) -> None:
     assert [each for each in NO_CONSENT if read_answer(each, asked) == "yes"] == []
 
 
-# 92 and 75 % when this was written; each by itself, whatever was possible where it was said.
-@pytest.mark.parametrize(("cases", "share"), [(REPLIES, 0.92), (TOLD, 0.72)])
+# The same, to just these questions.
+NO_CONSENT_TO = json.loads((UNSEEN / "no-consent-to.json").read_text("utf-8"))
+
+
+@pytest.mark.fault(58)
+@pytest.mark.parametrize("asked", NO_CONSENT_TO)
+def test_what_fits_another_question_consents_to_nothing(asked: str) -> None:
+    taken = [each for each in NO_CONSENT_TO[asked] if read_answer(each, asked) == "yes"]
+    assert taken == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "messages"),
+    [
+        (
+            "Would you like me to add taxi $12 for 25 Nov 2026?",
+            ["yes please", "ok add it", "sure, add it now", "yes chef", "yep log it", "dale", "👍"],
+        ),
+        (
+            "¿Quieres que agregue taxi 12 $ del 25 nov 2026?",
+            [
+                "sí, agrégalo",
+                "agréguelo por favor",
+                "órale",
+                "si esta bien",
+                "sí señor",
+                "apúntalo",
+            ],
+        ),
+        ("Should I submit this request?", ["send it", "go ahead and submit", "yes submit it"]),
+        ("¿Envío esta solicitud?", ["sí, envíala", "mándala ya", "sí jefe", "claro que sí"]),
+        ("Did this resolve your issue?", ["Yes, it did", "it did thx", "fixed!"]),
+        ("¿Esto resolvió tu problema?", ["ya quedó, gracias", "sí, ya quedó"]),
+        ("¿Cancelo la solicitud? No se guardará nada.", ["sí, cancélala", "cancélala", "sí"]),
+        ("Would you like me to delete taxi $12?", ["delete it", "yes delete it", "go ahead"]),
+    ],
+)
+def test_who_agrees_in_plain_words_has_agreed(asked: str, messages: list[str]) -> None:
+    assert [each for each in messages if read_answer(each, asked) != "yes"] == []
+
+
+# 93 and 71 % when this was written; each by itself, whatever was possible where it was said.
+@pytest.mark.parametrize(("cases", "share"), [(REPLIES, 0.92), (TOLD, 0.7)])
 def test_most_replies_of_people_nobody_knows_are_read_right(
     cases: Sequence[Case], share: float
 ) -> None:

@@ -12,7 +12,11 @@ from app.fields.definitions import Words
 from app.fields.display import display
 from app.skills.service_requests.parts import RequestSummaryPart, SummaryLine
 from app.skills.service_requests.services.definitions import Question, RequestField
-from app.skills.service_requests.workflow.state import Next, RequestState, Told
+from app.skills.service_requests.workflow.state import (
+    Next,
+    OpenRequest,
+    Told,
+)
 from app.text.bilingual import in_both
 
 # Asked where a type has too few questions of its own: each of them fits whatever is wrong.
@@ -89,9 +93,8 @@ def answered_line(field: RequestField, value: object, language: str) -> str:
     return f"✓ {label}: {shown(field, value, language)}"
 
 
-def details_of(state: RequestState, language: str) -> list[tuple[str, str]]:
+def details_of(state: OpenRequest, language: str) -> list[tuple[str, str]]:
     """Every value and answer of a request, as label and value."""
-    assert state.form is not None
     with force_locale(language):
         rows = [(_("Type"), " / ".join(_path(state, language)))]
         for field in state.fields:
@@ -103,18 +106,16 @@ def details_of(state: RequestState, language: str) -> list[tuple[str, str]]:
     return [*rows, *state.answers]
 
 
-def details_in_both(state: RequestState) -> dict[str, list[tuple[str, str]]]:
+def details_in_both(state: OpenRequest) -> dict[str, list[tuple[str, str]]]:
     return in_both(lambda language: details_of(state, language))
 
 
-def _path(state: RequestState, language: str) -> list[str]:
-    assert state.form is not None
+def _path(state: OpenRequest, language: str) -> list[str]:
     return [each.text(language) for each in (*state.form.path, state.form.name)]
 
 
-def summary_of(state: RequestState, language: str) -> RequestSummaryPart:
+def summary_of(state: OpenRequest, language: str) -> RequestSummaryPart:
     """The request so far, with what is still missing and where each value came from."""
-    assert state.form is not None
     lines = []
     for field in state.fields:
         told = state.told.get(field.field.name)

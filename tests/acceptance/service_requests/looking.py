@@ -18,7 +18,12 @@ from app.skills.service_requests.models import (
     ServiceRequest,
     TeamMember,
 )
-from app.skills.service_requests.workflow.state import RequestState, next_step
+from app.skills.service_requests.workflow.state import (
+    OpenRequest,
+    RequestState,
+    Told,
+    next_step,
+)
 from tests.acceptance.asking import Reply
 from tests.acceptance.service_requests.conversation import Conversation
 from tests.acceptance.service_requests.talking import Talk
@@ -40,11 +45,13 @@ def problems(reply: Reply, state: RequestState, expected: Mapping[str, Any]) -> 
     phase = next_step(state).kind
     if expected.get("phase", phase) != phase:
         found.append(f"next is {phase}")
-    if expected.get("asked", state.awaited) != state.awaited:
-        found.append(f"asks for {state.awaited!r}")
-    found += _values(state, expected.get("values", {}))
+    told = state.told if isinstance(state, OpenRequest) else {}
+    awaited = state.awaited if isinstance(state, OpenRequest) else ""
+    if expected.get("asked", awaited) != awaited:
+        found.append(f"asks for {awaited!r}")
+    found += _values(told, expected.get("values", {}))
     if "inferred" in expected:
-        inferred = [name for name, told in state.told.items() if told.is_inferred]
+        inferred = [name for name, each in told.items() if each.is_inferred]
         found += [] if inferred == expected["inferred"] else [f"to be looked at: {inferred}"]
     return [f"{each}\n   {reply.tools} {reply.text!r}" for each in found]
 
@@ -57,18 +64,19 @@ def _always(reply: Reply, state: RequestState) -> Iterator[str]:
         yield "says nothing"
     if FORBIDDEN.search(reply.text):
         yield "asks for nothing in particular"
-    if len(state.answers) > 3:
+    if isinstance(state, OpenRequest) and len(state.answers) > 3:
         yield "more than three questions were asked"
     waits = {"field_widget", "type_selector", "proposal"}
     parts = {part["type"] for part in reply.body["parts"]}
-    goes_on = "?" in reply.text or parts & waits or reply.body["suggestions"] or state.asked_by
-    if (state.is_open or state.is_choosing) and not goes_on:
+    goes_on = "?" in reply.text or parts & waits or reply.body["suggestions"]
+    waits_for = state.asked_by if isinstance(state, OpenRequest) else not state.is_choosing
+    if not goes_on and not waits_for:
         yield "leaves nothing to do next"
 
 
-def _values(state: RequestState, wanted: Mapping[str, Any]) -> Iterator[str]:
+def _values(held_values: Mapping[str, Told], wanted: Mapping[str, Any]) -> Iterator[str]:
     for name, value in wanted.items():
-        held = state.told[name].value if name in state.told else None
+        held = held_values[name].value if name in held_values else None
         if held != value:
             yield f"{name} is {held!r}, not {value!r}"
 

@@ -27,7 +27,12 @@ from app.skills.service_requests.models import RequestType
 from app.skills.service_requests.services.definitions import RequestForm
 from app.skills.service_requests.services.type_catalog import load_form
 from app.skills.service_requests.workflow.draft import load_state_at_head
-from app.skills.service_requests.workflow.state import RequestState, next_step
+from app.skills.service_requests.workflow.state import (
+    NoRequest,
+    OpenRequest,
+    RequestState,
+    next_step,
+)
 from tests.acceptance.asking import Reply
 from tests.acceptance.service_requests.conversation import Turn
 from tests.acceptance.service_requests.following import FollowingModel, Planned
@@ -172,8 +177,8 @@ class Talk:
         return made
 
     def _field_id(self, name: str) -> str:
-        form = self.state.form
-        found = form.by_name(name) if form else None
+        state = self.state
+        found = state.form.by_name(name) if isinstance(state, OpenRequest) else None
         return str(found.field_id) if found else name
 
     @property
@@ -196,7 +201,7 @@ def providers_of(app: Flask) -> tuple[Any, Any]:
 def usual_plan(state: RequestState, said: str, asked: str) -> list[Planned]:
     """What a model that has read its instructions does about a message that needs no thought."""
     kind, answer = next_step(state).kind, read_answer(said)
-    if state.form is None:
+    if isinstance(state, NoRequest):
         return [("suggest_service_request_type", {"user_query": said})]
     awaited = state.form.by_name(state.awaited)
     if awaited is not None:

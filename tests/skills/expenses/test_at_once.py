@@ -90,6 +90,36 @@ def test_an_answer_that_is_made_again_proposes_what_has_been_written(
 
 
 @pytest.mark.usefixtures("trusting")
+@pytest.mark.parametrize(
+    "words",
+    [
+        "add taxi $5 today if the boss agrees", "si lucia dice agrega taxi $5 hoy",
+        "cancel add taxi $5 today", "stop adding taxi $5 today", "undo add taxi $5 today",
+        "add taxi $5 today or $15", "ni agregues taxi $5 hoy", "tampoco agregues taxi $5 hoy",
+        "ya agregué taxi $5 hoy", "agregaste taxi $5 hoy", "i got back $5 taxi today",
+        "tomorrow i will add taxi $5 today", "add taxi $5 today maybe", "refund taxi $5 today",
+    ],
+)  # fmt: skip
+def test_who_says_anything_else_is_asked(
+    app: Flask, database: Database, member: Member, explicit: list[Any], words: str
+) -> None:
+    reply = answer(app, member, ask(database, member, words), ScriptedProvider(explicit))
+    assert [part["type"] for part in reply.parts] == ["proposal"]
+    assert rows(database, member) == []
+
+
+@pytest.mark.usefixtures("trusting")
+@pytest.mark.parametrize(
+    "words", ["taxi $5 today", "please log the taxi, $5 today", "agrega $5 de taxi hoy"]
+)
+def test_the_bare_word_for_it_writes_at_once(
+    app: Flask, database: Database, member: Member, explicit: list[Any], words: str
+) -> None:
+    reply = answer(app, member, ask(database, member, words), ScriptedProvider(explicit))
+    assert [part["type"] for part in reply.parts] == ["receipt"]
+
+
+@pytest.mark.usefixtures("trusting")
 def test_a_client_is_told_of_a_write_though_the_model_failed_after_it(
     app: Flask, owner: Database, member: Member, answering: Answering, explicit: list[Any]
 ) -> None:

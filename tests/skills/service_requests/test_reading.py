@@ -41,7 +41,7 @@ from app.skills.service_requests.services.definitions import (
 )
 from app.skills.service_requests.services.starters import Starter, fields_of, read_starters
 from app.skills.service_requests.services.type_catalog import TypeNode
-from app.skills.service_requests.workflow.state import RequestState, Told
+from app.skills.service_requests.workflow.state import OpenRequest, Told
 
 NOW = datetime(2026, 11, 22, 18, 0, tzinfo=UTC)
 AROUND = FieldContext(NOW, ZoneInfo("America/Chicago"))
@@ -75,7 +75,7 @@ def plant() -> tuple[TypeNode, ...]:
 TREE = plant()
 
 
-def state(slug: str, awaited: str = "", **values: Any) -> RequestState:
+def state(slug: str, awaited: str = "", **values: Any) -> OpenRequest:
     """An open request of a type that holds these values."""
     starter = STARTERS[slug]
     form = RequestForm(
@@ -87,7 +87,7 @@ def state(slug: str, awaited: str = "", **values: Any) -> RequestState:
         read_questions(starter.questions),
     )
     told: Mapping[str, Told] = {name: Told(value) for name, value in values.items()}
-    return RequestState(form=form, told=told, awaited=awaited)
+    return OpenRequest(form=form, told=told, awaited=awaited)
 
 
 def said(slug: str, text: str, awaited: str = "", **values: Any) -> dict[str, Any]:

@@ -10,10 +10,10 @@ from app.skills.expenses.nlu.additions import read_addition
 from app.skills.expenses.nlu.categories import Category
 from app.skills.expenses.nlu.command import ADD, Command
 from app.skills.expenses.nlu.edits import read_deletion, read_update
-from app.skills.expenses.nlu.lexicon import either
+from app.skills.expenses.nlu.lexicon import MASKS, compiled, either
 from app.skills.expenses.nlu.questions import read_question
 from app.skills.expenses.nlu.sentence import LONGEST_MESSAGE, ReadingContext, Sentence
-from app.text.normalize import fold
+from app.text.normalize import fold, words
 
 __all__ = ["Command", "read_wish"]
 
@@ -25,6 +25,7 @@ _MAY_I = re.compile(r"(?<!\w)(?:(?:can|could|may) (?:i|we)|puedo|podemos)(?!\w)"
 _CLAIM = re.compile(r"(?:expense|claim|charge)\s")
 _CLOSING = re.compile(rf"(?:[\s,.!?¡¿]+{either('closings')})?[\s,.!?¡¿]*$")
 _ASKS = re.compile(r"[?¿]")
+_MASKED, _BARE = re.compile(MASKS), compiled("bare")
 _READERS: tuple[Callable[[Sentence, int, int], Command | None], ...] = (
     read_deletion, read_update, read_question, read_addition,
 )  # fmt: skip
@@ -56,6 +57,16 @@ def read_sentence(message: str, around: ReadingContext) -> Command | None:
         if command is not None:
             return None if is_question and _is_rule(sentence, start, command) else command
     return None
+
+
+def is_bare_addition(message: str, around: ReadingContext, items: Sequence[str]) -> bool:
+    """Whether a message says nothing beside these items, their sums and days, and to add them.
+
+    Whoever says "add the taxi $5 today if Lucía agrees" has not told that it be added.
+    """
+    said = _MASKED.sub(" ", Sentence.of(message, around).masked)
+    known = {word for item in items for word in words(item)}
+    return all(word in known or _BARE.fullmatch(word) for word in words(said))
 
 
 def _is_rule(sentence: Sentence, start: int, command: Command) -> bool:

@@ -28,7 +28,8 @@ from app.extensions import services
 from app.skills.expenses import texts
 from app.skills.expenses.models import Expense
 from app.skills.expenses.nlu import guess_category, read_wish
-from app.skills.expenses.nlu.lexicon import compiled
+from app.skills.expenses.nlu.reader import is_bare_addition
+from app.skills.expenses.nlu.sentence import ReadingContext
 from app.skills.expenses.services.expenses import (
     CHANGEABLE,
     Row,
@@ -61,7 +62,6 @@ from app.text.normalize import fold
 EXAMPLES = Path(__file__).with_name("examples.yaml")
 PROMPT = "expense-rules"
 A_DAY = 24 * 60
-_NEGATED = compiled("negated")
 
 
 def find_category(ledger: Ledger, said: str) -> str:
@@ -106,14 +106,15 @@ class AddExpense(WriteTool):
 
     def is_consented(self, session: ScopedSession, arguments: Any, heard: Heard) -> bool:
         """Where a message says itself what is added, all of it and nothing else."""
-        if _NEGATED.search(fold(heard.words)):
-            return False
         ledger = load_ledger(session)
         said = (heard.language, ledger.today, ledger.for_reading(), ledger.currency)
         command = read_wish(heard.words, *said)
         if command is None or command.tool != self.name or command.missing:
             return False
         read = AddArguments.model_validate(command.arguments).rows
+        around = ReadingContext(heard.language, ledger.today, ledger.for_reading(), ledger.currency)
+        if not is_bare_addition(heard.words, around, [each.item for each in read]):
+            return False
         rows = [_row(ledger, each, heard.language) for each in read]
         return _facts(rows) == _facts([_row(ledger, each, "en") for each in arguments.rows])
 

@@ -47,7 +47,11 @@ from app.skills.service_requests.services.type_catalog import TypeNode, load_tre
 from app.skills.service_requests.texts import why
 from app.skills.service_requests.workflow.draft import state_of
 from app.skills.service_requests.workflow.open_questions import is_shown, pending
-from app.skills.service_requests.workflow.state import RequestState, next_step
+from app.skills.service_requests.workflow.state import (
+    NoRequest,
+    OpenRequest,
+    next_step,
+)
 from app.skills.service_requests.workflow.transitions import (
     NEXT_TOOLS,
     about_another,
@@ -92,9 +96,9 @@ def _go_on(session: ScopedSession, turn: TurnInput) -> Hints:
     with force_locale(turn.language):
         if turn.step is not None:
             return _after_step(session, turn, turn.step, around)
-        if state.form is not None and (found := _about_cancelling(turn)) is not None:
+        if isinstance(state, OpenRequest) and (found := _about_cancelling(turn)) is not None:
             return found
-        if state.form is not None:
+        if isinstance(state, OpenRequest):
             return _open_request(session, state, turn, around)
         tree = load_tree(session)
         if state.is_choosing and (found := _choosing(turn.message, tree)):
@@ -115,12 +119,12 @@ def _after_step(session: ScopedSession, turn: TurnInput, step: Step, around: Fie
     if step.get("type") == "request_cancelled":
         return {"reply": _("All right, I cancelled it. Nothing was filed and nothing is kept.")}
     state = state_of(session, [*turn.steps, {**step, "message_id": "now"}], around)
-    if state.form is None:
+    if isinstance(state, NoRequest):
         return {"reply": _("All right. What else can I do for you?")}
     return _want_next(state)
 
 
-def _want_next(state: RequestState) -> Hints:
+def _want_next(state: OpenRequest) -> Hints:
     """The tool that comes next; asking in words is left to the one that takes answers."""
     step = next_step(state)
     if stuck_at(state) is not None:
@@ -161,11 +165,11 @@ def _asked(turn: TurnInput) -> str:
 
 
 def _open_request(
-    session: ScopedSession, state: RequestState, turn: TurnInput, around: FieldContext
+    session: ScopedSession, state: OpenRequest, turn: TurnInput, around: FieldContext
 ) -> Hints:
     """What a message to an open request wants, in its order."""
-    state, message, language = as_waiting(state), turn.message, turn.language
-    assert state.form is not None
+    state = as_waiting(state)
+    message, language = turn.message, turn.language
     want, step = read_want(state, message, _asked(turn)), next_step(state)
     if (about := _about_asking(state, want, language)) is not None:
         return about
@@ -188,11 +192,11 @@ def _open_request(
     return _without_values(session, state, message, want, language)
 
 
-def _about_asking(state: RequestState, want: str, language: str) -> Hints | None:
+def _about_asking(state: OpenRequest, want: str, language: str) -> Hints | None:
     """What is about the request itself, and the same whatever it waits for."""
     if want == "cancel":
         return _want("cancel_service_request")
-    field = state.form.by_name(state.awaited) if state.form else None
+    field = state.form.by_name(state.awaited)
     if want == "repeat" and field is not None and is_shown(state, field):
         return _want("request_field_input", field_id=str(field.field_id))
     if want in ("why", "repeat"):
@@ -201,9 +205,9 @@ def _about_asking(state: RequestState, want: str, language: str) -> Hints | None
     return _want(RECORD, show=True) if want == "show" else None
 
 
-def _leaves_open(state: RequestState, want: str) -> bool:
+def _leaves_open(state: OpenRequest, want: str) -> bool:
     """Whether a message fills nothing in, though a field that takes any words is asked for."""
-    field = state.form.by_name(state.awaited) if state.form else None
+    field = state.form.by_name(state.awaited)
     if want == "no":
         return field is not None and field.field.type in OPEN and not field.field.required
     return field is not None and want in ("skip", "unknown", "end_questions", "go_on")
@@ -214,7 +218,7 @@ def _corrects(message: str, *, has_values: bool) -> bool:
     return is_rewriting(message) or (has_values and is_correction(message))
 
 
-def _about_another(want: str, state: RequestState, message: str, around: FieldContext) -> Hints:
+def _about_another(want: str, state: OpenRequest, message: str, around: FieldContext) -> Hints:
     """The answer to whether the open request makes room for another one; else asked again."""
     if want == "yes" or is_the_new_one(message):
         return _want("cancel_service_request")
@@ -227,15 +231,12 @@ def _about_another(want: str, state: RequestState, message: str, around: FieldCo
     return {"reply": _which_one(state), "asks": about_another(state)}
 
 
-def _which_one(state: RequestState) -> str:
-    assert state.form is not None
+def _which_one(state: OpenRequest) -> str:
     name = state.form.name.text(str(get_locale()))
     return ask_which_one(name)
 
 
-def _answer_to_solution(
-    want: str, message: str, state: RequestState, around: FieldContext
-) -> Hints:
+def _answer_to_solution(want: str, message: str, state: OpenRequest, around: FieldContext) -> Hints:
     """Only a plain yes or no counts; with anything else it is asked again."""
     if want in ("yes", "no"):
         return _want(RECORD, resolved=want == "yes")
@@ -248,7 +249,7 @@ def _answer_to_solution(
 
 
 def _without_values(
-    session: ScopedSession, state: RequestState, message: str, want: str, language: str
+    session: ScopedSession, state: OpenRequest, message: str, want: str, language: str
 ) -> Hints:
     """A message that says no value: skipping, an answer to a question, or something else."""
     step = next_step(state)
@@ -262,7 +263,6 @@ def _without_values(
         return _about_optional(state, message, want, language)
     if want in ("skip", "unknown"):
         return _skip(state, language)
-    assert state.form is not None
     is_awaited = bool(state.awaited)
     if is_other_trouble(message, load_tree(session), state.form.type_id, is_awaited):
         return _want(TOOL, user_query=message)
@@ -273,7 +273,7 @@ def _without_values(
     return {"reply": _("I could not read that.") + "\n\n" + pending(state, language)}
 
 
-def _open_story(state: RequestState) -> RequestField | None:
+def _open_story(state: OpenRequest) -> RequestField | None:
     """The field that takes a story, where nothing was told for it yet."""
     return next(
         (
@@ -285,7 +285,7 @@ def _open_story(state: RequestState) -> RequestField | None:
     )
 
 
-def _answer_to_question(state: RequestState, message: str, want: str, *, has_values: bool) -> Hints:
+def _answer_to_question(state: OpenRequest, message: str, want: str, *, has_values: bool) -> Hints:
     """What is said to a clarifying question answers it; values that it tells are taken too."""
     if want in ("skip", "end_questions"):
         return _want(RECORD, no_more_questions=True)
@@ -294,7 +294,7 @@ def _answer_to_question(state: RequestState, message: str, want: str, *, has_val
     return _want(RECORD, questions_answers=answered, **told)
 
 
-def _retry(state: RequestState) -> Hints:
+def _retry(state: OpenRequest) -> Hints:
     """What was asked for, once more; else what comes next."""
     stuck = stuck_at(state)
     if stuck is None:
@@ -302,7 +302,7 @@ def _retry(state: RequestState) -> Hints:
     return _want("request_field_input", field_id=str(stuck.field_id))
 
 
-def _about_optional(state: RequestState, message: str, want: str, language: str) -> Hints:
+def _about_optional(state: OpenRequest, message: str, want: str, language: str) -> Hints:
     """Which of the optional fields is wanted after all; none of them leads to the summary."""
     step = next_step(state)
     if step.kind == "optional" and want not in ("no", "skip"):
@@ -317,7 +317,7 @@ def _about_optional(state: RequestState, message: str, want: str, language: str)
     return {"reply": _("Say what to change, “submit” to file it, or “cancel”.")}
 
 
-def _named_optional(state: RequestState, message: str) -> str | None:
+def _named_optional(state: OpenRequest, message: str) -> str | None:
     """The field whose label a message names; the only one that it may mean."""
     said = stems(message)
     fitting = [
@@ -332,9 +332,8 @@ def _named_optional(state: RequestState, message: str) -> str | None:
     return str(chosen[0].field_id) if len(chosen) == 1 else None
 
 
-def _skip(state: RequestState, language: str) -> Hints:
+def _skip(state: OpenRequest, language: str) -> Hints:
     """Leave out what was asked for; what is needed cannot be left out."""
-    assert state.form is not None
     field = state.form.by_name(state.awaited)
     if field is None:
         return _want_next(state)
@@ -345,9 +344,8 @@ def _skip(state: RequestState, language: str) -> Hints:
     return _want(RECORD, skipped=[str(field.field_id)])
 
 
-def _asked_again(state: RequestState, want: str, language: str) -> str:
+def _asked_again(state: OpenRequest, want: str, language: str) -> str:
     """What was asked last, and why where that was asked."""
-    assert state.form is not None
     field = state.form.by_name(state.awaited) if state.awaited else None
     asked = pending(state, language)
     return f"{why(field, language)}\n\n{asked}" if want == "why" else asked
@@ -360,7 +358,7 @@ def describe_state(session: ScopedSession, turn: TurnInput) -> Sequence[str]:
     around = field_context(session, turn.language)
     step = [] if turn.step is None else [{**turn.step, "message_id": "now"}]
     state = state_of(session, [*turn.steps, *step], around)
-    if state.form is None:
+    if isinstance(state, NoRequest):
         waits = (
             "The type selector is shown: the person chooses from it." if state.is_choosing else ""
         )
@@ -370,7 +368,7 @@ def describe_state(session: ScopedSession, turn: TurnInput) -> Sequence[str]:
     return [*lines, f"Next: {_told_next(state, turn.language)}."]
 
 
-def _told_next(state: RequestState, language: str) -> str:
+def _told_next(state: OpenRequest, language: str) -> str:
     """What whoever answers is to do next."""
     following = next_step(state)
     if stuck_at(state) is not None:

@@ -7,7 +7,10 @@ from collections.abc import Mapping
 from typing import Literal
 
 from app.nlu.control import Act, ListedAct, listed_act, read_act, read_answer
-from app.skills.service_requests.workflow.state import RequestState, next_step
+from app.skills.service_requests.workflow.state import (
+    OpenRequest,
+    next_step,
+)
 from app.text.normalize import plain_words
 
 Want = Literal[
@@ -20,7 +23,6 @@ _ACTS: Mapping[str, tuple[Act, ...]] = {
     "submit": ("submit", "finish"),
 }  # fmt: skip
 _ALWAYS: tuple[Act, ...] = ("cancel", "repeat", "show")
-_CANCELLING: tuple[Act, ...] = ("cancel",)
 _WANTED: Mapping[Act | ListedAct, Want] = {
     "cancel": "cancel", "repeat": "repeat", "show": "show", "skip": "skip", "why": "why",
     "finish": "end_questions", "submit": "submit", "go_on": "go_on", "unknown": "unknown",
@@ -28,9 +30,13 @@ _WANTED: Mapping[Act | ListedAct, Want] = {
 # To a question that takes any words, what only looks like an act is an answer.
 SURE_OF_NO_ANSWER = 0.8
 
+_POLITE = r"(?: (?:please|por favor))?"
 _NEW_ONE = re.compile(
-    r"\b(?:(?:the )?(?:new|second|other) one|start (?:it|over|(?:the )?new)|(?:la|el) (?:nuev[oa]"
-    r"|segund[oa]|otr[oa])|(?:empieza|empecemos|empezar) (?:la|el|otr[oa]))\b"
+    r"(?:(?:yes|ok|si) )?(?:(?:start|open|do|take|make|go with|let s do|i want) )?(?:the )?"
+    r"(?:new|second|other) one" + _POLITE + r"|start (?:over|(?:the )?new)"
+    r"|(?:(?:yes|si|ok) )?cancel(?: it| that)?(?: and)? (?:start|open|do) (?:the )?new one"
+    r"|(?:(?:si|ok|mejor) )?(?:(?:empieza|empecemos|abre|haz|quiero) )?(?:la|el)"
+    r" (?:nuev[oa]|segund[oa]|otr[oa])" + _POLITE + r"|empieza otr[oa]"
 )
 _ASKS = re.compile(
     r"^(?:how|what|where|when|which|who|whose|is there|are there|do we|does|can i|should i|may i"
@@ -48,7 +54,7 @@ _ASKS_OUTRIGHT = re.compile(
 _FEWEST_ASKED = 4  # words; what is shorter may be an answer
 
 
-def read_want(state: RequestState, text: str, asked: str = "") -> Want:
+def read_want(state: OpenRequest, text: str, asked: str = "") -> Want:
     """What a message to an open request wants beside telling values; empty for nothing else.
 
     `asked` is the line that it answers.
@@ -59,7 +65,7 @@ def read_want(state: RequestState, text: str, asked: str = "") -> Want:
     return read_answer(text, asked) or _read_act(state, text, asked)
 
 
-def _read_act(state: RequestState, text: str, asked: str) -> Want:
+def _read_act(state: OpenRequest, text: str, asked: str) -> Want:
     """What is said in words that nobody listed."""
     if not asked or is_question(text):
         return ""
@@ -86,12 +92,10 @@ def is_question(text: str) -> bool:
 
 
 def is_the_new_one(text: str) -> bool:
-    """Whether somebody would rather have the request that they asked for last."""
-    return bool(_NEW_ONE.search(plain_words(text)))
+    """Whether somebody says that they would rather have the request that they asked for last."""
+    return bool(_NEW_ONE.fullmatch(plain_words(text)))
 
 
-def cancels(text: str, asked: str = "") -> bool:
-    """Whether somebody wants nothing of all this any more."""
-    if listed_act(text) == "cancel":
-        return True
-    return bool(asked) and read_act(text, asked, _CANCELLING, SURE_OF_NO_ANSWER) is not None
+def cancels(text: str) -> bool:
+    """Whether somebody says in listed words, and no others, that all this shall be forgotten."""
+    return listed_act(text) == "cancel"

@@ -19,8 +19,12 @@ from app.skills.service_requests.services.definitions import (
     TITLE,
     RequestField,
 )
-from app.skills.service_requests.workflow.state import RequestState
-from app.text.normalize import fold, plain_words
+from app.skills.service_requests.workflow.state import (
+    NoRequest,
+    OpenRequest,
+    RequestState,
+)
+from app.text.normalize import fold, plain_words, spell_out
 
 # Words for a priority, over folded text; the first that fits counts, the exact before the vague.
 _PRIORITIES = (
@@ -112,11 +116,12 @@ def read_said(state: RequestState, text: str, around: FieldContext) -> list[Said
     outright, in its first `LONGEST_READ` characters. A field that has a value keeps it, unless
     the message corrects it.
     """
-    if state.form is None:
+    if isinstance(state, NoRequest):
         return []
     state = as_waiting(state)
-    awaited = state.form.by_name(state.awaited) if state.form and state.awaited else None
-    found = {each.name: each for each in _extracted(state, first_words(text), around)}
+    awaited = state.form.by_name(state.awaited) if state.awaited else None
+    spelled = spell_out(text)
+    found = {each.name: each for each in _extracted(state, first_words(spelled), around)}
     corrects = is_correction(text)
     priority = _read_priority(text, state.awaited == PRIORITY or corrects)
     is_open = PRIORITY not in state.told or corrects or "priorit" in fold(text)
@@ -125,16 +130,16 @@ def read_said(state: RequestState, text: str, around: FieldContext) -> list[Said
         found[PRIORITY] = Found(PRIORITY, priority[0], 0.95, priority[1])
     said = {}
     for name, each in found.items():
-        field = state.form.by_name(name) if state.form else None
+        field = state.form.by_name(name)
         if field is not None:
             doubtful = _has_no_scale(field, each.words, around.language)
             said[name] = Said(field, each.raw, each.words, doubtful)
     if awaited is not None and awaited.field.name not in said:
-        direct = _read_awaited(awaited, text, around)
+        direct = _read_awaited(awaited, spelled, around)
         if direct is not None and not (said and _is_too_long(direct)):
             said[awaited.field.name] = direct
     _name_it(state, text, said)
-    fields = state.form.fields if state.form else ()
+    fields = state.form.fields
     return [said[each.field.name] for each in fields if each.field.name in said]
 
 
@@ -145,7 +150,7 @@ def first_words(text: str) -> str:
     return re.sub(r"(?<!\S)\S+\Z", "", text[: LONGEST_READ + 1]).rstrip()
 
 
-def as_waiting(state: RequestState) -> RequestState:
+def as_waiting(state: OpenRequest) -> OpenRequest:
     """The state as words are read in it: a field whose widget was put away is still asked for."""
     return replace(state, awaited=state.awaited or state.declined)
 
@@ -172,8 +177,7 @@ def _has_no_scale(field: RequestField, words: str, language: str) -> bool:
     return language == "es" and is_fahrenheit and not re.search(r"f\b|fahrenheit", fold(words))
 
 
-def _extracted(state: RequestState, text: str, around: FieldContext) -> list[Found]:
-    assert state.form is not None
+def _extracted(state: OpenRequest, text: str, around: FieldContext) -> list[Found]:
     known = {name: raw for name, raw in state.values.items() if not state.told[name].is_inferred}
     fields = [each.field for each in state.form.fields if each.field.type != "file"]
     return [
@@ -252,12 +256,11 @@ def _address(awaited: RequestField, text: str) -> Said | None:
     return Said(awaited, parts, squeeze(match[0]))
 
 
-def _name_it(state: RequestState, text: str, said: dict[str, Said]) -> None:
+def _name_it(state: OpenRequest, text: str, said: dict[str, Said]) -> None:
     """What the request is called: asked for, in its words; else by what was said first.
 
     The priority and a polite opening are no part of it.
     """
-    assert state.form is not None
     title = state.form.by_name(TITLE)
     known = state.told.get(TITLE)
     if title is None or TITLE in said or (known is not None and not known.is_inferred):

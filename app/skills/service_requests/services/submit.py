@@ -25,7 +25,10 @@ from app.skills.service_requests.services.definitions import PRIORITY, TITLE, du
 from app.skills.service_requests.services.field_context import field_context
 from app.skills.service_requests.services.type_catalog import load_type
 from app.skills.service_requests.workflow.draft import load_state_at_head
-from app.skills.service_requests.workflow.state import RequestState
+from app.skills.service_requests.workflow.state import (
+    NoRequest,
+    OpenRequest,
+)
 
 FILE_OWNER = "service_request"
 
@@ -39,7 +42,7 @@ class Filed:
     lost: list[str] = field(default_factory=list)
 
 
-def digest_of_state(state: RequestState) -> str:
+def digest_of_state(state: OpenRequest) -> str:
     """A mark of everything that is shown and filed; what has another one says something else."""
     told = [state.begun_at, state.by_id, state.answers]
     text_ = json.dumps(told, sort_keys=True, ensure_ascii=False, default=str)
@@ -86,7 +89,7 @@ def file_request(
             )
         return Filed(known)
     state = load_state_at_head(session, thread_id, language)
-    if state.form is None or state.begun_at != str(begun_at):
+    if isinstance(state, NoRequest) or state.begun_at != str(begun_at):
         raise Conflict("This request was cancelled meanwhile, so nothing was filed.")
     _check(session, state, values, language)
     if digest and digest != digest_of_state(state):
@@ -101,10 +104,9 @@ def file_request(
 
 
 def _check(
-    session: ScopedSession, state: RequestState, shown: Mapping[str, Any], language: str
+    session: ScopedSession, state: OpenRequest, shown: Mapping[str, Any], language: str
 ) -> None:
     """What is filed is what was shown, complete, and valid to this moment."""
-    assert state.form is not None
     checked = check_form(state.form.form_fields, state.values, field_context(session, language))
     wrong = {**state.problems, **checked.problems}
     for each in state.form.fields:
@@ -126,9 +128,8 @@ def _changed() -> Conflict:
 
 
 def _write(
-    session: ScopedSession, state: RequestState, thread_id: UUID, begun_at: UUID, language: str
+    session: ScopedSession, state: OpenRequest, thread_id: UUID, begun_at: UUID, language: str
 ) -> ServiceRequest:
-    assert state.form is not None
     year = field_context(session, language).here.year
     # First, so that of several at once each sees whom the others were given to.
     number = _next_number(session, year)
@@ -169,9 +170,8 @@ def _write(
     return request
 
 
-def form_as_it_is(state: RequestState) -> dict[str, Any]:
+def form_as_it_is(state: OpenRequest) -> dict[str, Any]:
     """What a request keeps of its form, so that it can be drawn whatever becomes of it."""
-    assert state.form is not None
     return {
         "name": state.form.name.model_dump(),
         "path": [each.model_dump() for each in state.form.path],
@@ -180,7 +180,7 @@ def form_as_it_is(state: RequestState) -> dict[str, Any]:
     }
 
 
-def _origins(state: RequestState) -> dict[str, Any]:
+def _origins(state: OpenRequest) -> dict[str, Any]:
     """Where each value came from, by field_id."""
     return {
         str(each.field_id): {
@@ -212,7 +212,7 @@ def _next_number(session: ScopedSession, year: int) -> int:
 
 
 def _attach(
-    session: ScopedSession, request: ServiceRequest, state: RequestState
+    session: ScopedSession, request: ServiceRequest, state: OpenRequest
 ) -> tuple[list[str], list[str]]:
     """From now on the files are the request's, and stay; the names of those kept and lost."""
     wanted = [
@@ -240,7 +240,7 @@ def _attach(
     return [n for is_kept, n in named if is_kept], [n for is_kept, n in named if not is_kept]
 
 
-def _write_updates(session: ScopedSession, request: ServiceRequest, state: RequestState) -> None:
+def _write_updates(session: ScopedSession, request: ServiceRequest, state: OpenRequest) -> None:
     """One row for each question and answer, and one for the solution that was proposed."""
     rows: list[Mapping[str, str]] = [
         {"kind": "answer", "question": question, "body": answer}

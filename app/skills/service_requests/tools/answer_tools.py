@@ -39,7 +39,11 @@ from app.skills.service_requests.workflow.answers import (
 )
 from app.skills.service_requests.workflow.draft import state_in, take
 from app.skills.service_requests.workflow.resolution import propose_solution
-from app.skills.service_requests.workflow.state import RequestState, next_step
+from app.skills.service_requests.workflow.state import (
+    NoRequest,
+    OpenRequest,
+    next_step,
+)
 from app.skills.service_requests.workflow.transitions import go_on, tell_solution
 from app.text.normalize import fold
 
@@ -51,10 +55,10 @@ _EMPTY_QUESTIONS = (
 HEARD = 10
 
 
-def _open_state(session: ScopedSession, context: ToolContext) -> RequestState:
+def _open_state(session: ScopedSession, context: ToolContext) -> OpenRequest:
     """The open request, or a failure that says there is none."""
     state = state_in(session, context)
-    if state.form is None:
+    if isinstance(state, NoRequest):
         raise ToolFailure(
             "No request is open in this conversation.",
             suggestion="Call suggest_service_request_type first.",
@@ -81,7 +85,6 @@ class RequestFieldInput(ThreadTool):
     def run(self, arguments: Any, context: ToolContext) -> ToolResult:
         with context.transaction() as session:
             state = _open_state(session, context)
-        assert state.form is not None
         field = state.form.by_id(arguments.field_id)
         if field is None or field not in state.fields:
             raise ToolFailure(
@@ -102,8 +105,7 @@ class RequestFieldInput(ThreadTool):
         return ToolResult(shown, [_widget(field, state)], say=said)
 
 
-def _widget(field: RequestField, state: RequestState) -> FieldWidgetPart:
-    assert state.form is not None
+def _widget(field: RequestField, state: OpenRequest) -> FieldWidgetPart:
     [block] = dump_fields([field.field])
     usual = state.form.priority if field.field.name == PRIORITY else ""
     return FieldWidgetPart(field_id=field.field_id, block=block, usual=usual)
@@ -175,7 +177,7 @@ def _heard(session: ScopedSession, context: ToolContext) -> list[str]:
     )
 
 
-def _by_id(state: RequestState, values: Mapping[str, Any]) -> list[tuple[RequestField, Any]]:
+def _by_id(state: OpenRequest, values: Mapping[str, Any]) -> list[tuple[RequestField, Any]]:
     try:
         return read_by_id(state, values)
     except LookupError as unknown:
@@ -187,9 +189,8 @@ def _by_id(state: RequestState, values: Mapping[str, Any]) -> list[tuple[Request
         ) from None
 
 
-def _other_steps(state: RequestState, arguments: Any) -> list[dict[str, Any]]:
+def _other_steps(state: OpenRequest, arguments: Any) -> list[dict[str, Any]]:
     """The steps beside values."""
-    assert state.form is not None
     steps: list[dict[str, Any]] = []
     for field, _raw in _by_id(state, dict.fromkeys(arguments.skipped or ())):
         if field.field.required:
@@ -220,7 +221,7 @@ def _check_question(question: str) -> None:
         )
 
 
-def _resolution_step(state: RequestState, accepted: bool) -> dict[str, Any]:
+def _resolution_step(state: OpenRequest, accepted: bool) -> dict[str, Any]:
     if state.resolution is None or state.resolution.is_accepted is not None:
         raise ToolFailure("No solution was proposed.", code="invalid_input", field="resolved")
     return {
@@ -315,13 +316,13 @@ class CancelRequest(ThreadTool):
     def run(self, arguments: Any, context: ToolContext) -> ToolResult:
         with context.transaction() as session:
             state = state_in(session, context)
-        if not state.is_open and not state.is_choosing:
+        if isinstance(state, NoRequest) and not state.is_choosing:
             raise ToolFailure(
                 "No request is open.", say=_("No request is open here."), code="not_found"
             )
         take(context, {"type": "request_cancelled"})
         said = _("All right, I cancelled it. Nothing was filed and nothing is kept.")
-        if state.another:
+        if isinstance(state, OpenRequest) and state.another:
             following = NextCall("suggest_service_request_type", {"user_query": state.another})
             return ToolResult({"cancelled": True}, say=said, next=following)
         return ToolResult({"cancelled": True}, say=said)

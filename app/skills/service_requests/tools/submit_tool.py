@@ -22,7 +22,11 @@ from app.skills.service_requests.tools.arguments import STEP_EXAMPLES, SubmitArg
 from app.skills.service_requests.tools.type_tools import PROMPT
 from app.skills.service_requests.workflow.consents import says_it_is_solved, state_heard
 from app.skills.service_requests.workflow.draft import state_in
-from app.skills.service_requests.workflow.state import RequestState, next_step
+from app.skills.service_requests.workflow.state import (
+    NoRequest,
+    OpenRequest,
+    next_step,
+)
 from app.text.bilingual import in_both
 
 READY = ("submit", "submit_solved")
@@ -56,7 +60,7 @@ class SubmitRequest(WriteTool):
     def propose(self, arguments: Any, context: ToolContext) -> Draft:
         with context.transaction() as session:
             state = state_in(session, context)
-        if state.form is None:
+        if isinstance(state, NoRequest):
             raise ToolFailure(
                 "No request is open.", say=_("No request is open here."), code="not_found"
             )
@@ -93,6 +97,8 @@ class SubmitRequest(WriteTool):
     def is_consented(self, session: ScopedSession, arguments: Any, heard: Heard) -> bool:
         """The yes to a solution files what had been collected when it was shown, and no more."""
         before = state_heard(session, heard)
+        if isinstance(before, NoRequest):
+            return False
         return says_it_is_solved(before, heard) and arguments.digest == digest_of_state(before)
 
     def execute(self, session: ScopedSession, arguments: Any) -> Receipt:
@@ -134,7 +140,7 @@ def _summary(name: str, *, is_solved: bool) -> str:
     return _("Submit this request: %(name)s", name=name)
 
 
-def _agree(given: Mapping[str, Any], state: RequestState) -> bool:
+def _agree(given: Mapping[str, Any], state: OpenRequest) -> bool:
     held = state.stored
     return all(held.get(field_id) == value for field_id, value in given.items())
 

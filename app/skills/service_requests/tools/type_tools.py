@@ -31,7 +31,10 @@ from app.skills.service_requests.tools.arguments import (
     TypeArguments,
 )
 from app.skills.service_requests.workflow.draft import state_in, take
-from app.skills.service_requests.workflow.state import RequestState
+from app.skills.service_requests.workflow.state import (
+    NoRequest,
+    OpenRequest,
+)
 from app.skills.service_requests.workflow.transitions import about_another, ask_which_one, go_on
 
 PROMPT = "service-request-rules"
@@ -69,7 +72,7 @@ class SuggestType(ThreadTool):
                 say=_("There are no types of requests here yet. An admin can add them."),
                 code="not_found",
             )
-        if state.form is not None:
+        if isinstance(state, OpenRequest):
             return _ask_about_open(state, state.form, arguments.user_query, context)
         likely = nearest_types(arguments.user_query, tree)[:MOST_SUGGESTED]
         likely = likely or [each for each in submittable(tree) if each.slug == GENERAL]
@@ -105,7 +108,7 @@ def _shown(node: TypeNode, language: str) -> TreeNode:
 
 
 def _ask_about_open(
-    state: RequestState, form: RequestForm, query: str, context: ToolContext
+    state: OpenRequest, form: RequestForm, query: str, context: ToolContext
 ) -> ToolResult:
     """One request at a time: cancel the open one, or go on with it."""
     take(context, {"type": "another_asked", "query": query})
@@ -138,9 +141,9 @@ class GetForm(ThreadTool):
         with context.transaction() as session:
             form = load_form(session, arguments.type_id)
             state = state_in(session, context)
-        if state.form is not None and state.form.type_id != form.type_id:
+        if isinstance(state, OpenRequest) and state.form.type_id != form.type_id:
             return _ask_about_open(state, state.form, form.name.text(context.language), context)
-        is_new = state.form is None
+        is_new = isinstance(state, NoRequest)
         if is_new:
             step = {"type": "type_selection", "type_id": str(form.type_id)}
             take(context, {**step, "version": form.version})
@@ -158,7 +161,7 @@ def _with_what_was_said(begun: ToolResult, context: ToolContext) -> ToolResult:
     with context.transaction() as session:
         state = state_in(session, context)
         around = field_context(session, context.language)
-    if state.told or not state.query or not read_said(state, state.query, around):
+    if isinstance(state, NoRequest) or state.told or not read_said(state, state.query, around):
         return begun
     return replace(begun, next=NextCall("record_answers", {"said": state.query}))
 

@@ -9,7 +9,11 @@ from typing import Any
 from app.fields.values import FieldContext, Problem, read_value
 from app.skills.service_requests.services.definitions import RequestField
 from app.skills.service_requests.texts import shown
-from app.skills.service_requests.workflow.state import RequestState
+from app.skills.service_requests.workflow.state import (
+    NoRequest,
+    OpenRequest,
+    RequestState,
+)
 from app.text.normalize import fold, words
 
 # Of the words of a value, this share must have been said for it to be their person's own.
@@ -27,7 +31,7 @@ class Recording:
 
     def take(
         self,
-        state: RequestState,
+        state: OpenRequest,
         about: RequestField,
         raw: Any,
         around: FieldContext,
@@ -60,7 +64,7 @@ def cleared_between(
     before: RequestState, after: RequestState, changed: Sequence[RequestField]
 ) -> list[RequestField]:
     """The fields that have lost their value because another branch was taken."""
-    if before.form is None or after.form is None:
+    if isinstance(before, NoRequest) or isinstance(after, NoRequest):
         return []
     names = {each.field.name for each in changed}
     return [
@@ -87,13 +91,12 @@ def was_said(about: RequestField, value: Any, said: Sequence[str]) -> bool:
     return bool(wanted & heard) or any(fold(str(value)) in fold(text) for text in said)
 
 
-def read_by_id(state: RequestState, values: Mapping[str, Any]) -> list[tuple[RequestField, Any]]:
+def read_by_id(state: OpenRequest, values: Mapping[str, Any]) -> list[tuple[RequestField, Any]]:
     """The fields that values are for, in the order of the form.
 
     Raises:
         LookupError: one is none of this form's; its argument is the id.
     """
-    assert state.form is not None
     known = {str(each.field_id): each for each in state.form.fields}
     unknown = [field_id for field_id in values if field_id not in known]
     if unknown:

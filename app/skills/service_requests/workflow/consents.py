@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import partial
 
 from flask_babel import gettext as _
 
@@ -22,7 +23,10 @@ from app.skills.service_requests.services.definitions import QUESTIONS_ASKED
 from app.skills.service_requests.services.field_context import field_context
 from app.skills.service_requests.workflow.answers import SAID_SHARE
 from app.skills.service_requests.workflow.draft import state_of
-from app.skills.service_requests.workflow.state import RequestState
+from app.skills.service_requests.workflow.state import (
+    OpenRequest,
+    RequestState,
+)
 from app.skills.service_requests.workflow.transitions import (
     about_another,
     about_cancelling,
@@ -44,7 +48,7 @@ def state_heard(session: ScopedSession, heard: Heard) -> RequestState:
     return state_of(session, [*heard.before, *posted], field_context(session, "en"))
 
 
-def says_it_is_solved(state: RequestState, heard: Heard) -> bool:
+def says_it_is_solved(state: OpenRequest, heard: Heard) -> bool:
     """Whether the person has said yes to the solution that they had been shown."""
     if state.resolution is None or heard.asked != about_resolution(state):
         return False
@@ -57,7 +61,8 @@ def says_it_is_solved(state: RequestState, heard: Heard) -> bool:
 def _check_resolution(session: ScopedSession, step: Step, heard: Heard) -> None:
     """The plain yes or no to the solution that was shown."""
     state = state_heard(session, heard)
-    is_asked = state.resolution is not None and heard.asked == about_resolution(state)
+    shown = state if isinstance(state, OpenRequest) and state.resolution else None
+    is_asked = shown is not None and heard.asked == about_resolution(shown)
     if is_asked and heard.answer == ("yes" if step.get("user_accepted") else "no"):
         return
     raise ToolFailure(
@@ -66,7 +71,7 @@ def _check_resolution(session: ScopedSession, step: Step, heard: Heard) -> None:
         code="clarify",
         field="resolved",
         chips=yes_or_no(),
-        question=ask_resolution(state, heard.language),
+        question=ask_resolution(shown, heard.language) if shown else None,
     )
 
 
@@ -74,12 +79,13 @@ def _check_answer(session: ScopedSession, step: Step, heard: Heard) -> None:
     """A question that stood in the reply before, and the answer in the person's own words."""
     question, answer = str(step.get("question", "")), set(words(str(step.get("answer", ""))))
     state = state_heard(session, heard)
+    count = len(state.answers) if isinstance(state, OpenRequest) else 0
     asked = {question}
-    if question == state.asked:
+    if isinstance(state, OpenRequest) and question == state.asked:
         # It may have been asked again in the other language.
-        asked |= set(in_both(lambda language: question_of(state, language)).values())
+        asked |= set(in_both(partial(question_of, state)).values())
     is_own = bool(answer) and len(answer & set(words(heard.words))) >= SAID_SHARE * len(answer)
-    if len(state.answers) < QUESTIONS_ASKED and is_own and any(_shows(heard, q) for q in asked):
+    if count < QUESTIONS_ASKED and is_own and any(_shows(heard, q) for q in asked):
         return
     raise ToolFailure(
         "That question was not asked before this message, or this is not what was answered.",
@@ -103,7 +109,9 @@ _ENDING = ("skip", "end_questions")
 
 
 def _check_ending(session: ScopedSession, _step: Step, heard: Heard) -> None:
-    if read_want(state_heard(session, heard), heard.words, heard.question) not in _ENDING:
+    state = state_heard(session, heard)
+    want = read_want(state, heard.words, heard.question) if isinstance(state, OpenRequest) else ""
+    if want not in _ENDING:
         raise ToolFailure(
             "The person has not said that.",
             suggestion="Ask the clarifying question and record what the person answers.",
@@ -115,8 +123,9 @@ def _check_ending(session: ScopedSession, _step: Step, heard: Heard) -> None:
 def _check_cancelling(session: ScopedSession, _step: Step, heard: Heard) -> None:
     """Said outright, or a yes to whether it shall be cancelled."""
     state = state_heard(session, heard)
-    if cancels(heard.words, heard.question) or heard.agrees_to(about_cancelling(state)):
+    if cancels(heard.words) or heard.agrees_to(about_cancelling(state)):
         return
+    # A plain yes is to what was asked first.
     wants_new = heard.answer == "yes" or is_the_new_one(heard.words)
     if wants_new and heard.asked == about_another(state):
         return

@@ -18,7 +18,10 @@ from app.skills.service_requests.services.definitions import RequestForm
 from app.skills.service_requests.services.field_context import field_context
 from app.skills.service_requests.services.type_catalog import load_form
 from app.skills.service_requests.workflow.reducer import read_state
-from app.skills.service_requests.workflow.state import RequestState
+from app.skills.service_requests.workflow.state import (
+    NoRequest,
+    RequestState,
+)
 
 
 class FormFinder:
@@ -41,7 +44,7 @@ class FormFinder:
 def state_of(session: ScopedSession, steps: Sequence[Step], around: FieldContext) -> RequestState:
     """What these steps come to."""
     if not any(step.get("type") == "type_offered" or "type_id" in step for step in steps):
-        return RequestState()
+        return NoRequest()
     return read_state(steps, FormFinder(session), around)
 
 
@@ -53,7 +56,7 @@ def load_state(
 
 
 def _state_after(session: ScopedSession, steps: Sequence[Step], language: str) -> RequestState:
-    return state_of(session, steps, field_context(session, language)) if steps else RequestState()
+    return state_of(session, steps, field_context(session, language)) if steps else NoRequest()
 
 
 def load_state_at_head(session: ScopedSession, thread_id: UUID, language: str) -> RequestState:

@@ -6,7 +6,10 @@ from flask_babel import gettext as _
 
 from app.skills.service_requests.services.definitions import RequestField
 from app.skills.service_requests.texts import ask_for, offer_optional, point_back
-from app.skills.service_requests.workflow.state import RequestState, next_step
+from app.skills.service_requests.workflow.state import (
+    OpenRequest,
+    next_step,
+)
 from app.skills.service_requests.workflow.transitions import (
     ask_whether_solved,
     number_question,
@@ -14,9 +17,8 @@ from app.skills.service_requests.workflow.transitions import (
 )
 
 
-def pending(state: RequestState, language: str) -> str:
+def pending(state: OpenRequest, language: str) -> str:
     """The question that waits for its answer, in words."""
-    assert state.form is not None
     step = next_step(state)
     name = state.form.name.text(language)
     field = state.form.by_name(state.awaited) if state.awaited else step.field
@@ -35,6 +37,6 @@ def pending(state: RequestState, language: str) -> str:
     return f"{back} {asked}"
 
 
-def is_shown(state: RequestState, field: RequestField) -> bool:
+def is_shown(state: OpenRequest, field: RequestField) -> bool:
     """Whether a field is asked for with a widget that works here."""
     return not field.is_conversational and field.field.name not in state.in_words

@@ -25,7 +25,14 @@ from app.skills.service_requests.services.definitions import (
     RequestField,
     RequestForm,
 )
-from app.skills.service_requests.workflow.state import RequestState, Resolution, Told, values_of
+from app.skills.service_requests.workflow.state import (
+    NoRequest,
+    OpenRequest,
+    RequestState,
+    Resolution,
+    Told,
+    values_of,
+)
 
 # Finds a type as it was in a version; None where there is no such one.
 FindForm = Callable[[UUID, int], RequestForm | None]
@@ -67,11 +74,12 @@ class _Reader:
         self.another = ""
 
     def state(self) -> RequestState:
-        return RequestState(
-            is_choosing=self.is_choosing,
+        if self.form is None:
+            return NoRequest(self.is_choosing, self.query, self.selector, self.submitted)
+        return OpenRequest(
+            form=self.form,
             query=self.query,
             selector=self.selector,
-            form=self.form,
             begun_at=self.begun_at,
             told=dict(self.told),
             problems={name: why for name, why in self.problems.items() if name not in self.told},

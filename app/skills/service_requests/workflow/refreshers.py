@@ -20,7 +20,11 @@ from app.skills.service_requests.parts import FieldWidgetPart, TypeSelectorPart
 from app.skills.service_requests.services.field_context import field_context
 from app.skills.service_requests.services.type_catalog import load_type
 from app.skills.service_requests.workflow.draft import state_of
-from app.skills.service_requests.workflow.state import RequestState
+from app.skills.service_requests.workflow.state import (
+    NoRequest,
+    OpenRequest,
+    RequestState,
+)
 from app.skills.service_requests.workflow.widget_lines import line_for
 
 
@@ -63,7 +67,8 @@ def _selector(
     state: RequestState,
 ) -> Part:
     drawn = TypeSelectorPart.model_validate(part)
-    if state.is_choosing and state.selector == str(message.id):
+    is_choosing = isinstance(state, NoRequest) and state.is_choosing
+    if is_choosing and state.selector == str(message.id):
         return drawn
     chosen = next((step for step in after if _ends_selector(step, message)), None)
     if chosen is None or chosen["type"] != "type_selection":
@@ -83,9 +88,10 @@ def _widget(
     state: RequestState,
 ) -> Part:
     drawn = FieldWidgetPart.model_validate(part)
-    field = state.form.by_id(drawn.field_id) if state.form else None
-    if field and state.awaited == field.field.name and state.asked_by == str(message.id):
-        return drawn
+    if isinstance(state, OpenRequest):
+        field = state.form.by_id(drawn.field_id)
+        if field and state.awaited == field.field.name and state.asked_by == str(message.id):
+            return drawn
     given = next((step for step in after if _ends_widget(step, drawn, message)), None)
     if given is None or given["type"] != "field_response":
         return drawn.model_copy(update={"state": "closed"})

@@ -27,7 +27,9 @@ from app.assistant.turns.json_blocks import read_object
 from app.extensions import services
 from app.skills.service_requests.services.definitions import TITLE
 from app.skills.service_requests.texts import shown
-from app.skills.service_requests.workflow.state import RequestState
+from app.skills.service_requests.workflow.state import (
+    OpenRequest,
+)
 from app.text.stems import stems
 
 # The library is asked by its own tool, as a model asks it.
@@ -62,7 +64,7 @@ class _Given(BaseModel):
     confidence_score: int = Field(ge=0, le=100)
 
 
-def propose_solution(state: RequestState, context: ToolContext) -> Proposed:
+def propose_solution(state: OpenRequest, context: ToolContext) -> Proposed:
     """Look the problem up and say what helps: by the model where there is one, else quoted."""
     question = question_of(state, context.language)
     tool = services().registry.tools[SOURCE]
@@ -86,14 +88,14 @@ def as_score(odds: float | None) -> int:
     return 0 if odds is None else round(100 / (1 + math.exp(-max(min(odds, 50.0), -50.0))))
 
 
-def question_of(state: RequestState, language: str) -> str:
+def question_of(state: OpenRequest, language: str) -> str:
     """What the problem is, in the words of the request: its name, and what was chosen and told."""
     named = state.told.get(TITLE)
     title = str(named.value) if named else ""
     return " ".join(dict.fromkeys(filter(None, (title, *_told_words(state, language)))))
 
 
-def _told_words(state: RequestState, language: str) -> list[str]:
+def _told_words(state: OpenRequest, language: str) -> list[str]:
     return [
         shown(field, state.told[field.field.name].value, language)
         for field in state.fields
@@ -122,7 +124,7 @@ def _quote(named: str, passages: Sequence[Passage], cap: int) -> Proposed:
 
 
 def _ask_model(
-    state: RequestState, passages: Sequence[Passage], context: ToolContext
+    state: OpenRequest, passages: Sequence[Passage], context: ToolContext
 ) -> Proposed | None:
     """What the language model makes of the passages; None where there is none that answers."""
     on = services()
@@ -149,8 +151,7 @@ def _ask_model(
     return Proposed(answer, given.confidence_score)
 
 
-def _request_text(state: RequestState, passages: Sequence[Passage], language: str) -> str:
-    assert state.form is not None
+def _request_text(state: OpenRequest, passages: Sequence[Passage], language: str) -> str:
     told: dict[str, Any] = {
         "type": state.form.name.text(language),
         "request": {

@@ -4,7 +4,7 @@ There is no draft anywhere: a step is the validated `internal_content` of a mess
 they come to is read anew each time. So it survives reloads, restarts and a second device, and
 any sequence of steps, valid or not, comes to a state that holds no value its field refuses.
 
-The steps and what each does are in `folding`.
+The steps and what each does are in `reducer`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 from app.fields.validation import shown_fields
 from app.fields.values import Problem, Value
@@ -49,19 +49,36 @@ class Resolution:
 
 
 @dataclass(frozen=True)
-class RequestState:
-    """What is known of the request that a conversation is about.
+class NoRequest:
+    """No request is open; with `is_choosing` its type is being chosen, for what `query` says.
 
-    Without a `form` there is none; with `is_choosing` its type is being chosen. Values are by
-    field name. `awaited` is the field that was asked for last and `asked_by` the message that
-    asked; `in_words` are fields whose widget does not work here, `declined` one that its person
-    would not fill in. `problems` are of values that were taken once and cannot be any more.
+    `submitted` is the number of the request that was submitted last in this conversation.
     """
+
+    is_open: ClassVar[bool] = False
 
     is_choosing: bool = False
     query: str = ""
     selector: str = ""
-    form: RequestForm | None = None
+    submitted: str = ""
+
+
+@dataclass(frozen=True)
+class OpenRequest:
+    """What is known of the request that a conversation is putting together.
+
+    `query` is what it was begun with. Values are by field name. `awaited` is the field that was
+    asked for last and `asked_by` the message that asked; `in_words` are fields whose widget does
+    not work here, `declined` one that its person would not fill in. `problems` are of values that
+    were taken once and cannot be any more. `another` is what one more request would be about that
+    was asked for while this one is open; `submitted` as of `NoRequest`.
+    """
+
+    is_open: ClassVar[bool] = True
+
+    form: RequestForm
+    query: str = ""
+    selector: str = ""
     begun_at: str = ""
     told: Mapping[str, Told] = field(default_factory=dict)
     problems: Mapping[str, Problem] = field(default_factory=dict)
@@ -77,15 +94,8 @@ class RequestState:
     resolution: Resolution | None = None
     confidence: int | None = None
     has_offered_optional: bool = False
-    # What another request would be about that was asked for while this one is open.
     another: str = ""
-    # The number of the request that was submitted last in this conversation.
     submitted: str = ""
-
-    @property
-    def is_open(self) -> bool:
-        """Whether a request is being put together."""
-        return self.form is not None
 
     @property
     def values(self) -> dict[str, Value]:
@@ -110,8 +120,6 @@ class RequestState:
     @property
     def fields(self) -> tuple[RequestField, ...]:
         """The fields whose conditions are met, in their order."""
-        if self.form is None:
-            return ()
         shown = {each.name for each in shown_fields(self.form.form_fields, self.values)}
         return tuple(each for each in self.form.fields if each.field.name in shown)
 
@@ -132,6 +140,9 @@ class RequestState:
         )
 
 
+RequestState = NoRequest | OpenRequest
+
+
 @dataclass(frozen=True)
 class Next:
     """What the conversation is to do next.
@@ -147,7 +158,7 @@ class Next:
 
 def next_step(state: RequestState) -> Next:
     """What comes next: what is required, three questions, a solution, what is optional, the end."""
-    if state.form is None:
+    if isinstance(state, NoRequest):
         return Next("choose" if state.is_choosing else "nothing")
     if state.missing:
         return Next("field", state.missing[0])
@@ -167,10 +178,8 @@ def next_step(state: RequestState) -> Next:
     return Next("submit")
 
 
-def next_question(state: RequestState, usual: Iterable[Question]) -> Question | None:
+def next_question(state: OpenRequest, usual: Iterable[Question]) -> Question | None:
     """The next question worth asking: of the type's own, else of those that are usual."""
-    if state.form is None:
-        return None
     known = {question for question, _answer in state.answers} | {state.asked}
     for each in (*state.form.questions, *usual):
         if each.unless not in state.told and not known & {each.ask.en, each.ask.es}:

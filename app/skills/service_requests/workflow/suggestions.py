@@ -18,6 +18,9 @@ from app.skills.service_requests.nlu.intent import rank_types
 from app.skills.service_requests.nlu.replies import is_question
 from app.skills.service_requests.services.type_catalog import load_tree
 from app.skills.service_requests.workflow.draft import load_state
+from app.skills.service_requests.workflow.state import (
+    OpenRequest,
+)
 
 # A thing of a type that a question names by more than one of its words, or in two ways.
 NAMED = 1.5
@@ -62,7 +65,7 @@ def unfinished_work(session: ScopedSession, language: str) -> Sequence[Unfinishe
     found = []
     for thread_id, head_id in threads:
         state = load_state(session, thread_id, head_id, language)
-        if state.form is not None:
+        if isinstance(state, OpenRequest):
             said = _("Request not sent yet: %(name)s", name=state.form.name.text(language))
             found.append(UnfinishedWork(said, url_for("chat.thread", thread_id=thread_id)))
     return found

@@ -27,7 +27,14 @@ from app.skills.service_requests.texts import (
     ways_out,
 )
 from app.skills.service_requests.workflow.draft import state_in, take
-from app.skills.service_requests.workflow.state import Next, RequestState, next_question, next_step
+from app.skills.service_requests.workflow.state import (
+    Next,
+    NoRequest,
+    OpenRequest,
+    RequestState,
+    next_question,
+    next_step,
+)
 from app.text.markdown import join_paragraphs
 
 _SOURCE = re.compile(r" ?\[\d+\]")
@@ -54,7 +61,7 @@ def go_on(
     """
     with context.transaction() as session:
         state = state_in(session, context)
-    if state.form is None:
+    if isinstance(state, NoRequest):
         return ToolResult(payload or {}, parts, say=said)
     step = next_step(state)
     # What was understood is shown once, before the questions that build on it.
@@ -89,7 +96,7 @@ def go_on(
     return ToolResult(told, drawn, chips, say=join_paragraphs(said, words))
 
 
-def stuck_at(state: RequestState) -> RequestField | None:
+def stuck_at(state: OpenRequest) -> RequestField | None:
     """A field that cannot be asked for as it was: put away though needed, or without its widget.
 
     A file has no words, so that a widget of one that does not work leaves nothing to do but to
@@ -98,12 +105,12 @@ def stuck_at(state: RequestState) -> RequestField | None:
     declined = next_step(state).field
     if declined is not None and declined.field.name == state.declined:
         return declined
-    awaited = state.form.by_name(state.awaited) if state.form else None
+    awaited = state.form.by_name(state.awaited)
     is_broken = awaited is not None and awaited.field.type == "file" and not state.asked_by
     return awaited if is_broken else None
 
 
-def _ask(state: RequestState, step: Next, context: ToolContext) -> tuple[str, list[Suggestion]]:
+def _ask(state: OpenRequest, step: Next, context: ToolContext) -> tuple[str, list[Suggestion]]:
     """The words of what comes next where it is a question and not a field, and its chips."""
     if step.kind == "optional":
         take(context, {"type": "optional_offered"})
@@ -116,9 +123,8 @@ def _ask(state: RequestState, step: Next, context: ToolContext) -> tuple[str, li
     ]
 
 
-def question_of(state: RequestState, language: str) -> str:
+def question_of(state: OpenRequest, language: str) -> str:
     """The clarifying question that waits for its answer, in this language; else the next one."""
-    assert state.form is not None
     for each in (*state.form.questions, *USUAL_QUESTIONS):
         if state.asked and state.asked in (each.ask.en, each.ask.es):
             return each.ask.text(language)
@@ -126,7 +132,7 @@ def question_of(state: RequestState, language: str) -> str:
     return state.asked or (found.ask.text(language) if found else "")
 
 
-def number_question(state: RequestState, question: str) -> str:
+def number_question(state: OpenRequest, question: str) -> str:
     """A clarifying question, and how many there are."""
     number = len(state.answers) + 1
     return _(
@@ -154,14 +160,14 @@ def ask_whether_to_cancel() -> str:
     return _("Shall I cancel the request? Nothing of it will be kept.")
 
 
-def about_resolution(state: RequestState) -> str:
+def about_resolution(state: OpenRequest) -> str:
     """The name of the question whether a solution helped: a yes files what there is now, solved."""
     answer = state.resolution.answer if state.resolution else ""
     digest = hashlib.sha256(f"{digest_of_state(state)} {answer}".encode()).hexdigest()
     return f"resolution {digest}"
 
 
-def ask_resolution(state: RequestState, language: str, solution: str = "") -> Question:
+def ask_resolution(state: OpenRequest, language: str, solution: str = "") -> Question:
     """Whether a solution helped, with the solution and with all that a yes would file.
 
     `solution` is how it was told, where that was just now; its sources have no numbers later.
@@ -180,18 +186,24 @@ def tell_solution(answer: str) -> str:
 def pending_question(session: ScopedSession, context: ToolContext) -> Question | None:
     """Whether the solution helped, as long as nobody has said yes or no."""
     state = state_in(session, context)
-    if next_step(state).kind != "resolution":
+    if isinstance(state, NoRequest) or next_step(state).kind != "resolution":
         return None
     return ask_resolution(state, context.language)
 
 
 def about_cancelling(state: RequestState) -> str:
-    return f"cancelling {state.begun_at}"
+    """The name of the question whether what was begun shall be forgotten."""
+    return f"cancelling {begun_at(state)}"
 
 
 def about_another(state: RequestState) -> str:
     """The name of the question whether the open request makes room for another one."""
-    return f"another {state.begun_at}"
+    return f"another {begun_at(state)}"
+
+
+def begun_at(state: RequestState) -> str:
+    """The message that the open request was begun with; nothing where there is none."""
+    return state.begun_at if isinstance(state, OpenRequest) else ""
 
 
 def yes_or_no() -> list[Suggestion]:
@@ -201,9 +213,8 @@ def yes_or_no() -> list[Suggestion]:
     ]
 
 
-def told_to_model(state: RequestState, language: str) -> dict[str, Any]:
+def told_to_model(state: OpenRequest, language: str) -> dict[str, Any]:
     """A request as a model is told of it: what is known, what is missing, by field_id."""
-    assert state.form is not None
     return {
         "type_id": str(state.form.type_id),
         "type": state.form.name.text(language),

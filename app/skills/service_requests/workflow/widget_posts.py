@@ -20,7 +20,11 @@ from app.skills.service_requests.services.type_catalog import load_form
 from app.skills.service_requests.texts import answered_line
 from app.skills.service_requests.workflow.draft import state_of
 from app.skills.service_requests.workflow.reducer import LONGEST_ANSWER
-from app.skills.service_requests.workflow.state import RequestState
+from app.skills.service_requests.workflow.state import (
+    NoRequest,
+    OpenRequest,
+    RequestState,
+)
 
 LONGEST_ERROR = 300
 _FILE = re.compile(r"(?:.*/)?(?P<id>[0-9a-f-]{36})")
@@ -45,7 +49,7 @@ def _answered() -> Conflict:
 
 def _select_type(session: ScopedSession, posted: Posted, state: RequestState) -> ValidStep:
     """type_selection {type_id}: it exists and can be submitted."""
-    if not state.is_choosing:
+    if isinstance(state, OpenRequest) or not state.is_choosing:
         raise _answered()
     type_id = read_id(str(posted.internal.get("type_id", "")))
     if type_id is None:
@@ -57,7 +61,7 @@ def _select_type(session: ScopedSession, posted: Posted, state: RequestState) ->
 
 def _respond(session: ScopedSession, posted: Posted, state: RequestState) -> ValidStep:
     """field_response {field_id, value}: a field of this form that is asked for just now."""
-    field = _field_of(posted.internal, state)
+    state, field = _field_of(posted.internal, state)
     if state.awaited != field.field.name:
         raise _answered()
     raw = posted.internal.get("value")
@@ -110,14 +114,14 @@ def _file_id(each: Any) -> Any:
     return found["id"] if found else str(each.get("path", "?"))
 
 
-def _field_of(internal: Step, state: RequestState) -> RequestField:
-    """The field of the open request that a step is about.
+def _field_of(internal: Step, state: RequestState) -> tuple[OpenRequest, RequestField]:
+    """The open request, and its field that a step is about.
 
     Raises:
         Conflict: no request is open any more.
         InvalidInput: the form has no such field, or does not show it.
     """
-    if state.form is None:
+    if isinstance(state, NoRequest):
         raise _answered()
     field_id = read_id(str(internal.get("field_id", "")))
     found = state.form.by_id(field_id) if field_id else None
@@ -126,16 +130,16 @@ def _field_of(internal: Step, state: RequestState) -> RequestField:
             "This field does not belong to this request. Reload the page and try again.",
             field=str(internal.get("field_id", ""))[:60],
         )
-    return found
+    return state, found
 
 
 def _cancel_widget(_session: ScopedSession, posted: Posted, state: RequestState) -> ValidStep:
     """widget_cancelled {field_id?}: without a field it closes the type selector."""
     if posted.internal.get("field_id") is None:
-        if not state.is_choosing:
+        if isinstance(state, OpenRequest) or not state.is_choosing:
             raise _answered()
         return ValidStep({"type": "widget_cancelled"}, "✕ " + _("Not now"))
-    field = _field_of(posted.internal, state)
+    state, field = _field_of(posted.internal, state)
     if state.awaited != field.field.name:
         raise _answered()
     internal = {"type": "widget_cancelled", "field_id": str(field.field_id)}
@@ -145,7 +149,7 @@ def _cancel_widget(_session: ScopedSession, posted: Posted, state: RequestState)
 
 def _break_widget(_session: ScopedSession, posted: Posted, state: RequestState) -> ValidStep:
     """widget_error {field_id, error}: it could not be drawn or used."""
-    field = _field_of(posted.internal, state)
+    state, field = _field_of(posted.internal, state)
     if state.awaited != field.field.name or not state.asked_by:
         raise _answered()
     error = _text(posted.internal.get("error"), LONGEST_ERROR)
@@ -157,7 +161,9 @@ def _break_widget(_session: ScopedSession, posted: Posted, state: RequestState) 
 def _answer_question(_session: ScopedSession, posted: Posted, state: RequestState) -> ValidStep:
     """question_answer {question, answer}: to the question that was asked last."""
     answer = _text(posted.internal.get("answer"), LONGEST_ANSWER)
-    if not state.asked or posted.internal.get("question") != state.asked:
+    if isinstance(state, NoRequest) or not state.asked:
+        raise _answered()
+    if posted.internal.get("question") != state.asked:
         raise _answered()
     if not answer:
         raise InvalidInput("Write an answer first.", field="answer")
@@ -173,7 +179,9 @@ def _text(raw: Any, longest: int) -> str:
 def _accept_resolution(_session: ScopedSession, posted: Posted, state: RequestState) -> ValidStep:
     """resolution {user_accepted}: what was proposed and how surely, the server knows."""
     said = posted.internal.get("user_accepted")
-    if state.resolution is None or state.resolution.is_accepted is not None:
+    if isinstance(state, NoRequest) or state.resolution is None:
+        raise _answered()
+    if state.resolution.is_accepted is not None:
         raise _answered()
     if not isinstance(said, bool):
         raise InvalidInput("Say yes or no.", field="user_accepted")
@@ -188,7 +196,7 @@ def _accept_resolution(_session: ScopedSession, posted: Posted, state: RequestSt
 
 def _cancel_request(_session: ScopedSession, _posted: Posted, state: RequestState) -> ValidStep:
     """request_cancelled {}: everything that was collected is forgotten."""
-    if not state.is_open and not state.is_choosing:
+    if isinstance(state, NoRequest) and not state.is_choosing:
         raise _answered()
     return ValidStep({"type": "request_cancelled"}, _("Cancel the request"))
 
