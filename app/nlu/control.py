@@ -35,7 +35,7 @@ YES: Act = "yes"
 # So likely must an act be: a yes lets something be written, a no only leaves it.
 SURE_OF_YES, SURE_OF_NO, SURE = 0.65, 0.5, 0.5
 # So likely must it be for asking whether it was one.
-LIKELY_YES = 0.4
+LIKELY_YES = 0.3
 _LONGEST = 60  # characters; a longer message says more than yes or no
 _LONGEST_OF_MORE = 200
 _MOST_WORDS = 14

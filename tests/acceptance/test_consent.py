@@ -209,16 +209,15 @@ def check_writes(
         # The one thing that is done without a card: a request is solved, and was whole before.
         assert proposal.tool == "submit_service_request", story
         assert isinstance(seen.state, OpenRequest) and seen.state.resolution, story
-        assert seen.state.resolution is not None, story
         assert proposal.arguments["form_data"] == seen.state.stored, story
         assert next_step(seen.state).kind == "resolution", story
 
 
 def check_steps(seen: Seen, state: RequestState, kind: str, story: str) -> None:
     """What was settled in the conversation answers what the reply before had asked."""
-    if isinstance(state, OpenRequest) and isinstance(seen.state, OpenRequest):
-        if len(state.answers) > len(seen.state.answers) and state.begun_at == seen.state.begun_at:
-            assert len(state.answers) == len(seen.state.answers) + 1, story
+    is_same = begun_at(state) == begun_at(seen.state)
+    if isinstance(state, OpenRequest) and isinstance(seen.state, OpenRequest) and is_same:
+        assert len(state.answers) <= len(seen.state.answers) + 1, story
     before = seen.state.resolution if isinstance(seen.state, OpenRequest) else None
     now = state.resolution if isinstance(state, OpenRequest) else None
     if now is not None and now.is_accepted is not None and (before is None or before != now):

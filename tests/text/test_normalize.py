@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 
 from app.db import Database
-from app.text.normalize import fold, words
+from app.text.normalize import fold, spell_out, words
 
 LATIN = st.text(st.characters(min_codepoint=1, max_codepoint=0x24F, exclude_categories=["Cs"]))
 
@@ -56,3 +56,19 @@ def test_signs_do_not_glue_words_together(database: Database) -> None:
             query, {"written": "salt/pepper <b>bold</b> a.b@c.com gluten-free 3.5 chef’s"}
         ).scalar_one()
     assert found == "salt pepper b bold a c com gluten free 3 5 chef s".split()
+
+
+@pytest.mark.parametrize(
+    ("typed", "spelled"),
+    [
+        ("walkin isnt cooling", "walkin is not cooling"),
+        ("it aint cold", "it is not cold"),
+        ("Fryer wont light", "Fryer won't light"),
+        ("it doesn’t drain", "it doesn't drain"),
+        ("the giant pant", "the giant pant"),
+    ],
+)
+def test_contractions_are_spelled_out_with_and_without_apostrophes(
+    typed: str, spelled: str
+) -> None:
+    assert spell_out(typed) == spelled

@@ -110,6 +110,25 @@ def test_who_says_anything_else_is_asked(
 
 @pytest.mark.usefixtures("trusting")
 @pytest.mark.parametrize(
+    "words",
+    [
+        "cancel add taxi $12 today", "stop adding taxi $12 today", "undo add taxi $12 today",
+        "forget taxi $12 today", "instead of add taxi $12 today", "hold off: add taxi $12 today",
+        "maybe add taxi $12 today", "i got back $12 taxi today",
+        "add taxi $12 today just kidding", "ni agregues taxi $12 hoy",
+        "tampoco agregues taxi $12 hoy", "si lucia dice agrega taxi $12 hoy",
+        "ya agregué taxi $12 hoy", "agregaste taxi $12 hoy", "recuérdame agregar taxi $12 hoy",
+    ],
+)  # fmt: skip
+def test_the_built_in_assistant_writes_no_such_thing_either(
+    app: Flask, trusting: Services, database: Database, member: Member, words: str
+) -> None:
+    answer(app, member, ask(database, member, words), BuiltinProvider(trusting.embedder))
+    assert rows(database, member) == []
+
+
+@pytest.mark.usefixtures("trusting")
+@pytest.mark.parametrize(
     "words", ["taxi $5 today", "please log the taxi, $5 today", "agrega $5 de taxi hoy"]
 )
 def test_the_bare_word_for_it_writes_at_once(

@@ -25,7 +25,12 @@ from app.skills.service_requests.nlu.intent import (
     wants_another,
     wants_request,
 )
-from app.skills.service_requests.nlu.replies import cancels, is_question, read_want
+from app.skills.service_requests.nlu.replies import (
+    cancels,
+    is_question,
+    is_the_new_one,
+    read_want,
+)
 from app.skills.service_requests.nlu.values import (
     LONGEST_READ,
     first_words,
@@ -410,3 +415,30 @@ def test_what_is_read_ends_between_two_words() -> None:
     assert first_words("1 " * 400) == "1 " * 400
     assert first_words("12345 " * 1_000) == ("12345 " * (LONGEST_READ // 6)).rstrip()
     assert first_words("1" * 2_000) == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "don't cancel it", "do not cancel the request", "never cancel it", "no la canceles",
+        "no cancelar", "mejor no la canceles", "no borres nada", "i did not cancel it",
+        "don't forget it", "stop the leak", "scrap metal", "i quit", "cancelaron el pedido",
+        "no lo olvides",
+    ],
+)  # fmt: skip
+def test_what_only_has_such_a_word_cancels_nothing(text: str) -> None:
+    assert not cancels(text)
+
+
+@pytest.mark.parametrize("text", ["cancel", "no, cancel it", "cancélala", "ya no la quiero"])
+def test_who_cancels_outright_is_understood(text: str) -> None:
+    assert cancels(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["not the new one", "don't start the new one", "la otra no", "no empieces la nueva", "go on"],
+)
+def test_the_new_request_is_wanted_only_by_who_says_so(text: str) -> None:
+    assert not is_the_new_one(text)
+    assert is_the_new_one("the new one") and is_the_new_one("la nueva, por favor")

@@ -25,7 +25,7 @@ _MAY_I = re.compile(r"(?<!\w)(?:(?:can|could|may) (?:i|we)|puedo|podemos)(?!\w)"
 _CLAIM = re.compile(r"(?:expense|claim|charge)\s")
 _CLOSING = re.compile(rf"(?:[\s,.!?¡¿]+{either('closings')})?[\s,.!?¡¿]*$")
 _ASKS = re.compile(r"[?¿]")
-_MASKED, _BARE = re.compile(MASKS), compiled("bare")
+_MASKED, _BARE, _DOUBTFUL = re.compile(MASKS), compiled("bare"), compiled("doubtful")
 _READERS: tuple[Callable[[Sentence, int, int], Command | None], ...] = (
     read_deletion, read_update, read_question, read_addition,
 )  # fmt: skip
@@ -64,6 +64,8 @@ def is_bare_addition(message: str, around: ReadingContext, items: Sequence[str])
 
     Whoever says "add the taxi $5 today if Lucía agrees" has not told that it be added.
     """
+    if any(_DOUBTFUL.search(fold(item)) for item in items):
+        return False
     said = _MASKED.sub(" ", Sentence.of(message, around).masked)
     known = {word for item in items for word in words(item)}
     return all(word in known or _BARE.fullmatch(word) for word in words(said))
