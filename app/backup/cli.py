@@ -12,6 +12,7 @@ from app.backup.create import make_backup
 from app.backup.restore import restore_backup
 from app.extensions import services
 from app.schema import pending
+from app.text.plain_text import clean_text
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -41,11 +42,16 @@ def restore(file: Path, replace: bool) -> None:
     try:
         manifest = restore_backup(settings, file, replace=replace)
     except BackupError as error:
-        raise click.ClickException(str(error)) from None
-    click.echo(f"The house is as it was on {manifest.made_at}.", err=True)
+        # A backup is a file from elsewhere: a terminal must not obey what is written in it.
+        raise click.ClickException(clean_text(str(error))) from None
+    _tell(f"The house is as it was on {manifest.made_at}.")
     here = settings.model_dump(mode="json")
     for name, value in manifest.settings.items():
         if here.get(name) != value:
-            click.echo(f"It had {name.upper()}={value}; here it is {here.get(name)}.", err=True)
+            _tell(f"It had {name.upper()}={value}; here it is {here.get(name)}.")
     if pending(settings):
-        click.echo("Its schema is older: run `flask db upgrade`.", err=True)
+        _tell("Its schema is older: run `flask db upgrade`.")
+
+
+def _tell(words: str) -> None:
+    click.echo(clean_text(words), err=True)
