@@ -50,7 +50,16 @@ _UNSURE = re.compile(
 _DIGITS = re.compile(r"\d+(?:[.,:]\d+)*")
 # The pronoun behind what is told to be done: "pídalos" agrees to "¿Pido tus días?".
 _ORDER = re.compile("(?:l[aeo]s?|se)$")
-_SENTENCE_END = re.compile(r"[.!?¿]\s*")
+_SENTENCE_END = re.compile(r"[.!?]\s+|¿")
+# All signs that may stand in a plain yes; any other may take it back.
+_PLAIN = re.compile(
+    r"(?:[\w\s,.!¡'\u2019\"\u2026:;()-]|[👍👌✅✔🙏🙌👏🎉😀😃😄😁😊🙂😉]"
+    r"|[\ufe0f\U0001f3fb-\U0001f3ff])*"
+)
+# "Si confirma" may be an if, and "sí, confirma" is none.
+_MAY_BE_IF = re.compile(
+    r"(?i)\bsi (?:va|vale|sale|est[aá] bien|confirm\w+|quieres?|puedes?|gustas?)\b"
+)
 _NO_FIRST = re.compile(r"(?i)^\s*no+\s*[,.;:!]+\s*")
 _SHORTEST_STEM = 4
 _PATTERN = "(?:(?:{before}) )*(?:{said})(?: (?:{after}))?"
@@ -69,6 +78,9 @@ class _Phrases:
     asking: frozenset[str]
     doing: frozenset[str]
     solved: tuple[str, ...]
+    affirms: frozenset[tuple[str, ...]]
+    verbs: frozenset[str]
+    spanish_verbs: tuple[str, ...]
     behind: frozenset[str]
     unclear: tuple[str, ...]
     acts: Mapping[Act | ListedAct, re.Pattern[str]]
@@ -100,6 +112,9 @@ def _phrases() -> _Phrases:
         frozenset(loaded["asking"]),
         frozenset(loaded["agreeing"]["asks"]),
         tuple(normalize(each) for each in loaded["solved"]["asks"]),
+        frozenset(tuple(_words_of(each)) for each in loaded["affirms"]),
+        frozenset(loaded["verbs"]["en"]),
+        tuple(loaded["verbs"]["es"]),
         frozenset(loaded["behind"]),
         tuple(" ".join(_words_of(each)) for each in loaded["unclear"]),
         acts,
@@ -150,14 +165,17 @@ def _agrees(message: str, asked: str) -> bool:
     change, put off or hedge what they begin by agreeing to, in more ways than are learned.
     """
     words = _words_of(message)
+    if not _PLAIN.fullmatch(compose(message)) or _MAY_BE_IF.search(message):
+        return False
     if any(f" {unclear} " in f" {' '.join(words)} " for unclear in _phrases().unclear):
         return False
     fitting, order = _fitting(asked), _order_of(asked)
+    affirms = _phrases().affirms if fitting == "solved" else None
     agreed, told = list[str](), False
     for part, kind in _parts(words):
         if kind == "filler" or (told and fitting != "solved" and part[0] in _phrases().behind):
             continue
-        if not told and kind == "yes":
+        if not told and (kind == "yes" if affirms is None else tuple(part) in affirms):
             agreed.append(" ".join(part))
         elif not told and ((kind and kind == fitting) or (order and _tells(part[0], order))):
             told = True
@@ -189,13 +207,15 @@ def _fitting(asked: str) -> str:
 def _order_of(asked: str) -> str:
     """What a question asks to do: its first word that says something by itself.
 
-    Empty where it cannot be told, as where a name in it holds another question.
+    Empty where that is none of the listed verbs, or a name in it holds another question.
     """
     if asked.count("?") != 1:
         return ""
     passed = {*_phrases().asking, *STOP_WORDS}
     said = (word for word in normalize(_last_sentence(asked)).split() if word not in passed)
-    return next(said, "")
+    order = next(said, "")
+    is_known = order in _phrases().verbs or order.startswith(_phrases().spanish_verbs)
+    return order if is_known else ""
 
 
 def _last_sentence(asked: str) -> str:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 from flask import Flask
 
 from app.db import Database
 from app.errors import ComandaError
+from app.skills.service_requests.workflow import draft
+from app.skills.service_requests.workflow.reducer import Step, read_state
+from app.skills.service_requests.workflow.state import RequestState
 from tests.acceptance.conftest import Followed, Solving
 from tests.acceptance.service_requests.conversation import (
     Conversation,
@@ -84,3 +88,21 @@ def test_with_a_model_that_speaks_json(
     with solving(conversation):
         assert not (wrong := hold(talk, conversation, "model", followed.in_json)), "\n".join(wrong)
     assert not (wrong := wrongly_filed(owner, talk, conversation)), "\n".join(wrong)
+
+
+def test_a_typed_answer_has_the_state_worked_out_before_it_and_after_it(
+    demo: Flask, person: Callable[[str], Member], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worked_out: list[int] = []
+
+    def counted(steps: Sequence[Step], *around: Any) -> RequestState:
+        worked_out.append(len(steps))
+        return read_state(steps, *around)
+
+    monkeypatch.setattr(draft, "read_state", counted)
+    talk = Talk(demo, person("en"), "en")
+    [selector] = talk.send("the fryer will not light").body["parts"]
+    talk.send("", {"type": "type_selection", "type_id": selector["suggestions"][0]["type_id"]})
+    worked_out.clear()
+    assert talk.send("high").text.startswith("Noted. Priority: High.")
+    assert len(worked_out) == 2

@@ -175,7 +175,7 @@ def test_what_fits_another_question_consents_to_nothing(asked: str) -> None:
                 "sí, agrégalo",
                 "agréguelo por favor",
                 "órale",
-                "si esta bien",
+                "sí, está bien",
                 "sí señor",
                 "apúntalo",
             ],

@@ -75,9 +75,13 @@ class Question:
     parts: tuple[Part, ...] = ()
 
 
+# How the names of questions about proposals begin.
+PROPOSAL = "proposal "
+
+
 def about_proposal(proposal_id: UUID) -> str:
     """The name of the question whether a proposal shall be carried out."""
-    return f"proposal {proposal_id}"
+    return f"{PROPOSAL}{proposal_id}"
 
 
 # Checks a step that a tool wants to take because its person said so.

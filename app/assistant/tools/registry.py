@@ -71,7 +71,8 @@ class TurnInput:
     `history` are the messages before it, oldest first; `today` is the house's date;
     `proposal` is the {tool, arguments} that the message may change, where there is one. The
     `steps` are those of its branch up to it; where it is a step itself, `step` is it. `intents`
-    say how likely it is for each tool, by itself, 0..1 (`app.nlu.model`).
+    say how likely it is for each tool, by itself, 0..1 (`app.nlu.model`). What a skill has worked
+    out it may leave in `memo` for its tools, which are given the same one (`ToolContext.memo`).
     """
 
     message: str
@@ -83,6 +84,7 @@ class TurnInput:
     steps: Sequence[Step] = ()
     step: Step | None = None
     intents: Mapping[str, float] = field(default_factory=dict)
+    memo: dict[Any, Any] = field(default_factory=dict)
 
     @property
     def is_going_on(self) -> bool:

@@ -85,6 +85,8 @@ class ToolContext:
     # The steps of the conversation as they are now, with those that the reply has taken; absent
     # where nothing is kept.
     load_steps: StepLoader | None = None
+    # What skills have worked out in this turn, by keys of their own.
+    memo: dict[Any, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -75,6 +75,8 @@ class TurnContext:
     # In threads of another kind than the chat: which, and what they start from.
     conversation: str = ""
     opening: Opening | None = None
+    # What skills have worked out for this turn.
+    memo: dict[Any, Any] = field(default_factory=dict)
 
 
 def build_context(
@@ -126,9 +128,8 @@ def _fetch_pieces(
 
     language = message.language
     profile = fetch("profile", lambda: _profile(session, turn.user_id), NO_PROFILE)
-    no_history: list[ChatMessage] = []
     no_date: tuple[str, list[str]] = ("", [])
-    history = fetch("history", lambda: _history(session, turn, message, hints), no_history)
+    history = fetch("history", partial(_history, session, turn, message, hints), [])
     prompts = fetch("prompts", lambda: load_prompts(session), list[Prompt]())
     today, generated = fetch("today", lambda: _today(session, language), no_date)
     generated += _about(profile, language)
@@ -140,9 +141,10 @@ def _fetch_pieces(
     if opening:
         known |= {"listens": opening.listens, "says": opening.says}
         generated += opening.lines
+    memo: dict[Any, Any] = {}
     # What a conversation of another kind is about, its opening has said.
     if not kind:
-        said = _turn_input(session, message, load_before, history, today, known, fetch)
+        said = _turn_input(session, message, load_before, history, today, known, fetch, memo)
         for name, tell in registry.prompt_state.items():
             generated += fetch(name, partial(tell, session, said), [])
         if hints:
@@ -160,6 +162,7 @@ def _fetch_pieces(
         has_proposal,
         kind,
         opening,
+        memo,
     )
 
 
@@ -171,6 +174,7 @@ def _turn_input(
     today: str,
     known: Mapping[str, Any],
     fetch: Fetch,
+    memo: dict[Any, Any],
 ) -> TurnInput:
     """The message in its conversation, as skills look at it."""
     no_steps: Sequence[Step] = ()
@@ -183,6 +187,7 @@ def _turn_input(
         message.thread_id,
         fetch("steps", partial(load_before, session), no_steps),
         message.internal_content,
+        memo=memo,
     )
 
 

@@ -377,6 +377,7 @@ def _tool_context(
         writer.claim.reply_id,
         partial(take_steps, writer, services.registry, hear),
         steps.now,
+        context.memo,
     )
 
 

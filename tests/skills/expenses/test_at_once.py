@@ -118,6 +118,9 @@ def test_who_says_anything_else_is_asked(
         "add taxi $12 today just kidding", "ni agregues taxi $12 hoy",
         "tampoco agregues taxi $12 hoy", "si lucia dice agrega taxi $12 hoy",
         "ya agregué taxi $12 hoy", "agregaste taxi $12 hoy", "recuérdame agregar taxi $12 hoy",
+        "skip taxi $12 today", "taxi $12 today nope", "taxi $12 today jk", "unpaid taxi $12 today",
+        "add taxi $12 today 👎", "add taxi $12 today twice", "anula taxi $12 hoy",
+        "devolución taxi $12 hoy", "add taxi $12 / $15 today", "lucia paid $12 for the taxi today",
     ],
 )  # fmt: skip
 def test_the_built_in_assistant_writes_no_such_thing_either(

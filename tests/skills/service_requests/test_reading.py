@@ -219,7 +219,8 @@ def test_what_is_about_the_conversation_is_told_from_what_is_about_the_problem(
     text: str, want: str
 ) -> None:
     assert read_want(state("plumbing"), text) == want
-    assert cancels(text) is (want == "cancel")
+    # What only seems to cancel is asked about first.
+    assert want == "cancel" or not cancels(text)
 
 
 @pytest.mark.parametrize(
@@ -423,21 +424,23 @@ def test_what_is_read_ends_between_two_words() -> None:
         "don't cancel it", "do not cancel the request", "never cancel it", "no la canceles",
         "no cancelar", "mejor no la canceles", "no borres nada", "i did not cancel it",
         "don't forget it", "stop the leak", "scrap metal", "i quit", "cancelaron el pedido",
-        "no lo olvides",
+        "no lo olvides", "no importa", "I don't need it", "never mind", "bórrala", "déjala",
     ],
 )  # fmt: skip
 def test_what_only_has_such_a_word_cancels_nothing(text: str) -> None:
     assert not cancels(text)
 
 
-@pytest.mark.parametrize("text", ["cancel", "no, cancel it", "cancélala", "ya no la quiero"])
+@pytest.mark.parametrize(
+    "text", ["cancel", "no, cancel it", "cancélala", "cancel the request", "mejor cancela"]
+)
 def test_who_cancels_outright_is_understood(text: str) -> None:
     assert cancels(text)
 
 
 @pytest.mark.parametrize(
     "text",
-    ["not the new one", "don't start the new one", "la otra no", "no empieces la nueva", "go on"],
+    ["not the new one", "don't start the new one", "la otra no", "la segunda", "go on"],
 )
 def test_the_new_request_is_wanted_only_by_who_says_so(text: str) -> None:
     assert not is_the_new_one(text)

@@ -25,7 +25,8 @@ _MAY_I = re.compile(r"(?<!\w)(?:(?:can|could|may) (?:i|we)|puedo|podemos)(?!\w)"
 _CLAIM = re.compile(r"(?:expense|claim|charge)\s")
 _CLOSING = re.compile(rf"(?:[\s,.!?¡¿]+{either('closings')})?[\s,.!?¡¿]*$")
 _ASKS = re.compile(r"[?¿]")
-_MASKED, _BARE, _DOUBTFUL = re.compile(MASKS), compiled("bare"), compiled("doubtful")
+_MASKED, _BARE = re.compile(MASKS), compiled("bare")
+_PLAIN_SIGNS = re.compile(r"[\w\s.,!¡$€£'\u2019:-]*")
 _READERS: tuple[Callable[[Sentence, int, int], Command | None], ...] = (
     read_deletion, read_update, read_question, read_addition,
 )  # fmt: skip
@@ -62,12 +63,15 @@ def read_sentence(message: str, around: ReadingContext) -> Command | None:
 def is_bare_addition(message: str, around: ReadingContext, items: Sequence[str]) -> bool:
     """Whether a message says nothing beside these items, their sums and days, and to add them.
 
-    Whoever says "add the taxi $5 today if Lucía agrees" has not told that it be added.
+    Whoever says "add the taxi $5 today if Lucía agrees" has not told that it be added. The items
+    are of words that the restaurant's categories know: "skip taxi" and "unpaid taxi" are none.
     """
-    if any(_DOUBTFUL.search(fold(item)) for item in items):
+    if not _PLAIN_SIGNS.fullmatch(message):
         return False
+    phrases = (phrase for category in around.categories for phrase in category.words)
+    known = {word for phrase in phrases for word in words(phrase)}
+    known &= {word for item in items for word in words(item)}
     said = _MASKED.sub(" ", Sentence.of(message, around).masked)
-    known = {word for item in items for word in words(item)}
     return all(word in known or _BARE.fullmatch(word) for word in words(said))
 
 

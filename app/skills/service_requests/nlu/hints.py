@@ -18,7 +18,7 @@ from app.assistant.tools.registry import TurnInput
 from app.db import ScopedSession
 from app.fields.extraction.extract import cue_words, stems
 from app.fields.values import FieldContext
-from app.nlu.control import last_line, read_answer
+from app.nlu.control import last_line, listed_act, read_answer
 from app.nlu.emergency import read_emergency
 from app.skills.service_requests.nlu.intent import (
     TOOL,
@@ -30,7 +30,6 @@ from app.skills.service_requests.nlu.intent import (
     wants_request,
 )
 from app.skills.service_requests.nlu.replies import (
-    cancels,
     is_question,
     is_the_new_one,
     read_want,
@@ -92,7 +91,7 @@ def find_hints(session: ScopedSession, turn: TurnInput) -> Hints:
 def _go_on(session: ScopedSession, turn: TurnInput) -> Hints:
     """What a message wants of a request that was begun, or of one that is being chosen."""
     around = field_context(session, turn.language)
-    state = state_of(session, turn.steps, around)
+    state = state_of(session, turn.steps, around, turn.memo)
     with force_locale(turn.language):
         if turn.step is not None:
             return _after_step(session, turn, turn.step, around)
@@ -118,7 +117,7 @@ def _after_step(session: ScopedSession, turn: TurnInput, step: Step, around: Fie
         return _want("get_service_request_form", type_id=step["type_id"])
     if step.get("type") == "request_cancelled":
         return {"reply": _("All right, I cancelled it. Nothing was filed and nothing is kept.")}
-    state = state_of(session, [*turn.steps, {**step, "message_id": "now"}], around)
+    state = state_of(session, [*turn.steps, {**step, "message_id": "now"}], around, turn.memo)
     if isinstance(state, NoRequest):
         return {"reply": _("All right. What else can I do for you?")}
     return _want_next(state)
@@ -136,7 +135,7 @@ def _want_next(state: OpenRequest) -> Hints:
 
 def _choosing(message: str, tree: Sequence[TypeNode]) -> Hints | None:
     """A type that is named instead of tapped, or none of them; a question leads back to it."""
-    if cancels(message):
+    if listed_act(message) == "cancel":
         return _want("cancel_service_request")
     if is_question(message):
         return {"lead_back": _("And your request: choose its type above, or name it.")}
@@ -357,7 +356,7 @@ def describe_state(session: ScopedSession, turn: TurnInput) -> Sequence[str]:
         return []
     around = field_context(session, turn.language)
     step = [] if turn.step is None else [{**turn.step, "message_id": "now"}]
-    state = state_of(session, [*turn.steps, *step], around)
+    state = state_of(session, [*turn.steps, *step], around, turn.memo)
     if isinstance(state, NoRequest):
         waits = (
             "The type selector is shown: the person chooses from it." if state.is_choosing else ""

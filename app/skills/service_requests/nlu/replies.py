@@ -33,10 +33,20 @@ SURE_OF_NO_ANSWER = 0.8
 _POLITE = r"(?: (?:please|por favor))?"
 _NEW_ONE = re.compile(
     r"(?:(?:yes|ok|si) )?(?:(?:start|open|do|take|make|go with|let s do|i want) )?(?:the )?"
-    r"(?:new|second|other) one" + _POLITE + r"|start (?:over|(?:the )?new)"
+    r"new one" + _POLITE + r"|start (?:over|(?:the )?new)"
     r"|(?:(?:yes|si|ok) )?cancel(?: it| that)?(?: and)? (?:start|open|do) (?:the )?new one"
     r"|(?:(?:si|ok|mejor) )?(?:(?:empieza|empecemos|abre|haz|quiero) )?(?:la|el)"
-    r" (?:nuev[oa]|segund[oa]|otr[oa])" + _POLITE + r"|empieza otr[oa]"
+    r" nuev[oa]" + _POLITE + r"|empieza otr[oa]"
+)
+# "No, cancel it" is two sentences; "no cancelar" is one.
+_NO_FIRST = re.compile(r"(?i)^\s*no+\s*[,.;:!]+\s*")
+_CANCELS = re.compile(
+    r"(?:(?:please|por favor|ok|yes|si|mejor) )?"
+    r"(?:cancel(?: (?:it|this|that|the (?:request|ticket)|my request|everything))?"
+    r"|cancel(?:a|alo|ala|en|ar|emos)(?: (?:la|mi|esta|esa) solicitud| todo)?"
+    r"|(?:forget|discard|abort) (?:the|my|this) (?:request|ticket)"
+    r"|(?:olvida|descarta|borra|elimina) (?:la|mi|esta) solicitud)"
+    r"(?: (?:please|por favor|gracias|thanks))?"
 )
 _ASKS = re.compile(
     r"^(?:how|what|where|when|which|who|whose|is there|are there|do we|does|can i|should i|may i"
@@ -97,5 +107,5 @@ def is_the_new_one(text: str) -> bool:
 
 
 def cancels(text: str) -> bool:
-    """Whether somebody says in listed words, and no others, that all this shall be forgotten."""
-    return listed_act(text) == "cancel"
+    """Whether somebody says outright that a request shall be cancelled, and nothing else."""
+    return bool(_CANCELS.fullmatch(plain_words(_NO_FIRST.sub("", text))))

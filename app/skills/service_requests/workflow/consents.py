@@ -10,20 +10,25 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import partial
+from uuid import UUID
 
 from flask_babel import gettext as _
+from sqlalchemy import select
 
-from app.assistant.proposals.consent import Heard, Question, StepConsent
+from app.assistant.models import Proposal, own
+from app.assistant.proposals.consent import PROPOSAL, Heard, Question, StepConsent
 from app.assistant.threads.steps import Step
 from app.assistant.tools.parts import Suggestion
 from app.assistant.tools.tool import ToolFailure
 from app.db import ScopedSession
+from app.nlu.control import listed_act
 from app.skills.service_requests.nlu.replies import cancels, is_the_new_one, read_want
 from app.skills.service_requests.services.definitions import QUESTIONS_ASKED
 from app.skills.service_requests.services.field_context import field_context
 from app.skills.service_requests.workflow.answers import SAID_SHARE
 from app.skills.service_requests.workflow.draft import state_of
 from app.skills.service_requests.workflow.state import (
+    NoRequest,
     OpenRequest,
     RequestState,
 )
@@ -123,7 +128,10 @@ def _check_ending(session: ScopedSession, _step: Step, heard: Heard) -> None:
 def _check_cancelling(session: ScopedSession, _step: Step, heard: Heard) -> None:
     """Said outright, or a yes to whether it shall be cancelled."""
     state = state_heard(session, heard)
-    if cancels(heard.words) or heard.agrees_to(about_cancelling(state)):
+    # Where nothing was collected yet, nothing is lost.
+    is_free = isinstance(state, NoRequest) and listed_act(heard.words) == "cancel"
+    is_outright = is_free or (cancels(heard.words) and _is_about_request(session, heard))
+    if is_outright or heard.agrees_to(about_cancelling(state)):
         return
     # A plain yes is to what was asked first.
     wants_new = heard.answer == "yes" or is_the_new_one(heard.words)
@@ -139,6 +147,15 @@ def _check_cancelling(session: ScopedSession, _step: Step, heard: Heard) -> None
         ],
         question=Question(ask_whether_to_cancel(), about_cancelling(state)),
     )
+
+
+def _is_about_request(session: ScopedSession, heard: Heard) -> bool:
+    """Whether what was asked last, if anything was, is about the request, and "it" is that."""
+    if not heard.asked.startswith(PROPOSAL):
+        return True
+    proposed = UUID(heard.asked.removeprefix(PROPOSAL))
+    mine = (Proposal.id == proposed, *own(session, Proposal))
+    return session.scalar(select(Proposal.tool).where(*mine)) == "submit_service_request"
 
 
 CONSENTS: Mapping[str, StepConsent | None] = {

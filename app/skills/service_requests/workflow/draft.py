@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
@@ -41,11 +42,22 @@ class FormFinder:
         return self._known[key]
 
 
-def state_of(session: ScopedSession, steps: Sequence[Step], around: FieldContext) -> RequestState:
-    """What these steps come to."""
+def state_of(
+    session: ScopedSession,
+    steps: Sequence[Step],
+    around: FieldContext,
+    memo: dict[Any, Any] | None = None,
+) -> RequestState:
+    """What these steps come to; worked out once for each turn, whose `memo` this is."""
     if not any(step.get("type") == "type_offered" or "type_id" in step for step in steps):
         return NoRequest()
-    return read_state(steps, FormFinder(session), around)
+    if memo is None:
+        return read_state(steps, FormFinder(session), around)
+    key = "service request", around.language, json.dumps(steps)
+    if key not in memo:
+        memo[key] = read_state(steps, FormFinder(session), around)
+    state: RequestState = memo[key]
+    return state
 
 
 def load_state(
@@ -55,8 +67,15 @@ def load_state(
     return _state_after(session, load_steps(session, thread_id, end), language)
 
 
-def _state_after(session: ScopedSession, steps: Sequence[Step], language: str) -> RequestState:
-    return state_of(session, steps, field_context(session, language)) if steps else NoRequest()
+def _state_after(
+    session: ScopedSession,
+    steps: Sequence[Step],
+    language: str,
+    memo: dict[Any, Any] | None = None,
+) -> RequestState:
+    if not steps:
+        return NoRequest()
+    return state_of(session, steps, field_context(session, language), memo)
 
 
 def load_state_at_head(session: ScopedSession, thread_id: UUID, language: str) -> RequestState:
@@ -74,7 +93,7 @@ def state_in(session: ScopedSession, context: ToolContext) -> RequestState:
     """
     if context.load_steps is None or context.take_steps is None:
         raise ToolFailure("There is no conversation here that could be kept.", recoverable=False)
-    return _state_after(session, context.load_steps(session), context.language)
+    return _state_after(session, context.load_steps(session), context.language, context.memo)
 
 
 def take(context: ToolContext, *steps: dict[str, Any]) -> None:
