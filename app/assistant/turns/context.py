@@ -113,7 +113,7 @@ def _fetch_pieces(
     apart: Callable[[], AbstractContextManager[Any]],
 ) -> TurnContext:
     """Fetch each piece within `apart()`; without a savepoint in it, the first failure ends it."""
-    missing: list[str] = []
+    missing, memo = list[str](), dict[Any, Any]()
 
     def fetch(name: str, get: Callable[[], Found], default: Found) -> Found:
         try:
@@ -128,10 +128,10 @@ def _fetch_pieces(
 
     language = message.language
     profile = fetch("profile", lambda: _profile(session, turn.user_id), NO_PROFILE)
-    no_date: tuple[str, list[str]] = ("", [])
-    history = fetch("history", partial(_history, session, turn, message, hints), [])
+    earlier = partial(_history, session, turn, message, hints)
+    history = fetch("history", earlier, list[ChatMessage]())
     prompts = fetch("prompts", lambda: load_prompts(session), list[Prompt]())
-    today, generated = fetch("today", lambda: _today(session, language), no_date)
+    today, generated = fetch("today", lambda: _today(session, language), ("", list[str]()))
     generated += _about(profile, language)
     unknown: tuple[bool, Mapping[str, Any], list[str]] = (True, {}, [])
     has_proposal, proposed, lines = fetch("proposal", lambda: _proposal(session, message), unknown)
@@ -141,7 +141,6 @@ def _fetch_pieces(
     if opening:
         known |= {"listens": opening.listens, "says": opening.says}
         generated += opening.lines
-    memo: dict[Any, Any] = {}
     # What a conversation of another kind is about, its opening has said.
     if not kind:
         said = _turn_input(session, message, load_before, history, today, known, fetch, memo)
