@@ -56,9 +56,9 @@ _PLAIN = re.compile(
     r"(?:[\w\s,.!¡'\u2019\"\u2026:;()-]|[👍👌✅✔🙏🙌👏🎉😀😃😄😁😊🙂😉]"
     r"|[\ufe0f\U0001f3fb-\U0001f3ff])*"
 )
-# "Si confirma" may be an if, and "sí, confirma" is none.
+# "Si confirma" may be an if, and "sí, confirma" is none; who "confirmó" is somebody else.
 _MAY_BE_IF = re.compile(
-    r"(?i)\bsi (?:va|vale|sale|est[aá] bien|confirm\w+|quieres?|puedes?|gustas?)\b"
+    r"(?i)\bsi (?:va|vale|sale|est[aá] bien|confirm\w+|quieres?|puedes?|gustas?)\b|confirmó"
 )
 _NO_FIRST = re.compile(r"(?i)^\s*no+\s*[,.;:!]+\s*")
 _SHORTEST_STEM = 4

@@ -21,6 +21,7 @@ from email.utils import format_datetime
 from uuid import UUID
 
 import structlog
+from email_validator import EmailNotValidError, validate_email
 from sqlalchemy import Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -206,7 +207,7 @@ def _compose(
         if _ENCODED in to:
             raise ValueError("the address is not one")
         message["From"] = settings.mail_from
-        message["To"] = to
+        message["To"] = _as_sent(to)
         # What people wrote is not decoded: line breaks in it would begin headers of their own
         # (before Python 3.12.5). A sign that nobody sees keeps it from being taken for encoded.
         message["Subject"] = " ".join(_sayable(subject).split()).replace(_ENCODED, f"={_UNSEEN}?")
@@ -219,6 +220,15 @@ def _compose(
     except (ValueError, LookupError, MessageError) as error:
         raise NotDelivered(f"cannot be written: {error}", worth_retrying=False) from error
     return message
+
+
+def _as_sent(address: str) -> str:
+    """An address with its domain as every mail server takes it; names beyond ASCII stay."""
+    try:
+        checked = validate_email(address, check_deliverability=False)
+    except EmailNotValidError:
+        return address
+    return checked.ascii_email or address
 
 
 def _sayable(text: str) -> str:

@@ -273,12 +273,20 @@ def test_a_subject_arrives_as_it_was_typed_and_begins_no_header(
     assert message.get_content().strip() == "Body"
 
 
-@pytest.mark.parametrize("to", ["josé@x.example", "ana@müller.example", "ñ@ñandú.example"])
+@pytest.mark.parametrize(
+    ("to", "sent_to"),
+    [
+        ("josé@x.example", "josé@x.example"),
+        # Many servers take no other letters, and need not for a domain.
+        ("ana@müller.example", "ana@xn--mller-kva.example"),
+        ("ñ@ñandú.example", "ñ@ñandú.example"),
+    ],
+)
 def test_an_address_may_have_letters_of_any_alphabet(
-    by_smtp: Settings, smtp: SmtpServer, to: str
+    by_smtp: Settings, smtp: SmtpServer, to: str, sent_to: str
 ) -> None:
     deliver(by_smtp, to, "¿Qué tal?", "Añejo")
-    assert smtp.recipients == [to]
+    assert smtp.recipients == [sent_to]
     (message,) = smtp.received
     assert message["Subject"] == "¿Qué tal?"
     assert message.get_content().strip() == "Añejo"
