@@ -13,3 +13,6 @@ function count(field) {
 document.addEventListener("input", ({ target }) => {
   if (target.matches("[data-counts]")) count(target);
 });
+
+// What was typed before this was there.
+document.querySelectorAll("[data-counts]").forEach(count);

@@ -69,9 +69,9 @@ def test_a_sentence_takes_less_than_a_millisecond(sentence: str, language: str) 
 
 @pytest.mark.parametrize("piece", ["1 ", "1-", "and the ", "1 day and ", "twenty ", "a", "1.2"])
 def test_a_very_long_text_takes_no_longer_than_a_blink(piece: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     find_period(piece * 20_000, "en", TODAY)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 def test_it_is_pure_and_knows_nothing_of_the_rest_of_the_product() -> None:
