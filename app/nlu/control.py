@@ -60,7 +60,8 @@ _PLAIN = re.compile(
 _MAY_BE_IF = re.compile(
     r"(?i)\bsi (?:va|vale|sale|est[aá] bien|confirm\w+|quieres?|puedes?|gustas?)\b|confirmó"
 )
-_NO_FIRST = re.compile(r"(?i)^\s*no+\s*[,.;:!]+\s*")
+# "No, cancel it" is two sentences; "no cancelar" is one.
+NO_FIRST = re.compile(r"(?i)^\s*no+\s*[,.;:!]+\s*")
 _SHORTEST_STEM = 4
 _PATTERN = "(?:(?:{before}) )*(?:{said})(?: (?:{after}))?"
 
@@ -298,8 +299,7 @@ _LEFT: tuple[Act, ...] = tuple(act for act in get_args(Act) if act != YES)
 
 def listed_act(message: str) -> Act | ListedAct | None:
     """What a message does in words that are listed, or None."""
-    # "No, cancel it" is two sentences; "no cancelar" is one.
-    message = _NO_FIRST.sub("", message) or message
+    message = NO_FIRST.sub("", message) or message
     # As they stand, and as they are usually spelled: "idk".
     spelled = {plain_words(message), normalize(message)}
     return next(

@@ -122,11 +122,12 @@ class ToolResult:
     @property
     def told(self) -> Mapping[str, Any]:
         """The payload with what is to be said and called, as whoever called is told it."""
-        following = (
-            {"tool": self.next.tool, "arguments": self.next.arguments} if self.next else None
-        )
-        added = {"say": self.say, "next": following}
-        return {**self.payload, **{name: value for name, value in added.items() if value}}
+        told = dict(self.payload)
+        if self.say:
+            told["say"] = self.say
+        if self.next:
+            told["next"] = {"tool": self.next.tool, "arguments": self.next.arguments}
+        return told
 
 
 # By language: "en" and "es".

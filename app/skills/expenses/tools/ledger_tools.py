@@ -27,8 +27,8 @@ from app.errors import InvalidInput
 from app.extensions import services
 from app.skills.expenses import texts
 from app.skills.expenses.models import Expense
-from app.skills.expenses.nlu import guess_category, read_wish
-from app.skills.expenses.nlu.reader import is_bare_addition
+from app.skills.expenses.nlu import guess_category
+from app.skills.expenses.nlu.reader import is_bare_addition, read_sentence
 from app.skills.expenses.nlu.sentence import ReadingContext
 from app.skills.expenses.services.expenses import (
     CHANGEABLE,
@@ -107,12 +107,11 @@ class AddExpense(WriteTool):
     def is_consented(self, session: ScopedSession, arguments: Any, heard: Heard) -> bool:
         """Where a message says itself what is added, all of it and nothing else."""
         ledger = load_ledger(session)
-        said = (heard.language, ledger.today, ledger.for_reading(), ledger.currency)
-        command = read_wish(heard.words, *said)
+        around = ReadingContext(heard.language, ledger.today, ledger.for_reading(), ledger.currency)
+        command = read_sentence(heard.words, around)
         if command is None or command.tool != self.name or command.missing:
             return False
         read = AddArguments.model_validate(command.arguments).rows
-        around = ReadingContext(heard.language, ledger.today, ledger.for_reading(), ledger.currency)
         if not is_bare_addition(heard.words, around, [each.item for each in read]):
             return False
         rows = [_row(ledger, each, heard.language) for each in read]

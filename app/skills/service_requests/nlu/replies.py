@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Literal
 
-from app.nlu.control import Act, ListedAct, listed_act, read_act, read_answer
+from app.nlu.control import NO_FIRST, Act, ListedAct, listed_act, read_act, read_answer
 from app.skills.service_requests.workflow.state import (
     OpenRequest,
     next_step,
@@ -38,8 +38,6 @@ _NEW_ONE = re.compile(
     r"|(?:(?:si|ok|mejor) )?(?:(?:empieza|empecemos|abre|haz|quiero) )?(?:la|el)"
     r" nuev[oa]" + _POLITE + r"|empieza otr[oa]"
 )
-# "No, cancel it" is two sentences; "no cancelar" is one.
-_NO_FIRST = re.compile(r"(?i)^\s*no+\s*[,.;:!]+\s*")
 _CANCELS = re.compile(
     r"(?:(?:please|por favor|ok|yes|si|mejor) )?"
     r"(?:cancel(?: (?:it|this|that|the (?:request|ticket)|my request|everything))?"
@@ -108,4 +106,4 @@ def is_the_new_one(text: str) -> bool:
 
 def cancels(text: str) -> bool:
     """Whether somebody says outright that a request shall be cancelled, and nothing else."""
-    return bool(_CANCELS.fullmatch(plain_words(_NO_FIRST.sub("", text))))
+    return bool(_CANCELS.fullmatch(plain_words(NO_FIRST.sub("", text))))
