@@ -11,11 +11,11 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any, Literal, get_args
 
 import yaml
 
+from app.nlu.agreement import ANSWERS, agrees
 from app.nlu.features import STEM
 from app.nlu.model import CONTROLS, NO_ACT, load_model, number_of_word
 from app.nlu.normalization import normalize
@@ -29,7 +29,6 @@ Act = Literal[
 ]  # fmt: skip
 # Those that are only listed, and not learned.
 ListedAct = Literal["why", "go_on", "unknown"]
-ANSWERS = Path(__file__).with_name("answers.yaml")
 CORRECT: Act = "correct"
 YES: Act = "yes"
 # So likely must an act be: a yes lets something be written, a no only leaves it.
@@ -50,76 +49,39 @@ _UNSURE = re.compile(
 _DIGITS = re.compile(r"\d+(?:[.,:]\d+)*")
 # The pronoun behind what is told to be done: "pídalos" agrees to "¿Pido tus días?".
 _ORDER = re.compile("(?:l[aeo]s?|se)$")
-_SENTENCE_END = re.compile(r"[.!?]\s+|¿")
-# All signs that may stand in a plain yes; any other may take it back.
-_PLAIN = re.compile(
-    r"(?:[\w\s,.!¡'\u2019\"\u2026:;()-]|[👍👌✅✔🙏🙌👏🎉😀😃😄😁😊🙂😉]"
-    r"|[\ufe0f\U0001f3fb-\U0001f3ff])*"
-)
-# "Si confirma" may be an if, and "sí, confirma" is none; who "confirmó" is somebody else.
-_MAY_BE_IF = re.compile(
-    r"(?i)\bsi (?:va|vale|sale|est[aá] bien|confirm\w+|quieres?|puedes?|gustas?)\b|confirmó"
-)
 # "No, cancel it" is two sentences; "no cancelar" is one.
 NO_FIRST = re.compile(r"(?i)^\s*no+\s*[,.;:!]+\s*")
-_SHORTEST_STEM = 4
 _PATTERN = "(?:(?:{before}) )*(?:{said})(?: (?:{after}))?"
 
 
 @dataclass(frozen=True)
 class _Phrases:
-    """Whole answers by their words, None where they say nothing; what agrees; acts.
-
-    `kinds` names the list of each phrase that may be part of an agreement or a refusal.
-    """
+    """Whole answers by their words, None where they say nothing; and acts."""
 
     known: Mapping[tuple[str, ...], Answer | None]
-    kinds: Mapping[tuple[str, ...], str]
     longest: int
-    asking: frozenset[str]
-    doing: frozenset[str]
-    solved: tuple[str, ...]
-    affirms: frozenset[tuple[str, ...]]
-    verbs: frozenset[str]
-    spanish_verbs: tuple[str, ...]
-    behind: frozenset[str]
-    unclear: tuple[str, ...]
     acts: Mapping[Act | ListedAct, re.Pattern[str]]
 
 
 @cache
 def _phrases() -> _Phrases:
     loaded: Mapping[str, Any] = yaml.safe_load(ANSWERS.read_text("utf-8"))
+    courtesies = [each for listed in loaded["courtesies"].values() for each in listed]
     known: dict[tuple[str, ...], Answer | None] = {
-        **{tuple(each.split()): None for each in loaded["filler"]},
-        **{tuple(each.split()): "yes" for each in loaded["yes"]},
-        **{tuple(each.split()): "no" for each in loaded["no"]},
-    }
-    said = {"solved": loaded["solved"]["says"], "agreeing": loaded["agreeing"]["says"]}
-    kinds = {
-        tuple(_words_of(each)): kind
-        for kind in ("solved", "agreeing", "filler", "yes", "no")
-        for each in said.get(kind) or loaded[kind]
+        **{_spelled(each): None for each in (*courtesies, *loaded["filler"])},
+        **{_spelled(each): "yes" for each in loaded["yes"]},
+        **{_spelled(each): "no" for each in loaded["no"]},
     }
     acts = {
         act: re.compile(_PATTERN.format(said="|".join(each).replace("{thing}", thing), **loaded))
         for thing in (loaded["thing"],)
         for act, each in loaded["acts"].items()
     }
-    return _Phrases(
-        known,
-        kinds,
-        max(map(len, known | kinds)),
-        frozenset(loaded["asking"]),
-        frozenset(loaded["agreeing"]["asks"]),
-        tuple(normalize(each) for each in loaded["solved"]["asks"]),
-        frozenset(tuple(_words_of(each)) for each in loaded["affirms"]),
-        frozenset(loaded["verbs"]["en"]),
-        tuple(loaded["verbs"]["es"]),
-        frozenset(loaded["behind"]),
-        tuple(" ".join(_words_of(each)) for each in loaded["unclear"]),
-        acts,
-    )
+    return _Phrases(known, max(map(len, known)), acts)
+
+
+def _spelled(phrase: str) -> tuple[str, ...]:
+    return tuple(_words_of(phrase))
 
 
 def read_answer(message: str, asked: str = "") -> Answer | None:
@@ -130,7 +92,7 @@ def read_answer(message: str, asked: str = "") -> Answer | None:
     """
     if not may_be_answer(message):
         return None
-    return "yes" if _agrees(message, asked) else _listed_no(message) or _learned_no(message, asked)
+    return "yes" if agrees(message, asked) else _listed_no(message) or _learned_no(message, asked)
 
 
 def may_be_answer(message: str) -> bool:
@@ -158,94 +120,25 @@ def last_line(reply: str) -> str:
     return reply.rstrip().rpartition("\n")[2]
 
 
-def _agrees(message: str, asked: str) -> bool:
-    """Whether a message says that what was asked for be done, and nothing else whatsoever.
-
-    It is listed words of agreement, then what was asked for told to be done ("add it", "agrégalo"),
-    if either; and courtesies. Nothing that was learned lets anything be written: people take back,
-    change, put off or hedge what they begin by agreeing to, in more ways than are learned.
-    """
-    words = _words_of(message)
-    if not _PLAIN.fullmatch(compose(message)) or _MAY_BE_IF.search(message):
-        return False
-    if any(f" {unclear} " in f" {' '.join(words)} " for unclear in _phrases().unclear):
-        return False
-    fitting, order = _fitting(asked), _order_of(asked)
-    affirms = _phrases().affirms if fitting == "solved" else None
-    agreed, told = list[str](), False
-    for part, kind in _parts(words):
-        if kind == "filler" or (told and fitting != "solved" and part[0] in _phrases().behind):
-            continue
-        if not told and (kind == "yes" if affirms is None else tuple(part) in affirms):
-            agreed.append(" ".join(part))
-        elif not told and ((kind and kind == fitting) or (order and _tells(part[0], order))):
-            told = True
-        else:
-            return False
-    # "Listo, si está bien": an if, between two things that agree.
-    is_condition = any(said != "si" for said in agreed) and "si" in agreed[1 : None if told else -1]
-    return (told or bool(agreed)) and not is_condition
-
-
 def _words_of(message: str) -> list[str]:
     """The words, as they are spelled, and the pictures that answer by themselves."""
     return [normalize(word) or word for word in _WORD.findall(fold(message))]
 
 
-def _fitting(asked: str) -> str:
-    """The list that agrees to a question beside a plain yes, by what it asks; empty for none.
-
-    "Send it" agrees where something shall be sent, and "it did" where something was to help.
-    """
-    if "?" not in asked:
-        return ""
-    sentence = " ".join(normalize(_last_sentence(asked)).split())
-    if any(sentence.startswith(each) for each in _phrases().solved):
-        return "solved"
-    return "agreeing" if _order_of(asked) in _phrases().doing else ""
-
-
-def _order_of(asked: str) -> str:
-    """What a question asks to do: its first word that says something by itself.
-
-    Empty where that is none of the listed verbs, or a name in it holds another question.
-    """
-    if asked.count("?") != 1:
-        return ""
-    passed = {*_phrases().asking, *STOP_WORDS}
-    said = (word for word in normalize(_last_sentence(asked)).split() if word not in passed)
-    order = next(said, "")
-    is_known = order in _phrases().verbs or order.startswith(_phrases().spanish_verbs)
-    return order if is_known else ""
-
-
-def _last_sentence(asked: str) -> str:
-    """The sentence that ends in the question mark."""
-    return _SENTENCE_END.split(asked.rpartition("?")[0])[-1]
-
-
-def _tells(word: str, order: str) -> bool:
-    """Whether a word says to do it: "add" to "Shall I add …?", "agrégalo" to "¿Agrego …?"."""
-    stem = order.rstrip("aeo")
-    is_spanish = len(stem) >= _SHORTEST_STEM and word.startswith(stem[:-1])
-    return word == order or (is_spanish and bool(_ORDER.search(word)))
-
-
-def _parts(words: Sequence[str]) -> Iterator[tuple[list[str], str]]:
-    """The words cut into the longest listed phrases, each with its list; "" is none."""
-    kinds, longest, at = _phrases().kinds, _phrases().longest, 0
-    while at < len(words):
-        lengths = range(min(longest, len(words) - at), 0, -1)
-        length = next((n for n in lengths if tuple(words[at : at + n]) in kinds), 1)
-        part = list(words[at : at + length])
-        yield part, kinds.get(tuple(part), "")
-        at += length
-
-
 def _listed_no(message: str) -> Answer | None:
     """Whether a message is nothing but listed refusals and courtesies."""
-    kinds = [kind for _part, kind in _parts(_words_of(message))]
-    return "no" if "no" in kinds and set(kinds) <= {"no", "filler"} else None
+    kinds = set(_kinds(_words_of(message)))
+    return "no" if "no" in kinds and kinds <= {"no", None} else None
+
+
+def _kinds(words: Sequence[str]) -> Iterator[Answer | Literal[""] | None]:
+    """What each phrase that the words are cut into says, the longest first; "" is not listed."""
+    known, longest, at = _phrases().known, _phrases().longest, 0
+    while at < len(words):
+        lengths = range(min(longest, len(words) - at), 0, -1)
+        length = next((n for n in lengths if tuple(words[at : at + n]) in known), 1)
+        yield known.get(tuple(words[at : at + length]), "")
+        at += length
 
 
 def _learned_no(message: str, asked: str) -> Answer | None:

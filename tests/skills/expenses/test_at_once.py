@@ -121,6 +121,8 @@ def test_who_says_anything_else_is_asked(
         "skip taxi $12 today", "taxi $12 today nope", "taxi $12 today jk", "unpaid taxi $12 today",
         "add taxi $12 today 👎", "add taxi $12 today twice", "anula taxi $12 hoy",
         "devolución taxi $12 hoy", "add taxi $12 / $15 today", "lucia paid $12 for the taxi today",
+        "thanks for the taxi $12 today", "taxi $12 today yesterday", "taxi $1,2 today",
+        "taxi $12 hoy gaste", "put taxi $12 down today",
     ],
 )  # fmt: skip
 def test_the_built_in_assistant_writes_no_such_thing_either(

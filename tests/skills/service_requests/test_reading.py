@@ -199,7 +199,8 @@ WANTS = {
     "unknown": ["I don't know", "not sure", "no idea", "no sé", "ni idea", "N/A"],
     "end_questions": [
         "no more questions", "no more questions please", "stop asking", "No más preguntas",
-        "ya no preguntes", "basta de preguntas",
+        "ya no preguntes", "basta de preguntas", "end the questions please, no more questions",
+        "stop asking me questions and just send it", "ya no me preguntes tanto, mándala",
     ],
     "show": ["what do you have so far?", "show me the summary", "¿qué llevas hasta ahora?",
              "resumen"],
@@ -208,7 +209,9 @@ WANTS = {
     "no": ["no", "nope", "mejor no"],
     "": ["cancel culture is odd", "the cancel key is stuck", "why not the left one then",
          "it skips every second ticket", "the next one over", "es la siguiente mesa",
-         "it stops asking for a code", "cancela las tarjetas al cobrar"],
+         "it stops asking for a code", "guests won't stop asking for ice at noon",
+         "he hung up, no more questions", "el proveedor dijo sin más preguntas que venía",
+         "la tableta se salta las preguntas desde ayer", "cancela las tarjetas al cobrar"],
 }  # fmt: skip
 
 

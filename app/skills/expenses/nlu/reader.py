@@ -10,7 +10,7 @@ from app.skills.expenses.nlu.additions import read_addition
 from app.skills.expenses.nlu.categories import Category
 from app.skills.expenses.nlu.command import ADD, Command
 from app.skills.expenses.nlu.edits import read_deletion, read_update
-from app.skills.expenses.nlu.lexicon import MASKS, compiled, either
+from app.skills.expenses.nlu.lexicon import MASKS, TIME, compiled, either
 from app.skills.expenses.nlu.questions import read_question
 from app.skills.expenses.nlu.sentence import LONGEST_MESSAGE, ReadingContext, Sentence
 from app.text.normalize import fold, words
@@ -26,6 +26,9 @@ _CLAIM = re.compile(r"(?:expense|claim|charge)\s")
 _CLOSING = re.compile(rf"(?:[\s,.!?¡¿]+{either('closings')})?[\s,.!?¡¿]*$")
 _ASKS = re.compile(r"[?¿]")
 _MASKED, _BARE = re.compile(MASKS), compiled("bare")
+_DAY = re.compile(f"{TIME}+")
+# "$1,2" may be a price with a point, or have lost a digit.
+_UNCLEAR_SUM = re.compile(r"\d,\d{1,2}(?!\d)")
 _PLAIN_SIGNS = re.compile(r"[\w\s.,!¡$€£'\u2019:-]*")
 _READERS: tuple[Callable[[Sentence, int, int], Command | None], ...] = (
     read_deletion, read_update, read_question, read_addition,
@@ -66,13 +69,17 @@ def is_bare_addition(message: str, around: ReadingContext, items: Sequence[str])
     Whoever says "add the taxi $5 today if Lucía agrees" has not told that it be added. The items
     are of words that the restaurant's categories know: "skip taxi" and "unpaid taxi" are none.
     """
-    if not _PLAIN_SIGNS.fullmatch(message):
+    if not _PLAIN_SIGNS.fullmatch(message) or _UNCLEAR_SUM.search(message):
         return False
     phrases = (phrase for category in around.categories for phrase in category.words)
     known = {word for phrase in phrases for word in words(phrase)}
-    known &= {word for item in items for word in words(item)}
-    said = _MASKED.sub(" ", Sentence.of(message, around).masked)
-    return all(word in known or _BARE.fullmatch(word) for word in words(said))
+    named = {word for item in items for word in words(item)}
+    masked = Sentence.of(message, around).masked
+    # Of two days nobody knows which is meant.
+    if not named <= known or len(_DAY.findall(masked)) > 1:
+        return False
+    said = words(_MASKED.sub(" ", masked))
+    return all(word in named or _BARE.fullmatch(word) for word in said)
 
 
 def _is_rule(sentence: Sentence, start: int, command: Command) -> bool:
