@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -23,7 +24,7 @@ from app.assistant.tools.registry import Registry
 from app.config import LANGUAGES
 from app.db import ScopedSession
 from app.extensions import services
-from app.text.diff import compare
+from app.text.diff import Effort, compare
 
 CATEGORY_NAMES: Mapping[str, LazyString] = {
     "system": _("Always"),
@@ -108,7 +109,7 @@ def in_common(session: ScopedSession) -> dict[str, Any]:
         "figures": figures,
         "ago": moment_in_words,
         "estimate": estimate_tokens,
-        "word_diff": compare,
+        "word_diff": partial(compare, effort=Effort()),
         "budget": services().settings.prompt_budget_tokens,
         "zone": current_user.zone,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from http import HTTPStatus
 from uuid import UUID
 
@@ -20,7 +21,7 @@ from app.assistant.prompts.system_prompt import load_prompts
 from app.assistant.tools.registry import Registry
 from app.errors import ComandaError, Conflict, InvalidInput, NotFound
 from app.extensions import services
-from app.web.pages import db_session, require_role, wants_fragment
+from app.web.pages import db_session, page_number, require_role, wants_fragment
 
 blueprint = Blueprint("prompts", __name__, url_prefix="/admin/prompts")
 
@@ -186,12 +187,16 @@ def _clash_page(clash: Clash) -> ResponseReturnValue:
 
 
 def _history_page(row: Prompt, error: ComandaError | None = None) -> ResponseReturnValue:
-    session = db_session()
+    session, number = db_session(), page_number()
+    steps, has_more = prompt_history.list_steps(session, row, number)
+    turn = partial(url_for, ".history", prompt_id=row.id)
     return page(
         "admin/prompts/history.html",
         error,
         row=row,
-        steps=prompt_history.list_steps(session, row),
+        steps=steps,
+        newer=turn(page=number - 1) if number > 1 else "",
+        older=turn(page=number + 1) if has_more else "",
         seed=prompt_history.seed_of(_registry(), row),
         **in_common(session),
     )

@@ -22,8 +22,8 @@ MOST_COMPARED, MOST_LINES = 1_000_000, 4_000_000
 LEAST_KEPT, MOST_GROWN = 0.4, 4
 # Beside a change, so much of what stayed is shown where the rest is left out.
 AROUND = 160
-# Some tenths of a second. From so many pieces on the matcher leaves out the frequent ones.
-MOST_EFFORT, LONG = 5_000_000, 200
+# Some hundredths of a second. From so many pieces on the matcher leaves out the frequent ones.
+MOST_EFFORT, LONG = 1_000_000, 200
 _COMPARING = RealThreads(1)
 
 
@@ -35,9 +35,11 @@ class Change:
     text: str
 
 
-class _Effort:
-    """What comparing may still cost: equal pairs, each of which may be met as often as there are
-    pieces. The matcher leaves out what is frequent in long texts, and in no short ones.
+class Effort:
+    """What comparing may still cost, once or for a whole page.
+
+    It is equal pairs, each of which may be met as often as there are pieces. The matcher leaves
+    out what is frequent in long texts, and in no short ones.
     """
 
     def __init__(self) -> None:
@@ -52,18 +54,49 @@ class _Effort:
         return self._left >= 0
 
 
-def compare(before: str, after: str) -> list[Change]:
+def compare(before: str, after: str, effort: Effort | None = None) -> list[Change]:
     """How `before` became `after`: by lines first, then by words within what differs.
 
     Where that would take long, what differs is shown as a whole. Nobody else's page waits.
+    Comparisons that share an `effort` are to take no longer together than one by itself.
     """
-    return _COMPARING.run(partial(_compare, before, after))
+    return _COMPARING.run(partial(_compare, before, after, effort or Effort()))
 
 
-def _compare(before: str, after: str) -> list[Change]:
+def _compare(before: str, after: str, effort: Effort) -> list[Change]:
+    if before == after:
+        return _same(before)
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
-    effort = _Effort()
-    if before != after and (len(old) * len(new) > MOST_LINES or not effort.allows(old, new)):
+    first, last = _stayed(old, new)
+    opening, closing = "".join(old[:first]), "".join(old[len(old) - last :])
+    old, new = old[first : len(old) - last], new[first : len(new) - last]
+    changes = [
+        *_same(opening),
+        *_compare_lines(old, new, effort),
+        *_same(closing),
+    ]
+    return list(_joined(changes))
+
+
+def _stayed(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
+    """How many pieces are the same at the beginning of both, and how many of the rest at the end.
+
+    Most changes are few and stand together: looking at what they stand between costs nothing.
+    """
+    most = min(len(old), len(new))
+    first = next((at for at in range(most) if old[at] != new[at]), most)
+    rest = most - first
+    last = next((at for at in range(rest) if old[-1 - at] != new[-1 - at]), rest)
+    return first, last
+
+
+def _same(text: str) -> list[Change]:
+    return [Change("same", text)] if text else []
+
+
+def _compare_lines(old: Sequence[str], new: Sequence[str], effort: Effort) -> list[Change]:
+    before, after = "".join(old), "".join(new)
+    if len(old) * len(new) > MOST_LINES or not effort.allows(old, new):
         return _whole(before, after)
     changes: list[Change] = []
     matcher = SequenceMatcher(None, old, new)
@@ -73,7 +106,7 @@ def _compare(before: str, after: str) -> list[Change]:
             changes.append(Change("same", gone))
         else:
             changes += _compare_words(gone, come, effort)
-    return list(_joined(changes))
+    return changes
 
 
 def abridged(changes: Sequence[Change]) -> list[Change]:
@@ -97,7 +130,7 @@ def compare_within(quote: str, body: str) -> list[Change]:
     Empty when too little of it is left to be called the same passage.
     """
     old, new = _TOKEN.findall(quote), _TOKEN.findall(body)
-    if len(old) * len(new) > MOST_COMPARED or not _Effort().allows(old, new):
+    if len(old) * len(new) > MOST_COMPARED or not Effort().allows(old, new):
         return []
     changes = _by_words(old, new)
     same = [place for place, change in enumerate(changes) if _says_the_same(change)]
@@ -118,7 +151,7 @@ def _says_the_same(change: Change) -> bool:
     return change.kind == "same" and any(sign.isalnum() for sign in change.text)
 
 
-def _compare_words(before: str, after: str, effort: _Effort) -> list[Change]:
+def _compare_words(before: str, after: str, effort: Effort) -> list[Change]:
     old, new = _TOKEN.findall(before), _TOKEN.findall(after)
     if len(old) * len(new) > MOST_COMPARED or not effort.allows(old, new):
         return _whole(before, after)

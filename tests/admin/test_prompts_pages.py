@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -300,6 +301,38 @@ def test_the_history_shows_what_changed_and_goes_back(
     assert stale.status_code == 409
     for number in ("99", "x", "9" * 30):
         assert browser.post(f"{HOME}{row.id}/restore", number=number, version=3).status_code == 404
+
+
+def test_a_long_history_is_turned_a_page_at_a_time(
+    owner: Database, admin: Member, browser: CheckedClient
+) -> None:
+    row = row_of(owner, admin)
+    for number in range(1, 23):
+        save(browser, row_of(owner, admin), f"Text {number}.", row.prompt_es)
+    first = browser.page(f"{HOME}{row.id}/history")
+    second = browser.page(f"{HOME}{row.id}/history?page=2")
+    shown = [[each.text for each in page.find_all("h2")] for page in (first, second)]
+    numbers = [[text for text in texts if text.startswith("Version")] for texts in shown]
+    assert [len(each) for each in numbers] == [20, 3]
+    assert numbers[0][0] == "Version 23 · now"
+    assert [*numbers[0][-1:], *numbers[1]] == ["Version 4", "Version 3", "Version 2", "Version 1"]
+    assert "The first version." in second.text and "The first version." not in first.text
+    assert "Newer versions" in second.text and "Older versions" in first.text
+
+
+@pytest.mark.fault(43)
+def test_a_history_of_long_texts_takes_no_longer_than_one_comparison(
+    owner: Database, admin: Member, browser: CheckedClient
+) -> None:
+    row = row_of(owner, admin)
+    lines = [f"{number % 97}\n" for number in range(3900)]
+    for number in range(6):
+        lines[number], lines[-1 - number] = lines[-1 - number], lines[number]
+        save(browser, row_of(owner, admin), "".join(lines), row.prompt_es)
+    began = time.process_time()
+    assert browser.get(f"{HOME}{row.id}/history").status_code == 200
+    # Each took as long as this by itself.
+    assert time.process_time() - began < 2
 
 
 def test_the_row_as_seeded_is_always_there(

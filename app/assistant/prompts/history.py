@@ -16,8 +16,7 @@ from app.assistant.tools.registry import Registry
 from app.db import ScopedSession
 from app.errors import Conflict, NotFound
 
-# More than anybody reads; the oldest stay in the table.
-MOST_SHOWN = 100
+VERSIONS_A_PAGE = 20
 
 
 @dataclass(frozen=True)
@@ -40,18 +39,25 @@ class Step:
     before: Version | None
 
 
-def list_steps(session: ScopedSession, row: Prompt) -> list[Step]:
-    """A row's versions, the present one first, each with the one before it."""
+def list_steps(session: ScopedSession, row: Prompt, page: int = 1) -> tuple[list[Step], bool]:
+    """A page of a row's versions, the present one first, each with the one before it.
+
+    Also tells whether there are more.
+    """
+    first = VERSIONS_A_PAGE * (page - 1)
     kept = session.scalars(
         select(PromptRevision)
         .where(
             PromptRevision.prompt_id == row.id, PromptRevision.group_id == session.scope.group_id
         )
         .order_by(PromptRevision.version.desc())
-        .limit(MOST_SHOWN)
+        .offset(max(first - 1, 0))
+        .limit(VERSIONS_A_PAGE + 1)
     ).all()
-    versions = [_present(row), *(_kept(each) for each in kept)]
-    return [Step(*pair) for pair in zip(versions, [*versions[1:], None], strict=True)]
+    # The present one is kept nowhere yet, and is the first of all.
+    versions = [*([_present(row)] if page == 1 else []), *map(_kept, kept)]
+    steps = [Step(*pair) for pair in zip(versions, [*versions[1:], None], strict=True)]
+    return steps[:VERSIONS_A_PAGE], len(steps) > VERSIONS_A_PAGE
 
 
 def _present(row: Prompt) -> Version:

@@ -18,7 +18,7 @@ from app.skills.knowledge.services.reindex import reindex_sections
 from app.skills.knowledge.services.revisions import keep, restore, snapshot
 from app.skills.knowledge.services.sections import TITLES
 from app.skills.knowledge.services.visibility import check_shown
-from app.text.diff import Change, compare
+from app.text.diff import Change, Effort, compare
 
 # What an older version brings back. Its place and its address stay: others may have them now.
 WORDS = (*TITLES, "body_en", "body_es")
@@ -121,8 +121,9 @@ def compare_with_now(section: ManualSection, was: JsonObject) -> Difference:
     """How the section has changed since it was that, as far as restoring it brings that back."""
     now, then = snapshot(section), _brought_back(section, was)
     differing = {name for name, value in then.items() if value != now[name]}
+    effort = Effort()
     return Difference(
-        texts={name: compare(then[name], now[name]) for name in WORDS if name in differing},
+        texts={name: compare(then[name], now[name], effort) for name in WORDS if name in differing},
         kind=(then["kind"], now["kind"]) if "kind" in differing else None,
         is_published=(then["is_published"], now["is_published"])
         if "is_published" in differing
