@@ -250,7 +250,17 @@ class _Composer:
         if any(one.lost for one in self.brought):
             return None
         tried = [one.call.name for one in self.brought]
-        return better_place(tried, self.request.tools, self.evidence, self.reading.text)
+        place = better_place(tried, self.request.tools, self.evidence, self.reading.text)
+        return place or self._instead(tried)
+
+    def _instead(self, tried: Sequence[str]) -> PlannedCall | None:
+        """What a skill would do for whoever is told nothing."""
+        offered = {tool.name for tool in self.request.tools}.difference(tried)
+        calls = self.request.hints.get("instead") or {}
+        wanted = [tool for tool in calls if tool in offered]
+        if not wanted:
+            return None
+        return PlannedCall(wanted[0], calls[wanted[0]], self.reading.text)
 
 
 def _last_user(messages: Sequence[ChatMessage]) -> int:

@@ -178,6 +178,8 @@ _AMOUNTS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = tuple(
             r"\bhow (?:long|soon|fast|quick\w*|old|early|late|far ahead|young)\b"
             r"|\bhow many (?:seconds|minutes|hours|days|weeks|months)\b"
             r"|\bcuant[oa]s? (?:tiempo|segundos|minutos|horas|dias|semanas|meses|anos)\b"
+            r"|\bstill (?:have|here|around|good|ok|keep)\b"
+            r"|\b(?:todavia|aun) (?:est|l[oa]s?|sirve)\w*"
             r"|\bhasta cuando\b|\bcuanto (?!(?:cuesta|vale|cobr|pag|sale|es|dinero)\w*)\w+",
             _LENGTH_OF_TIME,
         ),
@@ -214,10 +216,17 @@ def wants_steps(text: str) -> bool:
     return bool(_HOW_TO.search(fold(text)))
 
 
+# A question that comes after what happened: "the keg is empty do we have another".
+_ASKS_WITHIN = re.compile(
+    r"\b(?:do|does|did|can|could|should|will|would|am|are|is) (?:i|we|you|they|he|she|it)\b"
+)
+
+
 def tells_of_trouble(text: str) -> bool:
     """True for a report of what has happened, which asks what to do about it."""
     spoken = words(text)
     asks = "?" in text or bool(ASKING_WORDS & set(spoken[:1])) or bool(QUESTION_WORDS & set(spoken))
+    asks = asks or bool(_ASKS_WITHIN.search(fold(text)))
     return len(spoken) >= 3 and not asks and bool(_SITUATION.search(fold(text)))
 
 

@@ -22,10 +22,12 @@ from app.nlu.control import last_line, listed_act, read_answer
 from app.nlu.emergency import read_emergency
 from app.skills.service_requests.nlu.intent import (
     TOOL,
+    asks_what_to_do,
     called_type,
     is_other_trouble,
     named_type,
     odds_of,
+    rank_types,
     wants_another,
     wants_request,
 )
@@ -82,10 +84,20 @@ def find_hints(session: ScopedSession, turn: TurnInput) -> Hints:
     if not turn.steps and turn.step is None:
         # Which of all the skills it is for, the assistant decides.
         tree = load_tree(session)
-        odds = {"odds": {TOOL: odds_of(turn.message, tree)}}
-        return {**_want(TOOL, user_query=turn.message), **odds} if tree else {}
+        return _begin(turn.message, tree) if tree else {}
     found = _go_on(session, turn)
     return {**found, "goes_on": dict.fromkeys(found.get("wanted", ()), True)}
+
+
+def _begin(message: str, tree: Sequence[TypeNode]) -> Hints:
+    """What begins a request, and how much speaks for one.
+
+    Who asks what to do about a trouble is told; where nothing tells it, somebody shall come.
+    """
+    found = {**_want(TOOL, user_query=message), "odds": {TOOL: odds_of(message, tree)}}
+    if asks_what_to_do(message) and rank_types(message, tree):
+        return {**found, "instead": found["wanted"]}
+    return found
 
 
 def _go_on(session: ScopedSession, turn: TurnInput) -> Hints:

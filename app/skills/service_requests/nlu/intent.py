@@ -53,7 +53,7 @@ LIKELY = 0.5
 POSSIBLE = 0.05
 TOOL = "suggest_service_request_type"
 LEAST_ODDS, ODDS_A_POINT, MOST_ODDS = -0.35, 0.6, 1.3
-TOLD_ODDS = -1.5
+TOLD_ODDS = -2.0
 # Whoever says "request" or "ticket" means one, whatever it is for.
 NAMED_ODDS = 6.0
 _LEANS = re.compile(r"(?:it|this|that|they|these|those|esto|eso|esta)\b")
@@ -91,10 +91,15 @@ def odds_of(text: str, tree: Sequence[TypeNode]) -> float:
     """
     if _NAMED.search(plain_words(text)):
         return NAMED_ODDS
-    if _WHAT_TO_DO.search(normalize(text)):
+    if asks_what_to_do(text):
         return TOLD_ODDS
     likely = rank_types(text, tree)
     return min(MOST_ODDS, ODDS_A_POINT * likely[0].score) if likely else LEAST_ODDS
+
+
+def asks_what_to_do(text: str) -> bool:
+    """Whether somebody wants to be told what to do, before anybody comes."""
+    return bool(_WHAT_TO_DO.search(normalize(text)))
 
 
 def wants_another(text: str, open_type: UUID, tree: Sequence[TypeNode]) -> bool:
