@@ -24,7 +24,7 @@ LEAST_KEPT, MOST_GROWN = 0.4, 4
 AROUND = 160
 # Some hundredths of a second. From so many pieces on the matcher leaves out the frequent ones.
 MOST_EFFORT, LONG = 1_000_000, 200
-_COMPARING = RealThreads(1)
+_COMPARING = RealThreads(1, holds_nothing=True)
 
 
 @dataclass(frozen=True)

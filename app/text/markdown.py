@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from hashlib import blake2b
 from threading import Lock
@@ -15,7 +17,7 @@ from threading import Lock
 import nh3
 from markupsafe import Markup
 
-from app.jobs.threads import RealThreads
+from app.jobs.threads import RealThreads, give_back
 from app.text.markdown_parser import markdown_parser, parse_blocks
 
 PARAGRAPH = "\n\n"
@@ -48,11 +50,11 @@ _LINK = re.compile(
 _BARE_LINK = re.compile(r"<((?:https?|mailto|tel):[^>\s]{1,400})>")
 _STRESS = re.compile(r"(?<!\\)(?:`+|~~|(?<=\S)\*+|\*+(?=\S)|(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w))")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
-_DRAWING = RealThreads(2)
+_DRAWING = RealThreads(2, holds_nothing=True)
 # What an editor draws again at each change never stands before what readers wait for.
-_PREVIEWING = RealThreads(1)
+_PREVIEWING = RealThreads(1, holds_nothing=True)
 # Nor does what a model was made to say.
-_ANSWERING = RealThreads(1)
+_ANSWERING = RealThreads(1, holds_nothing=True)
 # With more signs than these that mean something in Markdown a text takes long to be drawn; a page
 # has many texts, and those that are longer than this may, whatever stands in them.
 MOST_SIGNS, SHORT_TEXT = 1_500, 1_000
@@ -72,6 +74,37 @@ class _RenderedTexts:
         self._length = 0
         self._known: OrderedDict[bytes, Markup] = OrderedDict()
         self._lock = Lock()
+        self._drawn_now: dict[bytes, tuple[Lock, int]] = {}
+
+    def render(self, kind: str, text: str, draw: Callable[[], Markup]) -> Markup:
+        """The HTML of a long text: what is known of it, else drawn once for all who want it."""
+        digest = _digest(kind, text)
+        known = self.find(digest)
+        if known is not None:
+            return known
+        give_back()
+        with self._one_at_a_time(digest):
+            known = self.find(digest)
+            if known is None:
+                known = draw()
+                self.add(digest, known)
+        return known
+
+    @contextmanager
+    def _one_at_a_time(self, digest: bytes) -> Iterator[None]:
+        with self._lock:
+            lock, waiting = self._drawn_now.get(digest, (Lock(), 0))
+            self._drawn_now[digest] = lock, waiting + 1
+        try:
+            with lock:
+                yield
+        finally:
+            with self._lock:
+                waiting = self._drawn_now[digest][1] - 1
+                if waiting:
+                    self._drawn_now[digest] = lock, waiting
+                else:
+                    del self._drawn_now[digest]
 
     def find(self, digest: bytes) -> Markup | None:
         with self._lock:
@@ -101,14 +134,19 @@ def render_model_text(text: str) -> Markup:
 
     What may be slow to draw is drawn in a thread, since others would wait for it.
     """
-    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    draw = partial(_draw_model_text, text)
+    if len(text) > SHORT_TEXT:
+        return _rendered.render("model", text, lambda: _ANSWERING.run(draw))
+    digest = _digest("model", text)
     known = _rendered.find(digest)
     if known is None:
-        is_long = len(text) > SHORT_TEXT
-        draw = partial(_draw_model_text, text)
-        known = _ANSWERING.run(draw) if is_long else draw()
+        known = draw()
         _rendered.add(digest, known)
     return known
+
+
+def _digest(kind: str, text: str) -> bytes:
+    return blake2b(f"{kind} {text}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _draw_model_text(text: str) -> Markup:
@@ -127,7 +165,8 @@ def render_house_text(text: str, marks: tuple[str, str] | None = None) -> Markup
     """
     if len(text) < LONG_TEXT:
         return _draw_house_text(text, marks)
-    return _DRAWING.run(lambda: _draw_house_text(text, marks))
+    draw = partial(_draw_house_text, text, marks)
+    return _rendered.render(f"house {marks}", text, lambda: _DRAWING.run(draw))
 
 
 def preview_house_text(text: str) -> Markup:

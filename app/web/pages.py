@@ -10,7 +10,17 @@ from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit, urlunsplit
 
-from flask import Flask, Response, current_app, g, jsonify, redirect, render_template, request
+from flask import (
+    Flask,
+    Response,
+    current_app,
+    g,
+    has_request_context,
+    jsonify,
+    redirect,
+    render_template,
+    request,
+)
 from flask import url_for as flask_url_for
 from flask.typing import ResponseReturnValue
 from flask_babel import get_locale
@@ -33,6 +43,7 @@ from app.errors import (
     Unavailable,
 )
 from app.extensions import ComandaRequest, kept_cookie, services
+from app.jobs.threads import give_back_with
 from app.web.icons import icon, icon_sprite
 from app.web.navigation import nav_entries
 from app.web.request_body import LARGEST_SIGNED_OUT, MOST_FILES, drain
@@ -60,6 +71,17 @@ def release_session() -> None:
     session = g.pop("db", None)
     if session is not None:
         session.close()
+
+
+def _give_back_connection() -> None:
+    """Give back the connection of a page that only reads and has read so far; it may read on."""
+    if not has_request_context() or request.method not in ("GET", "HEAD"):
+        return
+    session: ScopedSession | None = g.get("db")
+    if session is None or not session.in_transaction():
+        return
+    if not (session.new or session.dirty or session.deleted):
+        session.commit()
 
 
 def csp_nonce() -> str:
@@ -336,6 +358,7 @@ def init_web(app: Flask) -> None:
     app.after_request(secure_headers)
     app.after_request(_drain_body)
     app.teardown_appcontext(lambda _error: release_session())
+    give_back_with(_give_back_connection)
     app.add_url_rule("/favicon.ico", "favicon", _favicon)
     app.register_error_handler(ComandaError, error_response)
     app.register_error_handler(CSRFError, _csrf_error)

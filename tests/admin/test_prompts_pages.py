@@ -320,7 +320,7 @@ def test_a_long_history_is_turned_a_page_at_a_time(
     assert "Newer versions" in second.text and "Older versions" in first.text
 
 
-@pytest.mark.fault(43)
+@pytest.mark.fault(59)
 def test_a_history_of_long_texts_takes_no_longer_than_one_comparison(
     owner: Database, admin: Member, browser: CheckedClient
 ) -> None:

@@ -17,7 +17,7 @@ AROUND = 4
 # What is shown of a change, and of all in a version, in characters. What is short counts as so
 # many: it is marked as a change of its own.
 LONGEST_CHANGE, MOST_SHOWN, LEAST_COUNTED = 5_000, 20_000, 40
-_WORDING = RealThreads(1)
+_WORDING = RealThreads(1, holds_nothing=True)
 # A sentence names so much of the values that a field depends on: a hundred fields may depend on
 # one whose choices are called by hundreds of letters.
 LONGEST_VALUES = 1_000

@@ -45,7 +45,7 @@ EMPTY = "\xa0"
 _EMPTY = re.compile(r"\n(?:[^\S\n]*\n){2,}")
 # What has no blank for longer than any word is broken, or laying it out takes minutes.
 _LONG_WORD = re.compile(r"(\S{200})(?=\S)")
-_PRINTERS = RealThreads(1)
+_PRINTERS = RealThreads(1, holds_nothing=True)
 
 # Gives the bytes of a file by its id; None where they are gone.
 ReadFile = Callable[[str], bytes | None]
