@@ -269,9 +269,7 @@ def gerunds(code: Code) -> list[str]:
 
 
 # Classes of the same name as a word of the glossary; what is listed is to be renamed.
-SECOND_MEANINGS = {
-    "Branch": 2, "Conversation": 2, "Passage": 2, "Step": 2, "Turn": 2, "Version": 2,
-}  # fmt: skip
+SECOND_MEANINGS = {"Passage": 2, "Step": 2, "Turn": 2, "Version": 2}
 
 
 def glossary_words(page: str) -> set[str]:
