@@ -4,6 +4,7 @@ It is run by that version, commit e6a9b6c (schema 20261122_1600), whose requirem
 
     git worktree add ../before e6a9b6c
     cd ../before
+    pybabel compile -d app/translations
     PYTHONPATH=. python ../comanda/tests/backup/make_before.py before.backup
     xz -9e before.backup
 
