@@ -53,7 +53,7 @@ check: setup-tests
 	$(BIN)/mypy --strict app
 	$(BIN)/djlint templates --lint --quiet
 	$(BIN)/python .ci/catalog.py
-	$(BIN)/python -m pytest -q tests/test_architecture.py
+	$(BIN)/python -m pytest -q tests/test_architecture.py tests/architecture/test_design.py
 
 ## Measure it; the results are JSON files in bench/results
 bench: setup-browser

@@ -34,6 +34,9 @@ pytest_plugins = [
     "tests.model_server.fixtures",
 ]
 
+# Their asserts say what was compared, as those of tests do.
+pytest.register_assert_rewrite("tests.row_security")
+
 FOLDER = pytest.StashKey[Path]()
 # What takes longest comes first, so that none of it is left over when all else is through.
 FIRST = (

@@ -26,6 +26,14 @@ from app.skills import SKILLS
 from tests.assistant.scripted import ScriptedProvider, call, say
 from tests.conftest import FOLDER
 from tests.factories import Member, answer, ask, make_group, make_user, sign_in
+from tests.row_security import (
+    check_not_moved,
+    check_not_planted,
+    check_roles,
+    check_unchanged,
+    check_unseen,
+    make_rows,
+)
 from tests.services import RunningServices, make_database
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -162,6 +170,20 @@ def test_another_group_sees_nothing_of_it(built: Built, cook: Member) -> None:
     browser.post("/pars/", item="Beans", weekday="0", pans="5")
     other = make_user(built.owner, make_group(built.owner))
     assert "Beans" not in sign_in(built.app, built.owner, other).page("/pars/").text
+
+
+def test_its_table_is_held_by_the_tests_of_rows_as_it_is(built: Built, cook: Member) -> None:
+    """Nothing is written for it in `tests/row_security.py`, nor would be for another skill's."""
+    database = built.app.extensions["comanda"].database
+    table = Base.metadata.tables["par_levels"]
+    ours, theirs = manager_beside(built, cook), make_user(built.owner, role="manager")
+    for member in (ours, theirs):
+        make_rows(built.owner, member, [table])
+    check_unseen(database, built.owner, ours, theirs, table)
+    check_unchanged(database, built.owner, ours, theirs, table)
+    check_not_planted(database, built.owner, ours, theirs, table)
+    check_not_moved(database, ours, theirs, table)
+    check_roles(database, built.owner, [cook], table)
 
 
 def test_its_templates_can_be_learned_from(built: Built) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,9 +46,9 @@ class House:
 Found = Callable[[], House]
 
 
-@pytest.fixture
-def found(services: RunningServices, tmp_path: Path) -> Iterator[Found]:
-    """Makes houses whose databases are empty but for the extension."""
+@contextmanager
+def founding(services: RunningServices, below: Path) -> Iterator[Found]:
+    """Makes houses whose databases are empty but for the extension; they go when this ends."""
     made: list[str] = []
 
     def superuser(database: str) -> psycopg.Connection:
@@ -62,7 +63,7 @@ def found(services: RunningServices, tmp_path: Path) -> Iterator[Found]:
             connection.execute(sql.SQL("CREATE DATABASE {} OWNER {}").format(*names))
         with superuser(name) as connection:
             connection.execute("CREATE EXTENSION vector")
-        folder = tmp_path / name
+        folder = below / name
         folder.mkdir()
         return House(services.settings(name, 9, folder))
 
@@ -71,3 +72,10 @@ def found(services: RunningServices, tmp_path: Path) -> Iterator[Found]:
         for name in made:
             statement = sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name))
             connection.execute(statement)
+
+
+@pytest.fixture
+def found(services: RunningServices, tmp_path: Path) -> Iterator[Found]:
+    """Makes houses whose databases are empty but for the extension."""
+    with founding(services, tmp_path) as find:
+        yield find

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from pydantic import Field
-from sqlalchemy import make_url, text
+from sqlalchemy import Column, Double, MetaData, Table, Text, Uuid, make_url, text
 
 from app.assistant.tools.registry import Skill
 from app.assistant.tools.tool import Arguments, Draft, Receipt, ToolContext, ToolFailure, WriteTool
@@ -26,12 +26,19 @@ UNITS = {
     "freezer": {"en": "freezer", "es": "congelador"},
     "bar": {"en": "bar fridge", "es": "refrigerador de la barra"},
 }
-_TABLE = """
-    CREATE SCHEMA IF NOT EXISTS for_tests;
-    GRANT USAGE ON SCHEMA for_tests TO {role};
-    CREATE TABLE IF NOT EXISTS for_tests.fridge_log (
-      id uuid PRIMARY KEY, group_id uuid NOT NULL, user_id uuid NOT NULL,
-      unit text NOT NULL, degrees double precision NOT NULL, note text NOT NULL);
+_SCHEMA = "CREATE SCHEMA IF NOT EXISTS for_tests; GRANT USAGE ON SCHEMA for_tests TO {role}"
+# Beside the app's metadata, which is compared with the migrations.
+TABLE = Table(
+    "fridge_log",
+    MetaData(schema="for_tests"),
+    Column("id", Uuid, primary_key=True),
+    Column("group_id", Uuid, nullable=False),
+    Column("user_id", Uuid, nullable=False),
+    Column("unit", Text, nullable=False),
+    Column("degrees", Double, nullable=False),
+    Column("note", Text, nullable=False),
+)
+_POLICY = """
     ALTER TABLE for_tests.fridge_log ENABLE ROW LEVEL SECURITY;
     DROP POLICY IF EXISTS own ON for_tests.fridge_log;
     CREATE POLICY own ON for_tests.fridge_log USING (
@@ -49,7 +56,9 @@ def make_table(owner: Database, app_url: str) -> None:
     role = f'"{make_url(app_url).username}"'
     with owner.transaction() as session:
         session.execute(text("SELECT pg_advisory_xact_lock(4711)"))
-        session.execute(text(_TABLE.format(role=role)))
+        session.execute(text(_SCHEMA.format(role=role)))
+        TABLE.create(session.connection(), checkfirst=True)
+        session.execute(text(_POLICY.format(role=role)))
 
 
 def logged(owner: Database, user_id: UUID) -> list[tuple[str, float]]:

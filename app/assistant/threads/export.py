@@ -68,7 +68,7 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Conversation:
+class ExportedThread:
     """A thread and the way to read its messages, oldest first."""
 
     thread: Thread
@@ -108,7 +108,7 @@ class Conversation:
             ]
 
 
-def open_conversation(transaction: Transaction, thread_id: UUID) -> Conversation:
+def open_conversation(transaction: Transaction, thread_id: UUID) -> ExportedThread:
     """One's own conversation, ready to be written.
 
     Raises:
@@ -116,7 +116,7 @@ def open_conversation(transaction: Transaction, thread_id: UUID) -> Conversation
     """
     with transaction() as session:
         thread = load_thread(session, thread_id)
-        return Conversation(thread, _shown(session, thread), transaction)
+        return ExportedThread(thread, _shown(session, thread), transaction)
 
 
 def _shown(session: ScopedSession, thread: Thread) -> frozenset[UUID]:
@@ -146,7 +146,7 @@ def file_name(thread: Thread, zone: ZoneInfo, extension: str) -> str:
 # Markdown: the conversation as it is shown.
 
 
-def as_markdown(conversation: Conversation, letterhead: Letterhead) -> Iterator[str]:
+def as_markdown(conversation: ExportedThread, letterhead: Letterhead) -> Iterator[str]:
     """The shown branch, for people; in the language and zone of the letterhead."""
     thread = conversation.thread
     title = thread.title or letterhead.text(N_("New chat"))
@@ -216,7 +216,7 @@ def _quoted(text: str) -> str:
 # JSON: all that there is, branches too.
 
 
-def as_json(conversation: Conversation, letterhead: Letterhead) -> Iterator[str]:
+def as_json(conversation: ExportedThread, letterhead: Letterhead) -> Iterator[str]:
     """Every message with its sources, for programs; times with the zone's offset."""
     thread, zone = conversation.thread, letterhead.zone
     head = {
@@ -263,7 +263,7 @@ def _stamp(moment: datetime, zone: ZoneInfo) -> str:
     return moment.astimezone(zone).isoformat(timespec="seconds")
 
 
-Writer = Callable[[Conversation, Letterhead], Iterator[str]]
+Writer = Callable[[ExportedThread, Letterhead], Iterator[str]]
 FORMATS: dict[str, tuple[str, Writer]] = {
     "md": ("text/markdown; charset=utf-8", as_markdown),
     "json": ("application/json", as_json),

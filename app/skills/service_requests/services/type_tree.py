@@ -14,28 +14,28 @@ from app.skills.service_requests.services.write_rules import check_length, is_ca
 
 
 @dataclass(frozen=True)
-class Branch:
+class TypeNode:
     """A type or category with what stands below it; `depth` is 0 at the top."""
 
     type: RequestType
     depth: int
-    below: tuple[Branch, ...]
+    below: tuple[TypeNode, ...]
     is_first: bool
     is_last: bool
 
 
 def grow(
     types: Sequence[RequestType], parent_id: UUID | None = None, depth: int = 0
-) -> tuple[Branch, ...]:
+) -> tuple[TypeNode, ...]:
     """The whole tree, archived ones too, in its order."""
     here = [each for each in types if each.parent_id == parent_id] if depth <= DEEPEST else []
     return tuple(
-        Branch(each, depth, grow(types, each.id, depth + 1), each is here[0], each is here[-1])
+        TypeNode(each, depth, grow(types, each.id, depth + 1), each is here[0], each is here[-1])
         for each in here
     )
 
 
-def along(branches: Sequence[Branch]) -> Iterator[Branch]:
+def along(branches: Sequence[TypeNode]) -> Iterator[TypeNode]:
     """Every branch, each before those below it."""
     for branch in branches:
         yield branch
@@ -52,7 +52,7 @@ def siblings_of(types: Sequence[RequestType], type_: RequestType) -> list[Reques
     return [each for each in types if each.parent_id == type_.parent_id]
 
 
-def places_for(types: Sequence[RequestType], type_: RequestType | None) -> list[Branch]:
+def places_for(types: Sequence[RequestType], type_: RequestType | None) -> list[TypeNode]:
     """The categories that it can be put in: not itself, nor what stands below it."""
     own = {each.id for each in own_branch(types, type_)} if type_ else set()
     return [
