@@ -1,24 +1,25 @@
 """The library's pages: the manual's tree and sections, products, and the search over all of it.
 
-The addresses of the other pages (menus, versions, passages) stand in the table at the end.
+Those who edit it see the older versions of a section, too: to read, to compare, to bring back. The
+addresses of the other pages (menus, passages) stand in the table at the end.
 """
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Any
 from uuid import UUID
 
-from flask import Blueprint, redirect, render_template, request, url_for
+from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 
 from app.accounts.models import Group
-from app.errors import NotFound
+from app.errors import Conflict, InvalidInput, NotFound
 from app.extensions import limit_searches
 from app.retrieval.models import SearchDocument
 from app.skills.knowledge.models import PRODUCT_KINDS, ManualSection
 from app.skills.knowledge.services import name_search
-from app.skills.knowledge.services.anchors import anchor_blocks
 from app.skills.knowledge.services.display import view_product
 from app.skills.knowledge.services.library import (
     count_products,
@@ -28,12 +29,19 @@ from app.skills.knowledge.services.library import (
     load_section,
 )
 from app.skills.knowledge.services.manual_tree import Branch, find_place, list_branch
-from app.skills.knowledge.services.versions import last_author
+from app.skills.knowledge.services.versions import (
+    compare_with_now,
+    last_author,
+    list_versions,
+    load_for_editor,
+    load_version,
+    restore_version,
+)
 from app.skills.knowledge.services.vocabulary import category_name, kind_name
-from app.skills.knowledge.web import menu_views, passage_views, version_views
-from app.skills.knowledge.web.editors import may_edit
-from app.skills.knowledge.web.passages import mark_passage
+from app.skills.knowledge.web import menu_views, passage_views
+from app.skills.knowledge.web.editors import EDITORS, may_edit
 from app.skills.knowledge.web.reader import own_allergens, reader_language, teach_templates
+from app.skills.knowledge.web.section_html import anchor_blocks, mark_passage
 from app.text.markdown import render_house_text
 from app.web.pages import db_session, require_role, wants_fragment
 
@@ -173,6 +181,74 @@ def _section_view(
     }
 
 
+@blueprint.get("/manual/<slug>/versions")
+def versions(slug: str) -> ResponseReturnValue:
+    """Every version of a section, the latest first."""
+    require_role(*EDITORS)
+    session = db_session()
+    section = load_for_editor(session, slug)
+    return render_template(
+        "library/versions.html",
+        section=_versioned(section),
+        versions=list_versions(session, section),
+    )
+
+
+@blueprint.get("/manual/<slug>/versions/<int(max=2147483647):number>")
+def version(slug: str, number: int) -> ResponseReturnValue:
+    """What has changed since one version, and the way back to it."""
+    require_role(*EDITORS)
+    return _version_page(slug, number)
+
+
+@blueprint.post("/manual/<slug>/versions/<int(max=2147483647):number>/restore")
+def restore(slug: str, number: int) -> ResponseReturnValue:
+    """Bring a version back, unless the section has changed since it was looked at."""
+    require_role(*EDITORS)
+    seen = request.form.get("version", "")
+    try:
+        version_seen = int(seen) if seen.isdecimal() and len(seen) < 10 else 0
+        section = restore_version(db_session(), slug, number, version_seen)
+    except (Conflict, InvalidInput) as error:
+        db_session().rollback()
+        return _version_page(slug, number, _(error.message)), error.status
+    flash(_("The section says again what it said in version %(number)s.", number=number))
+    if not section.is_published:
+        return redirect(url_for("knowledge.versions", slug=slug), HTTPStatus.SEE_OTHER)
+    return redirect(url_for("knowledge.section", slug=section.slug), HTTPStatus.SEE_OTHER)
+
+
+def _version_page(slug: str, number: int, problem: str = "") -> str:
+    session = db_session()
+    section = load_for_editor(session, slug)
+    difference = compare_with_now(section, load_version(session, section, number))
+    return render_template(
+        "library/version.html",
+        section=_versioned(section),
+        version=next((v for v in list_versions(session, section) if v.number == number), None),
+        difference=difference,
+        fields={
+            "title_en": _("Title in English"),
+            "title_es": _("Title in Spanish"),
+            "body_en": _("Text in English"),
+            "body_es": _("Text in Spanish"),
+        },
+        problem=problem,
+    )
+
+
+def _versioned(section: ManualSection) -> dict[str, Any]:
+    language = reader_language()
+    return {
+        "title": section.title(language) or section.slug,
+        "slug": section.slug,
+        "version": section.version,
+        "is_published": section.is_published,
+        "updated_at": section.updated_at,
+        "language": language,
+    }
+
+
 def _language_note(found: ManualSection, language: str) -> str:
     """Says so when the text is not in the language that the reader asked for."""
     own = found.body_es if language == "es" else found.body_en
@@ -202,21 +278,8 @@ def _branch_view(branch: Branch) -> dict[str, Any]:
 blueprint.add_app_template_filter(
     lambda category: category_name(category, reader_language()), "category_name"
 )
-for _rule, _endpoint, _view, _method in (
-    ("/passages/<uuid:document_id>", "passage", passage_views.passage, "GET"),
-    ("/<any(dishes,wines,cocktails,recipes,beer_liquor):kind>", "menu", menu_views.menu, "GET"),
-    ("/manual/<slug>/versions", "versions", version_views.versions, "GET"),
-    (
-        "/manual/<slug>/versions/<int(max=2147483647):number>",
-        "version",
-        version_views.version,
-        "GET",
-    ),
-    (
-        "/manual/<slug>/versions/<int(max=2147483647):number>/restore",
-        "restore",
-        version_views.restore,
-        "POST",
-    ),
+for _rule, _endpoint, _view in (
+    ("/passages/<uuid:document_id>", "passage", passage_views.passage),
+    ("/<any(dishes,wines,cocktails,recipes,beer_liquor):kind>", "menu", menu_views.menu),
 ):
-    blueprint.add_url_rule(_rule, _endpoint, _view, methods=[_method])
+    blueprint.add_url_rule(_rule, _endpoint, _view)
