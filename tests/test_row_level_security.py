@@ -29,7 +29,7 @@ from app.assistant.models import (
 from app.config import Settings
 from app.db import Base, Database, Scope, new_id, utc_now
 from app.files.models import StoredFile
-from app.notifications.models import Notification
+from app.notifications.services import Notification
 from app.retrieval.models import Embedding
 from app.skills.expenses.models import Expense, ExpenseSettings
 from app.skills.forms.models import (

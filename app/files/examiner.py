@@ -111,10 +111,6 @@ def _limit(what: int, most: int) -> None:
     resource.setrlimit(what, (most, most))
 
 
-if __name__ == "__main__":
-    main()
-
-
 def examine_content(content: bytes) -> Examined:
     """What this is, as it may be kept: pictures drawn anew, the rest as it came.
 
@@ -149,3 +145,7 @@ def _refuse_passengers(content: bytes, pages: bytes) -> None:
     is_pdf_too = content.find(_PDF, 1, _HEAD_BYTES) > 0
     if is_pdf_too or _SCRIPT.search(pages) or is_archive(content):
         raise Unfit("two_kinds")
+
+
+if __name__ == "__main__":
+    main()

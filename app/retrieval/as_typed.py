@@ -19,7 +19,6 @@ from uuid import UUID
 from sqlalchemy import Row, text
 
 from app.db import JsonObject, ScopedSession
-from app.retrieval.endings import stems_of
 from app.retrieval.search import tune
 from app.retrieval.statement import K1, B
 from app.text.normalize import words
@@ -29,43 +28,6 @@ LONGEST_TYPED = 200
 # A single letter begins too many words to say anything.
 SHORTEST_BEGINNING = 2
 LAST = "\U0010ffff"
-# One letter makes too many others of a shorter word, and no word of what is longer.
-SHORTEST_SLIP, LONGEST_SLIP = 5, 24
-MOST_SLIPS = 3
-
-_LACKING = text("""
-WITH forms AS MATERIALIZED (
-    SELECT w.word, k.language, f.lexeme FROM unnest(CAST(:words AS text[])) AS w (word)
-    CROSS JOIN (VALUES ('en'), ('es'), ('mul')) AS k (language)
-    CROSS JOIN LATERAL (VALUES (w.word), (word_stem(k.language, w.word))) AS f (lexeme)
-    UNION SELECT :beginning, k.language, f.lexeme FROM unnest(CAST(:stems AS text[])) AS f (lexeme)
-    CROSS JOIN (VALUES ('en'), ('es'), ('mul')) AS k (language)
-), known AS (
-    SELECT f.word FROM forms AS f JOIN lexeme_statistics AS s
-        ON s.group_id = :group AND s.language = f.language AND s.lexeme = f.lexeme
-    UNION SELECT :beginning WHERE EXISTS (
-        SELECT FROM lexeme_statistics AS s WHERE s.group_id = :group
-            AND s.language = ANY (ARRAY['en', 'es', 'mul'])
-            AND s.lexeme ~>=~ :beginning AND s.lexeme ~<~ :beyond
-    )
-)
-SELECT w.word FROM unnest(CAST(:words AS text[])) AS w (word)
-WHERE NOT is_stop_word(w.word) AND w.word NOT IN (SELECT word FROM known)
-""")
-_NEAREST = text("""
-WITH forms AS MATERIALIZED (
-    SELECT DISTINCT v.word, k.language, f.lexeme
-    FROM unnest(CAST(:variants AS text[])) AS v (word)
-    CROSS JOIN (VALUES ('en'), ('es'), ('mul')) AS k (language)
-    CROSS JOIN LATERAL (VALUES (v.word), (word_stem(k.language, v.word))) AS f (lexeme)
-), known AS MATERIALIZED (
-    SELECT f.word, f.lexeme, s.documents FROM forms AS f JOIN lexeme_statistics AS s
-        ON s.group_id = :group AND s.language = f.language AND s.lexeme = f.lexeme
-)
--- "chilen" has the stem of "chile", but loses more of itself to it than "chicken" does.
-SELECT word FROM known WHERE NOT is_stop_word(word) AND length(lexeme) * 3 >= length(word) * 2
-ORDER BY length(word) - length(lexeme), documents DESC, word LIMIT 1
-""")
 
 
 @dataclass(frozen=True)
@@ -232,6 +194,47 @@ def _passage(row: Row[Any]) -> Passage:
     )
 
 
+# Slips of the finger
+
+# One letter makes too many others of a shorter word, and no word of what is longer.
+SHORTEST_SLIP, LONGEST_SLIP = 5, 24
+MOST_SLIPS = 3
+
+_LACKING = text("""
+WITH forms AS MATERIALIZED (
+    SELECT w.word, k.language, f.lexeme FROM unnest(CAST(:words AS text[])) AS w (word)
+    CROSS JOIN (VALUES ('en'), ('es'), ('mul')) AS k (language)
+    CROSS JOIN LATERAL (VALUES (w.word), (word_stem(k.language, w.word))) AS f (lexeme)
+    UNION SELECT :beginning, k.language, f.lexeme FROM unnest(CAST(:stems AS text[])) AS f (lexeme)
+    CROSS JOIN (VALUES ('en'), ('es'), ('mul')) AS k (language)
+), known AS (
+    SELECT f.word FROM forms AS f JOIN lexeme_statistics AS s
+        ON s.group_id = :group AND s.language = f.language AND s.lexeme = f.lexeme
+    UNION SELECT :beginning WHERE EXISTS (
+        SELECT FROM lexeme_statistics AS s WHERE s.group_id = :group
+            AND s.language = ANY (ARRAY['en', 'es', 'mul'])
+            AND s.lexeme ~>=~ :beginning AND s.lexeme ~<~ :beyond
+    )
+)
+SELECT w.word FROM unnest(CAST(:words AS text[])) AS w (word)
+WHERE NOT is_stop_word(w.word) AND w.word NOT IN (SELECT word FROM known)
+""")
+_NEAREST = text("""
+WITH forms AS MATERIALIZED (
+    SELECT DISTINCT v.word, k.language, f.lexeme
+    FROM unnest(CAST(:variants AS text[])) AS v (word)
+    CROSS JOIN (VALUES ('en'), ('es'), ('mul')) AS k (language)
+    CROSS JOIN LATERAL (VALUES (v.word), (word_stem(k.language, v.word))) AS f (lexeme)
+), known AS MATERIALIZED (
+    SELECT f.word, f.lexeme, s.documents FROM forms AS f JOIN lexeme_statistics AS s
+        ON s.group_id = :group AND s.language = f.language AND s.lexeme = f.lexeme
+)
+-- "chilen" has the stem of "chile", but loses more of itself to it than "chicken" does.
+SELECT word FROM known WHERE NOT is_stop_word(word) AND length(lexeme) * 3 >= length(word) * 2
+ORDER BY length(word) - length(lexeme), documents DESC, word LIMIT 1
+""")
+
+
 def put_right(session: ScopedSession, typed: Typed) -> Typed:
     """`typed` with each word that the group has not replaced by the likest of its own.
 
@@ -284,3 +287,54 @@ def slips_of(word: str) -> set[str]:
             found |= {start + letter + rest[1:] for letter in ascii_lowercase}
             found |= {start + rest[1:], start + rest[1:2] + rest[0] + rest[2:]}
     return found - {word}
+
+
+# What a stem may go on with
+
+SHORTEST_STEM, LONGEST_ENDING = 3, 5
+
+_ENGLISH = (
+    "able ably al ally ance ances ant ants ate ated ates ating ation ational ations ative"
+    " ator ators ed ence ences ency ent ents er ers ery es est ey ful fully ial ible ibly ic"
+    " ical ie ied ier ies iest ily ing ings ion ional ions ious ish ism ist ists ities ity ive"
+    " ives ization ize ized izer izes izing less ly ment ments ness nesses or ors ory ous ously s"
+    " ure ures y"
+)
+_SPANISH = (
+    "a aba aban able ables ad ada adas ado ador adora adoras adores ados aje ajes al ales"
+    " amente amiento amientos amos an ancia ancias ando ano anos ante antes anza anzas ar aria"
+    " arias ario arios aron arse as ativa ativo acion aciones dad dades e emos en encia encias"
+    " er era eras eria erias ero eros es ia ian ible ibles ica icas icion iciones ico icos ida"
+    " idad idades idas ido idos iendo iente ientes ieron illa illas illo illos imiento"
+    " imientos in ina inas ino inos io ion iones ios ir ismo ista istas ita itas ito itos iva"
+    " ivas ivo ivos izar mente o on ona ones os osa osas oso osos ura uras"
+)
+# Those before which English doubles a letter: "cutting" is of "cut".
+_DOUBLING = "able ed er ers est ing ings y"
+
+
+def _beginnings(endings: str) -> frozenset[str]:
+    """All that these endings begin with: nothing, and each as a whole too."""
+    each = endings.split()
+    return frozenset(ending[:end] for ending in each for end in range(len(ending) + 1))
+
+
+_BEGUN = _beginnings(f"{_ENGLISH} {_SPANISH}")
+_BEGUN_DOUBLED = _beginnings(_DOUBLING)
+
+
+def stems_of(beginning: str) -> list[str]:
+    """What may be the stem of a word that begins so: itself, and without an ending begun.
+
+    Words are kept by their stems, so that of "refrigerato" only "refriger" is known. The rest must
+    be the beginning of an ending in either language, else any word would be one that begins like
+    another.
+    """
+    shortest = max(SHORTEST_STEM, len(beginning) - LONGEST_ENDING)
+    cuts = range(shortest, len(beginning) + 1)
+    return [beginning[:cut] for cut in cuts if _may_go_on(beginning[:cut], beginning[cut:])]
+
+
+def _may_go_on(stem: str, rest: str) -> bool:
+    is_doubled = rest[:1] == stem[-1]
+    return rest in _BEGUN or (is_doubled and rest[1:] in _BEGUN_DOUBLED)

@@ -1,4 +1,8 @@
-"""The chat pages and their partials; the event stream is in app.assistant.web.stream."""
+"""The chat pages and their partials; the event stream is in app.assistant.web.stream.
+
+A message of a person's or of a widget's is taken here, and what is thought of a reply: the thumbs
+under it, and the small form that asks what was wrong with it.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,7 @@ from flask_babel import gettext as _
 from flask_login import current_user
 from redis import RedisError
 
+from app.assistant.feedback.feedback import feedback_on, load_reply, rate_reply, withdraw_feedback
 from app.assistant.models import Message, Thread
 from app.assistant.proposals.proposals import part_as_of_now, proposals_of
 from app.assistant.threads.branches import is_shown
@@ -54,7 +59,13 @@ from app.assistant.web.conversation import (
 from app.assistant.web.presenters import view_part
 from app.assistant.web.stream import ThreadEvents
 from app.errors import ComandaError, Conflict, InvalidInput, LimitReached, NotFound
-from app.extensions import limit_chat_changes, limit_decisions, limit_messages, services
+from app.extensions import (
+    limit_chat_changes,
+    limit_decisions,
+    limit_messages,
+    limit_person,
+    services,
+)
 from app.text.json_text import parse_json
 from app.web.issued_ids import is_issued, issue_id
 from app.web.pages import choose_language, db_session, is_htmx, require_role
@@ -62,10 +73,16 @@ from app.web.pages import choose_language, db_session, is_htmx, require_role
 blueprint = Blueprint("chat", __name__)
 streams = ThreadEvents("streams", __name__)
 streams.add_url_rule("/chat/<uuid:thread_id>/events", "events", streams.stream)
+feedback = Blueprint(
+    "feedback",
+    __name__,
+    url_prefix="/chat/<uuid:thread_id>/messages/<uuid:message_id>/feedback",
+)
 
 
 @blueprint.before_request
 @streams.before_request
+@feedback.before_request
 def signed_in_only() -> None:
     require_role()
 
@@ -344,3 +361,41 @@ def _refuse_step(error: InvalidInput | Conflict) -> ResponseReturnValue:
     if error.field:
         body |= {"field_id": error.field, "errors": {error.field: message}}
     return jsonify(body), error.status
+
+
+@feedback.get("", endpoint="ask")
+def show_feedback(thread_id: UUID, message_id: UUID) -> ResponseReturnValue:
+    """The form; with `?closed`, the thumbs without it."""
+    reply = load_reply(db_session(), thread_id, message_id)
+    is_open = "closed" not in request.args
+    return _draw_feedback(reply, is_open=is_open, has_focus=not is_open)
+
+
+@feedback.post("", endpoint="give")
+@limit_person("60 per minute", "feedback")
+def give_feedback(thread_id: UUID, message_id: UUID) -> ResponseReturnValue:
+    """Keep, change or take back what the person thinks of a reply."""
+    session, form = db_session(), request.form
+    reply = load_reply(session, thread_id, message_id)
+    rating, reason, comment = (form.get(name, "") for name in ("rating", "reason", "comment"))
+    share = "share" in form
+    try:
+        if rating == "none":
+            withdraw_feedback(session, reply)
+        else:
+            rate_reply(session, reply, rating, reason, comment, share=share)
+    except InvalidInput as error:
+        wrong = {error.field: _(error.message, **error.params)}
+        said = {"rating": "down", "reason": reason, "comment": comment, "shared_answer": share}
+        return _draw_feedback(reply, is_open=True, said=said, errors=wrong), error.status
+    if not is_htmx():
+        back = url_for("chat.thread", thread_id=thread_id, _anchor=f"m-{message_id}")
+        return redirect(back, 303)
+    return _draw_feedback(reply, has_focus=True, is_thanked=rating != "none")
+
+
+def _draw_feedback(reply: Message, said: dict[str, Any] | None = None, **state: Any) -> str:
+    """The thumbs and the form, alone or on a page of their own."""
+    given = said or feedback_on(db_session(), [reply]).get(reply.id)
+    template = "chat/_feedback.html" if is_htmx() else "chat/feedback.html"
+    return render_template(template, message=reply, feedback=given, **state)

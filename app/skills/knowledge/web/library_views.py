@@ -28,7 +28,7 @@ from app.skills.knowledge.services.library import (
     load_product,
     load_section,
 )
-from app.skills.knowledge.services.manual_tree import Branch, find_place, list_branch
+from app.skills.knowledge.services.manual_tree import find_place, list_branch
 from app.skills.knowledge.services.versions import (
     compare_with_now,
     last_author,
@@ -40,9 +40,14 @@ from app.skills.knowledge.services.versions import (
 from app.skills.knowledge.services.vocabulary import category_name, kind_name
 from app.skills.knowledge.web import menu_views, passage_views
 from app.skills.knowledge.web.editors import EDITORS, may_edit
+from app.skills.knowledge.web.presenters import (
+    language_note,
+    link_to,
+    view_branch,
+    view_edited_section,
+    view_section,
+)
 from app.skills.knowledge.web.reader import own_allergens, reader_language, teach_templates
-from app.skills.knowledge.web.section_html import anchor_blocks, mark_passage
-from app.text.markdown import render_house_text
 from app.web.pages import db_session, require_role, wants_fragment
 
 blueprint = Blueprint("knowledge", __name__, url_prefix="/library")
@@ -77,7 +82,7 @@ def _index(query: str) -> ResponseReturnValue:
     ]
     return render_template(
         "library/index.html",
-        branch=_branch_view(list_branch(session, None, _first())),
+        branch=view_branch(list_branch(session, None, _first())),
         menus=menus,
         **_found(query),
     )
@@ -99,8 +104,8 @@ def below(slug: str) -> ResponseReturnValue:
     section = load_section(db_session(), slug)
     if not wants_fragment():
         return redirect(url_for("knowledge.section", slug=slug))
-    branch = _branch_view(list_branch(db_session(), section.id, _first()))
-    return render_template("library/_branch.html", branch=branch, parent=_link(section))
+    branch = view_branch(list_branch(db_session(), section.id, _first()))
+    return render_template("library/_branch.html", branch=branch, parent=link_to(section))
 
 
 @blueprint.get("/manual/<slug>")
@@ -119,12 +124,12 @@ def section(slug: str) -> ResponseReturnValue:
     is_editor = may_edit()
     return render_template(
         "library/section.html",
-        section=_section_view(found, cited, shown),
-        breadcrumbs=[_link(above) for above in place.above],
-        previous=_link(place.before) if place.before else None,
-        next=_link(place.after) if place.after else None,
-        branch=_branch_view(place.below),
-        language_note=_language_note(found, shown),
+        section=view_section(found, cited, shown),
+        breadcrumbs=[link_to(above) for above in place.above],
+        previous=link_to(place.before) if place.before else None,
+        next=link_to(place.after) if place.after else None,
+        branch=view_branch(place.below),
+        language_note=language_note(found, shown),
         is_editor=is_editor,
         author=last_author(session, found) if is_editor else None,
     )
@@ -160,27 +165,6 @@ def _cited_passage(found: ManualSection) -> SearchDocument | None:
     return document if document.source_id == found.id else None
 
 
-def _section_view(
-    found: ManualSection, cited: SearchDocument | None, language: str
-) -> dict[str, Any]:
-    body = found.body(language)
-    if cited is None:
-        html = render_house_text(body)
-    else:
-        html = mark_passage(body, cited.details["start"], cited.details["end"])
-    anchored = anchor_blocks(html, _("Link to this place"))
-    return {
-        "title": found.title(language),
-        "html": anchored.html,
-        "headings": anchored.headings if anchored.is_long else (),
-        "kind": found.kind,
-        "slug": found.slug,
-        "language": language,
-        "updated_at": found.updated_at,
-        "version": found.version,
-    }
-
-
 @blueprint.get("/manual/<slug>/versions")
 def versions(slug: str) -> ResponseReturnValue:
     """Every version of a section, the latest first."""
@@ -189,7 +173,7 @@ def versions(slug: str) -> ResponseReturnValue:
     section = load_for_editor(session, slug)
     return render_template(
         "library/versions.html",
-        section=_versioned(section),
+        section=view_edited_section(section),
         versions=list_versions(session, section),
     )
 
@@ -224,7 +208,7 @@ def _version_page(slug: str, number: int, problem: str = "") -> str:
     difference = compare_with_now(section, load_version(session, section, number))
     return render_template(
         "library/version.html",
-        section=_versioned(section),
+        section=view_edited_section(section),
         version=next((v for v in list_versions(session, section) if v.number == number), None),
         difference=difference,
         fields={
@@ -235,43 +219,6 @@ def _version_page(slug: str, number: int, problem: str = "") -> str:
         },
         problem=problem,
     )
-
-
-def _versioned(section: ManualSection) -> dict[str, Any]:
-    language = reader_language()
-    return {
-        "title": section.title(language) or section.slug,
-        "slug": section.slug,
-        "version": section.version,
-        "is_published": section.is_published,
-        "updated_at": section.updated_at,
-        "language": language,
-    }
-
-
-def _language_note(found: ManualSection, language: str) -> str:
-    """Says so when the text is not in the language that the reader asked for."""
-    own = found.body_es if language == "es" else found.body_en
-    other = found.body_en if language == "es" else found.body_es
-    if own.strip() or not other.strip():
-        return ""
-    if language == "es":
-        return _("This section exists in English only.")
-    return _("This section exists in Spanish only.")
-
-
-def _link(found: Any) -> dict[str, str]:
-    address = url_for("knowledge.section", slug=found.slug)
-    return {"slug": found.slug, "title": found.title(reader_language()), "url": address}
-
-
-def _branch_view(branch: Branch) -> dict[str, Any]:
-    """The links of a branch; `later` and `earlier` are where the rest of a long one begins."""
-    return {
-        "links": [{**_link(link), "below": link.below} for link in branch.links],
-        "earlier": max(branch.first - branch.size, 0) if branch.first else None,
-        "later": branch.first + branch.size if branch.more else None,
-    }
 
 
 # The pages of the other modules, as a table of addresses.

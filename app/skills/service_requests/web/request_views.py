@@ -18,7 +18,7 @@ from flask_login import current_user
 from app.db import ScopedSession, read_id, utc_now
 from app.errors import Conflict, InvalidInput
 from app.extensions import limit_person, limit_searches
-from app.files.downloads import send_stored
+from app.files.views import send_stored
 from app.notifications.services import read_about
 from app.skills.service_requests.services.analytics import RANGES, first_month, measure
 from app.skills.service_requests.services.lifecycle import (

@@ -1,8 +1,8 @@
-"""A section as HTML: each paragraph, heading and item has an address, a cited passage its mark.
+"""What the templates of the manual are given: a section and its text, and the links of the tree.
 
-An address is made from the words themselves, so that it stays while they do, whatever is
-written before or after them. A passage is marked in the section's Markdown, before that is
-rendered.
+In the text each paragraph, heading and item has an address, and a cited passage its mark. An
+address is made from the words themselves, so that it stays while they do, whatever is written
+before or after them. A passage is marked in the section's Markdown, before that is rendered.
 """
 
 from __future__ import annotations
@@ -12,9 +12,16 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from flask import url_for
+from flask_babel import gettext as _
 from markupsafe import Markup
 
+from app.retrieval.models import SearchDocument
+from app.skills.knowledge.models import ManualSection
+from app.skills.knowledge.services.manual_tree import Branch
+from app.skills.knowledge.web.reader import reader_language
 from app.text.markdown import render_house_text
 from app.text.normalize import words
 
@@ -107,3 +114,64 @@ def _mark_line(line: str) -> str:
 def _mark_text(text: str) -> str:
     bare = text.strip()
     return text.replace(bare, f"{_OPEN}{bare}{_CLOSE}", 1) if bare else text
+
+
+def view_section(
+    found: ManualSection, cited: SearchDocument | None, language: str
+) -> dict[str, Any]:
+    """A section for those who read it, with the passage that a citation led to."""
+    body = found.body(language)
+    if cited is None:
+        html = render_house_text(body)
+    else:
+        html = mark_passage(body, cited.details["start"], cited.details["end"])
+    anchored = anchor_blocks(html, _("Link to this place"))
+    return {
+        "title": found.title(language),
+        "html": anchored.html,
+        "headings": anchored.headings if anchored.is_long else (),
+        "kind": found.kind,
+        "slug": found.slug,
+        "language": language,
+        "updated_at": found.updated_at,
+        "version": found.version,
+    }
+
+
+def view_edited_section(section: ManualSection) -> dict[str, Any]:
+    """A section for those who look at its versions."""
+    language = reader_language()
+    return {
+        "title": section.title(language) or section.slug,
+        "slug": section.slug,
+        "version": section.version,
+        "is_published": section.is_published,
+        "updated_at": section.updated_at,
+        "language": language,
+    }
+
+
+def language_note(found: ManualSection, language: str) -> str:
+    """Says so when the text is not in the language that the reader asked for."""
+    own = found.body_es if language == "es" else found.body_en
+    other = found.body_en if language == "es" else found.body_es
+    if own.strip() or not other.strip():
+        return ""
+    if language == "es":
+        return _("This section exists in English only.")
+    return _("This section exists in Spanish only.")
+
+
+def link_to(found: Any) -> dict[str, str]:
+    """Where a section of the tree is, in the reader's language."""
+    address = url_for("knowledge.section", slug=found.slug)
+    return {"slug": found.slug, "title": found.title(reader_language()), "url": address}
+
+
+def view_branch(branch: Branch) -> dict[str, Any]:
+    """The links of a branch; `later` and `earlier` are where the rest of a long one begins."""
+    return {
+        "links": [{**link_to(link), "below": link.below} for link in branch.links],
+        "earlier": max(branch.first - branch.size, 0) if branch.first else None,
+        "later": branch.first + branch.size if branch.more else None,
+    }
