@@ -43,8 +43,6 @@ DRAINED_BYTES, DRAIN_SECONDS = 128 * MIB, 20
 DRAIN_PAUSE_SECONDS = 0.005
 # What a parser has read and not told apart yet.
 _UNDECIDED = 2 * PIECE_BYTES + 4 * KIB
-
-
 # What begins no escaped byte. Browsers send none at all, and programs few.
 MOST_BARE = 1000
 _BARE = re.compile(rb"%(?![0-9a-fA-F]{2})")

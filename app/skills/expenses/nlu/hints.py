@@ -37,18 +37,14 @@ from app.skills.expenses.services.settings import load_ledger
 from app.skills.expenses.texts import asks_which
 from app.text.money import amount_words
 
-OWN_TOOLS = ("add_expense", "update_expense", "delete_expense")
+WRITING = (ADD, UPDATE, DELETE)
 # A message that the skill's own sentences do not tell must be so likely for one of its tools.
 LIKELY = 0.4
-ADDING = "add_expense"
 # Of these the words of the last question lead to one.
-CHOOSING = ("update_expense", "delete_expense")
-
-
+CHOOSING = (UPDATE, DELETE)
 # What its sentences were read as speaks for a tool by so much, in log odds.
 READ_ODDS = 2.5
 LONGEST_WHICH = 300
-WRITING = (ADD, UPDATE, DELETE)
 # What leads up to the things that were bought, once it is clear that they were.
 _CUES = "|".join(either(name) for name in ("spent", "record", "add", "got"))
 _LEAD = re.compile(rf"(?:[^,;{SUM}]*?\W)?(?:{_CUES})\s?[:,-]?\s*")
@@ -66,9 +62,9 @@ def find_hints(session: ScopedSession, turn: TurnInput) -> Mapping[str, Any]:
         return {"wanted": {changed.tool: changed.arguments}, "goes_on": {changed.tool: True}}
     told = read_command_of(turn, categories, ledger.currency)
     command = told or _intended(turn, categories, ledger.currency)
-    if told is not None and told.tool == ADDING and not turn.is_going_on:
+    if told is not None and told.tool == ADD and not turn.is_going_on:
         # Known to add something, a message has sums where it may else have counts.
-        command = _intended(turn, categories, ledger.currency, ADDING) or told
+        command = _intended(turn, categories, ledger.currency, ADD) or told
     if command is None:
         return {}
     goes_on = bool(told) and turn.is_going_on
@@ -114,7 +110,7 @@ def _intended(
 def _changed(turn: TurnInput, categories: Sequence[Category], home: str) -> Command | None:
     """The open proposal with what the message changes of it; None where it changes nothing."""
     proposal = turn.proposal
-    if proposal is None or proposal.get("tool") not in OWN_TOOLS:
+    if proposal is None or proposal.get("tool") not in WRITING:
         return None
     tool, before = str(proposal["tool"]), dict(proposal.get("arguments") or {})
     return amend_command(tool, before, turn.message, turn.language, turn.today, categories, home)
