@@ -37,10 +37,14 @@ from app.observability.request_log import init_request_log
 from app.retrieval.embedder import make_embedder
 from app.skills import SKILLS
 from app.web.hosts import init_hosts
-from app.web.json_provider import BoundedJSONProvider
 from app.web.pages import choose_language, choose_zone, init_web
-from app.web.request_body import LARGEST_BODY, LONGEST_FIELD, MOST_PARTS
-from app.web.request_timeout import limit_waiting
+from app.web.request_body import (
+    LARGEST_BODY,
+    LONGEST_FIELD,
+    MOST_PARTS,
+    BoundedJSONProvider,
+    limit_waiting,
+)
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -37,7 +37,7 @@ from sqlalchemy import text
 
 from app.config import Settings
 from app.files.rules import upload_rules
-from app.retrieval.metrics import percentile
+from app.retrieval.evaluate import percentile
 from bench.support.colleagues import LONGEST_SECONDS
 from bench.support.house import House, as_plan, open_house
 from bench.support.load import Load, load

@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import text
 
 from app.db import Database, ScopedSession, app_database
-from app.retrieval.metrics import percentile
+from app.retrieval.evaluate import percentile
 from app.skills.expenses.services.expenses import Filters, find_expenses
 from app.skills.expenses.services.settings import load_ledger
 from app.skills.expenses.services.sums import sum_up

@@ -20,7 +20,7 @@ from uuid import UUID, uuid4
 from sqlalchemy import select
 
 from app.assistant.models import Message
-from app.retrieval.metrics import percentile
+from app.retrieval.evaluate import percentile
 from bench.support.arguments import numbers
 from bench.support.house import House, as_plan, open_house, wait_until
 from bench.support.load import run_load

@@ -16,7 +16,7 @@ from uuid import UUID
 from sqlalchemy import text
 
 from app.db import Database, Scope, app_database, new_id, owner_database
-from app.retrieval.metrics import percentile
+from app.retrieval.evaluate import percentile
 from app.skills.forms.models import FormTemplate
 from app.skills.forms.services.search import search_forms
 from bench.library import ENGLISH, SPANISH

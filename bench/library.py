@@ -18,8 +18,8 @@ from uuid import UUID
 from sqlalchemy import text
 
 from app.db import new_id
+from app.retrieval.evaluate import percentile
 from app.retrieval.index import index_sources
-from app.retrieval.metrics import percentile
 from app.skills.knowledge.models import ManualSection
 from app.skills.knowledge.services.search_sources import section_source
 from bench.support.house import House, as_plan, open_house

@@ -16,7 +16,7 @@ from sqlalchemy import insert
 
 from app.assistant.models import Message, Thread
 from app.db import new_id
-from app.retrieval.metrics import percentile
+from app.retrieval.evaluate import percentile
 from bench.support.house import House, as_plan, open_house
 from bench.support.load import run_load
 from bench.support.wire import HTMX, Guest, Line

@@ -16,7 +16,7 @@ from sqlalchemy import select, text, update
 
 from app.assistant.models import Message, Thread
 from app.db import Database, app_database
-from app.retrieval.metrics import percentile
+from app.retrieval.evaluate import percentile
 from app.skills.service_requests.models import RequestType
 from app.skills.service_requests.services.starters import add_starters, read_starters
 from app.skills.service_requests.workflow.draft import load_state_at_head

@@ -21,7 +21,7 @@ from sqlalchemy import insert
 from app.assistant.models import Thread
 from app.assistant.turns.events import EventLog
 from app.db import new_id
-from app.retrieval.metrics import percentile
+from app.retrieval.evaluate import percentile
 from bench.support.house import House, as_plan, open_house
 from bench.support.load import load
 from bench.support.memory import KIB, resident, settle

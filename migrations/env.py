@@ -13,7 +13,7 @@ import app.assistant.turns.outcome
 import app.assistant.usage.limits
 import app.files.models
 import app.notifications.mail
-import app.notifications.models
+import app.notifications.services
 import app.retrieval.models
 import app.skills.expenses.models
 import app.skills.forms.models

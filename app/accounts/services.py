@@ -1,4 +1,4 @@
-"""Signing in and out, changing one's password, and the first people of a group.
+"""Signing in and out, one's password and a new one by mail, and the first people of a group.
 
 Every function works for the person and group of the session's scope, and commits what it
 did, except `create_group`, `create_user`, `set_membership` and `issue_api_token`, which
@@ -7,6 +7,7 @@ the operator's commands and the seeds use with the owner's database.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -23,11 +24,12 @@ from app.accounts.passwords import check_password, hash_password, needs_rehash, 
 from app.accounts.profile import load_profile
 from app.accounts.text import clean_email, clean_name, fold_email
 from app.accounts.tokens import API_PREFIX, hash_token, new_token
-from app.db import Scope, ScopedSession, utc_now
+from app.db import NOBODY, Scope, ScopedSession, new_id, utc_now
 from app.errors import Conflict, InvalidInput, NotFound
 from app.notifications.mail import queue_mail
 
 API_DAYS = 365
+RESET_MINUTES = 60
 USER_AGENT_LENGTH = 200
 
 log = structlog.get_logger()
@@ -253,6 +255,80 @@ def tell_password_changed(session: ScopedSession, user: User) -> None:
     """Let somebody know, wherever they are, that their password is another one now."""
     letter = emails.password_changed(load_profile(session).language, user.name)
     queue_mail(session, user.email, letter.subject, letter.body)
+
+
+def request_password_reset(
+    session: ScopedSession, email: str, link: Callable[[str], str], *, language: str
+) -> None:
+    """Send a link for a new password, if somebody has this address.
+
+    `link` makes a token's address. Nothing tells the caller whether there is such a
+    person, not even the time it takes: the same message is made for nobody.
+    """
+    token = new_token()
+    person = session.execute(
+        text("SELECT * FROM start_password_reset(:id, :email, :token_hash, :expires)"),
+        {
+            "id": new_id(),
+            "email": fold_email(email),
+            "token_hash": hash_token(token),
+            "expires": utc_now() + timedelta(minutes=RESET_MINUTES),
+        },
+    ).one_or_none()
+    letter = emails.password_reset(
+        person.language if person else language,
+        person.name if person else "",
+        link(token),
+        RESET_MINUTES,
+    )
+    queue_mail(session, fold_email(email) if person else "", letter.subject, letter.body)
+    session.commit()
+
+
+def check_password_reset(session: ScopedSession, token: str) -> None:
+    """Raise NotFound unless the link still works."""
+    found = session.scalar(
+        text("SELECT password_reset_is_open(:token_hash)"), {"token_hash": hash_token(token)}
+    )
+    if not found:
+        raise NotFound("This link has expired or was used already. Ask for a new one.")
+
+
+def reset_password(session: ScopedSession, token: str, password: str) -> str:
+    """Set a new password with a link's token; sign out everywhere; return the e-mail.
+
+    Raises:
+        NotFound: the link was used, has expired, or never was.
+        InvalidInput: the password will not do; the link can be used again.
+    """
+    check_password_reset(session, token)
+    check_password(password)
+    # Hashing waits its turn; it must not keep a connection waiting with it.
+    session.commit()
+    password_hash = hash_password(password)
+    user_id = session.scalar(
+        text("SELECT finish_password_reset(:token_hash, :hash)"),
+        {"token_hash": hash_token(token), "hash": password_hash},
+    )
+    if user_id is None:
+        raise NotFound("This link has expired or was used already. Ask for a new one.")
+    return _finish_reset(session, user_id, password)
+
+
+def _finish_reset(session: ScopedSession, user_id: UUID, password: str) -> str:
+    """Finish as the person themselves; only now is it known whose name to look for."""
+    session.rescope(Scope(user_id=user_id))
+    user = session.get_one(User, user_id)
+    try:
+        check_password(password, user.email, user.name)
+    except InvalidInput:
+        session.rollback()
+        session.rescope(NOBODY)
+        raise
+    tell_password_changed(session, user)
+    record(session, "password_reset")
+    session.commit()
+    return user.email
 
 
 def create_group(

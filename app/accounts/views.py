@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Any
@@ -15,7 +16,7 @@ from flask_babel import gettext as _
 from flask_login import current_user
 from werkzeug.wrappers import Response
 
-from app.accounts import choices, people_views, throttle
+from app.accounts import choices, people, throttle
 from app.accounts import services as accounts
 from app.accounts.pages import (
     absolute,
@@ -28,19 +29,24 @@ from app.accounts.people import find_invitation, join_as_known_person, join_as_n
 from app.accounts.person import end_browser_session, start_browser_session
 from app.accounts.profile import CHOICES as PROFILE_CHOICES
 from app.accounts.profile import keep_first_language, load_profile, update_profile
-from app.accounts.resets import check_password_reset, request_password_reset
-from app.accounts.resets import reset_password as reset_with_link
 from app.accounts.text import clean_email, fold_email
 from app.config import LANGUAGES
+from app.db import utc_now
 from app.errors import ComandaError, Conflict, InvalidInput, NotFound, TooMany
 from app.extensions import client_address, keep_cookie, kept_cookie
-from app.web.pages import HOME, db_session, is_htmx, next_page, require_role, same_page
+from app.web.pages import (
+    HOME,
+    db_session,
+    is_htmx,
+    next_page,
+    require_role,
+    same_page,
+    wants_fragment,
+)
 
 COOKIE_AGE = timedelta(days=365)
 
 blueprint = Blueprint("accounts", __name__)
-blueprint.add_url_rule("/people", "people", people_views.show, methods=["GET"])
-blueprint.add_url_rule("/people", "change_people", people_views.change, methods=["POST"])
 
 
 @blueprint.get("/sign-in")
@@ -247,7 +253,7 @@ def submit_forgot_password() -> ResponseReturnValue:
     except (InvalidInput, TooMany) as error:
         return page("accounts/forgot_password.html", error)
     link = absolute("accounts.reset_password")
-    request_password_reset(db_session(), email, link, language=str(get_locale()))
+    accounts.request_password_reset(db_session(), email, link, language=str(get_locale()))
     flash(_("If somebody has that address here, a message with a link is on its way to it."))
     return redirect(url_for("accounts.sign_in"), HTTPStatus.SEE_OTHER)
 
@@ -256,7 +262,7 @@ def submit_forgot_password() -> ResponseReturnValue:
 def reset_password(token: str) -> ResponseReturnValue:
     """The form for a new password, while the link works; else the one for another link."""
     try:
-        check_password_reset(db_session(), token)
+        accounts.check_password_reset(db_session(), token)
     except NotFound as error:
         return page("accounts/forgot_password.html", error)
     return page("accounts/reset_password.html", token=token)
@@ -267,7 +273,7 @@ def submit_reset_password(token: str) -> ResponseReturnValue:
     """Set the new password; whoever was signed in with the old one no longer is."""
     throttle.count_try(throttle.LINK_ADDRESS, "link", client_address())
     try:
-        email = reset_with_link(db_session(), token, request.form.get("password", ""))
+        email = accounts.reset_password(db_session(), token, request.form.get("password", ""))
     except NotFound as error:
         return page("accounts/forgot_password.html", error)
     except InvalidInput as error:
@@ -277,3 +283,86 @@ def submit_reset_password(token: str) -> ResponseReturnValue:
     response = redirect(url_for("accounts.sign_in"), HTTPStatus.SEE_OTHER)
     throttle.remember_device(response, email)
     return response
+
+
+@blueprint.get("/people", endpoint="people")
+def show_people() -> ResponseReturnValue:
+    """Who works here; the list alone when htmx asks for it."""
+    require_role("manager", "admin")
+    return _people_page()
+
+
+@blueprint.post("/people")
+def change_people() -> ResponseReturnValue:
+    """Do what the form's `action` says and show the list again; admins alone may."""
+    require_role("admin")
+    action = ACTIONS.get(request.form.get("action", ""))
+    if action is None:
+        raise InvalidInput("Choose from the list.", field="action")
+    try:
+        action()
+    except (InvalidInput, Conflict, TooMany) as error:
+        db_session().rollback()
+        if action is not _invite_person:
+            error.field = None  # only the invitation has fields to show it beside
+        return _people_page(error)
+    return redirect(url_for("accounts.people"), HTTPStatus.SEE_OTHER)
+
+
+def _people_page(error: ComandaError | None = None) -> ResponseReturnValue:
+    session = db_session()
+    fragment = wants_fragment()
+    return page(
+        "accounts/_people.html" if fragment else "accounts/people.html",
+        error,
+        fragment=fragment,
+        people=people.list_people(session),
+        invitations=people.list_invitations(session),
+        choices=choices,
+        now=utc_now(),
+    )
+
+
+def _invite_person() -> None:
+    group = str(current_user.group_id)
+    throttle.count_try(throttle.INVITATIONS, "invitations", group)
+    email = request.form.get("email", "")
+    link = people.invite(
+        db_session(),
+        email,
+        request.form.get("role", ""),
+        absolute("accounts.accept_invitation"),
+        inviter=current_user.name,
+    )
+    flash(_("The invitation is on its way. You can also hand over this link yourself:"))
+    flash(link, "link")
+
+
+def _revoke_invitation() -> None:
+    people.revoke_invitation(db_session(), _posted_id("invitation_id"))
+    flash(_("The invitation is taken back."))
+
+
+def _change_role() -> None:
+    people.change_role(db_session(), _posted_id("user_id"), request.form.get("role", ""))
+    flash(_("The role is changed."))
+
+
+def _remove_person() -> None:
+    people.remove_from_group(db_session(), _posted_id("user_id"))
+    flash(_("They are no longer in this group."))
+
+
+ACTIONS: dict[str, Callable[[], None]] = {
+    "invite": _invite_person,
+    "revoke": _revoke_invitation,
+    "role": _change_role,
+    "remove": _remove_person,
+}
+
+
+def _posted_id(name: str) -> UUID:
+    try:
+        return UUID(request.form.get(name, ""))
+    except ValueError:
+        raise NotFound("This person is not in the group any more.") from None

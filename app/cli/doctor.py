@@ -17,11 +17,11 @@ from app.config import EVERYWHERE, Settings
 from app.db import owner_database
 from app.demo import find_demo, open_accounts
 from app.extensions import Services, services
-from app.files.check import check_files
 from app.notifications.mail import IMPLICIT_TLS_PORT
 from app.observability.health import (
     Finding,
     check_database,
+    check_files,
     check_model,
     check_readiness,
     check_redis,

@@ -6,19 +6,21 @@ on Ctrl-C stops the web server first, then the programs that drain, the services
 
 from __future__ import annotations
 
+import errno
+import http.client
 import os
 import selectors
 import shutil
 import signal
+import socket
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from types import FrameType
 
-from app.config import Settings
+from app.config import EVERYWHERE, Settings
 from app.embedded import leases, release, resolve
-from app.embedded.address import answers, check_address
 from app.embedded.child import PROGRAMS, SETUP, Child, Program
 from app.embedded.folder import DataFolder, open_folder
 from app.embedded.lease import Lease
@@ -158,7 +160,7 @@ class Supervisor:
     def _wait_for_web(self) -> None:
         deadline = time.monotonic() + WEB_SECONDS
         web = self.children[0]
-        while not answers(self.settings.host, self.settings.port, "/healthz"):
+        while not is_answering(self.settings.host, self.settings.port, "/healthz"):
             self._tick(only=web)
             if web.deaths >= WEB_DEATHS or time.monotonic() > deadline:
                 raise ConfigurationError(
@@ -283,3 +285,48 @@ def _say(line: str) -> None:
     """Write a line; a closed terminal is no reason to stop the house."""
     with suppress(OSError, ValueError):
         print(line, flush=True)
+
+
+def check_address(host: str, port: int) -> None:
+    """Check that the web server will be able to listen.
+
+    Raises:
+        ConfigurationError: it will not; the text names the setting and what to do.
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+            probe.listen()
+    except socket.gaierror:
+        raise ConfigurationError(f"HOST: this machine has no address {host}") from None
+    except OSError as error:
+        raise ConfigurationError(_why_not(host, port, error)) from None
+
+
+def _why_not(host: str, port: int, error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return (
+            f"PORT: {port} on {host} is used by another program;"
+            f" stop it or choose another, as in: PORT={min(port + 1, 65535)} make run"
+        )
+    if error.errno == errno.EACCES:
+        return f"PORT: {port} is reserved for the system's administrator; choose one above 1023"
+    if error.errno == errno.EADDRNOTAVAIL:
+        return f"HOST: this machine has no address {host}"
+    return f"HOST, PORT: cannot listen on {host}:{port}: {error.strerror}"
+
+
+def is_answering(host: str, port: int, path: str) -> bool:
+    """True when the web server answers `path` with 200 within a second."""
+    connection = http.client.HTTPConnection(EVERYWHERE.get(host, host), port, timeout=1)
+    try:
+        connection.request("GET", path)
+        return connection.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()

@@ -1,12 +1,18 @@
-"""Values of fields as people read them: on paper, in lists and in tables, in either language."""
+"""Values of fields as people read them: on paper, in lists and in tables, in either language.
+
+And what stands before a phone number: the countries' codes, by the countries' names.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date, datetime, time
 from decimal import Decimal
+from functools import cache
+from typing import NamedTuple
 
 import phonenumbers
+from babel import Locale
 from babel.dates import format_date, format_time
 from babel.numbers import format_decimal
 
@@ -19,10 +25,29 @@ from app.fields.definitions import (
     SelectField,
 )
 from app.fields.values import ADDRESS_PARTS, Value
+from app.text.normalize import fold
 
 _YES = {"en": "Yes", "es": "Sí"}
 _NO = {"en": "No", "es": "No"}
 HOME_CODE = 1
+# Where those who work in such houses come from, and most of their numbers; the first is at home.
+COMMON_REGIONS = (
+    "US",
+    "MX",
+    "CA",
+    "GT",
+    "HN",
+    "SV",
+    "NI",
+    "CR",
+    "PA",
+    "CO",
+    "VE",
+    "EC",
+    "PE",
+    "DO",
+    "CU",
+)
 
 
 def display(field: FormField, value: Value | None, language: str) -> str:
@@ -107,3 +132,28 @@ def _address(value: Mapping[str, str]) -> str:
     region = " ".join(filter(None, (given["state"], given["postal"])))
     town = ", ".join(filter(None, (given["city"], region)))
     return "\n".join(filter(None, (given["line1"], given["line2"], town, given["country"])))
+
+
+class CallingCode(NamedTuple):
+    """A country's code, as "52", and the country's name."""
+
+    code: str
+    name: str
+    is_common: bool
+
+
+@cache
+def calling_codes(language: str) -> tuple[CallingCode, ...]:
+    """All countries by name, the common ones before them."""
+    names = Locale.parse(language).territories
+    common = [_code_of(region, names[region], is_common=True) for region in COMMON_REGIONS]
+    others = (
+        _code_of(region, names[region], is_common=False)
+        for region in phonenumbers.SUPPORTED_REGIONS
+        if region in names and region not in COMMON_REGIONS
+    )
+    return (*common, *sorted(others, key=lambda each: fold(each.name)))
+
+
+def _code_of(region: str, name: str, *, is_common: bool) -> CallingCode:
+    return CallingCode(str(phonenumbers.country_code_for_region(region)), name, is_common)

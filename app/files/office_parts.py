@@ -18,8 +18,9 @@ from xml.parsers import expat
 from zipfile import ZipFile, ZipInfo
 
 from app.files.kinds import MIB, Unfit
-from app.files.office_formulas import check_field, check_formula
-from app.files.office_kinds import (
+from app.files.office_refusals import (
+    check_field,
+    check_formula,
     check_link,
     check_name,
     check_type,

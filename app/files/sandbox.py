@@ -38,7 +38,7 @@ log = structlog.get_logger()
 
 
 def examine(file: IO[bytes], folder: Path | None = None) -> ExaminedFile:
-    """What a file is, and the file as it may be kept (see `app.files.content_type`).
+    """What a file is, and the file as it may be kept (see `app.files.examiner`).
 
     `folder` is where what is drawn anew is put meanwhile. At no time is a whole file in memory.
 

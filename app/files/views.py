@@ -5,24 +5,27 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from flask import Blueprint, render_template, request
+from flask import Blueprint, Response, render_template, request, send_file
 from flask.typing import ResponseReturnValue
 from flask_login import current_user
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from app.errors import InvalidInput, NotFound
 from app.extensions import services
-from app.files.access import load_file
-from app.files.downloads import send_stored
+from app.files.access import load_file, open_bytes
 from app.files.kinds import FORM_BYTES, LARGEST_BYTES
 from app.files.pages import file_view
 from app.files.posted_files import allow_files, check_limits, examination, get_posted_files
 from app.files.rules import read_rules
 from app.files.storage import preview_of
 from app.files.uploads import store_upload, too_large
-from app.web.pages import db_session, error_response, require_role
+from app.web.pages import db_session, error_response, release_session, require_role
 
 blueprint = Blueprint("files", __name__, url_prefix="/files")
+
+
+# Whatever it is, it is not a page: nothing in it is run, and nothing is fetched for it.
+CLOSED = "default-src 'none'; sandbox"
 
 
 @blueprint.url_value_preprocessor
@@ -83,3 +86,26 @@ def preview(file_id: UUID) -> ResponseReturnValue:
     if file.kind != "image":
         raise NotFound("This file is not there, or it is not yours.")
     return send_stored(preview_of(file.key), file.media_type, as_attachment=False)
+
+
+def send_stored(
+    key: str, media_type: str, name: str | None = None, *, as_attachment: bool = True
+) -> Response:
+    """The bytes under a key of the storage, for whoever was found to be allowed to have them.
+
+    They are saved under the name; where they are no attachment, a page shows them as a picture.
+    The request's session is over: a storage may take its time, and no connection to the database
+    is kept from others meanwhile. Raises what `open_bytes` does.
+    """
+    release_session()
+    content = open_bytes(services().files, key)
+    response = send_file(
+        content,
+        media_type,
+        as_attachment=as_attachment,
+        download_name=name,
+        conditional=False,
+    )
+    response.headers["Content-Security-Policy"] = CLOSED
+    response.headers["Cache-Control"] = "no-store"
+    return response

@@ -1,20 +1,52 @@
-"""Telling somebody something, and what they have not read of it yet. Nothing here commits."""
+"""The lines of the bell: telling somebody something, and what they have not read of it yet.
+
+Nothing here commits.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, func, select, update
+from sqlalchemy import ColumnElement, ForeignKey, Index, func, select, text, update
 from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db import ScopedSession, new_id, utc_now
+from app.db import Base, ScopedSession, new_id, utc_now
 from app.errors import NotFound
-from app.notifications.models import Notification
+from app.text.bilingual import in_language
 
 PAGE = 30
 # More than that many are not counted: the bell says "99+".
 MOST_COUNTED = 100
+
+
+class Notification(Base):
+    """A line for one person, in both languages, and the page that it is about."""
+
+    __tablename__ = "notifications"
+    __table_args__ = (
+        Index("ix_notifications_person", "group_id", "user_id", "id"),
+        Index(
+            "ix_notifications_unread",
+            "group_id",
+            "user_id",
+            postgresql_where=text("read_at IS NULL"),
+        ),
+    )
+
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=new_id)
+    group_id: Mapped[UUID] = mapped_column(ForeignKey("groups.id", ondelete="CASCADE"))
+    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    text_en: Mapped[str]
+    text_es: Mapped[str]
+    url: Mapped[str]
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)
+    read_at: Mapped[datetime | None]
+
+    def text(self, language: str) -> str:
+        return in_language(language, self.text_en, self.text_es)
 
 
 def notify(session: ScopedSession, user_id: UUID, texts: Mapping[str, str], url: str) -> None:

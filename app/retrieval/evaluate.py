@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,7 +25,6 @@ from app.errors import InvalidInput
 from app.retrieval.calibration import Calibration
 from app.retrieval.embedder import Embedder
 from app.retrieval.index import ChunkInput, SourceInput, embed_missing, index_sources
-from app.retrieval.metrics import ndcg, percentile, recall, reciprocal_rank
 from app.retrieval.search import SearchRequest, search
 from app.retrieval.statement import Mode
 
@@ -227,3 +227,33 @@ def _judgments(path: Path) -> Iterator[tuple[str, str, int]]:
                 number=number,
             ) from None
         yield query, document, grade
+
+
+def ndcg(ranking: Sequence[str], grades: Mapping[str, int], depth: int) -> float:
+    """Normalised discounted cumulative gain of the first `depth`, between 0 and 1."""
+    ideal = _gain(sorted(grades.values(), reverse=True)[:depth])
+    return _gain([grades.get(name, 0) for name in ranking[:depth]]) / ideal if ideal else 0.0
+
+
+def reciprocal_rank(ranking: Sequence[str], grades: Mapping[str, int], depth: int) -> float:
+    """1 / the rank of the first relevant document, 0 when none is among the first `depth`."""
+    for rank, name in enumerate(ranking[:depth], start=1):
+        if grades.get(name, 0) > 0:
+            return 1 / rank
+    return 0.0
+
+
+def recall(ranking: Sequence[str], grades: Mapping[str, int], depth: int) -> float:
+    """The share of the relevant documents that is among the first `depth`."""
+    relevant = {name for name, grade in grades.items() if grade > 0}
+    return len(relevant & set(ranking[:depth])) / len(relevant) if relevant else 0.0
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """The smallest value that `share` (0 to 1) of the values do not exceed."""
+    ordered = sorted(values)
+    return ordered[max(0, math.ceil(share * len(ordered)) - 1)] if ordered else 0.0
+
+
+def _gain(grades: Sequence[int]) -> float:
+    return sum(grade / math.log2(rank + 1) for rank, grade in enumerate(grades, start=1))

@@ -1,15 +1,25 @@
-"""How much of a request is taken in: files go to the disk, and what is typed is bounded."""
+"""How much of a request is taken in: files go to the disk, and what is typed is bounded.
+
+A body is waited for for a while and no longer. Without a limit whoever sends half a body and stops
+keeps a connection for as long as they like, and a thousand of them keep everybody else out.
+gunicorn's worker for gevent has a limit for the headers alone (`keepalive` in gunicorn.conf.py).
+"""
 
 from __future__ import annotations
 
 import re
 import time
 from binascii import a2b_qp
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, suppress
 from io import BytesIO
-from typing import IO, Any
+from typing import IO, Any, Protocol
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
+import gevent
 from flask import Request, current_app
+from flask.json.provider import DefaultJSONProvider
+from gevent import monkey
 from werkzeug.datastructures import FileStorage, MultiDict
 from werkzeug.exceptions import BadRequest, RequestEntityTooLarge, RequestTimeout
 from werkzeug.formparser import FormDataParser
@@ -17,6 +27,7 @@ from werkzeug.formparser import FormDataParser
 from app.errors import InvalidInput
 from app.files.kinds import KIB, MIB
 from app.files.spool import PIECE_BYTES, Spool
+from app.text.json_text import parse_json
 
 # A form of a hundred fields, with all of a hundred choices in each.
 MOST_PARTS = 11_000
@@ -32,11 +43,16 @@ DRAINED_BYTES, DRAIN_SECONDS = 128 * MIB, 20
 DRAIN_PAUSE_SECONDS = 0.005
 # What a parser has read and not told apart yet.
 _UNDECIDED = 2 * PIECE_BYTES + 4 * KIB
-
-
 # What begins no escaped byte. Browsers send none at all, and programs few.
 MOST_BARE = 1000
 _BARE = re.compile(rb"%(?![0-9a-fA-F]{2})")
+# A history of 200 messages, or a form, has a few hundred.
+MOST_VALUES_OF_A_BODY = 10_000
+# Somebody's slow line; each second's worth that came is waited for a second longer.
+SLOWEST_BYTES_PER_SECOND = 16 * 1024
+STEP_BYTES = 64 * 1024
+# A body that is there already is worked on for so long in one go; then others go on for as long.
+STRETCH_SECONDS = 0.01
 
 
 class FormParser(FormDataParser):
@@ -185,3 +201,79 @@ def drain(request: BodyRequest) -> None:
         while left > 0 and time.monotonic() < until and (piece := body.read(PIECE_BYTES)):
             left -= len(piece)
             time.sleep(DRAIN_PAUSE_SECONDS)
+
+
+class BoundedJSONProvider(DefaultJSONProvider):
+    """Flask's JSON, whose bodies of requests are read within bounds: what is not is 400."""
+
+    sort_keys = False
+
+    def loads(self, s: str | bytes, **kwargs: Any) -> Any:
+        """The value of a request's body.
+
+        Raises:
+            ValueError: it is no JSON, nested too deeply, or of more values than anybody sends.
+        """
+        text = s if isinstance(s, str) else s.decode("utf-8-sig")
+        return parse_json(text, most_values=MOST_VALUES_OF_A_BODY)
+
+
+class Source(Protocol):
+    """What a WSGI server gives as `wsgi.input`."""
+
+    def read(self, size: int = -1, /) -> bytes: ...
+    def readline(self, size: int = -1, /) -> bytes: ...
+
+
+class TimedBody:
+    """A body whose reads raise RequestTimeout once it was waited for too long in all.
+
+    `seconds` are what it may take, and one more for each 16 KiB that came.
+    """
+
+    def __init__(self, source: Source, seconds: float) -> None:
+        self._source = source
+        self._left = seconds
+        self._since = time.monotonic()
+
+    def read(self, size: int | None = -1) -> bytes:
+        if size is not None and size >= 0:
+            return self._wait(lambda: self._source.read(size))
+        steps = iter(lambda: self._wait(lambda: self._source.read(STEP_BYTES)), b"")
+        return b"".join(steps)
+
+    def readline(self, size: int | None = -1) -> bytes:
+        return self._wait(lambda: self._source.readline(-1 if size is None else size))
+
+    def readlines(self, _hint: int = -1) -> list[bytes]:
+        return list(self)
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self.readline, b"")
+
+    def _wait(self, read: Callable[[], bytes]) -> bytes:
+        if self._left <= 0:
+            raise RequestTimeout
+        began = time.monotonic()
+        if began - self._since >= STRETCH_SECONDS:
+            gevent.sleep(STRETCH_SECONDS)
+            began = self._since = time.monotonic()
+        try:
+            with gevent.Timeout(self._left, RequestTimeout()):
+                data = read()
+        finally:
+            self._left -= time.monotonic() - began
+        self._left += len(data) / SLOWEST_BYTES_PER_SECOND
+        return data
+
+
+def limit_waiting(app: WSGIApplication, seconds: float) -> WSGIApplication:
+    """`app`, whose requests' bodies keep it waiting for `seconds` at most, where gevent serves."""
+
+    def limited(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        if monkey.is_module_patched("socket"):
+            source: Any = environ["wsgi.input"]
+            environ["wsgi.input"] = TimedBody(source, seconds)
+        return app(environ, start_response)
+
+    return limited

@@ -14,7 +14,7 @@ from app.assistant.feedback.feedback import load_reply, rate_reply
 from app.assistant.models import Message, MessageFeedback, Prompt, SavedSentence, Thread
 from app.assistant.threads.threads import latest_messages
 from app.db import utc_now
-from app.notifications.models import Notification
+from app.notifications.services import Notification
 from app.skills.forms.models import FormSubmission
 from app.skills.knowledge.models import LibraryImport
 from tests.browser.chat_page import Visitor

@@ -17,7 +17,7 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.db import Base, Database
-from app.retrieval.metrics import percentile
+from app.retrieval.evaluate import percentile
 from tests.assistant.chatting import finished_reply, replies
 from tests.assistant.processes import Processes, wait_until
 from tests.assistant.web_client import WebClient

@@ -20,11 +20,11 @@ from app import create_app
 from app.cli.doctor import examine
 from app.config import Settings
 from app.db import Database, utc_now
-from app.files.clean_up import ORPHAN_DAYS, TEMPORARY_HOURS, clean_up_files
 from app.files.models import StoredFile
 from app.files.rules import upload_rules
 from app.files.s3 import S3Storage
 from app.files.storage import make_storage, new_key, place_of, preview_of
+from app.files.uploads import ORPHAN_DAYS, TEMPORARY_HOURS, clean_up_files
 from app.observability.health import Finding
 from tests.bucket.fixtures import Bucket
 from tests.factories import CheckedClient, Member, sign_in
@@ -135,7 +135,7 @@ def test_objects_without_a_row_are_removed_after_days(
     assert clean_up_files(database, storage).orphans == 0
     # Its server says itself when something was written: for it to be long ago, time has to pass.
     later = utc_now() + timedelta(days=ORPHAN_DAYS, minutes=1)
-    monkeypatch.setattr("app.files.clean_up.utc_now", lambda: later)
+    monkeypatch.setattr("app.files.uploads.utc_now", lambda: later)
     assert clean_up_files(database, storage).orphans == 1
     assert sorted(bucket.places()) == sorted(places(owner, known))
 

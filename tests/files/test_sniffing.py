@@ -9,7 +9,7 @@ from io import BytesIO
 import pytest
 from PIL import Image
 
-from app.files.content_type import examine_content
+from app.files.examiner import examine_content
 from app.files.images import LONGEST_SIDE, PREVIEW_SIDE
 from app.files.kinds import Unfit
 from tests.files import samples

@@ -113,7 +113,7 @@ def test_there_is_slow_work_and_it_is_found() -> None:
 def test_nothing_of_the_web_takes_a_file_apart_itself() -> None:
     """Readers of files are imported by the children, and by nothing else but their like."""
     libraries = ("pypdfium2", "docx", "lxml", "bs4")
-    readers = ("app.files.content_type", "app.files.images", "app.files.documents")
+    readers = ("app.files.examiner", "app.files.images", "app.files.documents")
     wrong = []
     for file in MODULES:
         if name_of(file).startswith(CHILDREN):

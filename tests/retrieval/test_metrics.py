@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.retrieval.metrics import ndcg, percentile, recall, reciprocal_rank
+from app.retrieval.evaluate import ndcg, percentile, recall, reciprocal_rank
 
 
 def test_the_right_document_first_is_perfect() -> None:

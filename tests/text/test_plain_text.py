@@ -24,7 +24,7 @@ from app.db import Database, new_id
 from app.errors import InvalidInput
 from app.fields.editor.rows import new_row, read_open_row
 from app.fields.values import clean
-from app.files.names import tidy_name
+from app.files.uploads import tidy_name
 from app.skills.expenses.models import Expense
 from app.skills.expenses.services.settings import save_settings, split_words
 from app.skills.forms.builder.model_drafts import _read as read_drafted

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.assistant.providers.base import Provider
-from app.assistant.providers.breaker import Breaker
+from app.assistant.providers.steady import Breaker, SteadyProvider
 from app.config import Settings
 from app.retrieval.embedder import Embedder
 
@@ -17,7 +17,6 @@ def make_provider(
     """
     if settings.provider == "openai":
         from app.assistant.providers.openai import OpenAIProvider
-        from app.assistant.providers.steady import SteadyProvider
 
         steady = SteadyProvider(OpenAIProvider(settings), breaker)
         if settings.ai_tool_mode == "native":

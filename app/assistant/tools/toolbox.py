@@ -8,13 +8,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import structlog
+from flask_babel import get_locale
+from flask_babel import gettext as _
 from pydantic import ValidationError
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.assistant.proposals.consent import Question, about_proposal
 from app.assistant.providers.base import LONGEST_ARGUMENTS, MOST_VALUES, ToolCall, ToolSpec
 from app.assistant.tools.parts import Action, Part, ProposalPart, ReceiptPart, Suggestion
-from app.assistant.tools.refusals import as_failure, denied
 from app.assistant.tools.tool import (
     CitationLedger,
     ReadTool,
@@ -36,6 +37,8 @@ WAITING = (
     "Nothing is written yet: the person sees this proposal and has to confirm it. Say in one"
     " short sentence what you propose; never say that it is done."
 )
+# What programs are told, where a page's error has another name for it.
+_CODES = {"invalid": "invalid_input"}
 
 # Reads what a model wrote into its words as JSON, under a key that is the reader's.
 BlockReader = Callable[[Any, ToolContext], ToolResult]
@@ -115,7 +118,7 @@ class Toolbox:
         """Run one call; whatever goes wrong becomes a result that the model can read."""
         tool = self.tools.get(call.name)
         if tool is None and call.name in self.denied:
-            return self._refused(denied())
+            return self._refused(denial())
         if tool is None:
             known = ", ".join(sorted(self.tools))
             return self._failed(f"There is no tool named {call.name[:64]!r}.", f"Use: {known}")
@@ -270,3 +273,21 @@ def _explain(error: ValueError) -> str:
         for problem in error.errors(include_url=False, include_input=False)
     )
     return "; ".join(problems)[:500]
+
+
+def as_failure(error: ComandaError) -> ToolFailure:
+    """What people are told on pages, said in a conversation."""
+    told = _(error.message, **error.told(str(get_locale())))
+    code = _CODES.get(error.code, error.code)
+    return ToolFailure(told, say=told, code=code, field=error.field or "")
+
+
+def denial() -> ToolFailure:
+    """What this person's role may not do."""
+    return ToolFailure(
+        "This person's role does not allow that.",
+        recoverable=False,
+        suggestion="Say so, and that a manager can do it.",
+        say=_("Your role in this group does not allow that. Ask a manager."),
+        code="forbidden",
+    )

@@ -31,18 +31,23 @@ from app.assistant.proposals.proposals import withdraw
 from app.assistant.providers.base import Provider, ProviderError
 from app.assistant.threads.steps import TurnSteps
 from app.assistant.tools.parts import Citation
-from app.assistant.tools.suggestions import find_suggestions
 from app.assistant.tools.tool import CitationLedger, ToolContext
 from app.assistant.tools.toolbox import Toolbox
 from app.assistant.turns.context import TurnContext, build_context
 from app.assistant.turns.crisis import is_crisis, support_in_crisis
 from app.assistant.turns.delivery import relay
 from app.assistant.turns.events import RESET, EventLog
-from app.assistant.turns.final_state import broken_off, cut_notice, settle
+from app.assistant.turns.final_state import (
+    ask_again,
+    asked_by_hints,
+    broken_off,
+    cut_notice,
+    find_suggestions,
+    settle,
+)
 from app.assistant.turns.loop import Finished, PartReady, run_turn
 from app.assistant.turns.model_request import denied_tools, model_request, offered_tools
 from app.assistant.turns.outcome import TurnOutcome, steps_of
-from app.assistant.turns.pending_question import ask_again, asked_by_hints
 from app.assistant.turns.writer import Claim, LeaseLost, ReplyWriter
 from app.db import Scope
 from app.extensions import Services

@@ -1,17 +1,35 @@
-"""How a reply ends: its last state, the sources that it cites, and what is said where it failed."""
+"""How a reply ends: its last state, the sources that it cites, what is said where it failed.
+
+Before that come the question that the conversation waits with, and the chips that skills offer.
+"""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Collection, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import replace
+from typing import Any
 
+import structlog
 from flask_babel import force_locale
 from flask_babel import gettext as _
+from sqlalchemy.exc import SQLAlchemyError
 
-from app.assistant.tools.parts import NoticePart
+from app.assistant.models import Message
+from app.assistant.proposals.consent import load_asked
+from app.assistant.tools.parts import NoticePart, Suggestion
+from app.assistant.tools.registry import Registry
+from app.assistant.tools.tool import ToolContext
 from app.assistant.turns.citations import cited_numbers
+from app.assistant.turns.delivery import relay
+from app.assistant.turns.loop import PartReady
 from app.assistant.turns.outcome import TurnOutcome
 from app.assistant.turns.writer import ReplyWriter
+from app.db import ScopedSession
+from app.text.markdown import join_paragraphs, paragraph_after
+
+log = structlog.get_logger(__name__)
 
 
 def settle(writer: ReplyWriter, language: str, started: float, outcome: TurnOutcome) -> TurnOutcome:
@@ -74,3 +92,67 @@ def _keep_cited(writer: ReplyWriter) -> None:
     """Leave out the sources that the reply does not cite; the numbers stay as they are."""
     cited = set(cited_numbers(writer.text))
     writer.ledger.citations[:] = [c for c in writer.ledger.citations if c.number in cited]
+
+
+def find_suggestions(
+    registry: Registry,
+    transaction: Callable[[], AbstractContextManager[ScopedSession]],
+    message: str,
+    language: str,
+    *,
+    offered: Collection[str],
+    used: Collection[str],
+) -> tuple[Suggestion, ...]:
+    """The chips of the skills whose tool could have been used and was not.
+
+    Small talk, for which no tool ran, is offered nothing. What cannot be had is left out.
+    """
+    wanted = [
+        source
+        for tool, source in registry.suggestions.items()
+        if used and tool in offered and tool not in used
+    ]
+    if not wanted:
+        return ()
+    try:
+        with transaction() as session:
+            return tuple(chip for source in wanted for chip in source(session, message, language))
+    except SQLAlchemyError as error:
+        log.warning("nothing offered", error=type(error).__name__)
+        return ()
+
+
+def ask_again(
+    registry: Registry,
+    context: ToolContext,
+    message: Message,
+    hinted: str | None,
+    writer: ReplyWriter,
+) -> str:
+    """Let the reply end in what the conversation waits for, whatever a model said; its name.
+
+    `hinted` is the question that the built-in assistant has ended in already, "" for none. What a
+    yes would do is shown with the question, unless the reply before had it and asked the same.
+    """
+    if hinted == "":
+        return ""
+    with context.transaction() as session:
+        found = (source(session, context) for source in registry.questions.values())
+        question = next((each for each in found if each is not None), None)
+        before = load_asked(session, message)
+    if question is None or (hinted and question.about != hinted):
+        return hinted or ""
+    is_known = before == question.about
+    if hinted and is_known:
+        return hinted
+    for part in () if is_known else question.parts:
+        relay(PartReady(part), writer, registry, context.language)
+    text = join_paragraphs("" if is_known else question.words, question.text)
+    writer.add_text(paragraph_after(writer.text, text))
+    return question.about
+
+
+def asked_by_hints(hints: Mapping[str, Any], said: str) -> str:
+    """The skill's question that the built-in assistant has ended in; no model is told of it."""
+    words = hints.get("lead_back") or hints.get("reply") or ""
+    return str(hints["asks"]) if "asks" in hints and said.endswith(str(words)) else ""

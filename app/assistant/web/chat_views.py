@@ -1,21 +1,29 @@
-"""The chat pages and their partials; the event stream is in app.assistant.web.stream."""
+"""The chat pages and their partials; the event stream is in app.assistant.web.stream.
+
+A message of a person's or of a widget's is taken here, and what is thought of a reply: the thumbs
+under it, and the small form that asks what was wrong with it.
+"""
 
 from __future__ import annotations
 
 from contextlib import suppress
+from http import HTTPStatus
 from typing import Any
 from uuid import UUID
 
-from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask import Blueprint, flash, jsonify, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from flask_babel import force_locale
 from flask_babel import gettext as _
 from flask_login import current_user
 from redis import RedisError
 
+from app.assistant.feedback.feedback import feedback_on, load_reply, rate_reply, withdraw_feedback
 from app.assistant.models import Message, Thread
 from app.assistant.proposals.proposals import part_as_of_now, proposals_of
 from app.assistant.threads.branches import is_shown
 from app.assistant.threads.history import messages_around
+from app.assistant.threads.step_posts import accept_step
 from app.assistant.threads.threads import (
     CHAT,
     PAGE_MESSAGES,
@@ -49,20 +57,32 @@ from app.assistant.web.conversation import (
     view_messages,
 )
 from app.assistant.web.presenters import view_part
-from app.assistant.web.step_views import post_step
 from app.assistant.web.stream import ThreadEvents
-from app.errors import ComandaError, InvalidInput, LimitReached, NotFound
-from app.extensions import limit_chat_changes, limit_decisions, limit_messages, services
+from app.errors import ComandaError, Conflict, InvalidInput, LimitReached, NotFound
+from app.extensions import (
+    limit_chat_changes,
+    limit_decisions,
+    limit_messages,
+    limit_person,
+    services,
+)
+from app.text.json_text import parse_json
 from app.web.issued_ids import is_issued, issue_id
 from app.web.pages import choose_language, db_session, is_htmx, require_role
 
 blueprint = Blueprint("chat", __name__)
 streams = ThreadEvents("streams", __name__)
 streams.add_url_rule("/chat/<uuid:thread_id>/events", "events", streams.stream)
+feedback = Blueprint(
+    "feedback",
+    __name__,
+    url_prefix="/chat/<uuid:thread_id>/messages/<uuid:message_id>/feedback",
+)
 
 
 @blueprint.before_request
 @streams.before_request
+@feedback.before_request
 def signed_in_only() -> None:
     require_role()
 
@@ -281,3 +301,101 @@ def starters() -> list[dict[str, Any]]:
         (_("In the kitchen"), _("Something healthy, fast, and Mexican")),
     )
     return [Suggestion(label=a, message=b).model_dump(mode="json") for a, b in messages]
+
+
+def post_step(thread_id: UUID) -> ResponseReturnValue:
+    """Take what a widget posts, {content, internal_content, message_key}: a step of the thread.
+
+    What is wrong with it is told beside its widget, which keeps what it holds.
+    """
+    try:
+        accepted = _accept_step(thread_id)
+    except (InvalidInput, Conflict) as error:
+        if request.is_json:
+            return _refuse_step(error)
+        if is_htmx():
+            raise
+        flash(_(error.message, **error.params), "error")
+        return redirect(url_for("chat.thread", thread_id=thread_id), HTTPStatus.SEE_OTHER)
+    if not accepted.repeated:
+        announce(EventLog(services().redis), accepted)
+    if request.is_json:
+        told = {"message_id": str(accepted.message.id), "reply_id": str(accepted.reply.id)}
+        return jsonify(version="1.0", sessionId=str(thread_id), **told)
+    if not is_htmx():
+        return redirect(url_for("chat.thread", thread_id=thread_id), HTTPStatus.SEE_OTHER)
+    return exchange(accepted)
+
+
+def _accept_step(thread_id: UUID) -> Accepted:
+    sent: Any = _read_json(request.get_data(as_text=True)) if request.is_json else request.form
+    if not hasattr(sent, "get"):
+        raise InvalidInput("The body must be a JSON object.")
+    internal = sent.get("internal_content")
+    if isinstance(internal, str):
+        internal = _read_json(internal)
+    if not isinstance(internal, dict):
+        raise InvalidInput("This request could not be read. Reload the page and try again.")
+    key = sent.get("message_key")
+    with force_locale(choose_language()):
+        return accept_step(
+            db_session(),
+            services().registry.steps,
+            thread_id=thread_id,
+            internal=internal,
+            message_key=str(key) if key else None,
+            form=None if request.is_json else request.form,
+        )
+
+
+def _read_json(text: str) -> Any:
+    try:
+        return parse_json(text)
+    except ValueError:
+        return None
+
+
+def _refuse_step(error: InvalidInput | Conflict) -> ResponseReturnValue:
+    message = _(error.message, **error.params)
+    body: dict[str, Any] = {"error": True, "code": error.code, "message": message, "errors": {}}
+    if error.field:
+        body |= {"field_id": error.field, "errors": {error.field: message}}
+    return jsonify(body), error.status
+
+
+@feedback.get("", endpoint="ask")
+def show_feedback(thread_id: UUID, message_id: UUID) -> ResponseReturnValue:
+    """The form; with `?closed`, the thumbs without it."""
+    reply = load_reply(db_session(), thread_id, message_id)
+    is_open = "closed" not in request.args
+    return _draw_feedback(reply, is_open=is_open, has_focus=not is_open)
+
+
+@feedback.post("", endpoint="give")
+@limit_person("60 per minute", "feedback")
+def give_feedback(thread_id: UUID, message_id: UUID) -> ResponseReturnValue:
+    """Keep, change or take back what the person thinks of a reply."""
+    session, form = db_session(), request.form
+    reply = load_reply(session, thread_id, message_id)
+    rating, reason, comment = (form.get(name, "") for name in ("rating", "reason", "comment"))
+    share = "share" in form
+    try:
+        if rating == "none":
+            withdraw_feedback(session, reply)
+        else:
+            rate_reply(session, reply, rating, reason, comment, share=share)
+    except InvalidInput as error:
+        wrong = {error.field: _(error.message, **error.params)}
+        said = {"rating": "down", "reason": reason, "comment": comment, "shared_answer": share}
+        return _draw_feedback(reply, is_open=True, said=said, errors=wrong), error.status
+    if not is_htmx():
+        back = url_for("chat.thread", thread_id=thread_id, _anchor=f"m-{message_id}")
+        return redirect(back, 303)
+    return _draw_feedback(reply, has_focus=True, is_thanked=rating != "none")
+
+
+def _draw_feedback(reply: Message, said: dict[str, Any] | None = None, **state: Any) -> str:
+    """The thumbs and the form, alone or on a page of their own."""
+    given = said or feedback_on(db_session(), [reply]).get(reply.id)
+    template = "chat/_feedback.html" if is_htmx() else "chat/feedback.html"
+    return render_template(template, message=reply, feedback=given, **state)

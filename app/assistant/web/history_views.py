@@ -44,7 +44,7 @@ from app.assistant.threads.history import PAGE_THREADS, delete_thread, find_thre
 from app.db import utc_now
 from app.errors import InvalidInput
 from app.extensions import limit_chat_changes, limit_person, services
-from app.files.downloads import send_stored
+from app.files.views import send_stored
 from app.notifications.services import read_about
 from app.web.pages import choose_language, db_session, is_htmx, release_session, require_role
 

@@ -12,18 +12,17 @@ from typing import Any
 
 from app.fields.definitions import FormField
 from app.fields.extraction.answers import fill_answers
-from app.fields.extraction.boxes import fill_boxes
-from app.fields.extraction.details import fill_details
 from app.fields.extraction.extract import Found, Reading
 from app.fields.extraction.moments import fill_moments
 from app.fields.extraction.numbers import fill_numbers
-from app.fields.extraction.options import fill_options
+from app.fields.extraction.options import fill_boxes, fill_options
 from app.fields.extraction.people import fill_people
 from app.fields.extraction.sentence import Sentence
 from app.fields.extraction.texts import (
     account_of,
     fill_account,
     fill_codes,
+    fill_details,
     fill_machines,
     fill_names,
 )

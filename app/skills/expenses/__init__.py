@@ -10,16 +10,13 @@ from app.assistant.tools.registry import Skill
 from app.skills.expenses.nlu.hints import find_hints
 from app.skills.expenses.parts import ExpenseListPart
 from app.skills.expenses.tools.ledger_tools import TOOLS
-from app.skills.expenses.web import edit_views as editing_views
-from app.skills.expenses.web import list_views as views
-from app.skills.expenses.web import new_views as adding_views
-from app.skills.expenses.web import settings_views
+from app.skills.expenses.web import expense_views, list_views, settings_views
 from app.skills.expenses.web.blueprint import blueprint
 from app.skills.expenses.web.chat_api import blueprint as chat_api
 from app.web.navigation import NavEntry
 
 # Importing them hangs their pages on the blueprint.
-__all__ = ["SKILL", "adding_views", "editing_views", "settings_views", "views"]
+__all__ = ["SKILL", "expense_views", "list_views", "settings_views"]
 
 SKILL = Skill(
     name="expenses",

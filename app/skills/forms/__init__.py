@@ -12,15 +12,15 @@ from app.skills.forms.nlu import find_hints, offer_form
 from app.skills.forms.parts import FormCardPart, FormUpdatesPart
 from app.skills.forms.tools.fill_tool import UpdateForm
 from app.skills.forms.tools.search_tools import SearchForms, read_navigation
-from app.skills.forms.web import assistant_views, fill_views, list_views, submission_views
+from app.skills.forms.web import fill_views, list_views, submission_views
 from app.skills.forms.web.blueprint import blueprint
 from app.skills.forms.web.contact_views import blueprint as contacts
-from app.skills.forms.web.handover_views import blueprint as handovers
+from app.skills.forms.web.fill_views import handovers
 from app.skills.forms.workflow.conversation import KIND, open_conversation, page_of_conversation
 from app.web.navigation import NavEntry
 
 # Importing them hangs their pages on the blueprint.
-__all__ = ["SKILL", "assistant_views", "fill_views", "list_views", "submission_views"]
+__all__ = ["SKILL", "fill_views", "list_views", "submission_views"]
 
 SKILL = Skill(
     name="forms",

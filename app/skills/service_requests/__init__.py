@@ -17,8 +17,7 @@ from app.skills.service_requests.tools.answer_tools import (
 )
 from app.skills.service_requests.tools.submit_tool import SubmitRequest
 from app.skills.service_requests.tools.type_tools import GetForm, SuggestType
-from app.skills.service_requests.web import queue_views
-from app.skills.service_requests.web import request_views as views
+from app.skills.service_requests.web.request_views import blueprint
 from app.skills.service_requests.web.settings_views import blueprint as settings
 from app.skills.service_requests.web.team_views import blueprint as teams
 from app.skills.service_requests.web.type_views import blueprint as types
@@ -28,9 +27,6 @@ from app.skills.service_requests.workflow.suggestions import suggest_request, un
 from app.skills.service_requests.workflow.transitions import pending_question
 from app.skills.service_requests.workflow.widget_posts import STEPS
 from app.web.navigation import NavEntry
-
-# Importing them hangs their pages on the blueprint.
-__all__ = ["SKILL", "queue_views", "views"]
 
 SKILL = Skill(
     name="service_requests",
@@ -44,7 +40,7 @@ SKILL = Skill(
         CancelRequest(),
     ),
     parts=PARTS,
-    blueprints=(views.blueprint, types, teams, settings),
+    blueprints=(blueprint, types, teams, settings),
     navigation=(
         NavEntry(
             "service_requests.index", "wrench", _("Requests"), 20, blueprints=("service_requests",)

@@ -1,14 +1,18 @@
 """Whom a change of a request concerns: they get a line at the bell and a mail.
 
 All of it is part of the transaction that makes the change. Nobody is told of what they have done
-themselves, nor anybody who has left the house.
+themselves, nor anybody who has left the house. What was said about a request is never in it: a
+mail goes through many hands.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from uuid import UUID
 
+from flask_babel import force_locale
+from flask_babel import gettext as _
 from sqlalchemy import select, text
 
 from app.accounts.models import Membership, User
@@ -16,21 +20,14 @@ from app.db import ScopedSession
 from app.notifications.mail import queue_mail
 from app.notifications.services import notify
 from app.skills.service_requests.models import ServiceRequest, TeamMember
-from app.skills.service_requests.services.emails import (
-    ANSWERED,
-    ASSIGNED,
-    CLOSED,
-    REOPENED,
-    REPLIED,
-    RESOLVED,
-    WAITING,
-    letter_about,
-    lines_about,
-)
 from app.skills.service_requests.services.requests import list_agents
+from app.text.bilingual import in_both
 
 # None for whoever has left the house: their profile is theirs alone, so the door tells.
 _LANGUAGE = text("SELECT language_of_colleague(:person)")
+ASSIGNED, REPLIED, ANSWERED = "assigned", "replied", "answered"
+RESOLVED, CLOSED, REOPENED = "resolved", "closed", "reopened"
+WAITING = "waiting"
 
 
 def tell_assigned(session: ScopedSession, request: ServiceRequest) -> None:
@@ -96,3 +93,42 @@ def _tell(
         letter = letter_about(event, request, language, link)
         address = session.scalar(select(User.email).where(User.id == person)) or ""
         queue_mail(session, address, letter.subject, letter.body)
+
+
+@dataclass(frozen=True)
+class Letter:
+    subject: str
+    body: str
+
+
+def lines_about(event: str, request: ServiceRequest) -> dict[str, str]:
+    """What has happened to a request, in both languages."""
+    return in_both(lambda _language: _line(event, request))
+
+
+def letter_about(event: str, request: ServiceRequest, language: str, link: str) -> Letter:
+    """The same as a mail in its reader's language."""
+    with force_locale(language):
+        line = _line(event, request)
+        return Letter(
+            line,
+            _(
+                "Hello,\n\n%(line)s\n\nHere is all about it:\n%(link)s\n",
+                line=line,
+                link=link,
+            ),
+        )
+
+
+def _line(event: str, request: ServiceRequest) -> str:
+    facts = {"reference": request.reference, "title": request.title}
+    lines = {
+        ASSIGNED: _("%(reference)s is yours now: %(title)s", **facts),
+        WAITING: _("%(reference)s waits for somebody to take it: %(title)s", **facts),
+        REPLIED: _("A reply to %(reference)s: %(title)s", **facts),
+        ANSWERED: _("An answer to %(reference)s: %(title)s", **facts),
+        RESOLVED: _("%(reference)s is resolved: %(title)s", **facts),
+        CLOSED: _("%(reference)s is closed: %(title)s", **facts),
+        REOPENED: _("%(reference)s is open again: %(title)s", **facts),
+    }
+    return lines[event]

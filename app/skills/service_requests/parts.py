@@ -8,8 +8,8 @@ from uuid import UUID, uuid4
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.assistant.tools.parts import Part
-from app.fields.calling_codes import CallingCode, calling_codes
 from app.fields.definitions import FormField, read_fields
+from app.fields.display import CallingCode, calling_codes
 from app.skills.service_requests.services.definitions import REQUEST_FIELD_TYPES
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.skills.expenses.nlu.known_intent import read_intended
+from app.skills.expenses.nlu.hints import read_intended
 from app.skills.expenses.nlu.sentence import ReadingContext
 
 TODAY = date(2026, 11, 23)

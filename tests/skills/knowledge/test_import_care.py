@@ -12,8 +12,7 @@ from sqlalchemy.exc import OperationalError
 from app.db import Database, utc_now
 from app.skills.knowledge.models import LibraryImport, LibraryImportFile, ManualSection
 from app.skills.knowledge.services import import_files, import_jobs
-from app.skills.knowledge.services.import_cleanup import KEPT, LOST_AFTER
-from app.skills.knowledge.services.import_jobs import TASKS
+from app.skills.knowledge.services.import_jobs import KEPT, LOST_AFTER, TASKS
 from app.skills.knowledge.services.imports import apply_when_ready
 from app.skills.knowledge.services.revisions import snapshot
 from tests.factories import Member, make_user

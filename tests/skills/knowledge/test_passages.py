@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.skills.knowledge.web.passages import mark_passage
+from app.skills.knowledge.web.presenters import mark_passage
 from app.text.markdown import render_house_text
 from tests.html_checks import parse_html
 from tests.script_payloads import PAYLOADS

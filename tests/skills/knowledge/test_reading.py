@@ -10,9 +10,9 @@ from sqlalchemy import update
 
 from app.db import Database
 from app.skills.knowledge.models import ManualSection
-from app.skills.knowledge.services.anchors import anchor_blocks
 from app.skills.knowledge.services.manual_tree import BRANCH, find_place
 from app.skills.knowledge.services.revisions import keep, snapshot
+from app.skills.knowledge.web.presenters import anchor_blocks
 from app.text.markdown import render_house_text
 from tests.factories import CheckedClient, Member, make_product, make_section, make_user, sign_in
 from tests.factories.browser import HTMX

@@ -23,7 +23,7 @@ from app.accounts.models import AuditEntry
 from app.assistant.models import Proposal
 from app.config import Settings
 from app.db import Database
-from app.notifications.models import Notification
+from app.notifications.services import Notification
 from app.skills.service_requests.models import RequestCounter, RequestUpdate, ServiceRequest
 from tests.assistant.processes import running
 from tests.factories import Member, api_token, make_user

@@ -21,7 +21,7 @@ from app.assistant.threads.threads import accept_message, show_branch
 from app.db import Database, new_id, utc_now
 from app.errors import Conflict
 from app.files.models import StoredFile
-from app.notifications.models import Notification
+from app.notifications.services import Notification
 from app.skills.service_requests.models import (
     RequestCounter,
     RequestType,

@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 
 from app.db import Database
-from app.fields.calling_codes import COMMON, calling_codes
+from app.fields.display import COMMON_REGIONS, calling_codes
 from app.skills.service_requests.parts import RequestSummaryPart, SummaryLine
 from tests.factories import Member, make_user, sign_in
 from tests.factories.browser import CheckedClient, Page
@@ -178,5 +178,5 @@ def test_countries_come_by_name_in_the_readers_language_the_common_ones_first() 
     spanish = calling_codes("es")
     assert [each.code for each in spanish[:2]] == ["1", "52"]
     assert spanish[1].name == "México"
-    assert [each.is_common for each in spanish].index(False) == len(COMMON)
+    assert [each.is_common for each in spanish].index(False) == len(COMMON_REGIONS)
     assert {"Alemania", "España"} <= {each.name for each in spanish}

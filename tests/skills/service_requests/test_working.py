@@ -16,7 +16,7 @@ from app.accounts.models import AuditEntry, Membership
 from app.config import Settings
 from app.db import Database
 from app.notifications.mail import OutgoingMail
-from app.notifications.models import Notification
+from app.notifications.services import Notification
 from app.skills.service_requests.models import STATUSES, ServiceRequest
 from app.skills.service_requests.services.lifecycle import TRANSITIONS, may_become
 from tests.assistant.processes import running

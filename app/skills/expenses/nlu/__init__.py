@@ -7,14 +7,13 @@ than none, so whatever may be about the menu, a table or an order is not read as
 from __future__ import annotations
 
 from app.skills.expenses.nlu.amendments import amend_command
-from app.skills.expenses.nlu.answers import answer_command
+from app.skills.expenses.nlu.answers import answer_command, read_conversation
 from app.skills.expenses.nlu.categories import (
     Category,
     default_categories,
     guess_category,
     make_category,
 )
-from app.skills.expenses.nlu.conversation import read_conversation
 from app.skills.expenses.nlu.reader import Command, read_wish
 
 __all__ = [

@@ -1,4 +1,7 @@
-"""Answers to what was asked about a command: "taxi", "it was 12 dollars", "la luz"."""
+"""Answers to what was asked about a command: "taxi", "it was 12 dollars", "la luz".
+
+A conversation is one command: each answer to a question goes on with what it was asked for.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from dataclasses import replace
 from datetime import date
 from typing import Any
 
+from app.skills.expenses.nlu.amendments import amended
 from app.skills.expenses.nlu.categories import Category
 from app.skills.expenses.nlu.changes import Change, read_change, words_left
 from app.skills.expenses.nlu.command import (
@@ -35,6 +39,8 @@ _AROUND = compiled("around_answers")
 _AROUND_CHANGES = compiled("around_changes")
 _LEADING = re.compile(rf"(?:{either('around_answers')}[\s,:]+)*")
 _LONGEST_ANSWER = 8
+MOST_TURNS = 20
+_ENDS_IN_QUESTION = re.compile(r"\?[\s*_\"'»”)]*$")
 
 
 def answer_command(
@@ -179,3 +185,37 @@ _ANSWERS: Mapping[str, Callable[[Command, Sentence, int, int], Command | None]] 
     "which": _which,
     "change": _change,
 }
+
+
+def read_conversation(
+    turns: Sequence[tuple[str, str]],
+    message: str,
+    language: str,
+    today: date,
+    categories: Sequence[Category],
+    currency: str = "",
+) -> Command | None:
+    """What `message` wants after these turns, pairs of role ("user", "assistant") and text.
+
+    A command goes on only where the assistant's turn after it ended in a question.
+    """
+    around = ReadingContext(language, today, tuple(categories), currency)
+    open_command: Command | None = None
+    is_asked = False
+    for role, text in turns[-MOST_TURNS:]:
+        if role == "user":
+            open_command, is_asked = (
+                _next_command(open_command if is_asked else None, text, around),
+                False,
+            )
+        elif role == "assistant":
+            is_asked = bool(_ENDS_IN_QUESTION.search(text))
+    return _next_command(open_command if is_asked else None, message, around)
+
+
+def _next_command(waiting: Command | None, text: str, around: ReadingContext) -> Command | None:
+    if waiting and not waiting.missing:
+        # It was shown, and the message may change it.
+        return amended(waiting, text, around) or read_sentence(text, around)
+    answer = answered(waiting, text, around) if waiting else None
+    return answer or read_sentence(text, around)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -13,24 +14,40 @@ from flask_babel import gettext as _
 from app.assistant.providers.base import ChatMessage
 from app.assistant.tools.registry import TurnInput
 from app.db import ScopedSession
-from app.skills.expenses.nlu import Category, Command, amend_command, read_conversation
-from app.skills.expenses.nlu.command import EITHER, unsure_row
-from app.skills.expenses.nlu.known_intent import read_intended
-from app.skills.expenses.nlu.sentence import ReadingContext
+from app.skills.expenses.nlu import Category, amend_command, read_conversation
+from app.skills.expenses.nlu.additions import rows_told
+from app.skills.expenses.nlu.command import (
+    ADD,
+    BALANCE,
+    DELETE,
+    EITHER,
+    LIST,
+    UPDATE,
+    Command,
+    addition,
+    change,
+    unsure_row,
+)
+from app.skills.expenses.nlu.lexicon import SUM, either
+from app.skills.expenses.nlu.questions import answer_limits
+from app.skills.expenses.nlu.reader import asks_only, core_of
+from app.skills.expenses.nlu.rows import read_rows
+from app.skills.expenses.nlu.sentence import ReadingContext, Sentence
 from app.skills.expenses.services.settings import load_ledger
 from app.skills.expenses.texts import asks_which
 from app.text.money import amount_words
 
-OWN_TOOLS = ("add_expense", "update_expense", "delete_expense")
+WRITING = (ADD, UPDATE, DELETE)
 # A message that the skill's own sentences do not tell must be so likely for one of its tools.
 LIKELY = 0.4
-ADDING = "add_expense"
 # Of these the words of the last question lead to one.
-CHOOSING = ("update_expense", "delete_expense")
-
-
+CHOOSING = (UPDATE, DELETE)
 # What its sentences were read as speaks for a tool by so much, in log odds.
 READ_ODDS = 2.5
+LONGEST_WHICH = 300
+# What leads up to the things that were bought, once it is clear that they were.
+_CUES = "|".join(either(name) for name in ("spent", "record", "add", "got"))
+_LEAD = re.compile(rf"(?:[^,;{SUM}]*?\W)?(?:{_CUES})\s?[:,-]?\s*")
 
 
 def find_hints(session: ScopedSession, turn: TurnInput) -> Mapping[str, Any]:
@@ -45,9 +62,9 @@ def find_hints(session: ScopedSession, turn: TurnInput) -> Mapping[str, Any]:
         return {"wanted": {changed.tool: changed.arguments}, "goes_on": {changed.tool: True}}
     told = read_command_of(turn, categories, ledger.currency)
     command = told or _intended(turn, categories, ledger.currency)
-    if told is not None and told.tool == ADDING and not turn.is_going_on:
+    if told is not None and told.tool == ADD and not turn.is_going_on:
         # Known to add something, a message has sums where it may else have counts.
-        command = _intended(turn, categories, ledger.currency, ADDING) or told
+        command = _intended(turn, categories, ledger.currency, ADD) or told
     if command is None:
         return {}
     goes_on = bool(told) and turn.is_going_on
@@ -93,7 +110,7 @@ def _intended(
 def _changed(turn: TurnInput, categories: Sequence[Category], home: str) -> Command | None:
     """The open proposal with what the message changes of it; None where it changes nothing."""
     proposal = turn.proposal
-    if proposal is None or proposal.get("tool") not in OWN_TOOLS:
+    if proposal is None or proposal.get("tool") not in WRITING:
         return None
     tool, before = str(proposal["tool"]), dict(proposal.get("arguments") or {})
     return amend_command(tool, before, turn.message, turn.language, turn.today, categories, home)
@@ -146,3 +163,53 @@ def _ask_which_sum(row: Mapping[str, Any], currency: str) -> str:
     if item := row.get("item"):
         return _("Was “%(item)s” %(one)s or %(other)s?", item=item, one=one, other=other)
     return _("Is that %(one)s or %(other)s?", one=one, other=other)
+
+
+def read_intended(tool: str, message: str, around: ReadingContext) -> Command | None:
+    """What a message that is for `tool` says for it; None for a tool of another skill.
+
+    It is known what it wants of the ledger, in whatever words it says so. Only values that stand
+    in it are taken; what is missing is asked for.
+    """
+    read = _READERS.get(tool)
+    # "Do we toss those?" asks, and deletes nothing.
+    if tool in WRITING and asks_only(message):
+        return None
+    return read(Sentence.of(message, around, tells_prices=tool == ADD)) if read else None
+
+
+def _addition(sentence: Sentence) -> Command:
+    start, end = core_of(sentence)
+    rows = rows_told(sentence, start, end)
+    if not all(row.item and row.amount for row in rows):
+        # A story may come before it.
+        lead = _LEAD.match(sentence.masked, start, end)
+        rows = read_rows(sentence, lead.end(), end) if lead else rows
+    priced = [row for row in rows if row.amount]
+    # Beside sums, words without one tell the story and name nothing.
+    command = addition(priced or rows[:1])
+    if not priced or all(row.item for row in priced):
+        return command
+    return replace(command, missing=tuple(dict.fromkeys(("item", *command.missing))))
+
+
+def _question(tool: str) -> Callable[[Sentence], Command]:
+    return lambda sentence: Command(tool, answer_limits(sentence))
+
+
+def _change(sentence: Sentence) -> Command:
+    """Which one is meant, in the person's words; what it becomes is asked for."""
+    return change(sentence.text[:LONGEST_WHICH], {})
+
+
+def _deletion(sentence: Sentence) -> Command:
+    return Command(DELETE, {"which": sentence.text[:LONGEST_WHICH]})
+
+
+_READERS: Mapping[str, Callable[[Sentence], Command]] = {
+    ADD: _addition,
+    BALANCE: _question(BALANCE),
+    LIST: _question(LIST),
+    UPDATE: _change,
+    DELETE: _deletion,
+}

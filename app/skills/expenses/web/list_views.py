@@ -11,9 +11,9 @@ from flask_login import current_user
 
 from app.errors import InvalidInput, NotFound
 from app.extensions import limit_person, limit_searches, services
-from app.files.downloads import send_stored
 from app.files.models import StoredFile
 from app.files.storage import preview_of
+from app.files.views import send_stored
 from app.skills.expenses.services.expenses import count_expenses, load_expense
 from app.skills.expenses.services.export import MOST_ROWS, Table, write_csv, write_workbook
 from app.skills.expenses.services.filters import Narrowed, read_narrowed

@@ -1,18 +1,25 @@
-"""What the builder's templates are given: the work, what is wrong with it, and how it will look."""
+"""What the builder's templates are given: the work, what is wrong with it, and how it will look.
+
+A form in words is what two versions are compared by.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from flask import render_template, url_for
 from flask_babel import force_locale
+from flask_babel import gettext as _
 from flask_login import current_user
 from markupsafe import Markup
 
-from app.fields.editor.descriptions import condition_in_words
+from app.fields.definitions import read_fields
+from app.fields.editor.descriptions import changes_between, condition_in_words, fields_in_words
 from app.fields.editor.presenters import rows_context, told
-from app.fields.editor.rows import Row
+from app.fields.editor.rows import Row, row_of
 from app.fields.form_data import shape_of
 from app.skills.forms.builder.page_state import Work
 from app.skills.forms.builder.parser import Built, build
@@ -20,6 +27,7 @@ from app.skills.forms.builder.templates import is_stored
 from app.skills.forms.models import FormTemplate
 from app.skills.forms.web.presenters import FieldView, reader_language
 from app.text.bilingual import in_language
+from app.text.diff import Change
 from app.web.icons import SHAPES
 
 # Those of the house's icons that stand for a form; the others are for buttons.
@@ -99,3 +107,31 @@ def _field_view(row: Row, built: Built, language: str) -> FieldView:
     stored = built.fields[row.key]
     named = stored.model_copy(update={"name": f"{language}-{stored.name}"})
     return FieldView(named, True, shape_of(named, None), None, "")
+
+
+def form_in_words(content: Mapping[str, Any]) -> str:
+    """What a version holds, in the page's language."""
+    lines = [
+        _("Title (English): %(text)s", text=content["title_en"]),
+        _("Title (Spanish): %(text)s", text=content["title_es"]),
+        _("Description (English): %(text)s", text=content["description_en"]),
+        _("Description (Spanish): %(text)s", text=content["description_es"]),
+        *_words(content),
+        _("Icon: %(name)s", name=content["icon"]),
+        _("With the assistant") if content["ai_tools"] else _("Without the assistant"),
+    ]
+    fields = fields_in_words([row_of(each) for each in read_fields(content["fields"])])
+    return "\n\n".join(["\n".join(lines), *fields])
+
+
+def _words(content: Mapping[str, Any]) -> Iterator[str]:
+    """What people call it; versions of before have none, and most forms in one language."""
+    if content.get("words_en"):
+        yield _("What people call it (English): %(words)s", words=content["words_en"])
+    if content.get("words_es"):
+        yield _("What people call it (Spanish): %(words)s", words=content["words_es"])
+
+
+def what_changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
+    """How one version became another one, with the lines around what differs."""
+    return changes_between(partial(form_in_words, before), partial(form_in_words, after))

@@ -18,12 +18,10 @@ from app.db import new_id
 from app.errors import ComandaError, Conflict, InvalidInput
 from app.extensions import limit_building, limit_person, limit_searches, services
 from app.fields.editor.page_state import act
-from app.skills.forms.builder.descriptions import what_changed
-from app.skills.forms.builder.lists import Listed, list_forms, list_steps, load_change
 from app.skills.forms.builder.model_drafts import draft_with_model
 from app.skills.forms.builder.page_state import Work, read_work, work_of
 from app.skills.forms.builder.parser import build
-from app.skills.forms.builder.presenters import builder_context, preview
+from app.skills.forms.builder.presenters import builder_context, preview, what_changed
 from app.skills.forms.builder.sentence_drafts import (
     LONGEST_DESCRIPTION,
     Drafted,
@@ -31,10 +29,14 @@ from app.skills.forms.builder.sentence_drafts import (
     draft_from_starters,
 )
 from app.skills.forms.builder.templates import (
+    Listed,
     StaleForm,
     content_of,
     copy_form,
     create_form,
+    list_forms,
+    list_steps,
+    load_change,
     load_own,
     restore_version,
     save_form,

@@ -1,4 +1,8 @@
-"""Filling in a form: its page, saving it field by field, undoing, throwing away, handing in."""
+"""Filling in a form: its page, saving it field by field, undoing, throwing away, handing in.
+
+The assistant beside it is told things here; its answers come as those of the chat do. A card in the
+chat hands over to the page by a button, and a link that the button leads to.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +11,19 @@ from http import HTTPStatus
 from typing import Any
 from uuid import UUID
 
-from flask import flash, redirect, render_template, request, url_for
+from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 from flask_login import current_user
 
+from app.assistant.threads.threads import Accepted
+from app.assistant.turns.ask import announce
+from app.assistant.turns.events import EventLog
+from app.assistant.turns.language import detect_language
+from app.assistant.web.conversation import another_branch, exchange
 from app.db import ScopedSession
-from app.errors import Conflict
-from app.extensions import limit_person
+from app.errors import Conflict, InvalidInput
+from app.extensions import limit_messages, limit_person, services
 from app.fields.form_data import TypedForm
 from app.fields.values import Problem
 from app.files.posted_files import allow_files
@@ -31,6 +40,7 @@ from app.skills.forms.services.draft_writer import (
     unsaved_filling,
 )
 from app.skills.forms.services.drafts import load_draft, read_filling
+from app.skills.forms.services.handover import hand_over, take_over
 from app.skills.forms.services.submit import NotReady, submission_of, submit_draft
 from app.skills.forms.services.templates import load_template
 from app.skills.forms.web.blueprint import blueprint
@@ -42,10 +52,12 @@ from app.skills.forms.web.presenters import (
     reader_language,
     view_fields,
 )
+from app.skills.forms.workflow.conversation import tell_assistant
 from app.web.issued_ids import is_issued
-from app.web.pages import db_session
+from app.web.pages import choose_language, db_session, is_htmx, require_role
 
 MOST_SAVES = "240 per minute"
+handovers = Blueprint("form_handover", __name__, url_prefix="/forms")
 
 
 @blueprint.url_value_preprocessor
@@ -250,3 +262,53 @@ def restore(draft_id: UUID) -> ResponseReturnValue:
     """Bring back what was thrown away."""
     restore_draft(db_session(), draft_id)
     return redirect(url_for(".fill", draft_id=draft_id), HTTPStatus.SEE_OTHER)
+
+
+@blueprint.post("/drafts/<uuid:draft_id>/ask")
+@limit_messages
+def ask(draft_id: UUID) -> ResponseReturnValue:
+    """Take a message for the form's assistant; the first one may begin the draft, too."""
+    accepted = _accept_message(draft_id)
+    if request.form.get("edits") and not accepted.repeated:
+        return another_branch(accepted.thread)
+    announce(EventLog(services().redis), accepted)
+    if not is_htmx():
+        return redirect(url_for(".fill", draft_id=draft_id), 303)
+    return exchange(accepted)
+
+
+def _accept_message(draft_id: UUID) -> Accepted:
+    """Store the message and queue its turn; the draft is stored with it."""
+    session, form = db_session(), request.form
+    draft, _is_new = lock_draft(session, draft_id, form, may_begin=is_issued(draft_id))
+    words = form.get("message", "")
+    return tell_assistant(
+        session,
+        draft,
+        words,
+        detect_language(words, current_user.language),
+        form.get("message_key") or None,
+        form.get("edits", type=UUID),
+    )
+
+
+@handovers.post("/<slug>/open")
+@limit_person("60 per minute", "form handovers")
+def open_form(slug: str) -> ResponseReturnValue:
+    """Hand what was said in a message over to a form."""
+    require_role()
+    message_id = request.form.get("message_id", type=UUID)
+    if message_id is None:
+        raise InvalidInput("This request could not be read. Reload the page and try again.")
+    handover = hand_over(db_session(), slug, message_id)
+    return redirect(url_for(".receive", handover_id=handover.id), 303)
+
+
+@handovers.get("/handover/<uuid:handover_id>")
+def receive(handover_id: UUID) -> ResponseReturnValue:
+    """Go on to the form that was handed something over, which then begins to be filled in."""
+    require_role()
+    taken = take_over(db_session(), handover_id)
+    if taken.limit:
+        flash(_(taken.limit.message, **taken.limit.told(choose_language())), "warn")
+    return redirect(url_for("forms.fill", draft_id=taken.draft_id), 303)

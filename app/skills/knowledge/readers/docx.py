@@ -1,10 +1,14 @@
-"""Word documents: heading styles become the tree; lists, tables and emphasis Markdown."""
+"""Word documents: heading styles become the tree; lists, tables and emphasis Markdown.
+
+Words that were added in a revision are read, deleted ones are not.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from io import BytesIO
+from itertools import groupby
 from typing import Any
 from zipfile import BadZipFile
 
@@ -15,9 +19,8 @@ from docx.oxml.ns import qn
 from lxml import etree
 
 from app.skills.knowledge.readers.archive import open_office
-from app.skills.knowledge.readers.docx_runs import inline_markdown, plain_text
 from app.skills.knowledge.readers.docx_styles import Styles
-from app.skills.knowledge.readers.markup import escape_start, table
+from app.skills.knowledge.readers.markup import escape_start, escape_text, table
 from app.skills.knowledge.readers.result import (
     Limits,
     OnProgress,
@@ -31,6 +34,13 @@ from app.text.slugs import UsedSlugs
 PROGRESS_EVERY = 500
 _CONTAINERS = tuple(map(qn, ("w:sdtContent", "w:ins", "w:moveTo", "w:customXml")))
 _COUNTED_BOOKMARK = re.compile(r"^_|\d{4,}|^OLE_LINK", re.IGNORECASE)
+# Text boxes are drawn twice, for old programs too; what was deleted is there no more.
+_NOT_READ = frozenset(
+    (qn("w:del"), qn("w:moveFrom"), qn("w:pict"), qn("w:drawing"), qn("w:txbxContent"),
+     "{http://schemas.openxmlformats.org/markup-compatibility/2006}AlternateContent")
+)  # fmt: skip
+_BREAKS = {qn("w:tab"): " ", qn("w:br"): "\n", qn("w:cr"): "\n", qn("w:noBreakHyphen"): "-"}
+_OFF = ("0", "false", "none", "off")
 
 
 def read_docx(content: bytes, source: str, on_progress: OnProgress, limits: Limits) -> Reading:
@@ -162,3 +172,52 @@ def _span(cell: Any) -> int:
     span = cell.find(f"{qn('w:tcPr')}/{qn('w:gridSpan')}")
     value = str(span.get(qn("w:val"), "1")) if span is not None else "1"
     return min(50, max(1, int(value))) if value.isdecimal() else 1
+
+
+def plain_text(paragraph: Any) -> str:
+    return "".join(text for text, *_ in _runs(paragraph))
+
+
+def inline_markdown(paragraph: Any) -> str:
+    """The paragraph as Markdown, neighbouring words of one emphasis put together."""
+    parts = []
+    for (bold, italic), runs in groupby(_runs(paragraph), key=lambda run: run[1:]):
+        parts.append(_emphasised("".join(text for text, *_ in runs), bold, italic))
+    return "  \n".join(line.strip() for line in "".join(parts).split("\n") if line.strip())
+
+
+def _emphasised(text: str, bold: bool, italic: bool) -> str:
+    mark = "*" * (2 * bold + italic)
+    words = text.strip()
+    escaped = escape_text(text)
+    # Emphasis over a break of lines, or over signs alone, would not be read as such.
+    if not mark or "\n" in words or not any(sign.isalnum() for sign in words):
+        return escaped
+    before, after = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
+    return f"{before}{mark}{escape_text(words)}{mark}{after}"
+
+
+def _runs(element: Any) -> Iterator[tuple[str, bool, bool]]:
+    """Text, bold and italic of each run, in links and additions too."""
+    for child in element:
+        if child.tag == qn("w:r"):
+            yield _text(child), _is_on(child, "w:b"), _is_on(child, "w:i")
+        elif child.tag not in _NOT_READ:
+            yield from _runs(child)
+
+
+def _text(run: Any) -> str:
+    if _is_on(run, "w:vanish"):
+        return ""
+    parts = []
+    for child in run:
+        if child.tag == qn("w:t"):
+            parts.append(child.text or "")
+        elif child.tag in _BREAKS:
+            parts.append(_BREAKS[child.tag])
+    return "".join(parts)
+
+
+def _is_on(run: Any, name: str) -> bool:
+    switch = run.find(f"{qn('w:rPr')}/{qn(name)}")
+    return switch is not None and str(switch.get(qn("w:val"), "1")).lower() not in _OFF

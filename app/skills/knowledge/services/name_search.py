@@ -11,8 +11,7 @@ from markupsafe import Markup, escape
 from sqlalchemy import text
 
 from app.db import ScopedSession
-from app.retrieval.as_typed import Passage, Typed, read_typed, search_as_typed
-from app.retrieval.spelling import put_right
+from app.retrieval.as_typed import Passage, Typed, put_right, read_typed, search_as_typed
 from app.skills.knowledge.models import PRODUCT_KINDS, Product
 from app.skills.knowledge.services.library import load_products
 from app.skills.knowledge.services.manual_tree import SectionLink, find_paths

@@ -1,24 +1,25 @@
 """The library's pages: the manual's tree and sections, products, and the search over all of it.
 
-The addresses of the other pages (menus, versions, passages) stand in the table at the end.
+Those who edit it see the older versions of a section, too: to read, to compare, to bring back. The
+addresses of the other pages (menus, passages) stand in the table at the end.
 """
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Any
 from uuid import UUID
 
-from flask import Blueprint, redirect, render_template, request, url_for
+from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 
 from app.accounts.models import Group
-from app.errors import NotFound
+from app.errors import Conflict, InvalidInput, NotFound
 from app.extensions import limit_searches
 from app.retrieval.models import SearchDocument
 from app.skills.knowledge.models import PRODUCT_KINDS, ManualSection
 from app.skills.knowledge.services import name_search
-from app.skills.knowledge.services.anchors import anchor_blocks
 from app.skills.knowledge.services.display import view_product
 from app.skills.knowledge.services.library import (
     count_products,
@@ -27,14 +28,26 @@ from app.skills.knowledge.services.library import (
     load_product,
     load_section,
 )
-from app.skills.knowledge.services.manual_tree import Branch, find_place, list_branch
-from app.skills.knowledge.services.versions import last_author
+from app.skills.knowledge.services.manual_tree import find_place, list_branch
+from app.skills.knowledge.services.versions import (
+    compare_with_now,
+    last_author,
+    list_versions,
+    load_for_editor,
+    load_version,
+    restore_version,
+)
 from app.skills.knowledge.services.vocabulary import category_name, kind_name
-from app.skills.knowledge.web import menu_views, passage_views, version_views
-from app.skills.knowledge.web.editors import may_edit
-from app.skills.knowledge.web.passages import mark_passage
+from app.skills.knowledge.web import menu_views, passage_views
+from app.skills.knowledge.web.editors import EDITORS, may_edit
+from app.skills.knowledge.web.presenters import (
+    language_note,
+    link_to,
+    view_branch,
+    view_edited_section,
+    view_section,
+)
 from app.skills.knowledge.web.reader import own_allergens, reader_language, teach_templates
-from app.text.markdown import render_house_text
 from app.web.pages import db_session, require_role, wants_fragment
 
 blueprint = Blueprint("knowledge", __name__, url_prefix="/library")
@@ -69,7 +82,7 @@ def _index(query: str) -> ResponseReturnValue:
     ]
     return render_template(
         "library/index.html",
-        branch=_branch_view(list_branch(session, None, _first())),
+        branch=view_branch(list_branch(session, None, _first())),
         menus=menus,
         **_found(query),
     )
@@ -91,8 +104,8 @@ def below(slug: str) -> ResponseReturnValue:
     section = load_section(db_session(), slug)
     if not wants_fragment():
         return redirect(url_for("knowledge.section", slug=slug))
-    branch = _branch_view(list_branch(db_session(), section.id, _first()))
-    return render_template("library/_branch.html", branch=branch, parent=_link(section))
+    branch = view_branch(list_branch(db_session(), section.id, _first()))
+    return render_template("library/_branch.html", branch=branch, parent=link_to(section))
 
 
 @blueprint.get("/manual/<slug>")
@@ -111,12 +124,12 @@ def section(slug: str) -> ResponseReturnValue:
     is_editor = may_edit()
     return render_template(
         "library/section.html",
-        section=_section_view(found, cited, shown),
-        breadcrumbs=[_link(above) for above in place.above],
-        previous=_link(place.before) if place.before else None,
-        next=_link(place.after) if place.after else None,
-        branch=_branch_view(place.below),
-        language_note=_language_note(found, shown),
+        section=view_section(found, cited, shown),
+        breadcrumbs=[link_to(above) for above in place.above],
+        previous=link_to(place.before) if place.before else None,
+        next=link_to(place.after) if place.after else None,
+        branch=view_branch(place.below),
+        language_note=language_note(found, shown),
         is_editor=is_editor,
         author=last_author(session, found) if is_editor else None,
     )
@@ -152,71 +165,68 @@ def _cited_passage(found: ManualSection) -> SearchDocument | None:
     return document if document.source_id == found.id else None
 
 
-def _section_view(
-    found: ManualSection, cited: SearchDocument | None, language: str
-) -> dict[str, Any]:
-    body = found.body(language)
-    if cited is None:
-        html = render_house_text(body)
-    else:
-        html = mark_passage(body, cited.details["start"], cited.details["end"])
-    anchored = anchor_blocks(html, _("Link to this place"))
-    return {
-        "title": found.title(language),
-        "html": anchored.html,
-        "headings": anchored.headings if anchored.is_long else (),
-        "kind": found.kind,
-        "slug": found.slug,
-        "language": language,
-        "updated_at": found.updated_at,
-        "version": found.version,
-    }
+@blueprint.get("/manual/<slug>/versions")
+def versions(slug: str) -> ResponseReturnValue:
+    """Every version of a section, the latest first."""
+    require_role(*EDITORS)
+    session = db_session()
+    section = load_for_editor(session, slug)
+    return render_template(
+        "library/versions.html",
+        section=view_edited_section(section),
+        versions=list_versions(session, section),
+    )
 
 
-def _language_note(found: ManualSection, language: str) -> str:
-    """Says so when the text is not in the language that the reader asked for."""
-    own = found.body_es if language == "es" else found.body_en
-    other = found.body_en if language == "es" else found.body_es
-    if own.strip() or not other.strip():
-        return ""
-    if language == "es":
-        return _("This section exists in English only.")
-    return _("This section exists in Spanish only.")
+@blueprint.get("/manual/<slug>/versions/<int(max=2147483647):number>")
+def version(slug: str, number: int) -> ResponseReturnValue:
+    """What has changed since one version, and the way back to it."""
+    require_role(*EDITORS)
+    return _version_page(slug, number)
 
 
-def _link(found: Any) -> dict[str, str]:
-    address = url_for("knowledge.section", slug=found.slug)
-    return {"slug": found.slug, "title": found.title(reader_language()), "url": address}
+@blueprint.post("/manual/<slug>/versions/<int(max=2147483647):number>/restore")
+def restore(slug: str, number: int) -> ResponseReturnValue:
+    """Bring a version back, unless the section has changed since it was looked at."""
+    require_role(*EDITORS)
+    seen = request.form.get("version", "")
+    try:
+        version_seen = int(seen) if seen.isdecimal() and len(seen) < 10 else 0
+        section = restore_version(db_session(), slug, number, version_seen)
+    except (Conflict, InvalidInput) as error:
+        db_session().rollback()
+        return _version_page(slug, number, _(error.message)), error.status
+    flash(_("The section says again what it said in version %(number)s.", number=number))
+    if not section.is_published:
+        return redirect(url_for("knowledge.versions", slug=slug), HTTPStatus.SEE_OTHER)
+    return redirect(url_for("knowledge.section", slug=section.slug), HTTPStatus.SEE_OTHER)
 
 
-def _branch_view(branch: Branch) -> dict[str, Any]:
-    """The links of a branch; `later` and `earlier` are where the rest of a long one begins."""
-    return {
-        "links": [{**_link(link), "below": link.below} for link in branch.links],
-        "earlier": max(branch.first - branch.size, 0) if branch.first else None,
-        "later": branch.first + branch.size if branch.more else None,
-    }
+def _version_page(slug: str, number: int, problem: str = "") -> str:
+    session = db_session()
+    section = load_for_editor(session, slug)
+    difference = compare_with_now(section, load_version(session, section, number))
+    return render_template(
+        "library/version.html",
+        section=view_edited_section(section),
+        version=next((v for v in list_versions(session, section) if v.number == number), None),
+        difference=difference,
+        fields={
+            "title_en": _("Title in English"),
+            "title_es": _("Title in Spanish"),
+            "body_en": _("Text in English"),
+            "body_es": _("Text in Spanish"),
+        },
+        problem=problem,
+    )
 
 
 # The pages of the other modules, as a table of addresses.
 blueprint.add_app_template_filter(
     lambda category: category_name(category, reader_language()), "category_name"
 )
-for _rule, _endpoint, _view, _method in (
-    ("/passages/<uuid:document_id>", "passage", passage_views.passage, "GET"),
-    ("/<any(dishes,wines,cocktails,recipes,beer_liquor):kind>", "menu", menu_views.menu, "GET"),
-    ("/manual/<slug>/versions", "versions", version_views.versions, "GET"),
-    (
-        "/manual/<slug>/versions/<int(max=2147483647):number>",
-        "version",
-        version_views.version,
-        "GET",
-    ),
-    (
-        "/manual/<slug>/versions/<int(max=2147483647):number>/restore",
-        "restore",
-        version_views.restore,
-        "POST",
-    ),
+for _rule, _endpoint, _view in (
+    ("/passages/<uuid:document_id>", "passage", passage_views.passage),
+    ("/<any(dishes,wines,cocktails,recipes,beer_liquor):kind>", "menu", menu_views.menu),
 ):
-    blueprint.add_url_rule(_rule, _endpoint, _view, methods=[_method])
+    blueprint.add_url_rule(_rule, _endpoint, _view)

@@ -19,7 +19,6 @@ from app.skills.knowledge.models import ManualSection
 from app.skills.knowledge.services.editor_tree import WholeTree, load_whole_tree
 from app.skills.knowledge.services.products import list_hidden_products
 from app.skills.knowledge.services.reindex import find_search_status, requeue_embedding
-from app.skills.knowledge.services.section_order import move_section, move_under
 from app.skills.knowledge.services.sections import (
     LONGEST_BODY,
     SectionDraft,
@@ -28,6 +27,8 @@ from app.skills.knowledge.services.sections import (
     draft_of,
     find_section_id,
     load_section_to_edit,
+    move_section,
+    move_under,
     save_section,
 )
 from app.skills.knowledge.services.translations import confirm_same, list_gaps

@@ -1,5 +1,5 @@
 """Making types of requests: what an editor works on, and what of it can be saved.
 
-`work` is what stands on the page, right or wrong, and pure; `reading` turns it into what a type
-stores, or says what is wrong where; `wording` says it in words, as versions are compared.
+`page_state` is what stands on the page, right or wrong, and pure; `parser` turns it into what a
+type stores, or says what is wrong where; `presenters` draw it, and say it in words.
 """

@@ -47,7 +47,6 @@ from app.skills.service_requests.services.field_context import field_context
 from app.skills.service_requests.services.type_catalog import TypeNode, load_tree
 from app.skills.service_requests.texts import why
 from app.skills.service_requests.workflow.draft import state_of
-from app.skills.service_requests.workflow.open_questions import is_shown, pending
 from app.skills.service_requests.workflow.state import (
     NoRequest,
     OpenRequest,
@@ -60,6 +59,8 @@ from app.skills.service_requests.workflow.transitions import (
     ask_whether_solved,
     ask_whether_to_cancel,
     ask_which_one,
+    is_shown,
+    pending_words,
     question_of,
     stuck_at,
     told_to_model,
@@ -191,7 +192,7 @@ def _open_request(
     if step.kind == "resolution":
         return _answer_to_solution(want, message, state, around)
     if is_question(message) and not is_correction(message):
-        return {"lead_back": pending(state, language)}
+        return {"lead_back": pending_words(state, language)}
     if _leaves_open(state, want):
         left = "skip" if want == "no" else want
         return _without_values(session, state, message, left, language)
@@ -281,7 +282,7 @@ def _without_values(
     if told is not None and len(message.split()) > FEW:
         # What fits no choice and no number is a part of what happened.
         return _want(RECORD, values={str(told.field_id): message})
-    return {"reply": _("I could not read that.") + "\n\n" + pending(state, language)}
+    return {"reply": _("I could not read that.") + "\n\n" + pending_words(state, language)}
 
 
 def _open_story(state: OpenRequest) -> RequestField | None:
@@ -351,14 +352,14 @@ def _skip(state: OpenRequest, language: str) -> Hints:
     if field.field.required:
         label = field.field.label.text(language)
         needed = _("“%(label)s” is needed. Answer it, or say “cancel”.", label=label)
-        return {"reply": needed + "\n\n" + pending(state, language)}
+        return {"reply": needed + "\n\n" + pending_words(state, language)}
     return _want(RECORD, skipped=[str(field.field_id)])
 
 
 def _asked_again(state: OpenRequest, want: str, language: str) -> str:
     """What was asked last, and why where that was asked."""
     field = state.form.by_name(state.awaited) if state.awaited else None
-    asked = pending(state, language)
+    asked = pending_words(state, language)
     return f"{why(field, language)}\n\n{asked}" if want == "why" else asked
 
 

@@ -1,13 +1,19 @@
-"""What the templates of the requests are given: one request, one's own list, the queue."""
+"""What the templates of the requests are given: one request, one's own list, the queue.
+
+And the numbers of the requests, in words and as bars.
+"""
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from babel.dates import format_date
 from flask import render_template, request, url_for
+from flask_babel import format_decimal
 from flask_babel import gettext as _
 from flask_login import current_user
 
@@ -17,6 +23,7 @@ from app.errors import ComandaError
 from app.fields.display import display_moment
 from app.skills.service_requests.labels import PRIORITY_WORDS, REOPEN, STATUS_ACTS, status_words
 from app.skills.service_requests.models import PRIORITIES, STATUSES, ServiceRequest
+from app.skills.service_requests.services.analytics import Measured, Report
 from app.skills.service_requests.services.lifecycle import LONGEST_WORDS, may_become
 from app.skills.service_requests.services.queue import (
     ALL,
@@ -39,7 +46,7 @@ from app.skills.service_requests.services.requests import (
     list_updates,
     names_of,
 )
-from app.skills.service_requests.services.sla import Standing
+from app.skills.service_requests.services.sla import Standing, span
 from app.skills.service_requests.services.type_snapshot import read_form, type_name
 from app.skills.service_requests.web.blueprint import reader_language
 from app.skills.service_requests.web.request_presenters import (
@@ -51,8 +58,12 @@ from app.skills.service_requests.web.request_presenters import (
     standing_in_words,
     standing_of,
 )
+from app.web.charts import Bar, Columns, columns, stretch
 
 Choices = list[tuple[str, str]]
+
+
+NOT_KNOWN = "—"
 
 
 @dataclass(frozen=True)
@@ -217,3 +228,87 @@ def _choices(session: ScopedSession) -> dict[str, Choices]:
         ],
         "types": [("", _("All types")), *sorted(types, key=lambda each: each[1])],
     }
+
+
+@dataclass(frozen=True)
+class ChartRow:
+    """A month or a type with its numbers in words, and its bar beside the largest."""
+
+    name: str
+    submitted: str
+    is_open: str
+    resolved: str
+    response: str
+    resolution: str
+    met: str
+    attempted: str
+    accepted: str
+    rate: str
+    bar: Bar
+
+
+@dataclass(frozen=True)
+class DrawnReport:
+    """The whole in words, and what is drawn of it."""
+
+    total: ChartRow
+    months: tuple[ChartRow, ...]
+    types: tuple[ChartRow, ...]
+    columns: Columns
+    most: str
+
+
+def draw_report(report: Report) -> DrawnReport:
+    """A report for its page, in the reader's language."""
+    language = reader_language()
+    most = max((each.submitted for each in report.by_month.values()), default=0)
+    most_of_type = max((each.submitted for _type, each in report.by_type), default=0)
+    return DrawnReport(
+        _chart_row("", report.total, 0),
+        tuple(
+            _chart_row(_month_name(month, language), each, most)
+            for month, each in report.by_month.items()
+        ),
+        tuple(
+            _chart_row(
+                type_.name(language) if type_ else _("Types that are gone"), each, most_of_type
+            )
+            for type_, each in report.by_type
+        ),
+        columns([(each.submitted, each.accepted) for each in report.by_month.values()]),
+        _number_in_words(most),
+    )
+
+
+def _chart_row(name: str, found: Measured, most: int) -> ChartRow:
+    return ChartRow(
+        name,
+        _number_in_words(found.submitted),
+        _number_in_words(found.is_open),
+        _number_in_words(found.resolved),
+        _span_in_words(found.response),
+        _span_in_words(found.resolution),
+        _share_in_words(found.met, found.judged),
+        _number_in_words(found.attempted),
+        _number_in_words(found.accepted),
+        _share_in_words(found.accepted, found.attempted),
+        stretch(0, found.submitted, most),
+    )
+
+
+def _month_name(month: dt.date, language: str) -> str:
+    return str(format_date(month, "MMM y", locale=language))
+
+
+def _number_in_words(value: int) -> str:
+    return str(format_decimal(value))
+
+
+def _span_in_words(seconds: float | None) -> str:
+    return NOT_KNOWN if seconds is None else span(int(seconds))
+
+
+def _share_in_words(part: int, whole: int) -> str:
+    if not whole:
+        return NOT_KNOWN
+    return _("%(number)s%%", number=format_decimal(round(part / whole * 100)))

@@ -1,20 +1,168 @@
-"""The pages of requests for everybody: one's own list, and one request with its conversation."""
+"""The pages of requests: one's own list, one request with its conversation, the queue.
+
+The queue and its numbers are for those who look after requests, and so is what changes one.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any
 from uuid import UUID
 
-from flask import redirect, request, url_for
+from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from flask_babel import gettext as _
+from flask_login import current_user
 
-from app.files.downloads import send_stored
+from app.db import ScopedSession, read_id, utc_now
+from app.errors import Conflict, InvalidInput
+from app.extensions import limit_person, limit_searches
+from app.files.views import send_stored
 from app.notifications.services import read_about
-from app.skills.service_requests.services.requests import load_file_of, load_request
+from app.skills.service_requests.services.analytics import RANGES, first_month, measure
+from app.skills.service_requests.services.lifecycle import (
+    Said,
+    add_note,
+    assign,
+    change_priority,
+    change_status,
+    say,
+)
+from app.skills.service_requests.services.queue import read_filters
+from app.skills.service_requests.services.replies import announce_reply
+from app.skills.service_requests.services.requests import (
+    EDITORS,
+    load_file_of,
+    load_request,
+    require_agent,
+)
 from app.skills.service_requests.web.blueprint import blueprint
-from app.skills.service_requests.web.presenters import own_page, request_page
-from app.web.pages import db_session, page_number
+from app.skills.service_requests.web.presenters import (
+    common,
+    draw_report,
+    own_page,
+    queue_page,
+    request_page,
+)
+from app.web import charts
+from app.web.pages import db_session, page_number, require_role, wants_fragment
 
 __all__ = ["blueprint"]
+
+limit_writes = limit_person("60 per minute", "service requests")
+
+
+def _version() -> int:
+    """The version that was looked at; none is one that no request has."""
+    return request.form.get("version", -1, type=int)
+
+
+@blueprint.get("/queue")
+@limit_searches
+def queue() -> ResponseReturnValue:
+    """The requests that one looks after; for htmx the list alone."""
+    session = db_session()
+    require_agent(session)
+    return queue_page(session, read_filters(request.args), page_number(), alone=wants_fragment())
+
+
+@blueprint.get("/queue/analytics")
+def analytics() -> ResponseReturnValue:
+    """How the requests of the last months went; for managers."""
+    require_role(*EDITORS)
+    asked = request.args.get("months", 3, type=int)
+    months = asked if asked in RANGES else 3
+    session, now = db_session(), utc_now()
+    first = first_month(now.astimezone(current_user.zone).date(), months)
+    report = measure(session, first, current_user.zone, now)
+    return render_template(
+        "requests/analytics.html",
+        report=report,
+        drawn=draw_report(report),
+        charts=charts,
+        months=months,
+        ranges=RANGES,
+        **common(session),
+    )
+
+
+@blueprint.post("/<uuid:request_id>/status")
+@limit_writes
+def set_status(request_id: UUID) -> ResponseReturnValue:
+    """Move a request on, or open it again."""
+    status, version = request.form.get("status", ""), _version()
+    return _done(
+        request_id,
+        lambda session: change_status(session, request_id, status, version),
+        _("The status is changed."),
+    )
+
+
+@blueprint.post("/<uuid:request_id>/priority")
+@limit_writes
+def set_priority(request_id: UUID) -> ResponseReturnValue:
+    """Give a request another priority."""
+    priority, version = request.form.get("priority", ""), _version()
+    return _done(
+        request_id,
+        lambda session: change_priority(session, request_id, priority, version),
+        _("The priority is changed."),
+    )
+
+
+@blueprint.post("/<uuid:request_id>/assignee")
+@limit_writes
+def set_assignee(request_id: UUID) -> ResponseReturnValue:
+    """Give a request to somebody, or to nobody."""
+    asked, version = request.form.get("assignee", ""), _version()
+    return _done(
+        request_id,
+        lambda session: assign(session, request_id, _read_assignee(asked), version),
+        _("The request is assigned.") if asked else _("The request is nobody's now."),
+    )
+
+
+def _read_assignee(asked: str) -> UUID | None:
+    found = read_id(asked)
+    if asked and found is None:
+        raise InvalidInput(
+            "This person cannot be given the request. Choose from the list.", field="assignee"
+        )
+    return found
+
+
+@blueprint.post("/<uuid:request_id>/notes")
+@limit_writes
+def write_note(request_id: UUID) -> ResponseReturnValue:
+    """Note something for the house alone."""
+    words, key = request.form.get("words", ""), request.form.get("message_key", "")
+    return _done(request_id, lambda session: add_note(session, request_id, words, key), _("Noted."))
+
+
+@blueprint.post("/<uuid:request_id>/replies")
+@limit_writes
+def write_reply(request_id: UUID) -> ResponseReturnValue:
+    """Write to the other side; an agent's reply shows up in the requester's open chat."""
+    words, key = request.form.get("words", ""), request.form.get("message_key", "")
+    return _done(request_id, lambda session: say(session, request_id, words, key), _("Sent."))
+
+
+def _done(
+    request_id: UUID, change: Callable[[ScopedSession], Any], told: str
+) -> ResponseReturnValue:
+    """Make a change and show the request; with what is wrong, and what was typed, if it fails."""
+    session = db_session()
+    try:
+        made = change(session)
+        session.commit()
+    except (InvalidInput, Conflict) as error:
+        session.rollback()
+        return request_page(session, load_request(session, request_id), error), error.status
+    if isinstance(made, Said) and not made.is_repeated:
+        announce_reply(made.thread_id, made.message_id)
+    flash(told)
+    return redirect(url_for(".show", request_id=request_id), HTTPStatus.SEE_OTHER)
 
 
 @blueprint.get("")

@@ -17,7 +17,6 @@ from app.errors import ComandaError, InvalidInput, NotFound
 from app.extensions import limit_building
 from app.fields.definitions import Words
 from app.fields.values import clean
-from app.skills.service_requests.builder.descriptions import type_in_words, what_changed
 from app.skills.service_requests.builder.page_state import TypeWork, act_on, read_work, work_of
 from app.skills.service_requests.builder.presenters import (
     built,
@@ -25,6 +24,8 @@ from app.skills.service_requests.builder.presenters import (
     priorities,
     reader_language,
     type_context,
+    type_in_words,
+    what_changed,
 )
 from app.skills.service_requests.models import RequestType
 from app.skills.service_requests.services.starters import add_starters

@@ -7,6 +7,7 @@ the one that asked.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 from uuid import UUID
 
 from flask_babel import get_locale
@@ -17,34 +18,35 @@ from app.assistant.tools.parts import Part
 from app.db import ScopedSession
 from app.errors import ComandaError
 from app.skills.service_requests.parts import FieldWidgetPart, TypeSelectorPart
+from app.skills.service_requests.services.definitions import RequestField
 from app.skills.service_requests.services.field_context import field_context
 from app.skills.service_requests.services.type_catalog import load_type
+from app.skills.service_requests.texts import shown
 from app.skills.service_requests.workflow.draft import state_of
 from app.skills.service_requests.workflow.state import (
     NoRequest,
     OpenRequest,
     RequestState,
 )
-from app.skills.service_requests.workflow.widget_lines import line_for
 
 
 def refresh_parts(
     session: ScopedSession, messages: Sequence[Message]
 ) -> Mapping[tuple[UUID, int], Part]:
     """The selectors and widgets of these messages as they are now, by message and place."""
-    shown = [
+    asked = [
         (message, place, part)
         for message in messages
         for place, part in enumerate(message.parts)
         if part.get("type") in ("type_selector", "field_widget")
     ]
-    if not shown:
+    if not asked:
         return {}
-    thread = session.get(Thread, shown[0][0].thread_id)
+    thread = session.get(Thread, asked[0][0].thread_id)
     steps = load_steps(session, thread.id, thread.head_id) if thread else []
     state = state_of(session, steps, field_context(session, "en"))
     found: dict[tuple[UUID, int], Part] = {}
-    for message, place, part in shown:
+    for message, place, part in asked:
         after = _since(steps, str(message.id))
         if part["type"] == "type_selector":
             found[message.id, place] = _selector(session, part, message, after, state)
@@ -95,7 +97,7 @@ def _widget(
     given = next((step for step in after if _ends_widget(step, drawn, message)), None)
     if given is None or given["type"] != "field_response":
         return drawn.model_copy(update={"state": "closed"})
-    answer = line_for(drawn, given.get("value"), str(get_locale()))
+    answer = _line_for(drawn, given.get("value"), str(get_locale()))
     return drawn.model_copy(update={"state": "answered", "answer": answer})
 
 
@@ -117,3 +119,12 @@ def _ends_widget(step: Step, drawn: FieldWidgetPart, message: Message) -> bool:
 
 def _is_asked_anew(step: Step, message: Message, kind: str) -> bool:
     return step.get("type") == kind and step["message_id"] != str(message.id)
+
+
+def _line_for(part: FieldWidgetPart, value: Any, language: str) -> str:
+    """Label and value; the label alone where the field cannot be read any more."""
+    if part.field is None:
+        return ""
+    field = RequestField(field_id=part.field_id, field=part.field)
+    label = field.field.label.text(language).rstrip("?").lstrip("¿")
+    return f"{label}: {shown(field, value, language)}"

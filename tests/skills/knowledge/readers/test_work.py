@@ -16,8 +16,8 @@ from docx.oxml.ns import qn
 from app.retrieval.chunks import chunk_markdown
 from app.retrieval.sentences import split_sentences
 from app.skills.knowledge.readers import LIMITS, Reading, read_file
-from app.skills.knowledge.services.anchors import anchor_blocks
 from app.skills.knowledge.services.documents import Library, prepare_documents
+from app.skills.knowledge.web.presenters import anchor_blocks
 from app.text.markdown import render_house_text
 from app.text.slugs import UsedSlugs
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.files.images import redraw
-from app.files.jpeg_scans import MOST_SCANS, count_scans
+from app.files.images import MOST_SCANS, count_scans, redraw
 from app.files.kinds import Unfit
 from tests.files import samples
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.files.names import tidy_name
+from app.files.uploads import tidy_name
 
 
 @pytest.mark.fault(29)
