@@ -17,6 +17,7 @@ import pytest
 from alembic.script import ScriptDirectory
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po
+from flask import Flask
 
 from app import errors
 from app.assistant.tools.parts import NoticePart, Part
@@ -196,6 +197,41 @@ def test_every_skill_has_the_same_shape() -> None:
         there = {each.name for each in folder.iterdir() if each.name != "__pycache__"}
         assert there <= SHAPE, skill.name
         assert {"__init__.py", "models.py", "services", "tools", "web"} <= there, skill.name
+
+
+# The pages: all else returns links (`app.web.links`). `builder` has the views of its editor.
+PAGES = {"web", "builder"}
+
+
+def test_only_pages_know_urls() -> None:
+    """A tool or a service returns endpoint and arguments, which are stored and shown later."""
+    wrong = [
+        f"{relative(file)}: {name}"
+        for layer in ("assistant", "skills")
+        for file in (APP / layer).rglob("*.py")
+        if not PAGES & set(file.relative_to(APP).parts[:-1])
+        for name in ("url_for", "url_of")
+        if re.search(rf"\b{name}\b", _read(file))
+    ]
+    assert wrong == []
+
+
+def test_links_lead_to_endpoints_that_there_are(app: Flask) -> None:
+    """They are stored with messages, so that an endpoint they name cannot just be renamed."""
+    named = {
+        f"{relative(file)}:{call.lineno}": call.args[0]
+        for file in MODULES
+        for call in ast.walk(tree_of(file))
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "Link.to"
+    }
+    assert len(named) > 8
+    endpoints = {rule.endpoint for rule in app.url_map.iter_rules()}
+    unknown = [
+        place
+        for place, endpoint in named.items()
+        if not (isinstance(endpoint, ast.Constant) and endpoint.value in endpoints)
+    ]
+    assert unknown == []
 
 
 def test_what_lies_loose_is_what_everybody_needs() -> None:

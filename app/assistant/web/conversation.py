@@ -33,6 +33,7 @@ from app.assistant.web.presenters import MessageView, view_message
 from app.db import utc_now
 from app.extensions import services
 from app.web.pages import db_session, is_htmx
+from app.web.urls import url_of
 
 log = structlog.get_logger(__name__)
 UNFINISHED = ("queued", "streaming")
@@ -52,7 +53,7 @@ def home_of(thread: Thread) -> str:
     kind = services().registry.conversations.get(thread.context_type)
     if thread.context_type == CHAT or kind is None:
         return url_for("chat.thread", thread_id=thread.id)
-    return kind.page(db_session(), thread.id)
+    return url_of(kind.page(db_session(), thread.id))
 
 
 def talk_facts(thread: ThreadView, messages: Sequence[Message], cursor: str) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from app.errors import Conflict, InvalidInput
 from app.skills.expenses.nlu.hints import read_command_of
 from app.skills.expenses.services.settings import load_ledger
 from app.skills.expenses.web.chat_body import SHOWN_TURNS, ChatBody, Confirmation
+from app.web.urls import with_urls
 
 ADD = "add_expense"
 # By tool: the field that tells of a write, and of what was looked up.
@@ -90,7 +91,7 @@ def answer_of_confirmation(proposal: Proposal, language: str) -> dict[str, Any]:
         "message_id": reply,
         "status": "complete",
         "citations": [],
-        "parts": [receipt_part(proposal).model_dump(mode="json")],
+        "parts": with_urls([receipt_part(proposal).model_dump(mode="json")]),
         "suggestions": [],
         "actions": [],
         "usage": None,

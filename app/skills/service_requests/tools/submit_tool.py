@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from flask import url_for
 from flask_babel import gettext as _
 
 from app.assistant.models import Message, Thread
@@ -28,6 +27,7 @@ from app.skills.service_requests.workflow.state import (
     next_step,
 )
 from app.text.bilingual import in_both
+from app.web.links import Link
 
 READY = ("submit", "submit_solved")
 # What is to be done first, by what comes next in the request.
@@ -116,7 +116,7 @@ class SubmitRequest(WriteTool):
             str(filed.request.id),
             in_both(lambda _lang: _told(filed)),
             {},
-            url_for("service_requests.show", request_id=filed.request.id),
+            Link.to("service_requests.show", request_id=filed.request.id),
             step={
                 "type": "request_submitted",
                 "number": number,
