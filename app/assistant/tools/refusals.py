@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from flask_babel import get_locale
 from flask_babel import gettext as _
 
 from app.assistant.tools.tool import ToolFailure
 from app.errors import ComandaError
+from app.text.bilingual import reader_language
 
 # What programs are told, where a page's error has another name for it.
 _CODES = {"invalid": "invalid_input"}
@@ -14,7 +14,7 @@ _CODES = {"invalid": "invalid_input"}
 
 def as_failure(error: ComandaError) -> ToolFailure:
     """What people are told on pages, said in a conversation."""
-    told = _(error.message, **error.told(str(get_locale())))
+    told = _(error.message, **error.told(reader_language()))
     code = _CODES.get(error.code, error.code)
     return ToolFailure(told, say=told, code=code, field=error.field or "")
 

@@ -8,7 +8,8 @@ from decimal import Decimal
 
 from app.skills.expenses.services.settings import Ledger
 from app.skills.expenses.services.sums import Balance
-from app.skills.expenses.web.blueprint import in_words, reader_language
+from app.skills.expenses.web.blueprint import in_words
+from app.text.bilingual import reader_language
 from app.web.charts import Bar, Columns, columns, stretch
 
 MOST_MONTHS = 24

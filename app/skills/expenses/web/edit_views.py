@@ -19,7 +19,7 @@ from app.skills.expenses.services.expenses import Row, list_deleted, load_expens
 from app.skills.expenses.services.receipts import find_receipts, take_receipt
 from app.skills.expenses.services.settings import EDITORS, load_ledger
 from app.skills.expenses.services.transactions import bring_back, remove_expense, save_row
-from app.skills.expenses.web.blueprint import blueprint, reader_language
+from app.skills.expenses.web.blueprint import blueprint
 from app.skills.expenses.web.flash import told_of
 from app.skills.expenses.web.form import read_row, read_typed, typed_of
 from app.skills.expenses.web.presenters import (
@@ -29,6 +29,7 @@ from app.skills.expenses.web.presenters import (
     view_lines,
     with_argument,
 )
+from app.text.bilingual import reader_language
 from app.web.pages import db_session, is_htmx, next_page, require_role, wants_fragment
 
 # What an answer to a row tells the rest of the page: the sums are others now.

@@ -20,9 +20,10 @@ from app.skills.expenses.services.receipt_reader import fill_empty, propose_from
 from app.skills.expenses.services.receipts import LARGEST_FORM, load_fresh_picture, take_receipt
 from app.skills.expenses.services.settings import Ledger, load_ledger
 from app.skills.expenses.services.transactions import add_once
-from app.skills.expenses.web.blueprint import blueprint, reader_language
+from app.skills.expenses.web.blueprint import blueprint
 from app.skills.expenses.web.form import Errors, Typed, read_row, read_typed
 from app.skills.expenses.web.presenters import ExpenseForm, new_form
+from app.text.bilingual import reader_language
 from app.web.issued_ids import own_id
 from app.web.pages import db_session
 

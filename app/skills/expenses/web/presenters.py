@@ -22,9 +22,9 @@ from app.skills.expenses.services.people import list_people, names_of
 from app.skills.expenses.services.receipts import KINDS, find_receipts
 from app.skills.expenses.services.settings import Ledger
 from app.skills.expenses.services.sums import sum_up
-from app.skills.expenses.web.blueprint import reader_language
 from app.skills.expenses.web.charts import draw
 from app.skills.expenses.web.form import Errors, Typed
+from app.text.bilingual import reader_language
 
 Choices = list[tuple[str, str]]
 

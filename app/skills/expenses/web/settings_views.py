@@ -13,7 +13,7 @@ from flask_babel import gettext as _
 from app.accounts.audit import record
 from app.errors import ComandaError, Conflict, InvalidInput
 from app.skills.expenses.services.settings import load_ledger, save_settings
-from app.skills.expenses.web.blueprint import blueprint, reader_language
+from app.skills.expenses.web.blueprint import blueprint
 from app.skills.expenses.web.settings_form import (
     Work,
     act,
@@ -22,6 +22,7 @@ from app.skills.expenses.web.settings_form import (
     without_empty,
     work_of,
 )
+from app.text.bilingual import reader_language
 from app.text.currencies import CODES
 from app.web.pages import db_session, is_htmx, require_role, wants_fragment
 

@@ -44,7 +44,7 @@ from app.skills.forms.models import TEMPLATE_STATES, FormTemplate
 from app.skills.forms.services.starters import read_starters
 from app.skills.forms.services.templates import load_template
 from app.skills.forms.web.list_views import find_forms
-from app.skills.forms.web.presenters import reader_language
+from app.text.bilingual import reader_language
 from app.text.plain_text import clean_line
 from app.web.issued_ids import id_of_posted
 from app.web.pages import db_session, page_number, require_role, wants_fragment

@@ -34,14 +34,8 @@ from app.skills.forms.services.drafts import load_draft, read_filling
 from app.skills.forms.services.submit import NotReady, submission_of, submit_draft
 from app.skills.forms.services.templates import load_template
 from app.skills.forms.web.blueprint import blueprint
-from app.skills.forms.web.presenters import (
-    dependents,
-    drawing,
-    fill_page,
-    read_talk,
-    reader_language,
-    view_fields,
-)
+from app.skills.forms.web.presenters import dependents, drawing, fill_page, read_talk, view_fields
+from app.text.bilingual import reader_language
 from app.web.issued_ids import is_issued
 from app.web.pages import db_session
 

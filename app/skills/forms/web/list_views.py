@@ -21,7 +21,8 @@ from app.skills.forms.services.sheets import title_of
 from app.skills.forms.services.submissions import list_own_submissions
 from app.skills.forms.services.templates import list_published, load_published
 from app.skills.forms.web.blueprint import blueprint
-from app.skills.forms.web.presenters import fill_page, reader_language
+from app.skills.forms.web.presenters import fill_page
+from app.text.bilingual import reader_language
 from app.text.normalize import words
 from app.web.issued_ids import issue_id
 from app.web.links import Link

@@ -30,7 +30,7 @@ from app.skills.forms.services.submissions import (
     read_wanted,
 )
 from app.skills.forms.web.blueprint import blueprint
-from app.skills.forms.web.presenters import reader_language
+from app.text.bilingual import reader_language
 from app.web.pages import db_session, release_session, require_role
 
 

@@ -33,7 +33,8 @@ from app.skills.knowledge.services.vocabulary import category_name, kind_name
 from app.skills.knowledge.web import menu_views, passage_views, version_views
 from app.skills.knowledge.web.editors import may_edit
 from app.skills.knowledge.web.passages import mark_passage
-from app.skills.knowledge.web.reader import own_allergens, reader_language, teach_templates
+from app.skills.knowledge.web.reader import own_allergens, teach_templates
+from app.text.bilingual import reader_language
 from app.text.markdown import render_house_text
 from app.web.pages import db_session, require_role, wants_fragment
 

@@ -19,7 +19,7 @@ from app.skills.knowledge.services.versions import (
     restore_version,
 )
 from app.skills.knowledge.web.editors import EDITORS
-from app.skills.knowledge.web.reader import reader_language
+from app.text.bilingual import reader_language
 from app.web.pages import db_session, require_role
 
 

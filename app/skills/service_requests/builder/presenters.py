@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from flask import url_for
-from flask_babel import get_locale
 from flask_babel import gettext as _
 from flask_login import current_user
 
@@ -25,6 +24,7 @@ from app.skills.service_requests.services.teams import list_teams
 from app.skills.service_requests.services.type_catalog import load_types
 from app.skills.service_requests.services.type_tree import places_for
 from app.skills.service_requests.services.types import is_stored
+from app.text.bilingual import reader_language
 from app.web.icons import SHAPES
 
 # Those of the house's icons that stand for something to be asked for; others are for buttons.
@@ -37,10 +37,6 @@ TYPE_ICONS = tuple(
     )
     if name in SHAPES
 )  # fmt: skip
-
-
-def reader_language() -> str:
-    return str(get_locale())
 
 
 def priorities() -> dict[str, str]:

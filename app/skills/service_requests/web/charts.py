@@ -11,7 +11,7 @@ from flask_babel import gettext as _
 
 from app.skills.service_requests.services.analytics import Measured, Report
 from app.skills.service_requests.services.sla import span
-from app.skills.service_requests.web.blueprint import reader_language
+from app.text.bilingual import reader_language
 from app.web.charts import Bar, Columns, columns, stretch
 
 NOT_KNOWN = "—"

@@ -41,7 +41,6 @@ from app.skills.service_requests.services.requests import (
 )
 from app.skills.service_requests.services.sla import Standing
 from app.skills.service_requests.services.type_snapshot import read_form, type_name
-from app.skills.service_requests.web.blueprint import reader_language
 from app.skills.service_requests.web.request_presenters import (
     Stage,
     assignee_name,
@@ -51,6 +50,7 @@ from app.skills.service_requests.web.request_presenters import (
     standing_in_words,
     standing_of,
 )
+from app.text.bilingual import reader_language
 
 Choices = list[tuple[str, str]]
 

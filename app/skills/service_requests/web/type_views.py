@@ -23,7 +23,6 @@ from app.skills.service_requests.builder.presenters import (
     built,
     parent_choices,
     priorities,
-    reader_language,
     type_context,
 )
 from app.skills.service_requests.models import RequestType
@@ -45,6 +44,7 @@ from app.skills.service_requests.services.types import (
 )
 from app.skills.service_requests.services.write_rules import lock_alone
 from app.skills.service_requests.web.admin_blueprints import make_blueprint, may_edit, typed_number
+from app.text.bilingual import reader_language
 from app.web.pages import db_session, page_number, wants_fragment
 
 blueprint = make_blueprint("request_types")
