@@ -19,6 +19,7 @@ import structlog
 from sqlalchemy import Row, bindparam, select
 from sqlalchemy.exc import SQLAlchemyError
 
+from app.accounts.clock import local_now
 from app.accounts.models import Group, User, UserProfile
 from app.assistant.models import AGENT, Message, Prompt, Proposal, Turn
 from app.assistant.prompts.system_prompt import load_prompts
@@ -279,7 +280,7 @@ def _told(said: Row[Any], in_words: bool) -> str:
 def _today(session: ScopedSession, language: str) -> tuple[str, list[str]]:
     """The date where the house is, and lines that tell a model of both."""
     name, zone = session.execute(_HOUSE, {"group_id": session.scope.group_id}).one()
-    now = utc_now().astimezone(ZoneInfo(zone))
+    now = local_now(ZoneInfo(zone))
     day, date = DAY_NAMES[language][now.weekday()], f"{now:%Y-%m-%d}"
     if language == "es":
         return date, [f"Restaurante: {name}.", f"Hoy es {day} {date}. Contesta en español."]

@@ -14,8 +14,9 @@ import yaml
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 
+from app.accounts.clock import local_now
 from app.accounts.models import Group
-from app.db import ScopedSession, utc_now
+from app.db import ScopedSession
 from app.errors import Conflict, Forbidden, InvalidInput
 from app.skills.expenses.models import ExpenseSettings
 from app.skills.expenses.nlu import Category, make_category
@@ -108,7 +109,7 @@ def load_ledger(session: ScopedSession) -> Ledger:
         select(Group.currency, Group.timezone).where(Group.id == group_id)
     ).one()
     said = session.scalar(select(ExpenseSettings).where(ExpenseSettings.group_id == group_id))
-    today = utc_now().astimezone(ZoneInfo(zone)).date()
+    today = local_now(ZoneInfo(zone)).date()
     if said is None:
         allowed = tuple(dict.fromkeys((currency, *DEFAULT_CURRENCIES)))
         return Ledger(currency, allowed, default_categories(), today)

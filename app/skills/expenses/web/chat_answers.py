@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 from typing import Any
 from uuid import UUID
-from zoneinfo import ZoneInfo
 
 from pydantic import ValidationError
 from sqlalchemy import select
 
-from app.accounts.models import Group
 from app.assistant.models import Message, Proposal
 from app.assistant.proposals.proposals import digest_of, receipt_of, receipt_part
 from app.assistant.providers.base import ChatMessage
@@ -196,7 +195,8 @@ def _attempted(session: ScopedSession, reply: Message, body: ChatBody) -> dict[s
     if asked:
         return {"attemptedAdd": asked[-1]}
     ledger = load_ledger(session)
-    command = read_command_of(_moment(session, reply, body), ledger.for_reading(), ledger.currency)
+    turn = _turn_input(session, reply, body, ledger.today)
+    command = read_command_of(turn, ledger.for_reading(), ledger.currency)
     return (
         {"attemptedAdd": command.arguments} if command is not None and command.tool == ADD else {}
     )
@@ -208,13 +208,12 @@ def _said_before(session: ScopedSession, reply: Message) -> list[dict[str, str]]
     return [{"role": said.role, "content": said.content} for said in before]
 
 
-def _moment(session: ScopedSession, reply: Message, body: ChatBody) -> TurnInput:
-    zone = session.scalar(select(Group.timezone).where(Group.id == session.scope.group_id))
+def _turn_input(session: ScopedSession, reply: Message, body: ChatBody, today: date) -> TurnInput:
     said = body.before if body.history is not None else _said_before(session, reply)
     return TurnInput(
         body.words,
         reply.language,
-        utc_now().astimezone(ZoneInfo(zone or "UTC")).date(),
+        today,
         tuple(
             ChatMessage("user" if turn["role"] == "user" else "assistant", turn["content"])
             for turn in said
