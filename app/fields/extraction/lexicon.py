@@ -8,11 +8,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from app.fields.definitions import Words
 from app.text.normalize import fold
 from app.text.stop_words import STOP_WORDS
+from app.text.yaml_file import read_yaml
 
 _FILE = Path(__file__).parent / "words.yaml"
 _APART = re.compile(r"\s+(?:or|o|u)\s+|\s*/\s*|\s*,\s*")
@@ -54,11 +53,7 @@ class Lexicon:
 @cache
 def lexicon() -> Lexicon:
     """The words, read once."""
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    read: dict[str, Any] = yaml.load(
-        _FILE.read_text("utf-8"),
-        Loader=loader,  # noqa: S506 - both of them are safe
-    )
+    read: dict[str, Any] = read_yaml(_FILE)
     groups = {name: "|".join(map(re.escape, each)) for name, each in read["groups"].items()}
     return Lexicon(
         groups,

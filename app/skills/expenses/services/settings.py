@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import yaml
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 
@@ -23,6 +22,7 @@ from app.skills.expenses.nlu import Category, make_category
 from app.text.bilingual import in_language
 from app.text.currencies import CODES
 from app.text.plain_text import clean_line
+from app.text.yaml_file import read_yaml
 
 DEFAULTS = Path(__file__).with_name("categories.yaml")
 # Beside the group's own; an admin may take them away, or allow others.
@@ -85,7 +85,7 @@ class Ledger:
 @cache
 def default_categories() -> tuple[dict[str, Any], ...]:
     """The product's own categories, from the file beside this one."""
-    raw = yaml.safe_load(DEFAULTS.read_text("utf-8"))
+    raw = read_yaml(DEFAULTS)
     return tuple(
         {
             **each,
