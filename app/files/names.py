@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 
 from app.files.kinds import ENDINGS
-from app.text.plain_text import clean_line, compose
+from app.text.plain_text import clean_line, compose, printable
 
 LONGEST_STEM = 80
 _ENDING = re.compile(r"\.[A-Za-z0-9]{1,5}$")
@@ -16,7 +15,7 @@ _NOT_IN_NAMES = re.compile(r'[<>:"|?*/\\]')
 def tidy_name(raw: str, media_type: str) -> str:
     """The last part of `raw` without what is unseen or has a meaning, its ending as it is."""
     last = re.split(r"[/\\]", raw)[-1]
-    seen = "".join(sign for sign in last if unicodedata.category(sign)[0] != "C")
+    seen = printable(last)
     plain = _NOT_IN_NAMES.sub("_", compose(clean_line(seen)))
     ending = _ENDING.search(plain)
     stem = _ENDING.sub("", plain)[:LONGEST_STEM].strip(" .") or "file"

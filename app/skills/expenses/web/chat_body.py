@@ -7,6 +7,8 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from app.text.plain_text import clean_text
+
 MOST_TURNS = 200
 LONGEST_TURN = 20_000
 # What of the history is shown to a model, as in a conversation that is kept here.
@@ -67,7 +69,7 @@ class ChatBody(BaseModel):
             turns = turns[: self._last]
         shown = [turn for turn in turns if turn.content.strip()][-SHOWN_TURNS:]
         return [
-            {"role": turn.role, "content": turn.content[:SHOWN_CHARACTERS].replace("\0", "")}
+            {"role": turn.role, "content": clean_text(turn.content[:SHOWN_CHARACTERS])}
             for turn in shown
         ]
 
