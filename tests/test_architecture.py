@@ -304,6 +304,43 @@ def test_no_source_has_an_open_end() -> None:
     assert [relative(f) for f in sources if marks.search(f.read_text("utf-8"))] == []
 
 
+# What there is one of: how it is written, and the only modules that may write it.
+ONE_OF_EACH = {
+    "the reader's language": (r"get_locale\(\)\)|def reader_language", {"app/text/bilingual.py"}),
+    "the restaurant's clock": (r"utc_now\(\)\.astimezone\(", {"app/accounts/clock.py"}),
+    "children that look at files": (
+        r"sys\.executable|\bsetrlimit\(",
+        # The embedded services are programs of ours, and see no files.
+        {"app/files/child_process.py", "app/files/restraint.py", "app/embedded/child.py",
+         "app/embedded/lease.py"},
+    ),
+    "text without NUL or controls": (
+        r"""replace\(["']\\0["'], ["']|category\(\w+\)\[0\] [!=]""", {"app/text/plain_text.py"}
+    ),
+    "the reading of YAML files": (
+        r"yaml\.(?:safe_)?load\(",
+        # The model's digest covers how it learns; a section's front matter is no file.
+        {"app/text/yaml_file.py", "app/nlu/trainer.py", "app/nlu/normalization.py",
+         "app/skills/knowledge/services/markdown_import.py"},
+    ),
+    "the days of the week": (
+        r"\b(?:wednesday|miercoles)\b",
+        # Phrases that name a habit.
+        {"app/text/calendar_words.py", "app/periods/spanish.py"},
+    ),
+    "the months": (r"\b(?:february|febrero)\b", {"app/text/calendar_words.py"}),
+    "numbers in words": (r"\b(?:seventeen|diecisiete)\b", {"app/text/numbers.py"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", ONE_OF_EACH)
+def test_there_is_one_of_each(what: str) -> None:
+    written, allowed = ONE_OF_EACH[what]
+    found = {relative(file) for file in MODULES if re.search(written, _read(file))}
+    assert found - allowed == set()
+    assert found
+
+
 # Programs
 
 

@@ -16,6 +16,7 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 import structlog
+from babel.dates import get_day_names
 from sqlalchemy import Row, bindparam, select
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -37,10 +38,6 @@ HISTORY_MESSAGES = 20
 UNFINISHED_AT_MOST = 10
 # A model need not reread a long answer to know what was talked about.
 HISTORY_CHARACTERS = 2000
-DAY_NAMES = {
-    "en": ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
-    "es": ("lunes", "martes", "miércoles", "jueves", "viernes", "sábado", "domingo"),
-}
 
 # Made once: to put a statement together takes longer than to run one as small as these.
 _PERSON = (
@@ -281,7 +278,7 @@ def _today(session: ScopedSession, language: str) -> tuple[str, list[str]]:
     """The date where the house is, and lines that tell a model of both."""
     name, zone = session.execute(_HOUSE, {"group_id": session.scope.group_id}).one()
     now = local_now(ZoneInfo(zone))
-    day, date = DAY_NAMES[language][now.weekday()], f"{now:%Y-%m-%d}"
+    day, date = get_day_names(locale=language)[now.weekday()], f"{now:%Y-%m-%d}"
     if language == "es":
         return date, [f"Restaurante: {name}.", f"Hoy es {day} {date}. Contesta en español."]
     return date, [f"Restaurant: {name}.", f"Today is {day} {date}. Answer in English."]
