@@ -19,7 +19,7 @@ from app.errors import ComandaError, Conflict, InvalidInput
 from app.extensions import limit_building, limit_person, limit_searches, services
 from app.fields.editor.page_state import act
 from app.skills.forms.builder.descriptions import what_changed
-from app.skills.forms.builder.lists import Listed, list_forms, list_steps, load_change
+from app.skills.forms.builder.lists import Listed, list_forms
 from app.skills.forms.builder.model_drafts import draft_with_model
 from app.skills.forms.builder.page_state import Work, read_work, work_of
 from app.skills.forms.builder.parser import build
@@ -31,6 +31,7 @@ from app.skills.forms.builder.sentence_drafts import (
     draft_from_starters,
 )
 from app.skills.forms.builder.templates import (
+    VERSIONS,
     StaleForm,
     content_of,
     copy_form,
@@ -334,7 +335,7 @@ def history(template_id: UUID) -> ResponseReturnValue:
     """A page of what was saved when and by whom, and the way back."""
     session, page = db_session(), page_number()
     template = load_own(session, template_id)
-    steps, has_more = list_steps(session, template, page)
+    steps, has_more = VERSIONS.list_steps(session, template, page)
     return render_template(
         "forms/builder/history.html",
         template=template,
@@ -350,7 +351,7 @@ def version(template_id: UUID, number: int) -> ResponseReturnValue:
     """What one version changed; that alone for htmx."""
     session = db_session()
     template = load_own(session, template_id)
-    step, before, after = load_change(session, template, number)
+    step, before, after = VERSIONS.load_change(session, template, number)
     changes = what_changed(before, after)
     if wants_fragment():
         return render_template("fields/building/_changes.html", changes=changes)
