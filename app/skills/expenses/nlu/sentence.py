@@ -49,7 +49,7 @@ _DAY = (
 # An "and" that begins the next row is none between two days: "taxi 12 and yesterday coffee 4".
 _NEXT_ROW = re.compile(rf"(?<=\d )(?:and|y)(?= {_DAY})|(?:and|y)(?= {_DAY} \W?\d)", re.IGNORECASE)
 # Whoever mixes languages, or writes too few words to tell which it is, says days in these; of
-# the other language's words nothing else is taken for a time, as "mar" and "may" mean more.
+# the other language's words nothing else is taken for a time: "mar", "may" and "march" mean more.
 _SURE_TIME = re.compile(
     rf"\b(?:{_DAY}|yesterday|tonight|ago|last (?:week|month|year)|antier|pasad[oa]|hace"
     rf"|{either_of({*MONTHS['en'], *MONTHS['es']} - {'march', 'may', 'mayo'})})\b",
