@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import zipfile
+from types import SimpleNamespace
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -13,11 +15,13 @@ from flask import Flask
 
 from app.assistant.models import Proposal
 from app.assistant.proposals.proposals import receipt_of, receipt_part
-from app.assistant.threads.export import Letterhead, as_zip
+from app.assistant.threads.export import Letterhead
+from app.assistant.threads.export_jobs import begin_export
 from app.assistant.threads.threads import latest_messages
 from app.assistant.turns.envelope import envelope
 from app.db import Database, new_id, utc_now
-from app.jobs.tasks import _pages
+from app.files.storage import Storage
+from app.jobs import tasks
 from app.web.links import Link
 from app.web.urls import url_of, with_urls
 from tests.assistant.test_export import CHICAGO, CITATION
@@ -86,13 +90,23 @@ def test_stored_messages_are_shown_and_told_alike_with_urls_and_with_links(
 
 
 @pytest.mark.parametrize("url", [OLD, NEW], ids=["an earlier version's", "a link"])
-def test_a_job_writes_the_urls_into_an_export(database: Database, member: Member, url: Any) -> None:
+def test_the_process_of_jobs_writes_the_urls_into_an_export(
+    app: Flask, database: Database, member: Member, monkeypatch: pytest.MonkeyPatch, url: Any
+) -> None:
     with_links(database, member, url)
-    letterhead = Letterhead("House", CHICAGO, "https://house.test")
-    # The process of jobs has no app with services: it only knows the pages.
-    with _pages().test_request_context("/"):
-        pieces = as_zip(lambda: database.transaction(member.scope), letterhead)
-        archive = zipfile.ZipFile(io.BytesIO(b"".join(pieces)))
+    storage: Storage = app.extensions["comanda"].files
+    with database.session(member.scope) as session:
+        export = begin_export(session, Letterhead("House", CHICAGO, "https://house.test"))
+        whose = {"group_id": str(member.group_id), "user_id": str(member.user_id)}
+        job, key = {"export_id": str(export.id), **whose}, export.key
+    monkeypatch.setattr(tasks, "_database", lambda: database)
+    monkeypatch.setattr(tasks, "_files", lambda: storage)
+    # That process has no app with services: it only knows the pages.
+    asyncio.run(
+        tasks.export_all_chats.func(SimpleNamespace(job=SimpleNamespace(attempts=0)), **job)
+    )
+    with storage.open(key) as file:
+        archive = zipfile.ZipFile(io.BytesIO(file.read()))
     files = {name.rpartition(".")[2]: archive.read(name).decode() for name in archive.namelist()}
     assert f"<https://house.test{OLD}>" in files["md"]
     reply = json.loads(files["json"])["messages"][-1]
