@@ -17,6 +17,7 @@ import pytest
 from alembic.script import ScriptDirectory
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po
+from flask import Flask
 
 from app import errors
 from app.assistant.tools.parts import NoticePart, Part
@@ -201,6 +202,41 @@ def test_every_skill_has_the_same_shape() -> None:
         assert {"__init__.py", "models.py", "services", "tools", "web"} <= there, skill.name
 
 
+# The pages: all else returns links (`app.web.links`). `builder` has the views of its editor.
+PAGES = {"web", "builder"}
+
+
+def test_only_pages_know_urls() -> None:
+    """A tool or a service returns endpoint and arguments, which are stored and shown later."""
+    wrong = [
+        f"{relative(file)}: {name}"
+        for layer in ("assistant", "skills")
+        for file in (APP / layer).rglob("*.py")
+        if not PAGES & set(file.relative_to(APP).parts[:-1])
+        for name in ("url_for", "url_of")
+        if re.search(rf"\b{name}\b", _read(file))
+    ]
+    assert wrong == []
+
+
+def test_links_lead_to_endpoints_that_there_are(app: Flask) -> None:
+    """They are stored with messages, so that an endpoint they name cannot just be renamed."""
+    named = {
+        f"{relative(file)}:{call.lineno}": call.args[0]
+        for file in MODULES
+        for call in ast.walk(tree_of(file))
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "Link.to"
+    }
+    assert len(named) > 8
+    endpoints = {rule.endpoint for rule in app.url_map.iter_rules()}
+    unknown = [
+        place
+        for place, endpoint in named.items()
+        if not (isinstance(endpoint, ast.Constant) and endpoint.value in endpoints)
+    ]
+    assert unknown == []
+
+
 def test_what_lies_loose_is_what_everybody_needs() -> None:
     assert {file.stem for file in APP.glob("*.py")} == LOOSE
 
@@ -349,6 +385,45 @@ def test_no_source_has_an_open_end() -> None:
     files = [*MODULES, *TEMPLATES, *STATIC, *(ROOT / "migrations").rglob("*.py")]
     sources = [file for file in files if "vendor" not in file.parts]
     assert [relative(f) for f in sources if marks.search(f.read_text("utf-8"))] == []
+
+
+# What there is one of: how it is written, and the only modules that may write it.
+ONE_OF_EACH = {
+    "the reader's language": (
+        r"str\(get_locale\(\)\)|def reader_language", {"app/text/bilingual.py"}
+    ),
+    "the restaurant's clock": (r"utc_now\(\)\.astimezone\(", {"app/accounts/clock.py"}),
+    "children that look at files": (
+        r"sys\.executable|\bsetrlimit\(",
+        # The embedded services are programs of ours, and see no files.
+        {"app/files/child_process.py", "app/files/restraint.py", "app/embedded/child.py",
+         "app/embedded/lease.py"},
+    ),
+    "text without NUL or controls": (
+        r"""replace\(["']\\0["'], ["']|category\(\w+\)\[0\] [!=]""", {"app/text/plain_text.py"}
+    ),
+    "the reading of YAML files": (
+        r"yaml\.(?:safe_)?load\(",
+        # The model's digest covers how it learns; a section's front matter is no file.
+        {"app/text/yaml_file.py", "app/nlu/trainer.py", "app/nlu/normalization.py",
+         "app/skills/knowledge/services/markdown_import.py"},
+    ),
+    "the days of the week": (
+        r"\b(?:wednesday|miercoles)\b",
+        # Phrases that name a habit.
+        {"app/text/calendar_words.py", "app/periods/spanish.py"},
+    ),
+    "the months": (r"\b(?:february|febrero)\b", {"app/text/calendar_words.py"}),
+    "numbers in words": (r"\b(?:seventeen|diecisiete)\b", {"app/text/numbers.py"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", ONE_OF_EACH)
+def test_there_is_one_of_each(what: str) -> None:
+    written, allowed = ONE_OF_EACH[what]
+    found = {relative(file) for file in MODULES if re.search(written, _read(file))}
+    assert found - allowed == set()
+    assert found
 
 
 # Programs

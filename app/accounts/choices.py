@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from flask_babel import LazyString, get_locale
+from flask_babel import LazyString
 from flask_babel import lazy_gettext as _
 
 from app.text import allergens
+from app.text.bilingual import reader_language
 
 Choices = dict[str, LazyString]
 
 
 def _allergen(code: str) -> str:
-    return allergens.allergen_name(code, str(get_locale())).capitalize()
+    return allergens.allergen_name(code, reader_language()).capitalize()
 
 
 ROLES: Choices = {"staff": _("Staff"), "manager": _("Manager"), "admin": _("Admin")}

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import unicodedata
-
 from email_validator import EmailNotValidError, validate_email
 
 from app.errors import InvalidInput
-from app.text.plain_text import clean_line, compose
+from app.text.plain_text import clean_line, compose, printable
 
 LONGEST_NAME = 80
 # More than an address or a name has, whatever is in it that is not kept.
@@ -21,8 +19,7 @@ def fold_email(raw: str) -> str:
     """
     if len(raw) > LONGEST_READ:
         return ""
-    printable = (sign for sign in raw if unicodedata.category(sign)[0] != "C")
-    return "".join(compose("".join(printable)).split()).lower()
+    return "".join(compose(printable(raw)).split()).lower()
 
 
 def clean_email(raw: str, *, field: str = "email") -> str:

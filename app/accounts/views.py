@@ -11,7 +11,7 @@ from uuid import UUID
 
 from flask import Blueprint, flash, redirect, request, url_for
 from flask.typing import ResponseReturnValue
-from flask_babel import force_locale, get_locale
+from flask_babel import force_locale
 from flask_babel import gettext as _
 from flask_login import current_user
 from werkzeug.wrappers import Response
@@ -34,6 +34,7 @@ from app.config import LANGUAGES
 from app.db import utc_now
 from app.errors import ComandaError, Conflict, InvalidInput, NotFound, TooMany
 from app.extensions import client_address, keep_cookie, kept_cookie
+from app.text.bilingual import reader_language
 from app.web.pages import (
     HOME,
     db_session,
@@ -230,7 +231,7 @@ def submit_invitation(token: str) -> ResponseReturnValue:
     name, password = request.form.get("name", ""), request.form.get("password", "")
     try:
         sign_in_token = join_as_new_person(
-            session, token, name, password, seen_on(), str(get_locale())
+            session, token, name, password, seen_on(), reader_language()
         )
     except (InvalidInput, Conflict) as error:
         return page("accounts/invitation.html", error, invitation=invitation)
@@ -253,7 +254,7 @@ def submit_forgot_password() -> ResponseReturnValue:
     except (InvalidInput, TooMany) as error:
         return page("accounts/forgot_password.html", error)
     link = absolute("accounts.reset_password")
-    accounts.request_password_reset(db_session(), email, link, language=str(get_locale()))
+    accounts.request_password_reset(db_session(), email, link, language=reader_language())
     flash(_("If somebody has that address here, a message with a link is on its way to it."))
     return redirect(url_for("accounts.sign_in"), HTTPStatus.SEE_OTHER)
 

@@ -31,6 +31,7 @@ from app.skills.knowledge.tools.search_tools import SearchTool, odds_for
 from app.text.free_text import has_words, limit_search
 from app.text.normalize import split_marked
 from app.text.normalize import words as folded_words
+from app.text.plain_text import clean_line
 
 MODES: tuple[Mode, ...] = ("hybrid", "lexical", "semantic")
 SHOWN = 20
@@ -138,7 +139,7 @@ def _excerpt(text: str, words: frozenset[str]) -> str:
 
 def find_subjects(session: ScopedSession, words: str) -> list[Subject]:
     """Sections and products of the house whose name has these words, unpublished ones too."""
-    wanted = folded_words(words.replace("\0", "")[:LONGEST_NAME])
+    wanted = folded_words(clean_line(words)[:LONGEST_NAME])
     if not wanted:
         return []
     group_id = session.scope.group_id

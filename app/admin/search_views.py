@@ -31,6 +31,7 @@ from app.retrieval.evidence import GOOD, THIN
 from app.skills.knowledge.tools.search_tools import SearchTool
 from app.text.allergens import ALLERGENS, allergen_name
 from app.text.free_text import limit_search
+from app.text.plain_text import clean_line
 from app.web.pages import db_session, require_role
 
 blueprint = Blueprint("inspector", __name__, url_prefix="/admin/search")
@@ -69,7 +70,7 @@ def address_of_search(call: Mapping[str, Any], language: str) -> str:
 def _chosen(said: Mapping[str, str], tools: Mapping[str, SearchTool]) -> dict[str, str]:
     """What the form says; what is not offered counts as not chosen."""
     offered = {"tool": tuple(tools), "language": (current_user.language, *LANGUAGES), "mode": MODES}
-    chosen = {"q": " ".join(said.get("q", "").replace("\0", "").split())}
+    chosen = {"q": clean_line(said.get("q", ""))}
     for name, values in offered.items():
         chosen[name] = said.get(name, "") if said.get(name, "") in values else values[0]
     filters = {name: said.get(name, "").strip() for name in (*FILTERS, "free_of")}

@@ -9,7 +9,7 @@ from flask_babel import gettext as _
 
 from app.retrieval.explain import Finding
 from app.skills.knowledge.services.vocabulary import kind_name
-from app.skills.knowledge.web.reader import reader_language
+from app.text.bilingual import reader_language
 
 NOT_KNOWN = "—"
 

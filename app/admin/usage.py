@@ -14,9 +14,10 @@ from zoneinfo import ZoneInfo
 
 from sqlalchemy import func, select, tuple_
 
+from app.accounts.clock import local_now
 from app.assistant.turns.outcome import UsageDay, UsageLatency, bucket_ms
 from app.config import Settings
-from app.db import ScopedSession, utc_now
+from app.db import ScopedSession
 
 RANGES = (7, 30, 90)
 MILLION = 1_000_000
@@ -72,7 +73,7 @@ def read_usage(
 
     For admins: the sums of others are hidden from everybody else by their rows' own rule.
     """
-    last = today or utc_now().astimezone(zone).date()
+    last = today or local_now(zone).date()
     span = [last - timedelta(days=back) for back in reversed(range(days))]
     by_day, by_person, by_provider = _sums(session, span)
     return Report(

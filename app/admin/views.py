@@ -10,7 +10,6 @@ from uuid import UUID
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from flask_babel import get_locale
 from flask_babel import gettext as _
 from flask_login import current_user
 
@@ -30,6 +29,7 @@ from app.admin.usage import RANGES, cost, read_usage
 from app.assistant.usage.limits import read_own_limits, read_standing, set_own_limits
 from app.errors import ComandaError, InvalidInput
 from app.extensions import services
+from app.text.bilingual import reader_language
 from app.web import charts
 from app.web.pages import db_session, require_role
 
@@ -149,7 +149,7 @@ def reason_words(why: str) -> str:
 def tool_words(name: str) -> str:
     """What a tool does, as the chat says it; empty for one that is no more."""
     tool = services().registry.tools.get(name)
-    return tool.activity[str(get_locale())].rstrip("…") if tool else ""
+    return tool.activity[reader_language()].rstrip("…") if tool else ""
 
 
 def _usage_page(error: ComandaError | None = None) -> ResponseReturnValue:

@@ -27,7 +27,7 @@ from app.assistant.threads.step_posts import accept_step
 from app.assistant.threads.steps import Step
 from app.assistant.threads.threads import accept_message, load_message, load_thread
 from app.assistant.turns.ask import turn_request
-from app.assistant.turns.envelope import envelope
+from app.assistant.turns.envelope import envelope, words_of
 from app.assistant.turns.executor import ClaimedTurn, execute_turn
 from app.assistant.turns.language import detect_language
 from app.assistant.turns.outcome import TurnFacts
@@ -94,7 +94,7 @@ def ask(
         reply = run_one(asker, text or "", language, thread_id, domain, action)
     except ComandaError as error:
         raise click.ClickException(_words(error)) from None
-    body = envelope(reply, _usage(reply)).model_dump(mode="json")
+    body = _envelope(reply)
     click.echo(_as_line(body) if as_json else _plain(reply))
     if explain:
         click.echo(_explanation(reply), err=True)
@@ -166,6 +166,13 @@ def find_asker(email: str | None) -> Asker:
     return Asker(scope, language or "en")
 
 
+def _envelope(reply: Message) -> dict[str, Any]:
+    """The reply as the JSON API returns it."""
+    # Links in it are relative; the address of this context is never seen.
+    with current_app.test_request_context("/"):
+        return envelope(reply, _usage(reply)).model_dump(mode="json")
+
+
 def _run_batch(path: Path, email: str | None, language: str | None) -> int:
     """Run every line; prints an envelope a line and, with expectations, a count."""
     threads: dict[str, UUID] = {}
@@ -186,7 +193,7 @@ def _run_batch(path: Path, email: str | None, language: str | None) -> int:
             click.echo(_as_line({"error": True, "line": number, "message": _words(error)}))
             failed += 1
             continue
-        body = envelope(reply, _usage(reply)).model_dump(mode="json")
+        body = _envelope(reply)
         body |= {"line": number, "tool_trace": reply.tool_trace}
         if "expect" in line.model_fields_set:
             problems = (line.expect or Expectation()).problems(reply)
@@ -225,7 +232,7 @@ def _plain(reply: Message) -> str:
 
     What is stored may be from before texts were cleaned as they came.
     """
-    words = envelope(reply).message
+    words = words_of(reply)
     sources = [f"[{c['number']}] {' › '.join([*c['path'], c['title']])}" for c in reply.citations]
     return clean_text("\n".join([words, "", *sources]) if sources else words)
 

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from uuid import UUID
 
-import yaml
 from sqlalchemy import delete, exists, select
 
 from app.accounts.models import Credential, Group, Membership, User
@@ -29,6 +27,7 @@ from app.skills.knowledge.models import PRODUCT_KINDS
 from app.skills.knowledge.services.importer import import_documents, import_products
 from app.skills.knowledge.services.markdown_import import read_markdown
 from app.skills.service_requests.services.starters import add_starters as add_request_types
+from app.text.yaml_file import read_yaml
 
 HERE = Path(__file__).parent
 PASSWORD = "the soup of the day"  # noqa: S105 - printed at every start
@@ -186,32 +185,22 @@ def load_library(session: ScopedSession, group_id: UUID, folder: Path) -> None:
         import_documents(session, documents, group_id=group_id, language=language)
     for kind in PRODUCT_KINDS:
         pattern = "recipes/*.yaml" if kind == "recipes" else f"products/{kind}.yaml"
-        items = [item for file in sorted(folder.glob(pattern)) for item in _read_yaml(file)]
+        items = [item for file in sorted(folder.glob(pattern)) for item in read_yaml(file)]
         import_products(session, items, group_id=group_id, kind=kind)
 
 
 def load_forms(session: ScopedSession, group_id: UUID, folder: Path) -> None:
     """The house's forms, and the people whom they may name."""
-    add_starters(session, group_id, _read_yaml(folder / "forms.yaml"))
-    add_contacts(session, group_id, _read_yaml(folder / "contacts.yaml"))
+    add_starters(session, group_id, read_yaml(folder / "forms.yaml"))
+    add_contacts(session, group_id, read_yaml(folder / "contacts.yaml"))
 
 
 def load_requests(session: ScopedSession, group_id: UUID, folder: Path) -> None:
     """The types of requests that the house takes, and who works on them."""
     file = folder / "service_requests.yaml"
     if file.exists():
-        held = yaml.safe_load(file.read_text("utf-8"))
+        held = read_yaml(file)
         add_request_types(session, group_id, held["types"], held["teams"])
-
-
-def _read_yaml(file: Path) -> list[Any]:
-    # The parser in C reads these files in a tenth of the time, where the package has it.
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    items: list[Any] = yaml.load(
-        file.read_text("utf-8"),
-        Loader=loader,  # noqa: S506 - both of them are safe
-    )
-    return items
 
 
 def sign_ins(session: ScopedSession) -> str:

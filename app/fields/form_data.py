@@ -24,6 +24,7 @@ from app.fields.definitions import (
     PhotoField,
 )
 from app.fields.values import ADDRESS_PARTS, Value
+from app.text.plain_text import clean_lines
 
 # Whose stored value says more than what was typed: a whole name, a moment without its zone.
 _SHOWN_AS_READ = ("person", "datetime", "date", "time", "checkbox")
@@ -139,8 +140,7 @@ def _text(held: Any) -> str:
 
 def _bare(text: str | None, longest: int = LONGEST_TYPED) -> str:
     """A text with line ends of one kind, as long as is taken, without what no database keeps."""
-    whole = (text or "").replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
-    return whole[:longest]
+    return clean_lines(text or "")[:longest]
 
 
 def _local_moment(text: str) -> str:

@@ -8,8 +8,9 @@ from uuid import UUID
 import structlog
 from sqlalchemy import or_, select
 
-from app.db import ScopedSession
+from app.db import ScopedSession, read_id
 from app.errors import NotFound
+from app.fields.values import Attachment
 from app.files.models import StoredFile
 from app.files.storage import Storage
 
@@ -36,6 +37,26 @@ def load_file(session: ScopedSession, file_id: UUID) -> StoredFile:
     if found is None:
         raise NotFound("This file is not there, or it is not yours.")
     return found
+
+
+def find_attachment(
+    session: ScopedSession, file_id: str, holder_id: UUID | None = None
+) -> Attachment | None:
+    """A file that this person has uploaded and that nothing holds, or `holder_id` alone."""
+    wanted = read_id(file_id)
+    if wanted is None:
+        return None
+    found = session.scalar(
+        select(StoredFile).where(
+            StoredFile.id == wanted,
+            StoredFile.group_id == session.scope.group_id,
+            StoredFile.user_id == session.scope.user_id,
+            or_(StoredFile.owner_id.is_(None), StoredFile.owner_id == holder_id),
+        )
+    )
+    if found is None:
+        return None
+    return Attachment(str(found.id), found.name, found.size, found.media_type, found.kind)
 
 
 def open_bytes(storage: Storage, name: str) -> IO[bytes]:

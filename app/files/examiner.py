@@ -10,8 +10,6 @@ import importlib
 import json
 import os
 import re
-import resource
-import signal
 import sys
 from collections.abc import Mapping
 from typing import IO, Any
@@ -19,6 +17,7 @@ from typing import IO, Any
 from app.files.documents import check_office, check_pdf, check_text, is_archive
 from app.files.images import is_image, redraw
 from app.files.kinds import MIB, Unfit
+from app.files.restraint import restrain, take_output
 from app.files.result import Examined
 from app.files.table_cells import read_cells
 
@@ -26,7 +25,6 @@ MEMORY_BYTES = 1024 * MIB
 # The largest picture that is taken needs two on an old machine.
 CPU_SECONDS = 8
 ALARM_SECONDS = 40
-OPEN_FILES = 32
 _PDF = b"%PDF-"
 _ZIP = b"PK\x03\x04"
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -47,13 +45,12 @@ def main() -> None:
     as it came, by what is kept instead.
     """
     answer = _read_table if "table" in sys.argv[1:] else _examine
-    # Whatever a library prints must not get into the answer, nor wait until somebody reads it.
-    with os.fdopen(os.dup(1), "wb") as answers:
-        os.dup2(2, 1)
+    with take_output() as answers:
+        # What a library prints waits for nobody who reads it.
         os.set_blocking(2, False)
         content = sys.stdin.buffer.read()
         _load_what_reads(content)
-        _restrain()
+        restrain(MEMORY_BYTES, CPU_SECONDS, ALARM_SECONDS)
         try:
             answer(content, answers)
         except Unfit as unfit:
@@ -91,24 +88,6 @@ def _load_what_reads(content: bytes) -> None:
     elif is_image(content):
         for plugin in ("Gif", "Jpeg", "Mpo", "Png", "WebP"):
             importlib.import_module(f"PIL.{plugin}ImagePlugin")
-
-
-def _restrain() -> None:
-    """Take from this process what it does not need, before it looks at a file."""
-    _limit(resource.RLIMIT_AS, MEMORY_BYTES)
-    _limit(resource.RLIMIT_CPU, CPU_SECONDS)
-    _limit(resource.RLIMIT_FSIZE, 0)
-    _limit(resource.RLIMIT_NOFILE, OPEN_FILES)
-    _limit(resource.RLIMIT_CORE, 0)
-    # Should the parent die, nobody else would watch the clock.
-    signal.alarm(ALARM_SECONDS)
-
-
-def _limit(what: int, most: int) -> None:
-    """Lower a limit of this process for good, if it is not as low already."""
-    _soft, hard = resource.getrlimit(what)
-    most = most if hard == resource.RLIM_INFINITY else min(most, hard)
-    resource.setrlimit(what, (most, most))
 
 
 def examine_content(content: bytes) -> Examined:

@@ -1,7 +1,6 @@
-"""Looking at what strangers send in a process of its own: what it breaks there, breaks nothing.
+"""Looking at what strangers send in a process of its own (see `app.files.child_process`).
 
-The child has no settings, no database, and little memory and time; it can write no file. A web
-server's streams go on meanwhile: waiting for a child is what they do best.
+A web server's streams go on meanwhile: waiting for a child is what they do best.
 """
 
 from __future__ import annotations
@@ -9,25 +8,25 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
+from subprocess import Popen
 from threading import Timer
 from typing import IO, Any
 
 import structlog
 
+from app.files.child_process import start_child
 from app.files.examination_queue import Places
 from app.files.kinds import MIB, Unfit
 from app.files.result import ExaminedFile
 from app.files.spool import PIECE_BYTES, SpooledFile
 from app.files.table_cells import Cells
 
-ROOT = Path(__file__).resolve().parents[2]
 # Far more than the processor time that a child may take: a busy machine is no fault of the file.
 WALL_SECONDS = 30
 # What is drawn anew is never larger: every pixel of the largest picture that is kept.
 LARGEST_ANSWER = 32 * MIB
+EXAMINER = "app.files.examiner"
 # What the child is told where it is not to examine the file.
 TABLE = "table"
 _LONGEST_HEAD, _LONGEST_COMPLAINT = 1024, 64 * 1024
@@ -73,10 +72,25 @@ def _run_child(file: IO[bytes], answer: SpooledFile, *task: str) -> None:
     file.flush()
     size = os.fstat(file.fileno()).st_size
     # Opened anew: read only, and with a place of its own in the file.
-    with open(f"/proc/self/fd/{file.fileno()}", "rb", buffering=0) as content:
-        child = _start_child(content, *task)
+    with (
+        open(f"/proc/self/fd/{file.fileno()}", "rb", buffering=0) as content,
+        start_child(EXAMINER, content, *task) as child,
+    ):
         # From its first moment: loading Python takes as much as looking at a photo.
         os.setpriority(os.PRIO_PROCESS, child.pid, _niceness(size))
+        complaint = _listen(child, answer)
+    if child.returncode:
+        last = complaint.decode(errors="replace").strip().splitlines()[-1:]
+        log.warning("a file could not be examined", code=child.returncode, why=last)
+        raise Unfit("too_much" if child.returncode < 0 else "broken")
+
+
+def _listen(child: Popen[bytes], answer: SpooledFile) -> bytes:
+    """Write down what the child answers until it ends; returns what it complains of.
+
+    Raises:
+        Unfit: it answers with too much.
+    """
     clock = Timer(WALL_SECONDS, child.kill)
     clock.start()
     try:
@@ -89,32 +103,12 @@ def _run_child(file: IO[bytes], answer: SpooledFile, *task: str) -> None:
         child.wait()
     finally:
         clock.cancel()
-        child.kill()
-        child.wait()
-        for pipe in (child.stdout, child.stderr):
-            if pipe:
-                pipe.close()
-    if child.returncode:
-        last = complaint.decode(errors="replace").strip().splitlines()[-1:]
-        log.warning("a file could not be examined", code=child.returncode, why=last)
-        raise Unfit("too_much" if child.returncode < 0 else "broken")
+    return complaint
 
 
 def _niceness(size: int) -> int:
     """Whoever waits for a page comes first, and then whoever waits for a small file."""
     return min(19, os.getpriority(os.PRIO_PROCESS, 0) + 1 + 2 * size // MIB)
-
-
-def _start_child(content: IO[bytes], *task: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "app.files.examiner", *task],
-        stdin=content,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=ROOT,
-        # Nothing of our own environment: it has the addresses and passwords of the services.
-        env={"PATH": os.defpath, "LANG": "C.UTF-8", "MALLOC_ARENA_MAX": "2"},
-    )
 
 
 def _read(answer: SpooledFile, file: IO[bytes], folder: Path | None) -> ExaminedFile:

@@ -7,7 +7,6 @@ A file is temporary until `keep_files`. What nobody holds is removed after a day
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from datetime import timedelta
@@ -26,7 +25,7 @@ from app.files.result import ExaminedFile
 from app.files.sandbox import examine
 from app.files.spool import digest_of, size_of
 from app.files.storage import Storage, StorageAway, base_of, new_key, preview_of
-from app.text.plain_text import clean_line, compose
+from app.text.plain_text import clean_line, compose, printable
 
 LONGEST_UPLOAD_KEY = 64
 # What one person may have waiting for a form to be sent.
@@ -311,7 +310,7 @@ def tidy_name(raw: str, media_type: str) -> str:
     The last part of `raw` without what is unseen or has a meaning, its ending as it is.
     """
     last = re.split(r"[/\\]", raw)[-1]
-    seen = "".join(sign for sign in last if unicodedata.category(sign)[0] != "C")
+    seen = printable(last)
     plain = _NOT_IN_NAMES.sub("_", compose(clean_line(seen)))
     ending = _ENDING.search(plain)
     stem = _ENDING.sub("", plain)[:LONGEST_STEM].strip(" .") or "file"

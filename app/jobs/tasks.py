@@ -18,9 +18,11 @@ import procrastinate
 import psycopg
 import redis
 import structlog
+from flask import Flask
 from procrastinate import JobContext, PsycopgConnector, RetryStrategy
 from sqlalchemy import make_url, text
 
+from app.assistant import init_assistant
 from app.assistant.threads.export_jobs import export_chats, forget_chat_export
 from app.assistant.tools.registry import Registry, TaskFunction
 from app.assistant.turns.outcome import forget_old_facts
@@ -60,6 +62,17 @@ def _settings() -> Settings:
 @cache
 def _files() -> Storage:
     return make_storage(_settings())
+
+
+@cache
+def _pages() -> Flask:
+    """An app that knows the pages and nothing else: files that are written here link to them."""
+    app = Flask("comanda")
+    init_assistant(app)
+    for skill in SKILLS:
+        for blueprint in skill.blueprints:
+            app.register_blueprint(blueprint)
+    return app
 
 
 @tasks.task(name="embed_missing", retry=RETRY)
@@ -122,9 +135,13 @@ async def retry_stalled(context: JobContext, timestamp: int = 0) -> None:
 async def export_all_chats(context: JobContext, /, **arguments: Any) -> None:
     """Write all chats of a person into a file."""
     is_last_try = context.job.attempts >= MAX_RETRIES
-    await asyncio.to_thread(
-        export_chats, _database(), _files(), is_last_try=is_last_try, **arguments
-    )
+
+    def export() -> None:
+        # Links in the file get their site from its letterhead; this context's is never seen.
+        with _pages().test_request_context("/"):
+            export_chats(_database(), _files(), is_last_try=is_last_try, **arguments)
+
+    await asyncio.to_thread(export)
 
 
 @tasks.task(name="forget_chat_export", retry=RETRY)

@@ -16,12 +16,11 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from app.nlu.normalization import normalize
 from app.text.normalize import fold
 from app.text.plain_text import compose
 from app.text.stop_words import STOP_WORDS
+from app.text.yaml_file import read_yaml
 
 ANSWERS = Path(__file__).with_name("answers.yaml")
 Phrase = tuple[str, ...]
@@ -82,7 +81,7 @@ class _Listed:
 
 @cache
 def _listed() -> _Listed:
-    loaded: Mapping[str, Any] = yaml.safe_load(ANSWERS.read_text("utf-8"))
+    loaded: Mapping[str, Any] = read_yaml(ANSWERS)
     polite = loaded["courtesies"]
     lists = [
         (OTHER, [*loaded["no"], *loaded["unclear"]]),

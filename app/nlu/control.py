@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, get_args
 
-import yaml
-
 from app.nlu.agreement import ANSWERS, agrees
 from app.nlu.features import STEM
 from app.nlu.model import CONTROLS, NO_ACT, load_model, number_of_word
@@ -22,6 +20,7 @@ from app.nlu.normalization import normalize
 from app.text.normalize import fold, plain_words
 from app.text.plain_text import compose
 from app.text.stop_words import STOP_WORDS
+from app.text.yaml_file import read_yaml
 
 Answer = Literal["yes", "no"]
 Act = Literal[
@@ -65,7 +64,7 @@ class _Phrases:
 
 @cache
 def _phrases() -> _Phrases:
-    loaded: Mapping[str, Any] = yaml.safe_load(ANSWERS.read_text("utf-8"))
+    loaded: Mapping[str, Any] = read_yaml(ANSWERS)
     courtesies = [each for listed in loaded["courtesies"].values() for each in listed]
     known: dict[tuple[str, ...], Answer | None] = {
         **{_spelled(each): None for each in (*courtesies, *loaded["filler"])},

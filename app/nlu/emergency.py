@@ -9,10 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from app.nlu.model import EMERGENCY, OTHER_INTENTS, read_intents
 from app.text.normalize import fold
+from app.text.yaml_file import read_yaml
 
 EMERGENCIES = Path(__file__).with_name("emergencies.yaml")
 # So likely must it be in words that nobody listed: "se cayó el internet" is none.
@@ -47,7 +46,7 @@ class _Kind:
 
 @cache
 def _load() -> Mapping[str, Any]:
-    loaded: Mapping[str, Any] = yaml.safe_load(EMERGENCIES.read_text("utf-8"))
+    loaded: Mapping[str, Any] = read_yaml(EMERGENCIES)
     return loaded
 
 

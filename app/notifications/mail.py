@@ -27,6 +27,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.config import Settings
 from app.db import Base, Database, ScopedSession, new_id, utc_now
+from app.text.plain_text import clean_line
 
 NOTIFY_CHANNEL = "mail"
 SMTP_TIMEOUT_SECONDS = 20
@@ -177,7 +178,7 @@ def _note_failure(database: Database, message: _Waiting, error: Exception, *, un
     again = error.worth_retrying if isinstance(error, NotDelivered) else not unsure
     again = again and message.attempts < MOST_ATTEMPTS
     next_try = utc_now() + FIRST_WAIT * 4 ** (message.attempts - 1) if again else None
-    reason = _sayable(f"{type(error).__name__}: {error}".replace("\0", ""))[:300]
+    reason = clean_line(_sayable(f"{type(error).__name__}: {error}"))[:300]
     # A server's complaint names addresses; it is kept with the letter, and not in the log.
     code = getattr(error, "smtp_code", None)
     log.warning(

@@ -7,7 +7,6 @@ from uuid import UUID
 
 from flask import Blueprint, g, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from flask_babel import get_locale
 from flask_login import current_user
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -17,6 +16,7 @@ from app.notifications.services import (
     open_notification,
     read_all,
 )
+from app.text.bilingual import reader_language
 from app.web.pages import db_session, require_role
 
 blueprint = Blueprint("notifications", __name__, url_prefix="/notifications")
@@ -51,7 +51,7 @@ def unread_on_page() -> int | None:
 def index() -> ResponseReturnValue:
     """What one was told, newest first."""
     found, has_more = list_notifications(db_session(), request.args.get("before", type=UUID))
-    language = str(get_locale())
+    language = reader_language()
     return render_template(
         "notifications/index.html",
         lines=[(each, each.text(language)) for each in found],

@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-from app.periods.vocabulary import Ahead, Back, Vocabulary, each_of, in_order
+from app.periods.vocabulary import Ahead, Back, Vocabulary, each_of
+from app.text.calendar_words import MONTHS, SHORT_MONTHS, SHORT_WEEKDAYS, WEEKDAYS
+from app.text.numbers import NUMBER_WORDS, in_order
 
-_MONTHS = in_order(
-    "january|jan february|feb march|mar april|apr may june|jun july|jul august|aug"
-    " september|sept|sep october|oct november|nov december|dec",
-    1,
-)
-_WEEKDAYS = in_order(
-    "monday|mon tuesday|tues|tue wednesday|wed thursday|thurs|thur|thu friday|fri"
-    " saturday|sat sunday|sun",
-    0,
-)
-_NUMBERS = in_order(
-    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
-    " sixteen seventeen eighteen nineteen",
-    1,
-)
-_TENS = {
-    "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70,
-    "eighty": 80, "ninety": 90, "hundred": 100, "thousand": 1000,
-}  # fmt: skip
+# No day or year is the zeroth.
+_NUMBERS = {word: value for word, value in NUMBER_WORDS["en"].items() if value}
 _ORDINALS = in_order(
     "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
     " thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth",
@@ -72,12 +57,12 @@ ENGLISH = Vocabulary(
     verbs=frozenset({3, 5}),
     qualifies_after=False,
     tables={
-        "number": {**_NUMBERS, **_TENS, "a couple of": 2, "a couple": 2},
+        "number": {**_NUMBERS, "a couple of": 2, "a couple": 2},
         "ordinal": _ORDINALS,
         "few": each_of("few|a few|the few", 3),
         "a": each_of("a|an", 1),
-        "month": _MONTHS,
-        "weekday": _WEEKDAYS,
+        "month": {**SHORT_MONTHS["en"], **MONTHS["en"]},
+        "weekday": {**SHORT_WEEKDAYS["en"], **WEEKDAYS["en"]},
         "unit": _UNITS,
         "today": _TODAY,
         "shift": _SHIFTS,

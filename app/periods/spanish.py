@@ -2,29 +2,12 @@
 
 from __future__ import annotations
 
-from app.periods.vocabulary import Ahead, Back, Vocabulary, each_of, in_order
+from app.periods.vocabulary import Ahead, Back, Vocabulary, each_of
+from app.text.calendar_words import MONTHS, SHORT_MONTHS, SHORT_WEEKDAYS, WEEKDAYS
+from app.text.numbers import NUMBER_WORDS, in_order
 
-_MONTHS = in_order(
-    "enero|ene febrero|feb marzo|mar abril|abr mayo|may junio|jun julio|jul agosto|ago"
-    " septiembre|setiembre|sept|sep|set octubre|oct noviembre|nov diciembre|dic",
-    1,
-)
-_WEEKDAYS = in_order(
-    "lunes|lun martes miercoles|mie|mier jueves|jue viernes|vie sabado|sab domingo|dom", 0
-)
-_NUMBERS = {
-    **in_order(
-        "un|una|uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce"
-        " quince dieciseis diecisiete dieciocho diecinueve veinte veintiun|veintiuno|veintiuna"
-        " veintidos veintitres veinticuatro veinticinco veintiseis veintisiete veintiocho"
-        " veintinueve treinta",
-        1,
-    ),
-    "cuarenta": 40, "cincuenta": 50, "sesenta": 60, "setenta": 70, "ochenta": 80, "noventa": 90,
-    "doscientos": 200, "trescientos": 300, "cuatrocientos": 400, "quinientos": 500,
-    "seiscientos": 600, "setecientos": 700, "ochocientos": 800, "novecientos": 900, "mil": 1000,
-    "un par de": 2,
-}  # fmt: skip
+# No day or year is the zeroth.
+_NUMBERS = {word: value for word, value in NUMBER_WORDS["es"].items() if value}
 _ORDINALS = in_order(
     "primero|primer|primera|primeros|primeras segundo|segunda|segundos|segundas"
     " tercero|tercer|tercera cuarto|cuarta quinto|quinta sexto|sexta septimo|septima"
@@ -74,11 +57,11 @@ SPANISH = Vocabulary(
     verbs=frozenset({3, 9}),
     qualifies_after=True,
     tables={
-        "number": _NUMBERS,
+        "number": {**_NUMBERS, "un par de": 2},
         "ordinal": _ORDINALS,
         "few": each_of("pocos|pocas|unos pocos|unas pocas|unos|unas|algunos|algunas", 3),
-        "month": _MONTHS,
-        "weekday": _WEEKDAYS,
+        "month": {**SHORT_MONTHS["es"], **MONTHS["es"]},
+        "weekday": {**SHORT_WEEKDAYS["es"], **WEEKDAYS["es"]},
         "unit": _UNITS,
         "today": _TODAY,
         "shift": _SHIFTS,

@@ -105,10 +105,3 @@ class Vocabulary:
 def each_of(words: str, value: Any = None) -> dict[str, Any]:
     """The words, parted by bars, that all mean the same."""
     return {word.strip(): value for word in words.split("|")}
-
-
-def in_order(words: str, first: int) -> dict[str, Any]:
-    """Words that count up from a number; those parted by bars share theirs."""
-    return {
-        word: first + place for place, same in enumerate(words.split()) for word in same.split("|")
-    }

@@ -22,6 +22,7 @@ from sqlalchemy.orm import Session
 
 from app.db import JsonObject, new_id, utc_now
 from app.retrieval.vectors import BackfillReport, embed_missing
+from app.text.plain_text import storable
 
 __all__ = [
     "BackfillReport",
@@ -169,7 +170,7 @@ def _storable(chunk: ChunkInput) -> ChunkInput:
 
 def _clean(value: Any) -> Any:
     if isinstance(value, str):
-        return value.replace("\0", "").encode("utf-8", "ignore").decode()
+        return storable(value)
     if isinstance(value, dict):
         return {_clean(key): _clean(part) for key, part in value.items()}
     if isinstance(value, list | tuple):

@@ -37,6 +37,7 @@ from app.retrieval.statement import (
     statement,
 )
 from app.retrieval.vectors import send_vectors_in_binary
+from app.text.plain_text import storable
 
 __all__ = [
     "AtMost",
@@ -178,8 +179,7 @@ def search(
 
 def _readable(query: str) -> str:
     """The query without what cannot be sent (NUL, halves of surrogates), not too long."""
-    cut = query[:LONGEST_QUERY].replace("\0", " ")
-    return cut.encode("utf-8", "ignore").decode().strip()
+    return storable(query[:LONGEST_QUERY]).strip()
 
 
 _UNKNOWN = text(

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from flask_babel import force_locale
+from flask_babel import force_locale, get_locale
 
 from app.config import LANGUAGES
 
 Made = TypeVar("Made")
+
+
+def reader_language() -> str:
+    """The language that texts are made in: that of the page, or of the turn."""
+    locale = get_locale()
+    return locale.language if locale else LANGUAGES[0]
 
 
 def in_both(make: Callable[[str], Made]) -> dict[str, Made]:

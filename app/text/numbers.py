@@ -3,46 +3,58 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import NamedTuple
 
-_ENGLISH = {
+
+def in_order(words: str, first: int) -> dict[str, int]:
+    """Words that count up from a number; those parted by bars share theirs."""
+    return {
+        word: first + place for place, same in enumerate(words.split()) for word in same.split("|")
+    }
+
+
+# The words that numbers are written with, by language; folded.
+NUMBER_WORDS: Mapping[str, Mapping[str, int]] = {
+    "en": {
+        **in_order(
+            "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
+            " fifteen sixteen seventeen eighteen nineteen",
+            0,
+        ),
+        "twenty": 20, "thirty": 30, "forty": 40, "fourty": 40, "fifty": 50, "sixty": 60,
+        "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100, "thousand": 1000,
+    },
+    "es": {
+        **in_order(
+            "cero uno|un|una dos tres cuatro cinco seis siete ocho nueve diez once doce trece"
+            " catorce quince dieciseis diecisiete dieciocho diecinueve veinte"
+            " veintiuno|veintiun|veintiuna veintidos veintitres veinticuatro veinticinco veintiseis"
+            " veintisiete veintiocho veintinueve treinta",
+            0,
+        ),
+        "cuarenta": 40, "cincuenta": 50, "sesenta": 60, "setenta": 70, "ochenta": 80,
+        "noventa": 90, "cien": 100, "ciento": 100,
+        **{
+            f"{beginning}{gender}s": 100 * hundreds
+            for hundreds, beginning in enumerate(
+                "doscient trescient cuatrocient quinient seiscient setecient ochocient novecient"
+                "".split(),
+                2,
+            )
+            for gender in "oa"
+        },
+        "mil": 1000,
+    },
+}  # fmt: skip
+# Those of a number below a hundred that is one word, in both languages.
+SMALL_NUMBERS: Mapping[str, int] = {
     word: value
-    for value, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
-        " fifteen sixteen seventeen eighteen nineteen".split()
-    )
+    for language in ("en", "es")
+    for word, value in NUMBER_WORDS[language].items()
+    if 0 < value < 100
 }
-_ENGLISH |= {
-    word: 20 + 10 * place
-    for place, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split())
-}
-_ENGLISH |= {"fourty": 40, "hundred": 100, "thousand": 1000}
-_SPANISH = {
-    word: value
-    for value, word in enumerate(
-        "cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince"
-        " dieciseis diecisiete dieciocho diecinueve veinte veintiuno veintidos veintitres"
-        " veinticuatro veinticinco veintiseis veintisiete veintiocho veintinueve".split()
-    )
-}
-_SPANISH |= {
-    word: 30 + 10 * place
-    for place, word in enumerate(
-        "treinta cuarenta cincuenta sesenta setenta ochenta noventa".split()
-    )
-}
-_SPANISH |= {
-    f"{beginning}{gender}s": 100 * hundreds
-    for hundreds, beginning in enumerate(
-        "doscient trescient cuatrocient quinient seiscient setecient ochocient novecient".split(), 2
-    )
-    for gender in "oa"
-}
-_SPANISH |= {"un": 1, "una": 1, "veintiun": 21, "veintiuna": 21}
-_SPANISH |= {"cien": 100, "ciento": 100, "mil": 1000}
-_VALUES = {"en": _ENGLISH, "es": _SPANISH}
 # These are articles and pronouns far more often than numbers.
 LONE_ONES = frozenset("one a an un una uno".split())
 _HUNDRED, _THOUSAND = 100, 1000
@@ -52,14 +64,14 @@ _LINKS = {"en": "and", "es": "y|con"}
 
 
 def _pattern(language: str) -> re.Pattern[str]:
-    word = "|".join(sorted(_VALUES[language], key=len, reverse=True))
+    word = "|".join(sorted(NUMBER_WORDS[language], key=len, reverse=True))
     lead = r"(?:an? (?=hundred|thousand))?" if language == "en" else ""
     return re.compile(
         rf"\b{lead}(?:{word})\b(?:(?:[ -]+(?:{_LINKS[language]}))?[ -]+(?:{word})\b)*"
     )
 
 
-_PATTERNS = {language: _pattern(language) for language in _VALUES}
+_PATTERNS = {language: _pattern(language) for language in NUMBER_WORDS}
 _EACH = re.compile(r"[a-z]+")
 
 
@@ -94,7 +106,7 @@ def _in_hundreds(value: Decimal, language: str) -> Decimal | None:
 
 def read_number_words(folded: str, language: str) -> Decimal | None:
     """The number that these words are; None where they are none, or more than one."""
-    values = _VALUES.get(language, _ENGLISH)
+    values = NUMBER_WORDS.get(language, NUMBER_WORDS["en"])
     whole = cents = ""
     total = current = 0
     said = _EACH.findall(folded)

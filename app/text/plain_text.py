@@ -100,6 +100,19 @@ def compose(text: str) -> str:
     return unicodedata.normalize("NFC", shorten_marks(text))
 
 
+def storable(text: str) -> str:
+    """The text without what no database keeps, NUL and halves of characters; all else stays."""
+    return _HALVES.sub("", text.replace("\0", ""))
+
+
+def printable(text: str) -> str:
+    """The text without anything of Unicode's category C: not even joiners, or what it knows not.
+
+    For addresses and names of files, which other programs read.
+    """
+    return "".join(sign for sign in text if unicodedata.category(sign)[0] != "C")
+
+
 def clean_text(text: str) -> str:
     """The text without what is named above; half a character is a "?".
 

@@ -10,11 +10,10 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
-import yaml
-
 from app.text.normalize import words
+from app.text.yaml_file import read_yaml
 
-_WORDS = yaml.safe_load(Path(__file__).with_name("stems.yaml").read_text("utf-8"))
+_WORDS = read_yaml(Path(__file__).with_name("stems.yaml"))
 # Those that say nothing about what a text is about.
 FILLER_WORDS = frozenset(" ".join(_WORDS["filler"].values()).split())
 

@@ -47,6 +47,7 @@ from app.jobs.threads import give_back_with
 from app.web.icons import icon, icon_sprite
 from app.web.navigation import nav_entries
 from app.web.request_body import LARGEST_SIGNED_OUT, MOST_FILES, drain
+from app.web.urls import url_of
 
 # Pages hold personal data; static files carry a version and may be kept for ever.
 PRIVATE = "no-store"
@@ -372,6 +373,7 @@ def init_web(app: Flask) -> None:
         "icon": icon,
         "icon_sprite": icon_sprite,
         "static_url": static_url,
+        "url_of": url_of,
         "kept_cookie": kept_cookie,
         "nav_entries": nav_entries,
         "languages": LANGUAGES,

@@ -6,10 +6,11 @@ import os
 import subprocess
 import sys
 import time
-from typing import IO
+from typing import Any
 
 import pytest
 
+from app.files import child_process
 from app.files import sandbox as examining
 from app.files.kinds import MIB, Unfit
 from app.files.sandbox import examine
@@ -55,7 +56,7 @@ def test_a_child_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_child_that_dies_is_a_file_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(examining.sys, "executable", "/bin/false")
+    monkeypatch.setattr(child_process.sys, "executable", "/bin/false")
     with pytest.raises(Unfit) as refused:
         examine(spooled(samples.TEXT))
     assert refused.value.code == "broken"
@@ -67,12 +68,11 @@ def test_a_child_gives_way_from_its_first_moment_and_more_the_larger_the_file_is
     tell = "import json, os\nwhile not (more := os.nice(0) - {own}): pass\n"
     tell += "print(json.dumps({{'problem': 'broken', 'number': more}}))"
 
-    def start(content: IO[bytes], *_task: str) -> subprocess.Popen[bytes]:
-        arguments = [sys.executable, "-c", tell.format(own=os.nice(0))]
-        pipe = subprocess.PIPE
-        return subprocess.Popen(arguments, stdin=content, stdout=pipe, stderr=pipe)
+    def start(_arguments: Any, **options: Any) -> subprocess.Popen[bytes]:
+        return popen([sys.executable, "-c", tell.format(own=os.nice(0))], **options)
 
-    monkeypatch.setattr(examining, "_start_child", start)
+    popen = subprocess.Popen
+    monkeypatch.setattr(child_process.subprocess, "Popen", start)
     for size, niceness in ((MIB // 4, 1), (3 * MIB, 7)):
         with pytest.raises(Unfit) as refused:
             examine(spooled(b"x" * size))

@@ -16,7 +16,7 @@ from tests.test_architecture import MODULES, name_of, tree_of
 SLOW = frozenset(
     ("csv_lines", "SimpleDocTemplate", "Image.open", "Image.new", "book.save", "SequenceMatcher")
 )
-# Run as a child process that has limits; `app/files/sandbox.py` and `reading/apart.py` start it.
+# Run as a child process that has limits; `app/files/child_process.py` starts it.
 CHILDREN = ("app.files.", "app.skills.knowledge.readers")
 
 

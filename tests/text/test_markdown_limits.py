@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
-import itertools
 import time
 from collections.abc import Callable
 

@@ -9,14 +9,15 @@ from uuid import UUID
 from sqlalchemy import select
 
 from app.accounts.audit import record
+from app.accounts.versions import VERSIONS_A_PAGE, Versions
 from app.assistant.models import Prompt, PromptRevision
 from app.assistant.prompts.editor import Texts, keep, load_prompt, texts_of
 from app.assistant.prompts.system_prompt import PromptRow, seeds_of
 from app.assistant.tools.registry import Registry
 from app.db import ScopedSession
-from app.errors import Conflict, NotFound
+from app.errors import N_, Conflict, NotFound
 
-VERSIONS_A_PAGE = 20
+REVISIONS = Versions(PromptRevision, PromptRevision.prompt_id, N_("This version does not exist."))
 
 
 @dataclass(frozen=True)
@@ -80,15 +81,7 @@ def restore(session: ScopedSession, prompt_id: UUID, number: int, opened: int) -
         Conflict: somebody changed the row since the version `opened`.
     """
     row = load_prompt(session, prompt_id, lock=True)
-    kept = session.scalar(
-        select(PromptRevision).where(
-            PromptRevision.prompt_id == row.id,
-            PromptRevision.group_id == session.scope.group_id,
-            PromptRevision.version == number,
-        )
-    )
-    if kept is None:
-        raise NotFound("This version does not exist.")
+    kept = REVISIONS.find(session, row.id, number)
     _replace(session, row, texts_of(kept), opened, f"{row.slug} to version {number}")
     session.commit()
     return row

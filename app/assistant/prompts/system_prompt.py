@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-import yaml
 from sqlalchemy import select
 
 from app.accounts.models import Group
@@ -19,6 +18,7 @@ from app.assistant.tools.registry import Registry
 from app.db import ScopedSession, utc_now
 from app.errors import InvalidInput
 from app.text.bilingual import in_language
+from app.text.yaml_file import read_yaml
 
 CORE_PROMPTS = Path(__file__).with_name("prompts.yaml")
 
@@ -111,7 +111,7 @@ def check_action(session: ScopedSession, domain: str, action: str) -> None:
 def prompt_rows(registry: Registry) -> list[PromptRow]:
     """The rows that a new group starts with: the core's and each skill's."""
     files = [CORE_PROMPTS, *(skill.prompts for skill in registry.skills if skill.prompts)]
-    return [_row(entry) for file in files for entry in yaml.safe_load(file.read_text("utf-8"))]
+    return [_row(entry) for file in files for entry in read_yaml(file)]
 
 
 @cache

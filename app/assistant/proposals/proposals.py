@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from pydantic import TypeAdapter
 from sqlalchemy import Select, select, update
 
 from app.accounts.audit import record
@@ -25,9 +26,11 @@ from app.assistant.tools.registry import Registry
 from app.assistant.tools.tool import Draft, Receipt, WriteTool
 from app.db import ScopedSession, utc_now
 from app.errors import Conflict, Forbidden, NotFound
+from app.web.links import Target
 
 LIFETIME = timedelta(minutes=30)
 NONE_PROPOSED: Mapping[UUID, Proposal] = {}
+_TARGET: TypeAdapter[Target] = TypeAdapter(Target)
 
 
 def digest_of(tool: str, arguments: Mapping[str, Any]) -> str:
@@ -261,7 +264,8 @@ def undo(session: ScopedSession, registry: Registry, proposal_id: UUID) -> Propo
 def receipt_of(proposal: Proposal) -> Receipt:
     """What the confirmed write returned."""
     kept = proposal.receipt or {}
-    return Receipt(kept["result_id"], kept["summary"], kept["details"], kept["url"], kept["kept"])
+    url = _TARGET.validate_python(kept["url"])
+    return Receipt(kept["result_id"], kept["summary"], kept["details"], url, kept["kept"])
 
 
 def proposal_part(proposal: Proposal) -> ProposalPart:
@@ -364,6 +368,6 @@ def _as_json(receipt: Receipt) -> dict[str, Any]:
         "result_id": receipt.result_id,
         "summary": dict(receipt.summary),
         "details": details,
-        "url": receipt.url,
+        "url": _TARGET.dump_python(receipt.url, mode="json"),
         "kept": dict(receipt.kept),
     }

@@ -24,6 +24,7 @@ from app.assistant.providers.base import (
     Usage,
 )
 from app.text.json_text import ObjectScanner, parse_json
+from app.text.plain_text import storable
 
 # Text is given out in pieces of at most so many characters, so that whoever takes them can let
 # others go on between two of them.
@@ -285,7 +286,7 @@ def _mended(text: str) -> str:
     """Join the halves of characters and drop NUL: neither could be stored or sent on."""
     if SURROGATE.search(text):
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text.replace("\0", "")
+    return storable(text)
 
 
 # How a server says that it failed.

@@ -34,6 +34,16 @@ from app.db import ScopedSession
 IN_SIGHT = 30
 
 
+def language_of(session: ScopedSession, thread_id: UUID) -> str:
+    """The language that a conversation of one's own has come to: that of its last message."""
+    query = (
+        select(Message.language)
+        .join(Thread, Thread.head_id == Message.id)
+        .where(Thread.id == thread_id, *own(session, Thread))
+    )
+    return session.scalar(query) or "en"
+
+
 @dataclass(frozen=True)
 class Place:
     """Where a message stands among its siblings: number `number` of `of`, from 1."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -30,6 +30,7 @@ from app.errors import N_, NotFound
 from app.text.catalog import translated
 from app.text.markdown import open_fence
 from app.text.normalize import words
+from app.web.urls import with_urls
 
 CHUNK = 50
 NAME_LENGTH = 60
@@ -42,7 +43,8 @@ Transaction = Callable[[], AbstractContextManager[ScopedSession]]
 class Letterhead:
     """Where an export comes from, its address without a slash, and whose language it speaks.
 
-    Nothing is looked up in a request: an export may also be written where there is none.
+    Nothing is looked up in the request: an export may also be written long after it. What its
+    links lead to is made URLs of by the app, which its writer must be in.
     """
 
     house: str
@@ -177,7 +179,7 @@ def _markdown_message(said: Said, letterhead: Letterhead) -> Iterator[str]:
     if message.citations:
         sources = letterhead.text(N_("Sources"))
         yield f"\n**{sources}**\n"
-    for citation in message.citations:
+    for citation in with_urls(message.citations):
         yield _markdown_source(citation, letterhead.site)
 
 
@@ -196,7 +198,7 @@ def _told(part: dict[str, Any], language: str) -> str:
     return str(part.get("text") or part.get("name") or part.get("title") or "")
 
 
-def _markdown_source(citation: dict[str, Any], site: str) -> str:
+def _markdown_source(citation: Mapping[str, Any], site: str) -> str:
     path = citation.get("path") or []
     place = " › ".join([path] if isinstance(path, str) else path)
     title = _line(citation["title"]) + (f" ({_line(place)})" if place else "")
@@ -249,9 +251,10 @@ def _json_message(said: Said, letterhead: Letterhead) -> dict[str, Any]:
         "created_at": _stamp(message.created_at, letterhead.zone),
         "text": message.content,
         "citations": [
-            {**citation, "url": letterhead.site + citation["url"]} for citation in message.citations
+            {**citation, "url": letterhead.site + citation["url"]}
+            for citation in with_urls(message.citations)
         ],
-        "parts": said.parts,
+        "parts": with_urls(said.parts),
         "provider": message.provider,
         "model": message.model,
         "feedback": feedback

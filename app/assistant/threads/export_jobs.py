@@ -174,7 +174,10 @@ def export_chats(
     user_id: str,
     is_last_try: bool = False,
 ) -> None:
-    """Write the file of an export, put it into the storage, and tell its person."""
+    """Write the file of an export, put it into the storage, and tell its person.
+
+    Needs a request context, because what was cited is linked to.
+    """
     job = Job(database, Scope(UUID(group_id), UUID(user_id)), UUID(export_id))
     try:
         _export(job, storage)

@@ -110,7 +110,7 @@ def _wanted(session: ScopedSession, asked: str) -> list[str]:
 
     Words that say nothing count only where there are no others, and signs likewise.
     """
-    folded = fold(" ".join(asked.replace("\0", " ").split())[:LONGEST_SEARCH])
+    folded = fold(clean_line(asked)[:LONGEST_SEARCH])
     found = list(dict.fromkeys(folded_words(folded)))
     if not found:
         return folded.split()

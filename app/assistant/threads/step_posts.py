@@ -9,13 +9,13 @@ from uuid import UUID
 
 from sqlalchemy.exc import IntegrityError
 
-from app.assistant.models import Message, Thread
+from app.assistant.models import Message
+from app.assistant.threads.branches import language_of
 from app.assistant.threads.steps import LONGEST_STEP, Posted, Step, StepReader, load_steps
 from app.assistant.threads.threads import (
     Accepted,
     check_key,
     find_accepted,
-    load_message,
     load_thread,
     queue_turn,
     raise_if_busy,
@@ -57,7 +57,7 @@ def accept_step(
     known = find_accepted(session, thread_id, message_key)
     if known is not None:
         return known
-    language = _language_of(session, thread)
+    language = language_of(session, thread.id)
     steps = load_steps(session, thread_id, thread.head_id)
     valid = reader(session, Posted(internal, thread, language, steps, form))
     question = Message(
@@ -95,10 +95,3 @@ def _is_shallow(value: Any, depth: int = DEEPEST_STEP) -> bool:
         return True
     inside = value.values() if isinstance(value, dict) else value
     return depth > 0 and all(_is_shallow(each, depth - 1) for each in inside)
-
-
-def _language_of(session: ScopedSession, thread: Thread) -> str:
-    """The language that the conversation has come to."""
-    if thread.head_id is None:
-        return "en"
-    return load_message(session, thread.id, thread.head_id).language

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-import yaml
+from app.text.yaml_file import read_yaml
 
 Examples = Mapping[str, tuple[str, ...]]
 
@@ -14,7 +14,7 @@ Examples = Mapping[str, tuple[str, ...]]
 @cache
 def load_examples(path: Path) -> Mapping[str, Examples]:
     """The utterances of a file, by tool and language."""
-    loaded: Mapping[str, Mapping[str, list[str]]] = yaml.safe_load(path.read_text("utf-8"))
+    loaded: Mapping[str, Mapping[str, list[str]]] = read_yaml(path)
     return {
         tool: {language: tuple(lines) for language, lines in by_language.items()}
         for tool, by_language in loaded.items()

@@ -12,6 +12,8 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from app.web.links import Target
+
 
 class Part(BaseModel):
     """The base of every part: `type` picks the template that draws it."""
@@ -71,7 +73,7 @@ class ReceiptPart(Part):
     result_id: str
     summary: dict[str, str]
     details: dict[str, list[tuple[str, str]]]
-    url: str = ""
+    url: Target = ""
     done_at: datetime
     undo_until: datetime | None = None
     undone_at: datetime | None = None
@@ -92,7 +94,7 @@ class Citation(BaseModel):
     source_id: UUID
     title: str
     path: list[str] = Field(default_factory=list)
-    url: str
+    url: Target
     quote: str
     language: str
 

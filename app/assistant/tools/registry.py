@@ -23,6 +23,7 @@ from app.assistant.tools.parts import NoticePart, Part, ProposalPart, ReceiptPar
 from app.assistant.tools.tool import Tool, ToolContext
 from app.assistant.tools.toolbox import BlockReader
 from app.db import ScopedSession
+from app.web.links import Link
 from app.web.navigation import NavEntry
 
 # A context source looks at the message and returns (hints, lines for the system prompt).
@@ -49,7 +50,7 @@ SuggestionSource = Callable[[ScopedSession, str, str], Sequence[Suggestion]]
 ConversationSource = Callable[[ScopedSession, UUID, str, str], "Opening"]
 
 # Where the page is that a conversation of another kind stands on: it looks at its thread.
-ConversationPage = Callable[[ScopedSession, UUID], str]
+ConversationPage = Callable[[ScopedSession, UUID], Link]
 
 # What somebody has begun and not finished: it looks, with the page's language, and tells.
 UnfinishedWorkSource = Callable[[ScopedSession, str], Sequence["UnfinishedWork"]]
@@ -114,7 +115,7 @@ class Conversation:
     """A kind of thread beside the chat, with a persona and tools of its own.
 
     Its name is the `context_type` of its threads. Of the prompt rows those of `domain` count
-    and no others; `open` is asked anew for each turn, `page` for the address it stands on.
+    and no others; `open` is asked anew for each turn, `page` for the page it stands on.
     """
 
     domain: str
@@ -126,12 +127,12 @@ class Conversation:
 class UnfinishedWork:
     """Something half done that its person may have forgotten; the chat says so in a banner.
 
-    `url` leads back to it, `drop_url` (where there is one) is posted to for throwing it away.
+    `link` leads back to it, `drop` (where there is one) is posted to for throwing it away.
     """
 
     text: str
-    url: str
-    drop_url: str = ""
+    link: Link
+    drop: Link | None = None
 
 
 @dataclass(frozen=True)

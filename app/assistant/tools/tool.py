@@ -24,6 +24,7 @@ from app.assistant.threads.steps import StepLoader
 from app.assistant.tools.parts import Action, Citation, Part, Suggestion
 from app.db import Scope, ScopedSession
 from app.errors import ComandaError
+from app.web.links import Target
 
 
 class Arguments(BaseModel):
@@ -174,7 +175,7 @@ class Receipt:
     result_id: str
     summary: Texts
     details: Details = field(default_factory=dict)
-    url: str = ""
+    url: Target = ""
     kept: Mapping[str, Any] = field(default_factory=dict)
     step: Mapping[str, Any] | None = None
 

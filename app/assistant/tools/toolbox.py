@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import structlog
-from flask_babel import get_locale
 from flask_babel import gettext as _
 from pydantic import ValidationError
 from sqlalchemy.exc import SQLAlchemyError
@@ -27,6 +26,7 @@ from app.assistant.tools.tool import (
     WriteTool,
 )
 from app.errors import ComandaError
+from app.text.bilingual import reader_language
 from app.text.json_text import TooMuch, parse_json
 from app.text.plain_text import clean_value
 
@@ -277,7 +277,7 @@ def _explain(error: ValueError) -> str:
 
 def as_failure(error: ComandaError) -> ToolFailure:
     """What people are told on pages, said in a conversation."""
-    told = _(error.message, **error.told(str(get_locale())))
+    told = _(error.message, **error.told(reader_language()))
     code = _CODES.get(error.code, error.code)
     return ToolFailure(told, say=told, code=code, field=error.field or "")
 

@@ -16,9 +16,11 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 import structlog
+from babel.dates import get_day_names
 from sqlalchemy import Row, bindparam, select
 from sqlalchemy.exc import SQLAlchemyError
 
+from app.accounts.clock import local_now
 from app.accounts.models import Group, User, UserProfile
 from app.assistant.models import AGENT, Message, Prompt, Proposal, Turn
 from app.assistant.prompts.system_prompt import load_prompts
@@ -36,10 +38,6 @@ HISTORY_MESSAGES = 20
 UNFINISHED_AT_MOST = 10
 # A model need not reread a long answer to know what was talked about.
 HISTORY_CHARACTERS = 2000
-DAY_NAMES = {
-    "en": ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
-    "es": ("lunes", "martes", "miércoles", "jueves", "viernes", "sábado", "domingo"),
-}
 
 # Made once: to put a statement together takes longer than to run one as small as these.
 _PERSON = (
@@ -279,8 +277,8 @@ def _told(said: Row[Any], in_words: bool) -> str:
 def _today(session: ScopedSession, language: str) -> tuple[str, list[str]]:
     """The date where the house is, and lines that tell a model of both."""
     name, zone = session.execute(_HOUSE, {"group_id": session.scope.group_id}).one()
-    now = utc_now().astimezone(ZoneInfo(zone))
-    day, date = DAY_NAMES[language][now.weekday()], f"{now:%Y-%m-%d}"
+    now = local_now(ZoneInfo(zone))
+    day, date = get_day_names(locale=language)[now.weekday()], f"{now:%Y-%m-%d}"
     if language == "es":
         return date, [f"Restaurante: {name}.", f"Hoy es {day} {date}. Contesta en español."]
     return date, [f"Restaurant: {name}.", f"Today is {day} {date}. Answer in English."]

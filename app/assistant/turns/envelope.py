@@ -9,14 +9,18 @@ from typing import Any
 from app.assistant.models import Message
 from app.assistant.tools.parts import Envelope
 from app.assistant.usage.limits import Usage
+from app.web.urls import with_urls
 
 BACKTICK, ESCAPED = "`", "\\u0060"
 FINISHED = ("complete", "stopped", "interrupted", "failed")
 
 
 def envelope(reply: Message, usage: Usage | None = None) -> Envelope:
-    """A finished reply as envelope 1.0, with how much of the nearest limit is used by now."""
-    words = reply.content or _first_notice(reply)
+    """A finished reply as envelope 1.0, with how much of the nearest limit is used by now.
+
+    Needs a request context, because citations and parts hold links.
+    """
+    words = words_of(reply)
     return Envelope(
         message=words,
         answer="\n\n".join(filter(None, [words, _form_navigation(reply.actions)])),
@@ -26,13 +30,18 @@ def envelope(reply: Message, usage: Usage | None = None) -> Envelope:
         sessionId=reply.thread_id,
         message_id=reply.id,
         status=reply.status,
-        citations=reply.citations,
-        parts=reply.parts,
+        citations=with_urls(reply.citations),
+        parts=with_urls(reply.parts),
         suggestions=reply.suggestions,
         actions=reply.actions,
         usage=usage.as_json() if usage else None,
         degraded=reply.degraded,
     )
+
+
+def words_of(reply: Message) -> str:
+    """What the reply says; where it has no words, what its first notice does."""
+    return reply.content or _first_notice(reply)
 
 
 def _form_navigation(actions: Sequence[Mapping[str, Any]]) -> str:

@@ -17,6 +17,7 @@ from flask_login import current_user
 from redis import RedisError
 from sqlalchemy.orm.attributes import set_committed_value
 
+from app.accounts.clock import local_now
 from app.assistant.feedback.feedback import feedback_on
 from app.assistant.models import Message, Thread
 from app.assistant.proposals.proposals import proposals_of
@@ -30,9 +31,9 @@ from app.assistant.threads.threads import (
 )
 from app.assistant.turns.events import RESET, EventLog
 from app.assistant.web.presenters import MessageView, view_message
-from app.db import utc_now
 from app.extensions import services
 from app.web.pages import db_session, is_htmx
+from app.web.urls import url_of
 
 log = structlog.get_logger(__name__)
 UNFINISHED = ("queued", "streaming")
@@ -52,7 +53,7 @@ def home_of(thread: Thread) -> str:
     kind = services().registry.conversations.get(thread.context_type)
     if thread.context_type == CHAT or kind is None:
         return url_for("chat.thread", thread_id=thread.id)
-    return kind.page(db_session(), thread.id)
+    return url_of(kind.page(db_session(), thread.id))
 
 
 def talk_facts(thread: ThreadView, messages: Sequence[Message], cursor: str) -> dict[str, Any]:
@@ -206,7 +207,7 @@ def history_by_day(current: str) -> list[tuple[str, list[ThreadView]]]:
 
 def _day(thread: Thread) -> str:
     zone = current_user.zone
-    day, today = thread.last_message_at.astimezone(zone).date(), utc_now().astimezone(zone).date()
+    day, today = thread.last_message_at.astimezone(zone).date(), local_now(zone).date()
     if day == today:
         return _("Today")
     if day == today - timedelta(days=1):

@@ -22,6 +22,7 @@ from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 from flask_login import current_user
 
+from app.accounts.clock import local_now
 from app.assistant.threads.export import (
     FORMATS,
     Letterhead,
@@ -41,7 +42,6 @@ from app.assistant.threads.export_jobs import (
     state_of,
 )
 from app.assistant.threads.history import PAGE_THREADS, delete_thread, find_threads, rename_thread
-from app.db import utc_now
 from app.errors import InvalidInput
 from app.extensions import limit_chat_changes, limit_person, services
 from app.files.views import send_stored
@@ -162,7 +162,7 @@ def _export_shown() -> ResponseReturnValue:
 
 
 def _zip_name() -> str:
-    return f"chats-{utc_now().astimezone(current_user.zone).date().isoformat()}.zip"
+    return f"chats-{local_now(current_user.zone).date().isoformat()}.zip"
 
 
 def _reading() -> Transaction:

@@ -28,6 +28,7 @@ from app.db import ScopedSession
 from app.errors import ComandaError
 from app.extensions import limit_decisions, services
 from app.web.pages import db_session, is_htmx, require_role, wants_json
+from app.web.urls import with_urls
 
 blueprint = Blueprint("proposals", __name__, url_prefix="/proposals")
 api = Blueprint("proposals_api", __name__, url_prefix="/api/proposals")
@@ -88,7 +89,7 @@ def _answer(proposal: Proposal) -> ResponseReturnValue:
     part = receipt_part(proposal) if proposal.state == "confirmed" else proposal_part(proposal)
     data = part.model_dump(mode="json")
     if wants_json():
-        return jsonify(version="1.0", sessionId=str(proposal.thread_id), part=data)
+        return jsonify(version="1.0", sessionId=str(proposal.thread_id), part=with_urls(data))
     view = view_part(data, services().registry)
     if view is None or not is_htmx():
         return redirect(url_for("chat.thread", thread_id=proposal.thread_id), 303)

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from flask_babel import get_locale
 from flask_babel import gettext as _
 
 from app.fields.editor.descriptions import condition_in_words
@@ -22,7 +21,7 @@ from app.fields.editor.types import (
     Setting,
     TypeWords,
 )
-from app.text.bilingual import in_language
+from app.text.bilingual import in_language, reader_language
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ def rows_context(
 def _view(
     work: FieldWork, row: Row, problems: Mapping[str, Problems], was_saved: bool, kit: Kit
 ) -> RowView:
-    language = str(get_locale())
+    language = reader_language()
     is_open = row.key == work.open_key
     tells = was_saved or not is_open
     free = [each.key for each in work.kept if each.key not in kit.fixed]
@@ -103,7 +102,7 @@ def told(problems: Problems) -> dict[str, str]:
 
 def _choices_of_condition(work: FieldWork, row: Row) -> dict[str, Any]:
     """The fields above that a row can depend on, and the values of the one it depends on."""
-    language = str(get_locale())
+    language = reader_language()
     above = work.kept[: work.kept.index(row)] if row in work.kept else ()
     able = [each for each in above if each.type != "heading"]
     on = next((each for each in able if each.key == row.text("if_field")), None)

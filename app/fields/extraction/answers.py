@@ -7,11 +7,11 @@ from typing import Any
 
 from app.fields.extraction.clock import read_hour
 from app.fields.extraction.extract import Reading, content_stems, cue_words, squeeze, stem
-from app.fields.extraction.lexicon import NUMBER_WORDS
 from app.fields.extraction.options import find_options
 from app.fields.extraction.people import find_people
 from app.fields.extraction.sentence import Sentence, Span
 from app.fields.numbers import parse_number
+from app.text.numbers import SMALL_NUMBERS
 
 _CHANGE = re.compile(
     r"\b(?:change|set|update|correct|make|switch|fix|cambia(?:r|me|le)?|cambie|corrige|corregir"
@@ -110,7 +110,7 @@ def _person(reading: Reading, text: str) -> dict[str, str] | None:
 
 def _number(text: str) -> str | None:
     found = re.search(r"-?\d[\d.,]*", text)
-    number = found[0].rstrip(".,") if found else str(NUMBER_WORDS.get(text.lower(), ""))
+    number = found[0].rstrip(".,") if found else str(SMALL_NUMBERS.get(text.lower(), ""))
     return number if parse_number(number) is not None else None
 
 

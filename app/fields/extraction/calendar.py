@@ -9,13 +9,14 @@ from datetime import date, datetime, time, timedelta
 
 import dateparser
 
-from app.fields.extraction.lexicon import NUMBER_WORDS
 from app.fields.extraction.sentence import Sentence, Span
+from app.text.calendar_words import ALL_WEEKDAYS, MONTHS, SHORT_MONTHS, either_of
+from app.text.numbers import SMALL_NUMBERS
 
 _PARTS = r"morning|afternoon|evening|night|madrugada|manana|tarde|noche"
 _PART = rf"(?:early |late )?(?:{_PARTS})"
 _THEN = rf"(?:,?\s*(?:in the |por la |en la |a la )?{_PART})?"
-_COUNTS = "|".join(NUMBER_WORDS)
+_COUNTS = "|".join(SMALL_NUMBERS)
 _RELATIVE = (
     (-2, rf"the day before yesterday|anteayer|antier|antes de ayer{_THEN}"),
     (-1, r"last night|anoche"),
@@ -29,21 +30,12 @@ _AGO = re.compile(
     rf"\b(?P<count>\d{{1,3}}|an?|{_COUNTS})\s+(?P<unit>days?|weeks?)\s+ago\b"
     rf"|\bhace\s+(?P<count_es>\d{{1,3}}|{_COUNTS})\s+(?P<unit_es>dias?|semanas?)\b"
 )
-_WEEKDAYS = {
-    "monday": 0, "tuesday": 1, "wednesday": 2, "thursday": 3, "friday": 4, "saturday": 5,
-    "sunday": 6, "lunes": 0, "martes": 1, "miercoles": 2, "jueves": 3, "viernes": 4,
-    "sabado": 5, "domingo": 6,
-}  # fmt: skip
 _WEEKDAY = re.compile(
     rf"\b(?:(?P<next>next|el proximo|este proximo)\s+|(?P<last>last|this past|el pasado)\s+)?"
-    rf"(?P<day>{'|'.join(_WEEKDAYS)})"
+    rf"(?P<day>{either_of(ALL_WEEKDAYS)})"
     rf"(?P<last_es>\s+pasado)?(?P<next_es>\s+(?:que viene|proximo))?{_THEN}(?!\w)"
 )
-_MONTHS = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
-    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?|enero|febrero|marzo|abril|mayo"
-    r"|junio|julio|agosto|septiembre|octubre|noviembre|diciembre)"
-)
+_MONTHS = f"(?:{either_of([*MONTHS['en'], *SHORT_MONTHS['en'], *MONTHS['es']])})"
 _WRITTEN = re.compile(
     rf"\b{_MONTHS}\.?\s+(?:the\s+)?\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s+20\d\d)?(?![\w:])"
     rf"|\b\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+|de\s+)?{_MONTHS}\b\.?(?:,?\s+(?:de\s+|del\s+)?20\d\d)?"
@@ -114,7 +106,7 @@ def _ago(said: Sentence) -> Iterator[Day]:
     for match in said.find(_AGO):
         count = match["count"] or match["count_es"]
         unit = match["unit"] or match["unit_es"]
-        days = int(count) if count.isdecimal() else NUMBER_WORDS.get(count, 1)
+        days = int(count) if count.isdecimal() else SMALL_NUMBERS.get(count, 1)
         times = 7 if unit[0] in "ws" else 1
         yield Day(Span(*match.span()), offset=-days * times)
 
@@ -123,7 +115,7 @@ def _weekdays(said: Sentence) -> Iterator[Day]:
     for match in said.find(_WEEKDAY):
         side = "past" if match["last"] or match["last_es"] else ""
         side = "future" if match["next"] or match["next_es"] else side
-        day = _WEEKDAYS[match["day"]]
+        day = ALL_WEEKDAYS[match["day"]]
         yield Day(Span(*match.span()), weekday=day, side=side, part=_part(match[0]))
 
 

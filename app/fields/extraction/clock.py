@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 
-from app.fields.extraction.lexicon import NUMBER_WORDS
 from app.fields.extraction.sentence import Sentence, Span
+from app.text.numbers import SMALL_NUMBERS
 
-_HOURS = "|".join(sorted((w for w, n in NUMBER_WORDS.items() if n <= 12), key=len, reverse=True))
+_HOURS = "|".join(sorted((w for w, n in SMALL_NUMBERS.items() if n <= 12), key=len, reverse=True))
 _PART = r"(?:early |late )?(?P<part>morning|afternoon|evening|night|madrugada|manana|tarde|noche)"
 _THEN = rf"(?:,?\s*(?:in the|at|de la|por la|en la)\s+{_PART})?"
 _NOT_A_COUNT = (
@@ -85,7 +85,7 @@ def find_ago(said: Sentence) -> list[Ago]:
 def _amount(count: str) -> float:
     if count.isdecimal():
         return int(count)
-    return 0.5 if count.startswith(("half", "media")) else NUMBER_WORDS.get(count, 1)
+    return 0.5 if count.startswith(("half", "media")) else SMALL_NUMBERS.get(count, 1)
 
 
 def find_times(said: Sentence) -> list[Clock]:
@@ -120,7 +120,7 @@ def _times(match: re.Match[str]) -> tuple[time, ...]:
     given = match.groupdict()
     if given.get("named"):
         return (time(0 if given["named"].startswith(("midn", "median")) else _NOON),)
-    hour = int(given["hour"]) if given["hour"].isdecimal() else NUMBER_WORDS[given["hour"]]
+    hour = int(given["hour"]) if given["hour"].isdecimal() else SMALL_NUMBERS[given["hour"]]
     minute = _minute(given)
     if minute < 0:
         hour, minute = (hour - 1) % 24, minute + 60

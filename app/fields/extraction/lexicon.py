@@ -8,23 +8,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from app.fields.definitions import Words
 from app.text.normalize import fold
+from app.text.numbers import SMALL_NUMBERS
 from app.text.stop_words import STOP_WORDS
+from app.text.yaml_file import read_yaml
 
 _FILE = Path(__file__).parent / "words.yaml"
 _APART = re.compile(r"\s+(?:or|o|u)\s+|\s*/\s*|\s*,\s*")
 _ARTICLES = re.compile(r"^(?:the|a|an|el|la|los|las|un|una)\s+")
-NUMBER_WORDS = {
-    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
-    "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "fifteen": 15, "twenty": 20, "thirty": 30,
-    "forty": 40, "fifty": 50, "sixty": 60, "ninety": 90,
-    "un": 1, "una": 1, "uno": 1, "dos": 2, "tres": 3, "cuatro": 4, "cinco": 5, "seis": 6,
-    "siete": 7, "ocho": 8, "nueve": 9, "diez": 10, "once": 11, "doce": 12, "quince": 15,
-    "veinte": 20, "treinta": 30, "cuarenta": 40, "cincuenta": 50, "sesenta": 60, "noventa": 90,
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -54,11 +46,7 @@ class Lexicon:
 @cache
 def lexicon() -> Lexicon:
     """The words, read once."""
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    read: dict[str, Any] = yaml.load(
-        _FILE.read_text("utf-8"),
-        Loader=loader,  # noqa: S506 - both of them are safe
-    )
+    read: dict[str, Any] = read_yaml(_FILE)
     groups = {name: "|".join(map(re.escape, each)) for name, each in read["groups"].items()}
     return Lexicon(
         groups,
@@ -105,7 +93,7 @@ def _word(word: str, groups: dict[str, str]) -> str:
     if word.startswith("{"):
         return f"(?:{groups[word.strip('{}')]})"
     if word.isdecimal():
-        spelled = [name for name, number in NUMBER_WORDS.items() if number == int(word)]
+        spelled = [name for name, number in SMALL_NUMBERS.items() if number == int(word)]
         return rf"(?:(?:#|no\.?|number|numero)\s*)?(?:{'|'.join([word, *spelled])})"
     if word.endswith("*"):
         return re.escape(word[:-1]) + r"\w*"

@@ -7,14 +7,15 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from app.fields.extraction.extract import Reading, cue_words, label_words, stem
-from app.fields.extraction.lexicon import NUMBER_WORDS, lexicon, unit_words
+from app.fields.extraction.lexicon import lexicon, unit_words
 from app.fields.extraction.sentence import Span
 from app.fields.numbers import parse_number
 from app.text.normalize import fold
+from app.text.numbers import SMALL_NUMBERS
 
 # More numbers than that are a table, not a sentence.
 MOST_AMOUNTS = 60
-_WORDS = "|".join(sorted(NUMBER_WORDS, key=len, reverse=True))
+_WORDS = "|".join(sorted(SMALL_NUMBERS, key=len, reverse=True))
 _AMOUNT = rf"(?P<amount>\d{{1,3}}(?:[,.]\d{{3}})+(?:\.\d+)?|\d+(?:[.,]\d+)?|\b(?:{_WORDS})\b)"
 _SIGN = r"(?:(?P<sign>(?<![\w-])-\s?|\bminus\s+|\bmenos\s+)|(?<![\w.:/-])(?<!\d,))"
 _NUMBER = re.compile(
@@ -60,7 +61,7 @@ def find_amounts(reading: Reading) -> list[Amount]:
         end = match.end() if is_said or match["below"] else match.end("amount")
         span = Span(match.start(), end)
         if not reading.said.is_negated(Span(match.start("amount"), end)) or match["below"]:
-            number = str(NUMBER_WORDS.get(match["amount"], match["amount"]))
+            number = str(SMALL_NUMBERS.get(match["amount"], match["amount"]))
             raw = f"-{number}" if match["sign"] or match["below"] else number
             is_money = bool(match["money"])
             found.append(Amount(span, raw, unit if is_said else "", is_money))

@@ -10,6 +10,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.assistant.tools.parts import Part
+from app.web.links import Target
 
 
 class ListedExpense(BaseModel):
@@ -45,4 +46,4 @@ class ExpenseListPart(Part):
     rows: list[ListedExpense] = Field(default_factory=list)
     totals: list[ListedSum] = Field(default_factory=list)
     by_category: list[ListedSum] = Field(default_factory=list)
-    url: str = ""
+    url: Target = ""

@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 from pydantic import ConfigDict, Field
 
 from app.assistant.tools.parts import Part, Suggestion
+from app.web.links import Target
 
 
 class ProductCardPart(Part):
@@ -25,5 +26,5 @@ class ProductCardPart(Part):
     allergens: list[str] | None = None  # codes; None when nobody has declared them
     # Label and value; a list, because the database keeps no order of a mapping.
     facts: list[tuple[str, str]] = Field(default_factory=list)
-    url: str
+    url: Target
     chips: list[Suggestion] = Field(default_factory=list)

@@ -23,6 +23,7 @@ from app.skills import SKILLS
 from app.skills.expenses.models import Expense
 from app.skills.expenses.services.expenses import Filters, find_expenses
 from app.skills.expenses.services.times import read_time
+from app.web.links import Link
 from tests.assistant.scripted import ScriptedProvider, call, say
 from tests.factories import Member, answer, ask, sign_in
 from tests.factories.expenses import a_day, ledger_of, make_expense
@@ -392,7 +393,7 @@ def test_a_list_of_one_currency_says_so_and_leads_to_just_that(
     reply = say_to(member, "In euros?", use("list_expenses", currency="EUR"), say("Here."))
     [part] = reply.parts
     assert part["about"]["en"] == "Your expenses, EUR"
-    assert "currency=EUR" in part["url"]
+    assert part["url"] == Link.to("expenses.index", currency="EUR").model_dump()
 
 
 def test_words_that_are_no_time_are_said_to_be_none(

@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from app.accounts.services import set_membership
 from app.db import Database
-from app.files import sandbox as examining
+from app.files import child_process
 from app.skills.forms.models import Contact
 from tests.factories import (
     CheckedClient,
@@ -216,7 +216,7 @@ def test_the_largest_table_that_is_taken_is_taken(
 def test_a_table_is_read_in_a_process_of_its_own(
     owner: Database, boss: Member, browser: CheckedClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(examining.sys, "executable", "/bin/false")
+    monkeypatch.setattr(child_process.sys, "executable", "/bin/false")
     assert "The file is damaged or not complete." in bring(browser, "Name\nAnn\n", 422)
     assert contacts_of(owner, boss) == {}
 

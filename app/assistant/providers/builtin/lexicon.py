@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from app.text import allergens
 from app.text.normalize import fold, words
+from app.text.yaml_file import read_yaml
 
 # A phrase as its folded words, so that "what's up" and "What’s up?" are the same.
 Phrase = tuple[str, ...]
@@ -21,9 +20,7 @@ def _phrases(lines: Iterable[str]) -> tuple[Phrase, ...]:
     return tuple(sorted(phrases, key=lambda phrase: (-len(phrase), phrase)))
 
 
-_LEXICON: Mapping[str, Any] = yaml.safe_load(
-    Path(__file__).with_name("lexicon.yaml").read_text("utf-8")
-)
+_LEXICON: Mapping[str, Any] = read_yaml(Path(__file__).with_name("lexicon.yaml"))
 _FOLLOW_UP = _LEXICON["follow_up"]
 
 FRAME_WORDS = frozenset(" ".join(_LEXICON["frame"].values()).split())

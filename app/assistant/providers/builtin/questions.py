@@ -16,6 +16,7 @@ from app.assistant.providers.builtin.lexicon import (
     Phrase,
 )
 from app.text.allergens import expand_families
+from app.text.calendar_words import ALL_WEEKDAYS, either_of
 from app.text.normalize import fold, words
 from app.text.stems import FILLER_WORDS
 
@@ -151,10 +152,7 @@ _UNITS_OF_TIME = (
     r"(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|min|segundos?|minutos?|horas?|dias?"
     r"|semanas?|mes(?:es)?|anos?)"
 )
-_DAYS = (
-    r"\b(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday|daily|nightly|lunes|martes"
-    r"|miercoles|jueves|viernes|sabado|domingo|every|each|cada|diario)\b"
-)
+_DAYS = rf"\b(?:{either_of(ALL_WEEKDAYS)}|daily|nightly|every|each|cada|diario)\b"
 _LENGTH_OF_TIME = rf"\d\s*{_UNITS_OF_TIME}\b|\b(?:one|two|three|una|dos|tres) {_UNITS_OF_TIME}\b"
 # What an answer to such a question has in it, most likely; what is asked first counts, and of
 # two that begin alike the first here.

@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from flask_babel import get_locale
 from flask_babel import gettext as _
 
 from app.assistant.providers.builtin import phrases
@@ -29,6 +28,7 @@ from app.assistant.providers.builtin.questions import (
 from app.assistant.providers.builtin.slots import make_query
 from app.retrieval.sentences import split_sentences
 from app.text.allergens import allergen_name, expand_families
+from app.text.bilingual import reader_language
 from app.text.normalize import fold, words
 from app.text.stems import content_words, stems
 
@@ -321,7 +321,7 @@ def _lacks(allergens: str) -> str:
 
 def _spoken(codes: Iterable[str]) -> list[str]:
     """The allergens' names in the language that is being spoken, as one text if there are any."""
-    language = getattr(get_locale(), "language", "en")
+    language = reader_language()
     names = [allergen_name(code, language) for code in dict.fromkeys(codes)]
     return [", ".join(names)] if names else []
 

@@ -20,6 +20,7 @@ from app.assistant.providers.builtin.questions import (
     without_allergens,
 )
 from app.text.normalize import fold, words
+from app.text.numbers import SMALL_NUMBERS
 from app.text.stems import content_words
 
 _LONGEST_QUERY = 200
@@ -34,10 +35,7 @@ _DURATION = re.compile(
     r"(?:\s+(?:or less|o menos|max\w*))?"
 )
 _NUMBER = re.compile(r"(?<![\w.,])-?\d{1,9}(?:[.,]\d{1,2})?(?![\w,]|\.\d)")
-_NUMBERS = {
-    "a": 1.0, "an": 1.0, "one": 1.0, "una": 1.0, "un": 1.0, "half an": 0.5, "media": 0.5,
-    "medio": 0.5, "two": 2.0, "dos": 2.0, "three": 3.0, "tres": 3.0,
-}  # fmt: skip
+_NUMBERS = {**SMALL_NUMBERS, "a": 1, "an": 1, "half an": 0.5, "media": 0.5, "medio": 0.5}
 
 
 def fill_arguments(parameters: Mapping[str, Any], question: str) -> dict[str, Any] | None:

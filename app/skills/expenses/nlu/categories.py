@@ -8,11 +8,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-import yaml
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from app.text.normalize import words
+from app.text.yaml_file import read_yaml
 
 DEFAULTS = Path(__file__).parents[1] / "services" / "categories.yaml"
 # What stands behind these says what a thing is for: "soap for the dishes" is soap.
@@ -55,7 +55,7 @@ class _Match(NamedTuple):
 
 def default_categories() -> tuple[Category, ...]:
     """Those that a house starts with, in their order; `other` is the last."""
-    return tuple(_category(entry) for entry in yaml.safe_load(DEFAULTS.read_text("utf-8")))
+    return tuple(_category(entry) for entry in read_yaml(DEFAULTS))
 
 
 def make_category(slug: str, names: Mapping[str, str], said: str) -> Category:

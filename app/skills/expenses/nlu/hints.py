@@ -8,7 +8,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from flask_babel import force_locale, get_locale
+from flask_babel import force_locale
 from flask_babel import gettext as _
 
 from app.assistant.providers.base import ChatMessage
@@ -35,6 +35,7 @@ from app.skills.expenses.nlu.rows import read_rows
 from app.skills.expenses.nlu.sentence import ReadingContext, Sentence
 from app.skills.expenses.services.settings import load_ledger
 from app.skills.expenses.texts import asks_which
+from app.text.bilingual import reader_language
 from app.text.money import amount_words
 
 WRITING = (ADD, UPDATE, DELETE)
@@ -158,7 +159,7 @@ def _ask_which_sum(row: Mapping[str, Any], currency: str) -> str:
     """Of "two fifty": $2.50 or $250."""
     said = [Decimal(each) for each in row[EITHER]]
     one, other = (
-        amount_words(each, row.get("currency") or currency, str(get_locale())) for each in said
+        amount_words(each, row.get("currency") or currency, reader_language()) for each in said
     )
     if item := row.get("item"):
         return _("Was “%(item)s” %(one)s or %(other)s?", item=item, one=one, other=other)

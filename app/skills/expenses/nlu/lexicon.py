@@ -8,15 +8,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
+from app.text.yaml_file import read_yaml
 
 # In a masked sentence these letters stand where a sum, a time, a note, a named category, an
 # "each" behind a sum, and something that needs no more reading was said; nobody types them.
 SUM, TIME, NOTE, CATEGORY, EACH, NOTHING = "¤†‡§¶¬"
 MASKS = f"[{SUM}{TIME}{NOTE}{CATEGORY}{EACH}{NOTHING}]"
-_WORDS: Mapping[str, Any] = yaml.safe_load(
-    Path(__file__).with_name("words.yaml").read_text("utf-8")
-)
+_WORDS: Mapping[str, Any] = read_yaml(Path(__file__).with_name("words.yaml"))
 FIELDS: tuple[str, ...] = tuple(_WORDS["fields"])
 
 

@@ -15,6 +15,7 @@ from itertools import pairwise
 from app.periods import Found, find_period
 from app.skills.expenses.nlu.categories import Category
 from app.skills.expenses.nlu.lexicon import CATEGORY, EACH, MASKS, NOTE, SUM, TIME, either
+from app.text.calendar_words import ALL_WEEKDAYS, MONTHS, SHORT_MONTHS, either_of
 from app.text.money import FoundAmount, find_amounts, fold_in_place
 from app.text.plain_text import compose
 
@@ -43,25 +44,20 @@ _ONE = re.compile(
 )
 _DAY = (
     r"(?:yesterday|today|last night|ayer|hoy|anoche|antier|anteayer"
-    r"|(?:on |el )?(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|lunes|martes|mi[eé]rcoles|jueves"
-    r"|viernes|s[aá]bado|domingo))\b"
+    rf"|(?:on |el )?(?:{either_of(ALL_WEEKDAYS, accents=True)}))\b"
 )
 # An "and" that begins the next row is none between two days: "taxi 12 and yesterday coffee 4".
 _NEXT_ROW = re.compile(rf"(?<=\d )(?:and|y)(?= {_DAY})|(?:and|y)(?= {_DAY} \W?\d)", re.IGNORECASE)
 # Whoever mixes languages, or writes too few words to tell which it is, says days in these; of
-# the other language's words nothing else is taken for a time, as "mar" and "may" mean more.
+# the other language's words nothing else is taken for a time: "mar", "may" and "march" mean more.
 _SURE_TIME = re.compile(
     rf"\b(?:{_DAY}|yesterday|tonight|ago|last (?:week|month|year)|antier|pasad[oa]|hace"
-    r"|january|february|april|june|july|august|september|october|november|december"
-    r"|enero|febrero|marzo|abril|junio|julio|agosto|septiembre|octubre|noviembre|diciembre)\b",
+    rf"|{either_of({*MONTHS['en'], *MONTHS['es']} - {'march', 'may', 'mayo'})})\b",
     re.IGNORECASE,
 )
 # A day that no month has, "31 November": which one it was is asked for.
-_MONTH = (
-    r"(?:january|february|april|june|july|august|september|october|november|december|jan|feb|apr|jun"
-    r"|jul|aug|sept?|oct|nov|dec|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre"
-    r"|octubre|noviembre|diciembre)"
-)
+_MONTH_NAMES = {*MONTHS["en"], *SHORT_MONTHS["en"], *MONTHS["es"]} - {"march", "mar", "may"}
+_MONTH = f"(?:{either_of(_MONTH_NAMES)})"
 _NO_DAY = re.compile(
     rf"\b(?:on |el )?(?:(?:29|3[01])(?: of| de)? {_MONTH}|{_MONTH} (?:29|3[01]))\b", re.IGNORECASE
 )

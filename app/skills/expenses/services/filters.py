@@ -17,6 +17,7 @@ from app.skills.expenses.services.people import names_of
 from app.skills.expenses.services.settings import Ledger
 from app.skills.expenses.services.times import read_time
 from app.text.currencies import CODES
+from app.text.plain_text import clean_line
 
 LONGEST = 100
 MINE = "mine"
@@ -51,7 +52,7 @@ def read_narrowed(
     typed = {
         name: value
         for name in NARROWING
-        if (value := " ".join(arguments.get(name, "").replace("\0", "").split())[:LONGEST])
+        if (value := clean_line(arguments.get(name, ""))[:LONGEST])
     }
     period, problem = _period(typed, language, ledger.today)
     filters = Filters(

@@ -10,18 +10,19 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import yaml
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 
+from app.accounts.clock import local_now
 from app.accounts.models import Group
-from app.db import ScopedSession, utc_now
+from app.db import ScopedSession
 from app.errors import Conflict, Forbidden, InvalidInput
 from app.skills.expenses.models import ExpenseSettings
 from app.skills.expenses.nlu import Category, make_category
 from app.text.bilingual import in_language
 from app.text.currencies import CODES
 from app.text.plain_text import clean_line
+from app.text.yaml_file import read_yaml
 
 DEFAULTS = Path(__file__).with_name("categories.yaml")
 # Beside the group's own; an admin may take them away, or allow others.
@@ -84,7 +85,7 @@ class Ledger:
 @cache
 def default_categories() -> tuple[dict[str, Any], ...]:
     """The product's own categories, from the file beside this one."""
-    raw = yaml.safe_load(DEFAULTS.read_text("utf-8"))
+    raw = read_yaml(DEFAULTS)
     return tuple(
         {
             **each,
@@ -108,7 +109,7 @@ def load_ledger(session: ScopedSession) -> Ledger:
         select(Group.currency, Group.timezone).where(Group.id == group_id)
     ).one()
     said = session.scalar(select(ExpenseSettings).where(ExpenseSettings.group_id == group_id))
-    today = utc_now().astimezone(ZoneInfo(zone)).date()
+    today = local_now(ZoneInfo(zone)).date()
     if said is None:
         allowed = tuple(dict.fromkeys((currency, *DEFAULT_CURRENCIES)))
         return Ledger(currency, allowed, default_categories(), today)

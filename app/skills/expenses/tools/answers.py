@@ -5,7 +5,6 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from flask import url_for
 from flask_babel import gettext as _
 from flask_babel import ngettext
 
@@ -24,6 +23,7 @@ from app.skills.expenses.texts import listed
 from app.skills.expenses.tools.arguments import BalanceArguments, ListArguments
 from app.text.bilingual import in_both
 from app.text.money import amount_words
+from app.web.links import Link
 
 LISTED = 10
 SAID_CATEGORIES = 3
@@ -170,7 +170,7 @@ class _Asked:
                 for code in balance.totals()
                 for slug, total in balance.by_category(code).items()
             ],
-            url=self._address(),
+            url=self._link(),
         )
 
     def _names(self, slug: str) -> dict[str, str]:
@@ -179,9 +179,9 @@ class _Asked:
     def _money(self, amount: Decimal, code: str) -> str:
         return amount_words(amount, code, self.language)
 
-    def _address(self) -> str:
+    def _link(self) -> Link:
         filters = self.filters
-        return url_for(
+        return Link.to(
             "expenses.index",
             start=filters.start.isoformat() if filters.start else None,
             end=self.period.last.isoformat() if self.period and filters.end else None,

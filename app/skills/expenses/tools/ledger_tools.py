@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from flask import url_for
 from flask_babel import gettext as _
 
 from app.assistant.proposals.consent import Heard
@@ -58,6 +57,7 @@ from app.skills.expenses.tools.arguments import (
     UpdateArguments,
 )
 from app.text.normalize import fold
+from app.web.links import Link
 
 EXAMPLES = Path(__file__).with_name("examples.yaml")
 PROMPT = "expense-rules"
@@ -133,7 +133,7 @@ class AddExpense(WriteTool):
             ids[0],
             texts.added(rows, ledger.today),
             texts.details_of(rows, ledger),
-            url_for("expenses.index"),
+            Link.to("expenses.index"),
             {"ids": ids},
         )
 
@@ -193,7 +193,7 @@ class UpdateExpense(WriteTool):
             str(expense.id),
             texts.changed(expense, changes, ledger),
             texts.details_of([Row(**values_of(expense))], ledger, name_of(session, expense)),
-            url_for("expenses.index"),
+            Link.to("expenses.index"),
             {"before": kept, "version": expense.version},
         )
 
@@ -233,7 +233,7 @@ class DeleteExpense(WriteTool):
 
     def execute(self, session: ScopedSession, arguments: Any) -> Receipt:
         expense = delete_expense(session, arguments.id, arguments.version)
-        return Receipt(str(expense.id), texts.deleted(expense), {}, url_for("expenses.index"), {})
+        return Receipt(str(expense.id), texts.deleted(expense), {}, Link.to("expenses.index"), {})
 
     def undo(self, session: ScopedSession, receipt: Receipt) -> None:
         restore_expense(session, UUID(receipt.result_id))

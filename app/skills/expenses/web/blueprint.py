@@ -8,8 +8,8 @@ from functools import lru_cache
 
 from babel.dates import format_date
 from flask import Blueprint
-from flask_babel import get_locale
 
+from app.text.bilingual import reader_language
 from app.text.money import format_amount
 from app.web.pages import require_role
 
@@ -21,10 +21,6 @@ _amount = lru_cache(maxsize=8192)(format_amount)
 @blueprint.before_request
 def people_only() -> None:
     require_role()
-
-
-def reader_language() -> str:
-    return str(get_locale())
 
 
 @blueprint.app_template_filter()

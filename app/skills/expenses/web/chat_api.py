@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 from typing import Annotated, Any, Literal
 from uuid import UUID, uuid4
-from zoneinfo import ZoneInfo
 
 from flask import Blueprint, jsonify, request
 from flask.typing import ResponseReturnValue
@@ -13,7 +13,6 @@ from flask_login import current_user
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from sqlalchemy import select
 
-from app.accounts.models import Group
 from app.assistant.models import Message, Proposal
 from app.assistant.proposals.proposals import confirm, digest_of, receipt_of, receipt_part
 from app.assistant.providers.base import ChatMessage
@@ -31,9 +30,11 @@ from app.errors import Conflict, InvalidInput
 from app.extensions import limit_messages, services
 from app.skills.expenses.nlu.hints import read_command_of
 from app.skills.expenses.services.settings import load_ledger
+from app.text.plain_text import clean_text
 from app.web import idempotency
 from app.web.issued_ids import is_issued
 from app.web.pages import choose_language, db_session, release_session, require_role
+from app.web.urls import with_urls
 
 blueprint = Blueprint("expenses_api", __name__, url_prefix="/api")
 Answer = tuple[dict[str, Any], int]
@@ -105,7 +106,7 @@ class ChatBody(BaseModel):
             turns = turns[: self._last]
         shown = [turn for turn in turns if turn.content.strip()][-SHOWN_TURNS:]
         return [
-            {"role": turn.role, "content": turn.content[:SHOWN_CHARACTERS].replace("\0", "")}
+            {"role": turn.role, "content": clean_text(turn.content[:SHOWN_CHARACTERS])}
             for turn in shown
         ]
 
@@ -241,7 +242,7 @@ def answer_of_confirmation(proposal: Proposal, language: str) -> dict[str, Any]:
         "message_id": reply,
         "status": "complete",
         "citations": [],
-        "parts": [receipt_part(proposal).model_dump(mode="json")],
+        "parts": with_urls([receipt_part(proposal).model_dump(mode="json")]),
         "suggestions": [],
         "actions": [],
         "usage": None,
@@ -346,7 +347,8 @@ def _attempted(session: ScopedSession, reply: Message, body: ChatBody) -> dict[s
     if asked:
         return {"attemptedAdd": asked[-1]}
     ledger = load_ledger(session)
-    command = read_command_of(_moment(session, reply, body), ledger.for_reading(), ledger.currency)
+    turn = _turn_input(session, reply, body, ledger.today)
+    command = read_command_of(turn, ledger.for_reading(), ledger.currency)
     return (
         {"attemptedAdd": command.arguments} if command is not None and command.tool == ADD else {}
     )
@@ -358,13 +360,12 @@ def _said_before(session: ScopedSession, reply: Message) -> list[dict[str, str]]
     return [{"role": said.role, "content": said.content} for said in before]
 
 
-def _moment(session: ScopedSession, reply: Message, body: ChatBody) -> TurnInput:
-    zone = session.scalar(select(Group.timezone).where(Group.id == session.scope.group_id))
+def _turn_input(session: ScopedSession, reply: Message, body: ChatBody, today: date) -> TurnInput:
     said = body.before if body.history is not None else _said_before(session, reply)
     return TurnInput(
         body.words,
         reply.language,
-        utc_now().astimezone(ZoneInfo(zone or "UTC")).date(),
+        today,
         tuple(
             ChatMessage("user" if turn["role"] == "user" else "assistant", turn["content"])
             for turn in said

@@ -33,7 +33,7 @@ from app.skills.expenses.services.receipts import (
 )
 from app.skills.expenses.services.settings import EDITORS, Ledger, load_ledger
 from app.skills.expenses.services.transactions import add_once, bring_back, remove_expense, save_row
-from app.skills.expenses.web.blueprint import blueprint, reader_language
+from app.skills.expenses.web.blueprint import blueprint
 from app.skills.expenses.web.flash import told_of
 from app.skills.expenses.web.form import Errors, Typed, read_row, read_typed, typed_of
 from app.skills.expenses.web.presenters import (
@@ -44,6 +44,7 @@ from app.skills.expenses.web.presenters import (
     view_lines,
     with_argument,
 )
+from app.text.bilingual import reader_language
 from app.web.issued_ids import own_id
 from app.web.pages import db_session, is_htmx, next_page, require_role, wants_fragment
 

@@ -17,6 +17,7 @@ from app.skills.expenses.nlu import guess_category
 from app.skills.expenses.services.expenses import Row, category_for, check_row
 from app.skills.expenses.services.settings import Ledger
 from app.text.money import find_amounts, parse_amount
+from app.text.plain_text import clean_text
 
 FIELDS = ("item", "amount", "currency", "date", "category", "note")
 # More than any field takes, so that what is too long can be shown and told.
@@ -38,7 +39,7 @@ class Typed:
 
 def read_typed(form: Mapping[str, str]) -> Typed:
     """What was sent, as it was typed but for what no database takes."""
-    return Typed(*(form.get(name, "").replace("\0", "")[:LONGEST] for name in FIELDS))
+    return Typed(*(clean_text(form.get(name, ""))[:LONGEST] for name in FIELDS))
 
 
 def typed_of(expense: Expense) -> Typed:

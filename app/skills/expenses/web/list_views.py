@@ -19,9 +19,10 @@ from app.skills.expenses.services.export import MOST_ROWS, Table, write_csv, wri
 from app.skills.expenses.services.filters import Narrowed, read_narrowed
 from app.skills.expenses.services.receipts import load_receipt
 from app.skills.expenses.services.settings import EDITORS, Ledger, load_ledger
-from app.skills.expenses.web.blueprint import blueprint, reader_language
+from app.skills.expenses.web.blueprint import blueprint
 from app.skills.expenses.web.flash import told_of
 from app.skills.expenses.web.presenters import filter_choices, ledger_context, sums_context
+from app.text.bilingual import reader_language
 from app.web.pages import db_session, page_number, release_session, require_role
 
 

@@ -24,8 +24,9 @@ from app.skills.expenses.services.people import list_people, names_of
 from app.skills.expenses.services.receipts import KINDS, find_receipts
 from app.skills.expenses.services.settings import Ledger
 from app.skills.expenses.services.sums import Balance, sum_up
-from app.skills.expenses.web.blueprint import in_words, reader_language
+from app.skills.expenses.web.blueprint import in_words
 from app.skills.expenses.web.form import Errors, Typed
+from app.text.bilingual import reader_language
 from app.web.charts import Bar, Columns, columns, stretch
 
 Choices = list[tuple[str, str]]

@@ -26,7 +26,8 @@ from app.skills.expenses.services.settings import (
     save_settings,
     split_words,
 )
-from app.skills.expenses.web.blueprint import blueprint, reader_language
+from app.skills.expenses.web.blueprint import blueprint
+from app.text.bilingual import reader_language
 from app.text.currencies import CODES
 from app.text.normalize import words
 from app.web.pages import db_session, is_htmx, require_role, wants_fragment

@@ -7,11 +7,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from app.fields.definitions import MOST_OPTIONS, FormField, read_fields
 from app.fields.editor.rows import make_name
 from app.text.normalize import fold, words
+from app.text.yaml_file import read_yaml
 
 _FILE = Path(__file__).with_name("field_words.yaml")
 # What stands before the fields: "a form for parking permits with: name, …"
@@ -142,5 +141,5 @@ def _has(said: list[str], phrase: list[str]) -> bool:
 @cache
 def _entries() -> list[dict[str, Any]]:
     """Words that tell the type of a field, the more particular ones first."""
-    entries: list[dict[str, Any]] = yaml.safe_load(_FILE.read_text("utf-8"))
+    entries: list[dict[str, Any]] = read_yaml(_FILE)
     return entries

@@ -25,8 +25,8 @@ from app.skills.forms.builder.page_state import Work
 from app.skills.forms.builder.parser import Built, build
 from app.skills.forms.builder.templates import is_stored
 from app.skills.forms.models import FormTemplate
-from app.skills.forms.web.presenters import FieldView, reader_language
-from app.text.bilingual import in_language
+from app.skills.forms.web.presenters import FieldView
+from app.text.bilingual import in_language, reader_language
 from app.text.diff import Change
 from app.web.icons import SHAPES
 

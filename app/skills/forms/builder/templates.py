@@ -13,15 +13,14 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 
 from app.accounts.audit import record
-from app.accounts.models import User
+from app.accounts.versions import Versions, name_of_editor
 from app.db import JsonObject, ScopedSession, utc_now
-from app.errors import Conflict, InvalidInput, NotFound
+from app.errors import N_, Conflict, InvalidInput, NotFound
 from app.fields.definitions import dump_fields, read_fields
-from app.fields.editor.versions import VERSIONS_A_PAGE, Step, Steps, read_steps
 from app.skills.forms.builder.parser import TAKEN
 from app.skills.forms.models import (
     TEMPLATE_STATES,
@@ -40,6 +39,11 @@ CONTENT = (
 LONGEST_SLUG = 60
 # Archived ones too: nobody deletes a form.
 MOST_FORMS = 300
+VERSIONS = Versions(
+    FormTemplateVersion,
+    FormTemplateVersion.template_id,
+    N_("This version of the form is not there any more."),
+)
 _COPY = {"title_en": "%s (copy)", "title_es": "%s (copia)"}
 
 
@@ -109,7 +113,7 @@ def create_form(
     )
     session.add(template)
     _flush(session)
-    _keep(session, template)
+    VERSIONS.keep(session, template, content_of(template))
     record(session, "form_added", template.slug)
     session.commit()
     return template
@@ -146,7 +150,7 @@ def save_form(
     if is_stored(template, content):
         return template
     if template.version != version:
-        raise StaleForm(template, _editor(session, template))
+        raise StaleForm(template, name_of_editor(session, template.edited_by))
     if template.status == "published":
         _require_substance(content)
     _change(session, template, content)
@@ -155,39 +159,15 @@ def save_form(
     return template
 
 
-def _editor(session: ScopedSession, template: FormTemplate) -> str:
-    return session.scalar(select(User.name).where(User.id == template.edited_by)) or ""
-
-
 def _change(session: ScopedSession, template: FormTemplate, content: Mapping[str, Any]) -> None:
-    _keep(session, template)
+    VERSIONS.keep(session, template, content_of(template))
     for name, value in content.items():
         setattr(template, name, deepcopy(value))
     template.version += 1
     template.edited_by = session.scope.user_id
     template.updated_at = utc_now()
     _flush(session)
-    _keep(session, template)
-
-
-def _keep(session: ScopedSession, template: FormTemplate) -> None:
-    """Keep a form as it is, unless that is kept already: those it came with are not."""
-    kept = select(FormTemplateVersion.id).where(
-        FormTemplateVersion.template_id == template.id,
-        FormTemplateVersion.group_id == session.scope.group_id,
-        FormTemplateVersion.version == template.version,
-    )
-    if session.scalar(kept) is None:
-        session.add(
-            FormTemplateVersion(
-                group_id=template.group_id,
-                template_id=template.id,
-                version=template.version,
-                content=content_of(template),
-                author_id=template.edited_by,
-                created_at=template.updated_at,
-            )
-        )
+    VERSIONS.keep(session, template, content_of(template))
 
 
 def set_status(
@@ -248,15 +228,7 @@ def restore_version(
         NotFound. Conflict: somebody has saved it since `seen_version`.
     """
     template = load_own(session, template_id, lock=True)
-    was = session.scalar(
-        select(FormTemplateVersion.content).where(
-            FormTemplateVersion.template_id == template.id,
-            FormTemplateVersion.group_id == session.scope.group_id,
-            FormTemplateVersion.version == number,
-        )
-    )
-    if was is None:
-        raise NotFound("This version of the form is not there any more.")
+    was = VERSIONS.find(session, template.id, number).content
     _require_version(template, seen_version)
     # What versions did not hold yet stays as it is.
     content = {name: was[name] for name in CONTENT if name in was}
@@ -317,47 +289,3 @@ def _count_submissions(session: ScopedSession) -> dict[Any, int]:
         .group_by(FormSubmission.template_id)
     )
     return {row[0]: row[1] for row in rows}
-
-
-def list_steps(session: ScopedSession, template: FormTemplate, page: int = 1) -> Steps:
-    """A page of the versions of a form of the group, the latest first."""
-    rows = session.execute(
-        select(FormTemplateVersion.version, FormTemplateVersion.created_at, User.name)
-        .outerjoin(User, User.id == FormTemplateVersion.author_id)
-        .where(*_versions_of(session, template))
-        .order_by(FormTemplateVersion.version.desc())
-        .offset(VERSIONS_A_PAGE * (page - 1))
-        .limit(VERSIONS_A_PAGE + 1)
-    ).all()
-    if not rows and page == 1:
-        # One that came with the house and was never changed.
-        return Steps([Step(template.version, template.updated_at, "", is_first=True)], False)
-    return read_steps([(number, at, author) for number, at, author in rows])
-
-
-def _versions_of(session: ScopedSession, template: FormTemplate) -> tuple[ColumnElement[bool], ...]:
-    return (
-        FormTemplateVersion.template_id == template.id,
-        FormTemplateVersion.group_id == session.scope.group_id,
-    )
-
-
-def load_change(
-    session: ScopedSession, template: FormTemplate, number: int
-) -> tuple[Step, JsonObject, JsonObject]:
-    """A version with what the one before it held, and what it holds.
-
-    Raises:
-        NotFound: there is no such version, or none before it.
-    """
-    found = session.execute(
-        select(FormTemplateVersion, User.name)
-        .outerjoin(User, User.id == FormTemplateVersion.author_id)
-        .where(*_versions_of(session, template), FormTemplateVersion.version <= number)
-        .order_by(FormTemplateVersion.version.desc())
-        .limit(2)
-    ).all()
-    if len(found) < 2 or found[0][0].version != number:
-        raise NotFound("This version of the form is not there any more.")
-    (after, author), (before, _name) = found
-    return Step(number, after.created_at, author or ""), before.content, after.content

@@ -29,14 +29,13 @@ from app.skills.forms.builder.sentence_drafts import (
     draft_from_starters,
 )
 from app.skills.forms.builder.templates import (
+    VERSIONS,
     Listed,
     StaleForm,
     content_of,
     copy_form,
     create_form,
     list_forms,
-    list_steps,
-    load_change,
     load_own,
     restore_version,
     save_form,
@@ -46,7 +45,7 @@ from app.skills.forms.models import TEMPLATE_STATES, FormTemplate
 from app.skills.forms.services.starters import read_starters
 from app.skills.forms.services.templates import load_template
 from app.skills.forms.web.list_views import find_forms
-from app.skills.forms.web.presenters import reader_language
+from app.text.bilingual import reader_language
 from app.text.plain_text import clean_line
 from app.web.issued_ids import id_of_posted
 from app.web.pages import db_session, page_number, require_role, wants_fragment
@@ -336,7 +335,7 @@ def history(template_id: UUID) -> ResponseReturnValue:
     """A page of what was saved when and by whom, and the way back."""
     session, page = db_session(), page_number()
     template = load_own(session, template_id)
-    steps, has_more = list_steps(session, template, page)
+    steps, has_more = VERSIONS.list_steps(session, template, page)
     return render_template(
         "forms/builder/history.html",
         template=template,
@@ -352,7 +351,7 @@ def version(template_id: UUID, number: int) -> ResponseReturnValue:
     """What one version changed; that alone for htmx."""
     session = db_session()
     template = load_own(session, template_id)
-    step, before, after = load_change(session, template, number)
+    step, before, after = VERSIONS.load_change(session, template, number)
     changes = what_changed(before, after)
     if wants_fragment():
         return render_template("fields/building/_changes.html", changes=changes)

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-import yaml
 from sqlalchemy import select
 
 from app.db import ScopedSession, new_id
 from app.fields.definitions import FormField, Words, dump_fields, read_fields
 from app.skills.forms.models import FormTemplate
+from app.text.yaml_file import read_yaml
 
 FOLDER = Path(__file__).parents[1] / "starters"
 
@@ -59,7 +59,7 @@ def read_starters() -> dict[str, Starter]:
 
 
 def _read(file: Path) -> Starter:
-    written: dict[str, Any] = yaml.safe_load(file.read_text("utf-8"))
+    written: dict[str, Any] = read_yaml(file)
     return Starter(
         file.stem,
         Words.model_validate(written["title"]),

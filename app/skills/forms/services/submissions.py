@@ -18,6 +18,7 @@ from app.errors import NotFound
 from app.skills.forms.models import FormSubmission
 from app.text.free_text import has_words, limit_search
 from app.text.normalize import fold
+from app.text.plain_text import clean_line
 
 PAGE = 50
 # Which form, in which version: its address, the version, whose it is (None: it is gone), and its
@@ -59,11 +60,11 @@ def read_wanted(arguments: Mapping[str, str]) -> Wanted:
     """What an address asks for; what cannot be understood narrows nothing."""
     page = arguments.get("page", "")
     return Wanted(
-        form=arguments.get("form", "").replace("\0", ""),
+        form=clean_line(arguments.get("form", "")),
         person=read_id(arguments.get("person", "")),
         since=_as_day(arguments.get("since", "")),
         until=_as_day(arguments.get("until", "")),
-        text=" ".join(arguments.get("q", "").replace("\0", "").split())[:LONGEST_SEARCH],
+        text=clean_line(arguments.get("q", ""))[:LONGEST_SEARCH],
         page=max(1, int(page)) if page.isdecimal() and len(page) < len("100000") else 1,
     )
 

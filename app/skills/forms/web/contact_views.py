@@ -30,7 +30,7 @@ from app.skills.forms.services.contacts import (
     save_contact,
     switch_contact,
 )
-from app.skills.forms.web.presenters import reader_language
+from app.text.bilingual import reader_language
 from app.web.issued_ids import id_of_posted
 from app.web.pages import db_session, require_role
 

@@ -49,10 +49,10 @@ from app.skills.forms.web.presenters import (
     drawing,
     fill_page,
     read_talk,
-    reader_language,
     view_fields,
 )
 from app.skills.forms.workflow.conversation import tell_assistant
+from app.text.bilingual import reader_language
 from app.web.issued_ids import is_issued
 from app.web.pages import choose_language, db_session, is_htmx, require_role
 

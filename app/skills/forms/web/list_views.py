@@ -21,9 +21,11 @@ from app.skills.forms.services.sheets import title_of
 from app.skills.forms.services.submissions import list_own_submissions
 from app.skills.forms.services.templates import list_published, load_published
 from app.skills.forms.web.blueprint import blueprint
-from app.skills.forms.web.presenters import fill_page, reader_language
+from app.skills.forms.web.presenters import fill_page
+from app.text.bilingual import reader_language
 from app.text.normalize import words
 from app.web.issued_ids import issue_id
+from app.web.links import Link
 from app.web.pages import db_session
 
 MOST_DRAFTS = 20
@@ -101,6 +103,6 @@ def unfinished_work(session: ScopedSession, language: str) -> list[UnfinishedWor
 def _banner(draft: FormDraft, template: FormTemplate, language: str) -> UnfinishedWork:
     return UnfinishedWork(
         _("You have a half-filled form: %(title)s.", title=template.title(language)),
-        url_for("forms.fill", draft_id=draft.id),
-        url_for("forms.discard", draft_id=draft.id),
+        Link.to("forms.fill", draft_id=draft.id),
+        Link.to("forms.discard", draft_id=draft.id),
     )

@@ -8,7 +8,6 @@ from itertools import chain
 from typing import Any
 
 from flask import render_template
-from flask_babel import get_locale
 from flask_babel import gettext as _
 from flask_login import current_user
 
@@ -25,6 +24,7 @@ from app.skills.forms.parts import SURE
 from app.skills.forms.services.draft_writer import shape_in
 from app.skills.forms.services.drafts import Filling
 from app.skills.forms.workflow.conversation import has_assistant
+from app.text.bilingual import reader_language
 from app.web.pages import db_session
 
 Choices = tuple[tuple[str, str], ...]
@@ -69,10 +69,6 @@ class FieldView:
     @property
     def type(self) -> str:
         return self.field.type
-
-
-def reader_language() -> str:
-    return str(get_locale())
 
 
 def view_fields(

@@ -10,8 +10,8 @@ from flask import Response, render_template, request, send_file, stream_with_con
 from flask.typing import ResponseReturnValue
 from flask_login import current_user
 
+from app.accounts.clock import local_now
 from app.accounts.pages import moment_in_words
-from app.db import utc_now
 from app.errors import NotFound
 from app.extensions import limit_person, limit_searches, services
 from app.files.access import load_file, open_bytes
@@ -30,7 +30,7 @@ from app.skills.forms.services.submissions import (
     read_wanted,
 )
 from app.skills.forms.web.blueprint import blueprint
-from app.skills.forms.web.presenters import reader_language
+from app.text.bilingual import reader_language
 from app.web.pages import db_session, release_session, require_role
 
 
@@ -122,7 +122,7 @@ def submissions_table() -> ResponseReturnValue:
     content = write_csv(lambda: database.transaction(scope), wanted, zone, reader_language())
     release_session()
     response = Response(stream_with_context(content), content_type="text/csv; charset=utf-8")
-    name = f"forms-{utc_now().astimezone(zone).date().isoformat()}.csv"
+    name = f"forms-{local_now(zone).date().isoformat()}.csv"
     response.headers.set("Content-Disposition", "attachment", filename=name)
     response.headers["X-Accel-Buffering"] = "no"
     return response

@@ -6,7 +6,6 @@ import json
 from typing import Any
 from uuid import UUID
 
-from flask import url_for
 from flask_babel import gettext as _
 from sqlalchemy import select
 
@@ -30,6 +29,7 @@ from app.skills.forms.services.drafts import (
     require_open,
 )
 from app.skills.forms.services.field_context import field_context
+from app.web.links import Link
 
 KIND = "forms"
 # The row that introduces the assistant; switched off, no form has one.
@@ -101,9 +101,9 @@ def tell_assistant(
     )
 
 
-def page_of_conversation(session: ScopedSession, thread_id: UUID) -> str:
+def page_of_conversation(session: ScopedSession, thread_id: UUID) -> Link:
     """The form that the conversation is beside."""
-    return url_for("forms.fill", draft_id=load_draft_of_thread(session, thread_id).id)
+    return Link.to("forms.fill", draft_id=load_draft_of_thread(session, thread_id).id)
 
 
 def open_conversation(

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import json
-import os
-import resource
-import signal
 import sys
 from typing import IO, Any
+
+from app.files.restraint import restrain, take_output
 
 # The readers are loaded before the limits are set, because Python keeps what it compiles.
 from app.skills.knowledge.readers.formats import read
 from app.skills.knowledge.readers.result import Limits, Reading
 
-OPEN_FILES = 32
+# Well apart: a stalled machine counts seconds at once, and the later limit is looked at first.
+LATER = 30
 
 
 def main() -> None:
     """Read the order and the file from standard input; answer on standard output."""
-    # Whatever a library prints must not get between the lines of the answer.
-    with os.fdopen(os.dup(1), "wb") as answers:
-        os.dup2(2, 1)
+    with take_output() as answers:
         order = json.loads(sys.stdin.buffer.readline())
         limits = Limits(**order["limits"])
         _restrain(limits)
@@ -45,24 +43,8 @@ def _say(answers: IO[bytes], answer: dict[str, Any]) -> None:
 
 
 def _restrain(limits: Limits) -> None:
-    """Take from this process what it does not need, before it sees the file."""
-    _limit(resource.RLIMIT_AS, limits.memory_bytes)
-    # The first limit sends a signal that tells why; only the second, later one just kills.
-    # Well apart: a stalled machine counts seconds at once, and the later limit is looked at first.
-    _limit(resource.RLIMIT_CPU, limits.cpu_seconds, limits.cpu_seconds + 30)
-    _limit(resource.RLIMIT_FSIZE, 0)
-    _limit(resource.RLIMIT_NOFILE, OPEN_FILES)
-    _limit(resource.RLIMIT_CORE, 0)
-    # Should the parent die, nobody else would watch the clock.
-    signal.alarm(int(limits.wall_seconds) + 5)
-
-
-def _limit(what: int, most: int, at_last: int | None = None) -> None:
-    """Lower a limit of this process for good, if it is not as low already."""
-    _soft, hard = resource.getrlimit(what)
-    last = most if at_last is None else at_last
-    last = last if hard == resource.RLIM_INFINITY else min(last, hard)
-    resource.setrlimit(what, (min(most, last), last))
+    cpu, alarm = limits.cpu_seconds, int(limits.wall_seconds) + 5
+    restrain(limits.memory_bytes, cpu, alarm, cpu + LATER)
 
 
 if __name__ == "__main__":

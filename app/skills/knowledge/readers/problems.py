@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from flask_babel import get_locale, gettext, ngettext
+from flask_babel import gettext, ngettext
 
 from app.skills.knowledge.readers.result import Problem
 from app.skills.knowledge.services.products import LONGEST_NAME, MOST_ROWS
 from app.skills.knowledge.services.sections import LONGEST_BODY
 from app.text.allergens import ALLERGENS
+from app.text.bilingual import reader_language
 
 
 def _allergen_unknown(detail: str) -> str:
-    language = "es" if str(get_locale()) == "es" else "en"
+    language = reader_language()
     known = ", ".join(names[language] for names in ALLERGENS.values())
     return gettext(
         "“%(name)s” is not a known allergen. Known are: %(known)s; or “none”.",

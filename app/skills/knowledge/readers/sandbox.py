@@ -1,8 +1,7 @@
 """Reading in a process of its own: what a stranger's file breaks there, breaks nothing here.
 
-The child has no settings, no database and little of anything else: memory, time and open files
-are limited, and it can write no file. It is sent a line of JSON and the file, and answers in
-lines of JSON: how far it is, and at the end the reading.
+What the child is, `app.files.child_process` says. It is sent a line of JSON and the file, and
+answers in lines of JSON: how far it is, and at the end the reading.
 """
 
 from __future__ import annotations
@@ -11,20 +10,19 @@ import json
 import os
 import selectors
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import asdict
-from pathlib import Path
-from typing import IO, Any
+from subprocess import Popen
+from typing import Any
 
 import structlog
 
+from app.files.child_process import start_child
 from app.skills.knowledge.readers.result import LIMITS, MEGABYTE, Limits, OnProgress, Reading
 
-ROOT = Path(__file__).resolve().parents[4]
+READERS = "app.skills.knowledge.readers"
 LOOK_EVERY = 0.2  # seconds between two looks at the clock and at whether it was cancelled
 # What is read of a file is held several times over while its import is planned.
 ANSWER_BYTES = 16 * MEGABYTE
@@ -60,36 +58,12 @@ def read_apart(
     with tempfile.TemporaryFile() as question:
         question.write(json.dumps(order).encode() + b"\n" + content)
         question.seek(0)
-        child = _start(question)
-        try:
+        with start_child(READERS, question) as child:
             return _listen(child, on_progress, is_cancelled, limits)
-        finally:
-            child.kill()
-            child.wait()
-            assert child.stdout and child.stderr
-            child.stdout.close()
-            child.stderr.close()
-
-
-def _start(question: IO[bytes]) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "app.skills.knowledge.readers"],
-        stdin=question,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=ROOT,
-        # Nothing of our own environment: it has the addresses and passwords of the services.
-        env={
-            "PATH": os.defpath,
-            "LANG": "C.UTF-8",
-            "OPENBLAS_NUM_THREADS": "1",
-            "MALLOC_ARENA_MAX": "2",
-        },
-    )
 
 
 def _listen(
-    child: subprocess.Popen[bytes],
+    child: Popen[bytes],
     on_progress: OnProgress,
     is_cancelled: Callable[[], bool],
     limits: Limits,
@@ -159,7 +133,7 @@ class _Heard:
             self._on_progress(step, done, total)
 
 
-def _how_it_ended(child: subprocess.Popen[bytes], complaint: bytes) -> Reading:
+def _how_it_ended(child: Popen[bytes], complaint: bytes) -> Reading:
     """The reading of a child that ended without an answer; why it did goes to the log."""
     child.wait()
     said = complaint.decode("utf-8", "replace").strip().splitlines()

@@ -8,7 +8,6 @@ from decimal import Decimal
 from typing import Any
 
 from babel.numbers import format_currency
-from flask import url_for
 from flask_babel import force_locale
 from flask_babel import gettext as _
 
@@ -18,6 +17,7 @@ from app.skills.knowledge.models import Product
 from app.skills.knowledge.parts import ProductCardPart
 from app.skills.knowledge.services.vocabulary import category_name, fact_pairs
 from app.text.allergens import allergen_name
+from app.web.links import Link
 
 # What a card's chips ask; each needs its prompt row action-<kind>-<action>.
 ACTIONS: dict[str, tuple[str, ...]] = {
@@ -46,7 +46,7 @@ def product_citation(product: Product, hit: Hit, language: str, currency: str) -
         source_id=product.id,
         title=product.name(language),
         path=[category_name(product.category, language)] if product.category else [],
-        url=product_url(product, language),
+        url=product_link(product, language),
         quote=product_quote(product, language, currency)[:QUOTE_LENGTH],
         language=language,
     )
@@ -60,15 +60,15 @@ def passage_citation(hit: Hit, given: str) -> Citation:
         source_id=hit.source_id,
         title=hit.title,
         path=list(hit.details.get("path", []))[:-1],
-        url=url_for("knowledge.section", slug=hit.details["slug"], passage=str(hit.document_id)),
+        url=Link.to("knowledge.section", slug=hit.details["slug"], passage=hit.document_id),
         quote=given[:QUOTE_LENGTH],
         language=hit.language,
     )
 
 
-def product_url(product: Product, language: str) -> str:
+def product_link(product: Product, language: str) -> Link:
     """The product's page in the language that it was spoken of in."""
-    return url_for("knowledge.product", kind=product.kind, slug=product.slug, lang=language)
+    return Link.to("knowledge.product", kind=product.kind, slug=product.slug, lang=language)
 
 
 def price_text(price: Decimal | None, currency: str, language: str) -> str | None:
@@ -156,7 +156,7 @@ def product_card(product: Product, language: str, currency: str) -> ProductCardP
         price=record["price"],
         allergens=product.allergens,
         facts=list(fact_pairs(shown, language).items()),
-        url=product_url(product, language),
+        url=product_link(product, language),
         chips=[_chip(product, action, record["name"]) for action in ACTIONS[product.kind]],
     )
 

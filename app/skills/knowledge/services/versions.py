@@ -10,9 +10,10 @@ from sqlalchemy import select
 
 from app.accounts.audit import record
 from app.accounts.models import User
+from app.accounts.versions import Versions
 from app.config import LANGUAGES
 from app.db import JsonObject, ScopedSession
-from app.errors import Conflict, NotFound
+from app.errors import N_, Conflict, NotFound
 from app.skills.knowledge.models import LibraryImport, LibraryRevision, ManualSection
 from app.skills.knowledge.services.reindex import reindex_sections
 from app.skills.knowledge.services.revisions import keep, restore, snapshot
@@ -22,6 +23,9 @@ from app.text.diff import Change, Effort, compare
 
 # What an older version brings back. Its place and its address stay: others may have them now.
 WORDS = (*TITLES, "body_en", "body_es")
+REVISIONS = Versions(
+    LibraryRevision, LibraryRevision.entity_id, N_("There is no such version of this section.")
+)
 BROUGHT_BACK = (*WORDS, "kind", "is_published")
 
 
@@ -105,15 +109,9 @@ def last_author(session: ScopedSession, section: ManualSection) -> str | None:
 
 def load_version(session: ScopedSession, section: ManualSection, number: int) -> JsonObject:
     """What the section was in that version, or NotFound."""
-    was = session.scalar(
-        select(LibraryRevision.snapshot).where(
-            LibraryRevision.group_id == session.scope.group_id,
-            LibraryRevision.entity_id == section.id,
-            LibraryRevision.version == number,
-        )
-    )
+    was: JsonObject | None = REVISIONS.find(session, section.id, number).snapshot
     if was is None:
-        raise NotFound("There is no such version of this section.")
+        raise NotFound(REVISIONS.missing)
     return was
 
 

@@ -6,16 +6,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from app.text.normalize import fold
+from app.text.yaml_file import read_yaml
 
 WORDS = Path(__file__).with_name("vocabulary.yaml")
 
 
 @cache
 def _words() -> dict[str, dict[str, dict[str, str]]]:
-    words: dict[str, dict[str, dict[str, str]]] = yaml.safe_load(WORDS.read_text("utf-8"))
+    words: dict[str, dict[str, dict[str, str]]] = read_yaml(WORDS)
     return words
 
 

@@ -21,7 +21,7 @@ from app.skills.knowledge.services.import_files import load_reading
 from app.skills.knowledge.services.import_plan import CHANGES, problem_from
 from app.skills.knowledge.services.imports import OPERATOR, WORKING
 from app.skills.knowledge.services.vocabulary import kind_name
-from app.skills.knowledge.web.reader import reader_language
+from app.text.bilingual import reader_language
 from app.text.diff import Change, abridged, compare
 
 PAGE_ROWS = 200

@@ -30,7 +30,7 @@ from app.skills.knowledge.web.import_presenters import (
     vectors_view,
     who_word,
 )
-from app.skills.knowledge.web.reader import reader_language
+from app.text.bilingual import reader_language
 from app.web.pages import db_session, page_number, require_role, wants_fragment
 from app.web.request_body import LARGEST_BODY
 

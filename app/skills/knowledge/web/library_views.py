@@ -47,7 +47,8 @@ from app.skills.knowledge.web.presenters import (
     view_edited_section,
     view_section,
 )
-from app.skills.knowledge.web.reader import own_allergens, reader_language, teach_templates
+from app.skills.knowledge.web.reader import own_allergens, teach_templates
+from app.text.bilingual import reader_language
 from app.web.pages import db_session, require_role, wants_fragment
 
 blueprint = Blueprint("knowledge", __name__, url_prefix="/library")

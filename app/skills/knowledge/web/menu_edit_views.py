@@ -38,9 +38,9 @@ from app.skills.knowledge.web.forms import (
     read_declaration,
     read_product,
 )
-from app.skills.knowledge.web.reader import reader_language
 from app.skills.knowledge.web.section_edit_views import status_of
 from app.text.allergens import ALLERGENS
+from app.text.bilingual import reader_language
 from app.web.issued_ids import own_id
 from app.web.pages import db_session, page_number, wants_fragment
 

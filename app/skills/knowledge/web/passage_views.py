@@ -16,7 +16,7 @@ from app.skills.knowledge.models import PRODUCT_KINDS, Product
 from app.skills.knowledge.services.cited_passages import CitedPassage, look_up
 from app.skills.knowledge.services.library import load_passage, load_product
 from app.skills.knowledge.services.vocabulary import category_name, kind_name
-from app.skills.knowledge.web.reader import reader_language
+from app.text.bilingual import reader_language
 from app.text.markdown import render_house_text
 from app.web.pages import db_session, wants_fragment
 

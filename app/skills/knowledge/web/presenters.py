@@ -21,7 +21,7 @@ from markupsafe import Markup
 from app.retrieval.models import SearchDocument
 from app.skills.knowledge.models import ManualSection
 from app.skills.knowledge.services.manual_tree import Branch
-from app.skills.knowledge.web.reader import reader_language
+from app.text.bilingual import reader_language
 from app.text.markdown import render_house_text
 from app.text.normalize import words
 

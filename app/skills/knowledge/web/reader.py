@@ -6,17 +6,13 @@ A card is stored without its reader, so what concerns one is found when it is dr
 from __future__ import annotations
 
 from flask import Blueprint, g
-from flask_babel import get_locale
 from flask_login import current_user
 
 from app.accounts.models import UserProfile
 from app.skills.knowledge.services import vocabulary
 from app.text import allergens
+from app.text.bilingual import reader_language
 from app.web.pages import db_session
-
-
-def reader_language() -> str:
-    return str(get_locale())
 
 
 def own_allergens() -> frozenset[str]:

@@ -45,7 +45,7 @@ from app.skills.knowledge.web.forms import (
     read_section,
     section_lines,
 )
-from app.skills.knowledge.web.reader import reader_language
+from app.text.bilingual import reader_language
 from app.text.markdown import preview_house_text
 from app.web.issued_ids import own_id
 from app.web.pages import db_session, page_number, wants_fragment

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 from flask import url_for
-from flask_babel import get_locale
 from flask_babel import gettext as _
 from flask_login import current_user
 
@@ -28,6 +27,7 @@ from app.skills.service_requests.services.teams import list_teams
 from app.skills.service_requests.services.type_catalog import load_types
 from app.skills.service_requests.services.type_tree import places_for
 from app.skills.service_requests.services.types import is_stored
+from app.text.bilingual import reader_language
 from app.text.diff import Change
 from app.web.icons import SHAPES
 
@@ -42,10 +42,6 @@ TYPE_ICONS = tuple(
     if name in SHAPES
 )  # fmt: skip
 Names = Mapping[str, str]
-
-
-def reader_language() -> str:
-    return str(get_locale())
 
 
 def priorities() -> dict[str, str]:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from flask_babel import force_locale, get_locale
+from flask_babel import force_locale
 from flask_babel import gettext as _
 
 from app.assistant.threads.steps import Step
@@ -65,6 +65,7 @@ from app.skills.service_requests.workflow.transitions import (
     stuck_at,
     told_to_model,
 )
+from app.text.bilingual import reader_language
 
 Hints = Mapping[str, Any]
 RECORD = "record_answers"
@@ -244,7 +245,7 @@ def _about_another(want: str, state: OpenRequest, message: str, around: FieldCon
 
 
 def _which_one(state: OpenRequest) -> str:
-    name = state.form.name.text(str(get_locale()))
+    name = state.form.name.text(reader_language())
     return ask_which_one(name)
 
 

@@ -25,6 +25,7 @@ from app.skills.service_requests.models import (
 from app.skills.service_requests.services.requests import EDITORS, is_editor, of_group, worked_on
 from app.text.free_text import has_words, limit_search
 from app.text.normalize import words as folded_words
+from app.text.plain_text import clean_line
 
 PAGE = 25
 LONGEST_SEARCH = 100
@@ -73,7 +74,6 @@ def read_filters(arguments: Mapping[str, str]) -> Filters:
     """What an address asks for; what cannot be understood narrows nothing."""
     status, priority = arguments.get("status", ""), arguments.get("priority", "")
     assignee = arguments.get("assignee", "")
-    words = " ".join(arguments.get("q", "").replace("\0", "").split())
     return Filters(
         status if status in (*STATUSES, ALL) else OPEN,
         read_id(arguments.get("team", "")),
@@ -81,7 +81,7 @@ def read_filters(arguments: Mapping[str, str]) -> Filters:
         priority if priority in PRIORITIES else "",
         read_id(arguments.get("type", "")),
         bool(arguments.get("overdue")),
-        words[:LONGEST_SEARCH],
+        clean_line(arguments.get("q", ""))[:LONGEST_SEARCH],
     )
 
 

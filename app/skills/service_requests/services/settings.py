@@ -6,7 +6,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 
 from app.accounts.audit import record
-from app.accounts.models import User
+from app.accounts.versions import name_of_editor
 from app.db import ScopedSession, utc_now
 from app.errors import Conflict, Forbidden, InvalidInput
 from app.skills.service_requests.models import RequestSettings
@@ -64,7 +64,7 @@ def save_settings(
         session.rollback()
         return load_settings_of(session)
     if said.version != version:
-        raise StaleSettings(_editor(session, said))
+        raise StaleSettings(name_of_editor(session, said.edited_by))
     said.is_resolution_on, said.resolution_threshold = is_resolution_on, threshold
     said.version, said.edited_by, said.updated_at = version + 1, session.scope.user_id, utc_now()
     session.add(said)
@@ -77,15 +77,11 @@ def _lock(session: ScopedSession) -> RequestSettings | None:
     return session.scalar(query.with_for_update().execution_options(populate_existing=True))
 
 
-def _editor(session: ScopedSession, said: RequestSettings) -> str:
-    return session.scalar(select(User.name).where(User.id == said.edited_by)) or ""
-
-
 def _commit(session: ScopedSession, said: RequestSettings) -> RequestSettings:
     try:
         session.commit()
     except IntegrityError:
         # Two have settled something for the first time at once.
         session.rollback()
-        raise StaleSettings(_editor(session, load_settings_of(session))) from None
+        raise StaleSettings(name_of_editor(session, load_settings_of(session).edited_by)) from None
     return said

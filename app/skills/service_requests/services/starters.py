@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-import yaml
 from sqlalchemy import func, select
 
 from app.accounts.models import Membership, User
@@ -22,6 +21,7 @@ from app.skills.service_requests.services.definitions import (
     read_questions,
     read_request_fields,
 )
+from app.text.yaml_file import read_yaml
 
 FOLDER = Path(__file__).parents[1] / "starters"
 TEAMS = "teams.yaml"
@@ -57,7 +57,7 @@ def read_starters(folder: Path = FOLDER) -> dict[str, Starter]:
         ValueError: a file does not hold what can be stored.
     """
     files = [file for file in sorted(folder.glob("*.yaml")) if file.name != TEAMS]
-    categories = [yaml.safe_load(file.read_text("utf-8")) for file in files]
+    categories = [read_yaml(file) for file in files]
     found: dict[str, Starter] = {}
     for written in sorted(categories, key=lambda each: each.get("order", len(files))):
         for starter in _read_category(written, len(found)):
@@ -70,7 +70,7 @@ def read_starters(folder: Path = FOLDER) -> dict[str, Starter]:
 @cache
 def read_teams(folder: Path = FOLDER) -> dict[str, Words]:
     """What the usual teams are called, by slug."""
-    written = yaml.safe_load((folder / TEAMS).read_text("utf-8"))
+    written = read_yaml(folder / TEAMS)
     return {each["slug"]: Words.model_validate(each["name"]) for each in written}
 
 

@@ -11,14 +11,13 @@ from copy import deepcopy
 from typing import Any, Literal
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import select
 
 from app.accounts.audit import record
-from app.accounts.models import User
+from app.accounts.versions import Versions, name_of_editor
 from app.db import JsonObject, ScopedSession, new_id, utc_now
-from app.errors import Conflict, InvalidInput, NotFound
+from app.errors import N_, Conflict, InvalidInput
 from app.fields.definitions import Words
-from app.fields.editor.versions import VERSIONS_A_PAGE, Step, Steps, read_steps
 from app.skills.service_requests.models import RequestTeam, RequestType, RequestTypeVersion
 from app.skills.service_requests.services.definitions import (
     dump_request_fields,
@@ -37,6 +36,11 @@ from app.skills.service_requests.services.write_rules import free_slug, lock_alo
 # What is saved besides what a conversation needs; a version keeps it for those who look back.
 ASIDE = ("parent_id", "team_id", "sla_hours")
 MOST_TYPES = 300
+VERSIONS = Versions(
+    RequestTypeVersion,
+    RequestTypeVersion.type_id,
+    N_("This version of the type is not there any more."),
+)
 
 
 class StaleType(Conflict):
@@ -117,7 +121,7 @@ def add_type(
     )
     session.add(made)
     session.flush()
-    _keep(session, made)
+    VERSIONS.keep(session, made, kept_content(made))
     record(session, "request_type_added", made.slug)
     session.commit()
     return made
@@ -140,7 +144,7 @@ def save_type(
     if is_stored(type_, content):
         return type_
     if type_.version != version:
-        raise StaleType(type_, _editor(session, type_))
+        raise StaleType(type_, name_of_editor(session, type_.edited_by))
     _check(session, types, type_, {**kept_content(type_), **content})
     _change(session, type_, content)
     record(session, "request_type_edited", f"{type_.slug} v{type_.version}")
@@ -169,39 +173,15 @@ def _id(text: str | None) -> UUID | None:
     return UUID(text) if text else None
 
 
-def _editor(session: ScopedSession, type_: RequestType) -> str:
-    return session.scalar(select(User.name).where(User.id == type_.edited_by)) or ""
-
-
 def _change(session: ScopedSession, type_: RequestType, content: Mapping[str, Any]) -> None:
-    _keep(session, type_)
+    VERSIONS.keep(session, type_, kept_content(type_))
     for name, value in deepcopy(dict(content)).items():
         setattr(type_, name, _id(value) if name in ("parent_id", "team_id") else value)
     type_.version += 1
     type_.edited_by = session.scope.user_id
     type_.updated_at = utc_now()
     session.flush()
-    _keep(session, type_)
-
-
-def _keep(session: ScopedSession, type_: RequestType) -> None:
-    """Keep a type as it is, unless that is kept already: those it came with are not."""
-    kept = select(RequestTypeVersion.id).where(
-        RequestTypeVersion.type_id == type_.id,
-        RequestTypeVersion.group_id == session.scope.group_id,
-        RequestTypeVersion.version == type_.version,
-    )
-    if session.scalar(kept) is None:
-        session.add(
-            RequestTypeVersion(
-                group_id=type_.group_id,
-                type_id=type_.id,
-                version=type_.version,
-                content=kept_content(type_),
-                author_id=type_.edited_by,
-                created_at=type_.updated_at or utc_now(),
-            )
-        )
+    VERSIONS.keep(session, type_, kept_content(type_))
 
 
 def move_type(session: ScopedSession, type_id: UUID, step: Literal[-1, 1]) -> RequestType:
@@ -236,50 +216,6 @@ def set_active(session: ScopedSession, type_id: UUID, *, is_active: bool) -> Req
     return type_
 
 
-def list_steps(session: ScopedSession, type_: RequestType, page: int = 1) -> Steps:
-    """A page of the versions of a type, the latest first."""
-    rows = session.execute(
-        select(RequestTypeVersion.version, RequestTypeVersion.created_at, User.name)
-        .outerjoin(User, User.id == RequestTypeVersion.author_id)
-        .where(*_versions_of(session, type_))
-        .order_by(RequestTypeVersion.version.desc())
-        .offset(VERSIONS_A_PAGE * (page - 1))
-        .limit(VERSIONS_A_PAGE + 1)
-    ).all()
-    if not rows and page == 1:
-        # One that came with the house and was never changed.
-        return Steps([Step(type_.version, type_.updated_at, "", is_first=True)], False)
-    return read_steps([(number, at, author) for number, at, author in rows])
-
-
-def _versions_of(session: ScopedSession, type_: RequestType) -> tuple[ColumnElement[bool], ...]:
-    return (
-        RequestTypeVersion.type_id == type_.id,
-        RequestTypeVersion.group_id == session.scope.group_id,
-    )
-
-
-def load_change(
-    session: ScopedSession, type_: RequestType, number: int
-) -> tuple[Step, JsonObject, JsonObject]:
-    """A version with what the one before it held, and what it holds.
-
-    Raises:
-        NotFound: there is no such version, or none before it.
-    """
-    found = session.execute(
-        select(RequestTypeVersion, User.name)
-        .outerjoin(User, User.id == RequestTypeVersion.author_id)
-        .where(*_versions_of(session, type_), RequestTypeVersion.version <= number)
-        .order_by(RequestTypeVersion.version.desc())
-        .limit(2)
-    ).all()
-    if len(found) < 2 or found[0][0].version != number:
-        raise NotFound("This version of the type is not there any more.")
-    (after, author), (before, _name) = found
-    return Step(number, after.created_at, author or ""), before.content, after.content
-
-
 def restore_version(
     session: ScopedSession, type_id: UUID, number: int, seen_version: int
 ) -> RequestType:
@@ -291,17 +227,9 @@ def restore_version(
     """
     types = lock_tree(session)
     type_ = load_type(session, type_id)
-    was = session.scalar(
-        select(RequestTypeVersion.content).where(
-            RequestTypeVersion.type_id == type_.id,
-            RequestTypeVersion.group_id == session.scope.group_id,
-            RequestTypeVersion.version == number,
-        )
-    )
-    if was is None:
-        raise NotFound("This version of the type is not there any more.")
+    was = VERSIONS.find(session, type_.id, number).content
     if type_.version != seen_version:
-        raise StaleType(type_, _editor(session, type_))
+        raise StaleType(type_, name_of_editor(session, type_.edited_by))
     content = {name: was[name] for name in (*CONTENT, "sla_hours") if name in was}
     now = kept_content(type_)
     _check(session, types, type_, {**now, **content})

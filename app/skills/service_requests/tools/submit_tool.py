@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from flask import url_for
 from flask_babel import gettext as _
 
-from app.assistant.models import Message, Thread
 from app.assistant.proposals.consent import Heard
+from app.assistant.threads.branches import language_of
 from app.assistant.tools.examples import load_examples
 from app.assistant.tools.tool import Draft, Receipt, ToolContext, ToolFailure, WriteTool
 from app.db import ScopedSession
@@ -28,6 +27,7 @@ from app.skills.service_requests.workflow.state import (
     next_step,
 )
 from app.text.bilingual import in_both
+from app.web.links import Link
 
 READY = ("submit", "submit_solved")
 # What is to be done first, by what comes next in the request.
@@ -102,7 +102,7 @@ class SubmitRequest(WriteTool):
         return says_it_is_solved(before, heard) and arguments.digest == digest_of_state(before)
 
     def execute(self, session: ScopedSession, arguments: Any) -> Receipt:
-        language = _language_of(session, arguments)
+        language = language_of(session, arguments.thread_id)
         filed = file_request(
             session,
             arguments.thread_id,
@@ -116,7 +116,7 @@ class SubmitRequest(WriteTool):
             str(filed.request.id),
             in_both(lambda _lang: _told(filed)),
             {},
-            url_for("service_requests.show", request_id=filed.request.id),
+            Link.to("service_requests.show", request_id=filed.request.id),
             step={
                 "type": "request_submitted",
                 "number": number,
@@ -143,12 +143,6 @@ def _summary(name: str, *, is_solved: bool) -> str:
 def _agree(given: Mapping[str, Any], state: OpenRequest) -> bool:
     held = state.stored
     return all(held.get(field_id) == value for field_id, value in given.items())
-
-
-def _language_of(session: ScopedSession, arguments: Any) -> str:
-    thread = session.get(Thread, arguments.thread_id)
-    head = session.get(Message, thread.head_id) if thread and thread.head_id else None
-    return head.language if head else "en"
 
 
 def _told(filed: Filed) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from flask import Blueprint
-from flask_babel import get_locale
 
 from app.web.pages import require_role
 
@@ -13,7 +12,3 @@ blueprint = Blueprint("service_requests", __name__, url_prefix="/requests")
 @blueprint.before_request
 def people_only() -> None:
     require_role()
-
-
-def reader_language() -> str:
-    return str(get_locale())

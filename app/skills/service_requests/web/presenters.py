@@ -48,7 +48,6 @@ from app.skills.service_requests.services.requests import (
 )
 from app.skills.service_requests.services.sla import Standing, span
 from app.skills.service_requests.services.type_snapshot import read_form, type_name
-from app.skills.service_requests.web.blueprint import reader_language
 from app.skills.service_requests.web.request_presenters import (
     Stage,
     assignee_name,
@@ -58,6 +57,7 @@ from app.skills.service_requests.web.request_presenters import (
     standing_in_words,
     standing_of,
 )
+from app.text.bilingual import reader_language
 from app.web.charts import Bar, Columns, columns, stretch
 
 Choices = list[tuple[str, str]]

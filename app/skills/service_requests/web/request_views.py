@@ -15,7 +15,8 @@ from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 from flask_login import current_user
 
-from app.db import ScopedSession, read_id, utc_now
+from app.accounts.clock import local_now
+from app.db import ScopedSession, read_id
 from app.errors import Conflict, InvalidInput
 from app.extensions import limit_person, limit_searches
 from app.files.views import send_stored
@@ -73,8 +74,8 @@ def analytics() -> ResponseReturnValue:
     require_role(*EDITORS)
     asked = request.args.get("months", 3, type=int)
     months = asked if asked in RANGES else 3
-    session, now = db_session(), utc_now()
-    first = first_month(now.astimezone(current_user.zone).date(), months)
+    session, now = db_session(), local_now(current_user.zone)
+    first = first_month(now.date(), months)
     report = measure(session, first, current_user.zone, now)
     return render_template(
         "requests/analytics.html",

@@ -15,7 +15,6 @@ from app.db import read_id
 from app.errors import ComandaError, Conflict, InvalidInput
 from app.fields.definitions import Words
 from app.fields.values import clean
-from app.skills.service_requests.builder.presenters import reader_language
 from app.skills.service_requests.services.teams import (
     add_team,
     load_team,
@@ -25,6 +24,7 @@ from app.skills.service_requests.services.teams import (
     view_teams,
 )
 from app.skills.service_requests.web.admin_blueprints import make_blueprint, may_edit
+from app.text.bilingual import reader_language
 from app.web.pages import db_session
 
 blueprint = make_blueprint("request_teams", "/teams")

@@ -22,7 +22,6 @@ from app.skills.service_requests.builder.presenters import (
     built,
     parent_choices,
     priorities,
-    reader_language,
     type_context,
     type_in_words,
     what_changed,
@@ -33,11 +32,10 @@ from app.skills.service_requests.services.teams import list_teams
 from app.skills.service_requests.services.type_catalog import load_type, load_types
 from app.skills.service_requests.services.type_tree import grow
 from app.skills.service_requests.services.types import (
+    VERSIONS,
     StaleType,
     add_type,
     kept_content,
-    list_steps,
-    load_change,
     lock_tree,
     move_type,
     restore_version,
@@ -46,6 +44,7 @@ from app.skills.service_requests.services.types import (
 )
 from app.skills.service_requests.services.write_rules import lock_alone
 from app.skills.service_requests.web.admin_blueprints import make_blueprint, may_edit, typed_number
+from app.text.bilingual import reader_language
 from app.web.pages import db_session, page_number, wants_fragment
 
 blueprint = make_blueprint("request_types")
@@ -241,7 +240,7 @@ def history(type_id: UUID) -> ResponseReturnValue:
     """A page of what was saved when and by whom, and the way back."""
     session, page = db_session(), page_number()
     type_ = load_type(session, type_id)
-    steps, has_more = list_steps(session, type_, page)
+    steps, has_more = VERSIONS.list_steps(session, type_, page)
     return render_template(
         "requests/admin/history.html",
         type=type_,
@@ -257,7 +256,7 @@ def version(type_id: UUID, number: int) -> ResponseReturnValue:
     """What one version changed; that alone for htmx."""
     session = db_session()
     type_ = load_type(session, type_id)
-    step, before, after = load_change(session, type_, number)
+    step, before, after = VERSIONS.load_change(session, type_, number)
     changes = what_changed(before, after, _names(session))
     if wants_fragment():
         return render_template("fields/building/_changes.html", changes=changes)

@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from flask_babel import get_locale
-
 from app.assistant.models import Message, Thread
 from app.assistant.threads.steps import Step, load_steps
 from app.assistant.tools.parts import Part
@@ -28,6 +26,7 @@ from app.skills.service_requests.workflow.state import (
     OpenRequest,
     RequestState,
 )
+from app.text.bilingual import reader_language
 
 
 def refresh_parts(
@@ -76,7 +75,7 @@ def _selector(
     if chosen is None or chosen["type"] != "type_selection":
         return drawn.model_copy(update={"state": "closed"})
     try:
-        name = load_type(session, UUID(chosen["type_id"])).name(str(get_locale()))
+        name = load_type(session, UUID(chosen["type_id"])).name(reader_language())
     except (ComandaError, ValueError):
         name = ""
     return drawn.model_copy(update={"state": "answered", "answer": name})
@@ -97,7 +96,7 @@ def _widget(
     given = next((step for step in after if _ends_widget(step, drawn, message)), None)
     if given is None or given["type"] != "field_response":
         return drawn.model_copy(update={"state": "closed"})
-    answer = _line_for(drawn, given.get("value"), str(get_locale()))
+    answer = _line_for(drawn, given.get("value"), reader_language())
     return drawn.model_copy(update={"state": "answered", "answer": answer})
 
 

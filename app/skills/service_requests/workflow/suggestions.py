@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
-from flask import url_for
 from flask_babel import force_locale
 from flask_babel import gettext as _
 from sqlalchemy import select
@@ -21,6 +20,7 @@ from app.skills.service_requests.workflow.draft import load_state
 from app.skills.service_requests.workflow.state import (
     OpenRequest,
 )
+from app.web.links import Link
 
 # A thing of a type that a question names by more than one of its words, or in two ways.
 NAMED = 1.5
@@ -67,5 +67,5 @@ def unfinished_work(session: ScopedSession, language: str) -> Sequence[Unfinishe
         state = load_state(session, thread_id, head_id, language)
         if isinstance(state, OpenRequest):
             said = _("Request not sent yet: %(name)s", name=state.form.name.text(language))
-            found.append(UnfinishedWork(said, url_for("chat.thread", thread_id=thread_id)))
+            found.append(UnfinishedWork(said, Link.to("chat.thread", thread_id=thread_id)))
     return found

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from app.files import child_process
 from app.skills.knowledge.readers import Limits, read_apart, read_file
-from app.skills.knowledge.readers import sandbox as apart
 from tests.skills.knowledge.readers.files import Pdf, fatal, zip_of
 
 
@@ -100,7 +100,7 @@ def test_a_crash_is_a_reading_that_says_so(
     (package / "__main__.py").write_text(
         f"import os, signal\nos.kill(os.getpid(), signal.SIG{signal})"
     )
-    monkeypatch.setattr(apart, "ROOT", tmp_path)
+    monkeypatch.setattr(child_process, "ROOT", tmp_path)
     reading = read_apart(b"# A\nx", "a.md", "sop", "en")
     assert fatal(reading) == ("too_big_to_read" if signal == "KILL" else "could_not_be_read")
 
@@ -116,7 +116,7 @@ def test_the_process_knows_none_of_our_secrets(
         "print(json.dumps({'reading': {'documents': [], 'rows': [], 'problems': [problem],"
         " 'facts': {}}}))"
     )
-    monkeypatch.setattr(apart, "ROOT", tmp_path)
+    monkeypatch.setattr(child_process, "ROOT", tmp_path)
     monkeypatch.setenv("DATABASE_URL", "postgresql://secret")
     (problem,) = read_apart(b"# A\nx", "a.md", "sop", "en").problems
     assert "LANG" in problem.detail
@@ -138,6 +138,6 @@ except OSError as error:
     with tempfile.NamedTemporaryFile() as target:
         done = subprocess.run(
             [sys.executable, "-c", program.format(path=target.name)],
-            cwd=apart.ROOT, capture_output=True, text=True, check=True,
+            cwd=child_process.ROOT, capture_output=True, text=True, check=True,
         )  # fmt: skip
     assert done.stdout.split() == ["OSError", "True", "32"]
