@@ -37,6 +37,7 @@ from app.skills.expenses.services.expenses import (
     change_expense,
     check_row,
     delete_expense,
+    find_meant,
     load_expense,
     put_back,
     require_editor,
@@ -45,7 +46,6 @@ from app.skills.expenses.services.expenses import (
     values_of,
 )
 from app.skills.expenses.services.people import name_of
-from app.skills.expenses.services.references import find_meant
 from app.skills.expenses.services.settings import EDITORS, Ledger, load_ledger
 from app.skills.expenses.tools.answers import answer_balance, answer_list
 from app.skills.expenses.tools.arguments import (
