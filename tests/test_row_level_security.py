@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from datetime import date
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -139,6 +141,7 @@ def fill(owner: Database, database: Database, member: Member) -> None:
         session.add_all(form_rows_of(session, member))
         session.add_all(ledger_rows_of(member))
         add_request_rows(session, member)
+        session.add_all(rows_of_skills(member))
         session.add(SavedSentence(group_id=group_id, text="How long?", language="en"))
         prompt = session.scalars(select(Prompt).where(Prompt.group_id == group_id)).first()
         assert prompt is not None
@@ -154,6 +157,13 @@ def fill(owner: Database, database: Database, member: Member) -> None:
             )
         )
         add_embedding(session, group_id)
+
+
+def rows_of_skills(member: Member) -> list[Base]:
+    """What the tests of skills bring for this test: `rows_of` in tests/skills/<name>/rows.py."""
+    files = sorted((Path(__file__).parent / "skills").glob("*/rows.py"))
+    modules = (import_module(f"tests.skills.{file.parent.name}.rows") for file in files)
+    return [row for module in modules for row in module.rows_of(member)]
 
 
 def add_embedding(session: Session, group_id: UUID) -> None:
