@@ -11,7 +11,7 @@ import keyword
 import re
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from string import Template
@@ -73,24 +73,22 @@ class Names:
 
     name: str
     spanish: str
+    one: str
+    many: str
     revision: str = ""
     newest: str = ""
 
-    @property
-    def is_plural(self) -> bool:
-        return self.name.endswith("s") and not self.name.endswith("ss")
+    @classmethod
+    def of(cls, name: str, spanish: str, one: str = "") -> Names:
+        """All names, of those that somebody chose.
 
-    @property
-    def one(self) -> str:
-        if not self.is_plural:
-            return f"{self.name}_entry"
-        if self.name.endswith("ies"):
-            return f"{self.name[:-3]}y"
-        return self.name[: -2 if re.search(r"(?:s|x|z|ch|sh)es$", self.name) else -1]
-
-    @property
-    def many(self) -> str:
-        return self.name if self.is_plural else f"{self.name}_entries"
+        Without a name of its own, a row is the singular of a plural, and else an entry.
+        """
+        if one:
+            return cls(name, spanish, one, _plural(one))
+        if name.endswith("s") and not name.endswith("ss"):
+            return cls(name, spanish, _singular(name), name)
+        return cls(name, spanish, f"{name}_entry", f"{name}_entries")
 
     def words(self) -> dict[str, str]:
         """What stands in the skeleton for them."""
@@ -109,6 +107,18 @@ class Names:
             "revision": self.revision,
             "newest": self.newest,
         }
+
+
+def _singular(name: str) -> str:
+    if name.endswith("ies"):
+        return f"{name[:-3]}y"
+    return name[: -2 if re.search(r"(?:s|x|z|ch|sh)es$", name) else -1]
+
+
+def _plural(name: str) -> str:
+    if re.search(r"[^aeiou]y$", name):
+        return f"{name[:-1]}ies"
+    return f"{name}es" if re.search(r"(?:s|x|z|ch|sh)$", name) else f"{name}s"
 
 
 def _in_capitals(name: str) -> str:
@@ -134,16 +144,18 @@ class Taken:
     metavar="WORDS",
     help='What it is called in Spanish, as in --spanish "notas del turno".',
 )
+@click.option(
+    "--one", default="", metavar="NAME", help="What a row is called, as in --one found_item."
+)
 @with_appcontext
-def new_skill(name: str, spanish: str) -> None:
+def new_skill(name: str, spanish: str, one: str) -> None:
     """Write the skeleton of the skill NAME with its tests.
 
     NAME is a noun in lower case, such as shift_notes or lost_and_found. What is written works: its
     tests pass, it has a page, and the assistant reads from it and proposes to write.
     """
-    paths = write_skill(
-        ROOT, name, " ".join(spanish.lower().split()), find_taken(), datetime.now(UTC)
-    )
+    names = Names.of(name, " ".join(spanish.lower().split()), one)
+    paths = write_skill(ROOT, names, find_taken(), datetime.now(UTC))
     click.echo("\n".join([*paths, "", *_next_steps(name)]))
 
 
@@ -174,23 +186,23 @@ def _next_steps(name: str) -> list[str]:
     ]
 
 
-def write_skill(root: Path, name: str, spanish: str, taken: Taken, now: datetime) -> list[str]:
+def write_skill(root: Path, names: Names, taken: Taken, now: datetime) -> list[str]:
     """Write the skill into the project at `root`, and say what was written and changed.
 
     Raises:
         click.ClickException: it cannot be; nothing is written then.
     """
-    check_names(Names(name, spanish), taken)
+    check_names(names, taken)
     for needed in (SKILLS, ENVIRONMENT, CATALOG, SECURITY, "tests/skills", "templates"):
         if not (root / needed).exists():
             raise click.ClickException(
                 f"{needed} is not there. Run this in a clone of the project, where its tests are."
             )
     newest = str(ScriptDirectory(str(root / "migrations")).get_current_head())
-    names = Names(name, spanish, next_revision(root / "migrations", now), newest)
+    names = replace(names, revision=next_revision(root / "migrations", now), newest=newest)
     made = render(names)
     for path in made:
-        folder = root / _own_folder(path, name)
+        folder = root / _own_folder(path, names.name)
         if folder.exists():
             raise click.ClickException(
                 f"{folder.relative_to(root)} is there already. Choose another name or move it away."
@@ -213,11 +225,12 @@ def check_names(names: Names, taken: Taken) -> None:
         click.ClickException: says what is wrong and what to do.
     """
     name, words = names.name, names.words()
-    if not _NAME.fullmatch(name) or not SHORTEST <= len(name) <= LONGEST:
-        raise click.ClickException(
-            f"{name!r} cannot be a skill's name. Take {SHORTEST} to {LONGEST} small letters and"
-            " digits, with _ between words, such as shift_notes."
-        )
+    for each, most in ((name, LONGEST), (names.one, LONGEST + len("_entry"))):
+        if not _NAME.fullmatch(each) or not SHORTEST <= len(each) <= most:
+            raise click.ClickException(
+                f"{each!r} cannot be a name here. Take {SHORTEST} to {LONGEST} small letters and"
+                " digits, with _ between words, such as shift_notes."
+            )
     if keyword.iskeyword(name) or name in RESERVED or VAGUE.search(name):
         raise click.ClickException(f"{name!r} is reserved or says too little. Choose another noun.")
     if name.endswith("ing"):

@@ -117,7 +117,7 @@ def test_it_says_what_was_written_and_what_comes_next(project: Any) -> None:
 def test_under_short_and_long_names_lines_are_as_the_linters_want_them(
     tree: Path, names: Names
 ) -> None:
-    write_skill(tree, names.name, names.spanish, NOTHING_TAKEN, NOW)
+    write_skill(tree, names, NOTHING_TAKEN, NOW)
     # Most of what is imported is not in this tree.
     ours = '[tool.ruff.lint.isort]\nknown-first-party = ["app", "migrations", "tests"]\n'
     settings = (ROOT / "pyproject.toml").read_text("utf-8")
@@ -138,7 +138,7 @@ def test_under_short_and_long_names_lines_are_as_the_linters_want_them(
     ],
 )
 def test_a_row_is_called_by_the_singular_or_an_entry(name: str, one: str, many: str) -> None:
-    names = Names(name, "x")
+    names = Names.of(name, "x")
     assert (names.one, names.many) == (one, many)
 
 
@@ -165,11 +165,13 @@ def files_of(folder: Path) -> Iterator[tuple[str, bytes | None]]:
             yield str(path), None if path.is_dir() else path.read_bytes()
 
 
-def refused(tree: Path, name: str, spanish: str = SPANISH, taken: Taken = NOTHING_TAKEN) -> str:
+def refused(
+    tree: Path, name: str, spanish: str = SPANISH, taken: Taken = NOTHING_TAKEN, one: str = ""
+) -> str:
     """What is said to a call that writes nothing."""
     before = list(files_of(tree))
     with pytest.raises(click.ClickException) as error:
-        write_skill(tree, name, spanish, taken, NOW)
+        write_skill(tree, Names.of(name, spanish, one), taken, NOW)
     assert list(files_of(tree)) == before
     return error.value.message
 
@@ -201,6 +203,19 @@ def test_what_is_no_name_is_refused(tree: Path, name: str, told: str) -> None:
     assert told in refused(tree, name)
 
 
+@pytest.mark.parametrize(
+    ("one", "plural"), [("found_item", "found_items"), ("box", "boxes"), ("entry", "entries")]
+)
+def test_a_row_is_called_as_was_asked(one: str, plural: str) -> None:
+    names = Names.of("lost_and_found", "x", one)
+    assert (names.one, names.many) == (one, plural)
+
+
+@pytest.mark.parametrize("one", ["Item", "a", "an item", "x" * 31])
+def test_what_is_no_name_of_a_row_is_refused(tree: Path, one: str) -> None:
+    assert f"{one!r} cannot be a name here" in refused(tree, NAME, one=one)
+
+
 @pytest.mark.parametrize("spanish", ["", "a", 'notas"', "{notas}", "notas\\", "x" * 41, "a: b"])
 def test_what_is_no_word_in_spanish_is_refused(tree: Path, spanish: str) -> None:
     assert "--spanish" in refused(tree, NAME, spanish)
@@ -229,7 +244,7 @@ def test_a_folder_that_is_there_is_left_as_it_is(tree: Path, folder: str) -> Non
 
 
 def test_a_second_skill_of_the_same_minute_waits(tree: Path) -> None:
-    write_skill(tree, NAME, SPANISH, NOTHING_TAKEN, NOW)
+    write_skill(tree, Names.of(NAME, SPANISH), NOTHING_TAKEN, NOW)
     assert "wait a minute" in refused(tree, "fridge_log")
 
 
@@ -287,4 +302,4 @@ def test_the_command_knows_what_this_project_has(app: Flask, name: str) -> None:
         app.app_context(),
         pytest.raises(click.ClickException, match=f"called '{name}' already"),
     ):
-        check_names(Names(name, "algo"), find_taken())
+        check_names(Names.of(name, "algo"), find_taken())
