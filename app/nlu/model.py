@@ -137,7 +137,7 @@ def digest(folder: Path = FOLDER, learned: Collection[str] | None = None) -> str
     """The SHA-256 of what the artefact is made from, in hexadecimal.
 
     Where it is said which classes were `learned`, a skill of whose tools none is among them does
-    not count: it was added since, and its tools are told by how near a message is to an example.
+    not count: it was added since, and is recognised by how near a message is to its examples.
     """
     found = hashlib.sha256()
     for path in _sources(folder, learned):

@@ -52,7 +52,7 @@ def test_an_artefact_that_is_older_than_its_sentences_is_refused(
 def test_a_skill_of_which_nothing_was_learned_does_not_make_the_artefact_old(
     tmp_path: Path,
 ) -> None:
-    """A new skill is told by its examples until `make nlu` was run; a change of it counts then."""
+    """A new skill is recognised by its examples until `make nlu` has run; then it counts."""
     folder = tmp_path / "nlu"
     folder.mkdir()
     old, new = (tmp_path / "skills" / name / "tools" for name in ("old", "new"))
