@@ -49,7 +49,7 @@ def write_revision(what: str, folder: Path, now: datetime) -> Path:
     Raises:
         click.ClickException: nothing is said of it, or one was made this very minute.
     """
-    words = re.findall(r"[a-z0-9]+", what.lower())
+    words = re.findall(r"[a-z]+", what.lower())
     if not words:
         raise click.ClickException("Say in a few words what it does.")
     revision = next_revision(folder, now)

@@ -57,7 +57,7 @@ RULE = "| the group reads, managers and admins write | "
 WIDTH = 100
 
 SHORTEST, LONGEST = 3, 24
-_NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+_NAME = re.compile(r"[a-z]+(_[a-z]+)*")
 _SPANISH = re.compile(r"[^\W\d_][^\W_]*( [^\W_]+)*")
 # Names that say nothing, or that are the project's own words for something else.
 RESERVED = {"app", "common", "misc", "skill", "skills", "stuff", "test", "tests", "tool", "tools"}
@@ -228,8 +228,8 @@ def check_names(names: Names, taken: Taken) -> None:
     for each, most in ((name, LONGEST), (names.one, LONGEST + len("_entry"))):
         if not _NAME.fullmatch(each) or not SHORTEST <= len(each) <= most:
             raise click.ClickException(
-                f"{each!r} cannot be a name here. Take {SHORTEST} to {LONGEST} small letters and"
-                " digits, with _ between words, such as shift_notes."
+                f"{each!r} cannot be a name here. Take {SHORTEST} to {LONGEST} letters from a to"
+                " z, small, with _ between words, such as shift_notes."
             )
     if keyword.iskeyword(name) or name in RESERVED or VAGUE.search(name):
         raise click.ClickException(f"{name!r} is reserved or says too little. Choose another noun.")
