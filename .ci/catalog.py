@@ -3,7 +3,8 @@
 Prints what is missing, untranslated, doubtful or has other placeholders than its source,
 and ends with 1 when there is any. With `--write` (`make texts`) it first brings the catalogs in
 step with the sources: new texts are added without a translation, what nobody says any more goes,
-and all stand in one order, so that writing twice changes nothing.
+and all stand in one order, so that writing twice changes nothing. What it prints then is left to
+be translated, and it ends with 0.
 """
 
 from __future__ import annotations
@@ -75,7 +76,9 @@ def problems_of(catalog: Catalog, sources: dict[Source, str]) -> list[str]:
 def problem_of(message: Message | None) -> str | None:
     if message is None:
         return "is missing"
-    texts = [message.string] if isinstance(message.string, str) else list(message.string)
+    # One that was added a moment ago has no translation at all.
+    string = message.string or ""
+    texts = [string] if isinstance(string, str) else list(string)
     if not all(texts):
         return "is not translated"
     if message.fuzzy:
@@ -123,7 +126,7 @@ def main(options: list[str]) -> int:
             write(file, catalog)
         problems += [f"{language}: {problem}" for problem in problems_of(catalog, sources)]
     print("\n".join(problems) or f"{len(sources)} texts, all translated")
-    return int(bool(problems))
+    return int(bool(problems) and not (is_written and files))
 
 
 if __name__ == "__main__":

@@ -43,6 +43,7 @@ FIRST = (
     "tests/browser/",
     "tests/faults/",
     "tests/embedded/",
+    "tests/cli/test_new_skill.py",
     "tests/skills/knowledge/test_import_worker.py",
 )
 # Where the limiter of `app` counts.

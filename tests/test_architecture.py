@@ -306,14 +306,24 @@ def importers_of(sources: Mapping[Path, str]) -> dict[str, set[str]]:
 
 
 def modules_apart(sources: Mapping[Path, str]) -> list[str]:
-    """The short modules that one other module alone imports; packages are not counted."""
+    """The short modules that one other module alone imports.
+
+    Packages are not counted, nor what a skill's shape has it declare: its `nlu`, its pages.
+    """
     importers = importers_of(sources)
-    return [
-        name_of(file)
+    short = [
+        file
         for file, source in sources.items()
-        if file.name != "__init__.py"
-        if len(source.splitlines()) < SHORT_MODULE and len(importers[name_of(file)]) == 1
+        if file.name != "__init__.py" and len(source.splitlines()) < SHORT_MODULE
     ]
+    alone = {name_of(file): importers[name_of(file)] for file in short}
+    return [name for name, by in alone.items() if len(by) == 1 and not by <= {declaration_of(name)}]
+
+
+def declaration_of(module: str) -> str:
+    """The package of the skill that a module belongs to; empty for one of none."""
+    parts = module.split(".")
+    return ".".join(parts[:3]) if parts[:2] == ["app", "skills"] else ""
 
 
 def test_few_short_modules_have_a_single_importer() -> None:

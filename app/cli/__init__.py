@@ -13,6 +13,7 @@ from app.assistant.turns.evaluation import eval_understanding
 from app.backup.cli import backup, restore
 from app.cli.doctor import run_doctor
 from app.cli.migrations import make_revision
+from app.cli.new_skill import new_skill
 from app.cli.users import users
 from app.db import owner_database
 from app.demo import DemoFound, find_demo, load_demo, remove_demo
@@ -97,5 +98,5 @@ def init_cli(app: Flask) -> None:
     importing.add_command(import_manual, "manual")
     importing.add_command(import_menu, "menu")
     groups = (users, database, embeddings, evaluation, importing)
-    for command in (ask, seed, run_doctor, backup, restore, *groups):
+    for command in (ask, seed, run_doctor, backup, restore, new_skill, *groups):
         app.cli.add_command(command)

@@ -49,14 +49,24 @@ def write_revision(what: str, folder: Path, now: datetime) -> Path:
     Raises:
         click.ClickException: nothing is said of it, or one was made this very minute.
     """
-    words = re.findall(r"[a-z0-9]+", what.lower())
+    words = re.findall(r"[a-z]+", what.lower())
     if not words:
         raise click.ClickException("Say in a few words what it does.")
-    revision = f"{now:%Y%m%d_%H%M}"
+    revision = next_revision(folder, now)
     file = folder / "versions" / f"{revision}_{'_'.join(words[:6])}.py"
-    if list(file.parent.glob(f"{revision}_*.py")):
-        raise click.ClickException(f"There is a migration {revision} already; wait a minute.")
     newest = ScriptDirectory(str(folder)).get_current_head()
     sentence = f"{what[:1].upper()}{what[1:].rstrip('.')}."
     file.write_text(_TEMPLATE.format(what=sentence, revision=revision, newest=newest), "utf-8")
     return file
+
+
+def next_revision(folder: Path, now: datetime) -> str:
+    """The revision of a migration that is made now.
+
+    Raises:
+        click.ClickException: one was made this very minute.
+    """
+    revision = f"{now:%Y%m%d_%H%M}"
+    if list((folder / "versions").glob(f"{revision}_*.py")):
+        raise click.ClickException(f"There is a migration {revision} already; wait a minute.")
+    return revision

@@ -8,9 +8,10 @@ does to what is open (`CONTROL_ACTS`).
 from __future__ import annotations
 
 import hashlib
+import re
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -38,6 +39,8 @@ REPLY = "reply"
 OTHER_INTENTS = (EMERGENCY, CRISIS, OFF_TOPIC, SMALL_TALK, REPLY)
 # A message that does nothing to what is open: an answer to it, or something else.
 NO_ACT = "none"
+# Where a tool begins in a skill's examples and templates.
+_TOOL = re.compile(r"^(\w+):", re.MULTILINE)
 
 Numbers = NDArray[np.uint32]  # (features,), ascending
 Values = NDArray[np.float32]
@@ -109,7 +112,7 @@ def load_model(path: Path = ARTEFACT) -> Mapping[str, Classifier]:
         raise ConfigurationError(
             f"{path.name} cannot be read ({type(error).__name__}): run `make nlu`"
         ) from error
-    if made_from != digest():
+    if made_from != digest(learned=model[INTENTS].classes):
         raise ConfigurationError(f"{path.name} is older than its sentences: run `make nlu`")
     return model
 
@@ -130,20 +133,34 @@ def read_intents(message: str, *, is_answer: bool = False) -> Mapping[str, float
     return MappingProxyType(shares)
 
 
-def digest(folder: Path = FOLDER) -> str:
-    """The SHA-256 of what the artefact is made from, in hexadecimal."""
+def digest(folder: Path = FOLDER, learned: Collection[str] | None = None) -> str:
+    """The SHA-256 of what the artefact is made from, in hexadecimal.
+
+    Where it is said which classes were `learned`, a skill of whose tools none is among them does
+    not count: it was added since, and is recognised by how near a message is to its examples.
+    """
     found = hashlib.sha256()
-    for path in _sources(folder):
+    for path in _sources(folder, learned):
         found.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return found.hexdigest()
 
 
-def _sources(folder: Path) -> Iterator[Path]:
+def _sources(folder: Path, learned: Collection[str] | None) -> Iterator[Path]:
     for pattern in SOURCES:
         yield from sorted(folder.glob(pattern))
     # The tools' own examples and templates; whoever adds a skill adds these.
     for name in ("examples", "templates"):
-        yield from sorted(folder.parent.glob(f"skills/*/tools/{name}.yaml"))
+        for path in sorted(folder.parent.glob(f"skills/*/tools/{name}.yaml")):
+            if learned is None or not _is_unlearned(path.parent, learned):
+                yield path
+
+
+def _is_unlearned(tools: Path, learned: Collection[str]) -> bool:
+    """Whether this folder of a skill has tools, and none of them is among the learned classes."""
+    files = [tools / f"{name}.yaml" for name in ("examples", "templates")]
+    texts = [path.read_text("utf-8") for path in files if path.exists()]
+    named = {name for text in texts for name in _TOOL.findall(text)}
+    return bool(named) and named.isdisjoint(learned)
 
 
 def pack(name: str, classifier: Classifier) -> dict[str, Any]:

@@ -1,4 +1,5 @@
-"""The skills of this app. Adding one is a folder beside these and a line in SKILLS."""
+"""The skills of this app. Adding one is a folder beside these and a line in SKILLS
+(`flask new-skill`)."""
 
 from __future__ import annotations
 
@@ -8,4 +9,9 @@ from app.skills.forms import SKILL as FORMS
 from app.skills.knowledge import SKILL as KNOWLEDGE
 from app.skills.service_requests import SKILL as SERVICE_REQUESTS
 
-SKILLS: tuple[Skill, ...] = (KNOWLEDGE, FORMS, EXPENSES, SERVICE_REQUESTS)
+SKILLS: tuple[Skill, ...] = (
+    KNOWLEDGE,
+    FORMS,
+    EXPENSES,
+    SERVICE_REQUESTS,
+)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from flask import Flask
 
 from app.assistant.tools.registry import Registry, Skill
 from app.skills import SKILLS
@@ -28,6 +29,9 @@ PROVED_THERE = {
     "test_two_claims_to_one_name_fail_at_start",
     "test_one_skill_cannot_claim_a_name_twice",
     "test_a_skills_task_cannot_take_the_name_of_one_of_the_house",
+    "test_few_short_modules_have_a_single_importer",
+    "test_a_short_module_that_was_split_off_is_counted",
+    "test_only_what_a_single_module_imports_is_counted",
 }
 
 
@@ -89,6 +93,14 @@ PLANTED = [
     plant(rules.test_every_skill_has_the_same_shape,
           "app/skills/forms/planted_f.py", ""),
     plant(rules.test_what_lies_loose_is_what_everybody_needs, "app/planted_g.py", ""),
+    plant(rules.test_only_pages_know_urls,
+          "app/skills/forms/services/planted_ag.py", "from flask import url_for\n"),
+    # A site without pages: no link of ours leads anywhere.
+    Planted(rules.test_links_lead_to_endpoints_that_there_are, {}, "app/skills",
+            {"app": Flask("planted")}),
+    Planted(rules.test_there_is_one_of_each,
+            {"app/web/planted_ai.py": "LANGUAGE = str(get_locale())\n"}, "planted_ai",
+            {"what": "the reader's language"}),
     plant(rules.test_modules_are_called_by_nouns, "app/text/settling.py", "", "settling"),
     plant(rules.test_functions_are_short, "app/text/planted_h.py", LONG),
     plant(rules.test_functions_of_tests_are_not_long_either, "tests/planted_i.py", LONG),

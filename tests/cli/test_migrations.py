@@ -33,7 +33,12 @@ def test_a_new_migration_follows_the_newest_and_is_the_newest_then(folder: Path)
     assert ScriptDirectory(str(folder)).get_current_head() == made.revision
 
 
-@pytest.mark.parametrize("what", ["", " ", "¿?"])
+def test_its_file_is_named_by_words_alone(folder: Path) -> None:
+    file = write_revision("Up to 20 notes", folder, NOW)
+    assert file.name == "20270102_0905_up_to_notes.py"
+
+
+@pytest.mark.parametrize("what", ["", " ", "¿?", "2"])
 def test_what_it_does_has_to_be_said(folder: Path, what: str) -> None:
     with pytest.raises(click.ClickException, match="what it does"):
         write_revision(what, folder, NOW)

@@ -44,9 +44,33 @@ def test_an_artefact_that_is_older_than_its_sentences_is_refused(
 ) -> None:
     copy = tmp_path / "model.npz"
     copy.write_bytes(ARTEFACT.read_bytes())
-    monkeypatch.setattr(nlu, "digest", lambda: "of other sentences")
+    monkeypatch.setattr(nlu, "digest", lambda **_: "of other sentences")
     with pytest.raises(ConfigurationError, match="older than its sentences"):
         load_model(copy)
+
+
+def test_a_skill_of_which_nothing_was_learned_does_not_make_the_artefact_old(
+    tmp_path: Path,
+) -> None:
+    """A new skill is recognised by its examples until `make nlu` has run; then it counts."""
+    folder = tmp_path / "nlu"
+    folder.mkdir()
+    old, new = (tmp_path / "skills" / name / "tools" for name in ("old", "new"))
+    for tools, tool in ((old, "look_up"), (new, "write_down")):
+        tools.mkdir(parents=True)
+        (tools / "examples.yaml").write_text(f"{tool}:\n  en:\n    - say it\n")
+        (tools / "templates.yaml").write_text(
+            f"# Ways to say it.\n{tool}:\n  en:\n    - (say) it\n"
+        )
+    before = digest(folder, learned=("look_up", REPLY))
+    assert digest(folder) != before
+    (new / "examples.yaml").write_text("write_down:\n  en:\n    - something else\n")
+    assert digest(folder, learned=("look_up", REPLY)) == before
+    everything = digest(folder)
+    assert digest(folder, learned=("look_up", "write_down")) == everything
+    (old / "examples.yaml").write_text("look_up:\n  en:\n    - something else\n")
+    assert digest(folder, learned=("look_up", REPLY)) != before
+    assert digest(folder, learned=("look_up", "write_down")) != everything
 
 
 def test_the_sentences_name_their_writers() -> None:

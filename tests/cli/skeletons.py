@@ -1,0 +1,19 @@
+"""Skills as tests have them written: by the names of the guide, and by others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from app.cli.new_skill import LONGEST, Names
+
+# As the guide prints it, at a time of its own and after a migration that it does not name.
+SHIFT_NOTES = replace(
+    Names.of("shift_notes", "notas del turno"),
+    revision="20270101_0900",
+    newest="the newest there is",
+)
+# What makes lines short, and what makes them long.
+SHORT = Names.of("ice", "luz", "cup")
+LONG_PLURAL = Names.of(f"{'w' * (LONGEST - 1)}s", "x" * 40)
+LONG_SINGULAR = Names.of("w" * LONGEST, "x" * 40)
+ALL = (SHIFT_NOTES, SHORT, LONG_PLURAL, LONG_SINGULAR)

@@ -1,0 +1,46 @@
+"""`make texts`: the catalogs are brought in step with the sources, and say what is left to do."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def translations(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(ROOT / "app" / "translations", tmp_path / "translations"))
+
+
+def catalog(*options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, ROOT / ".ci" / "catalog.py", *options], capture_output=True, text=True
+    )
+
+
+def test_catalogs_in_step_are_written_as_they_are(translations: Path) -> None:
+    file = translations / "es" / "LC_MESSAGES" / "messages.po"
+    before = file.read_bytes()
+    written = catalog("--write", str(translations))
+    assert written.returncode == 0, written.stderr
+    assert file.read_bytes() == before
+
+
+def test_a_new_text_is_added_and_named_until_it_is_translated(translations: Path) -> None:
+    file = translations / "es" / "LC_MESSAGES" / "messages.po"
+    whole = file.read_text("utf-8")
+    text = 'msgid "Save"\nmsgstr "Guardar"\n\n'
+    assert text in whole
+    file.write_text(whole.replace(text, 'msgid "Nobody says this"\nmsgstr "Nadie"\n\n'), "utf-8")
+    written = catalog("--write", str(translations))
+    assert written.returncode == 0, written.stderr
+    assert "is not translated: 'Save'" in written.stdout
+    assert file.read_text("utf-8") == whole.replace('"Guardar"\n', '""\n', 1)
+    checked = catalog(str(translations))
+    assert checked.returncode == 1
+    assert "is not translated: 'Save'" in checked.stdout
