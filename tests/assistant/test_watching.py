@@ -73,7 +73,8 @@ def watched(
     # What tests before these left unanswered would be answered, and counted, here.
     end_waiting_turns(owner)
     own = settings.model_copy(update={"comanda_data": folder})
-    given = {"METRICS_TOKEN": TOKEN, "LOG_LEVEL": "debug"}
+    # A stream that is left is found dead by its next heartbeat.
+    given = {"METRICS_TOKEN": TOKEN, "LOG_LEVEL": "debug", "STREAM_HEARTBEAT_SECONDS": "0.5"}
     with ModelServer() as model, running(own, folder, model.base_url) as processes:
         processes.launch_runners(1, **given)
         program, port = processes.start_web(**given)

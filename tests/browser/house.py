@@ -43,6 +43,8 @@ class House:
         self.model = model
         self.processes = Processes(settings, folder, model.base_url)
         self.port = free_port()
+        # What answers where no model is set up: started for the first test that wants it.
+        self._builtin: tuple[Program, int] | None = None
         # They start while this process loads the demo, and are waited for after that.
         self.runner = self.launch_runner()
         web = self.launch_web(self.port)
@@ -79,19 +81,31 @@ class House:
 
     @contextmanager
     def answered_by_the_builtin_assistant(self) -> Iterator[str]:
-        """Meanwhile no model is set up; yields the address of a web server that knows."""
+        """Meanwhile no model is set up; yields the address of a web server that knows.
+
+        Of the two runners only one is ever awake; the other is frozen until it is wanted.
+        """
         self.runner.signal(signal.SIGSTOP)
+        try:
+            if self._builtin is None:
+                self._builtin = self._start_builtin()
+            runner, port = self._builtin
+            runner.signal(signal.SIGCONT)
+            try:
+                yield address(port)
+            finally:
+                runner.signal(signal.SIGSTOP)
+        finally:
+            self.runner.signal(signal.SIGCONT)
+
+    def _start_builtin(self) -> tuple[Program, int]:
+        """A runner and a web server's port, which last as long as the house."""
         port = free_port()
         builtin = {"AI_PROVIDER": "builtin"}
         runner, web = self.launch_runner(**builtin), self.launch_web(port, **builtin)
-        try:
-            wait_for_runner(runner)
-            wait_for_web(web, port)
-            yield address(port)
-        finally:
-            web.kill()
-            runner.kill()
-            self.runner.signal(signal.SIGCONT)
+        wait_for_runner(runner)
+        wait_for_web(web, port)
+        return runner, port
 
     @contextmanager
     def doing_its_jobs(self) -> Iterator[None]:

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.assistant.processes import wait_until
-from tests.browser.chat_page import Visitor
+from tests.browser.axe import findings
+from tests.browser.chat_page import PHONE, Visitor
 
 # What moves while axe measures contrast, or a thumb aims, would be measured half-way.
 STILL = {"reduced_motion": "reduce"}
@@ -124,7 +125,7 @@ TAP_SIZES = """() => {
     return {
       name: `${element.localName}.${element.className} ${element.textContent.trim().slice(0, 30)
         || element.getAttribute("aria-label") || element.id}`,
-      inline: element.matches(".cite"),
+      inline: element.matches(".cite, .anchor"),
       width: reach(element, x, y, -1, 0) + reach(element, x, y, 1, 0) + 1,
       height: reach(element, x, y, 0, -1) + reach(element, x, y, 0, 1) + 1,
     };
@@ -139,6 +140,20 @@ def too_small(page: Page) -> list[str]:
         least = 24 if target["inline"] else 44
         if min(target["width"], target["height"]) < least:
             wrong.append(f"{target['name']}: {target['width']} x {target['height']}")
+    return wrong
+
+
+def look_over(visitor: Visitor, within: str = "body") -> list[str]:
+    """What is wrong on the page: to axe, in its width, and on a phone for a thumb.
+
+    Axe looks at the part `within` alone, where it has seen the rest of the page before.
+    """
+    # On other pages than the chat the history comes a moment after the page.
+    expect(visitor.page.locator("#history[hx-get]")).to_have_count(0)
+    wrong = [*findings(visitor.page, within), *visitor.evaluate(TOO_WIDE)]
+    if visitor.evaluate("innerWidth") == PHONE["width"]:
+        # What Enter presses is for nobody's thumb.
+        wrong += [each for each in too_small(visitor.page) if "visually-hidden" not in each]
     return wrong
 
 

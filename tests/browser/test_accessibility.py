@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.axe import findings
+from tests.browser.catalog import leftovers
 from tests.browser.chat_page import Visitor, focused
 from tests.browser.conftest import Visit
 from tests.browser.house import House
-from tests.browser.looks import BOTH_SIZES, LOOKS, STILL, TOO_WIDE, USABLE, too_small, walk_with_tab
+from tests.browser.looks import (
+    BOTH_SIZES,
+    EACH_ONCE,
+    LOOKS,
+    STILL,
+    TEXTS,
+    USABLE,
+    look_over,
+    too_small,
+    walk_with_tab,
+)
 from tests.browser.pages import SIGNED_IN, SIGNED_OUT, read_an_answer, see_the_cards
 from tests.browser.scripts import looked_up
 from tests.factories import make_thread
@@ -21,26 +31,32 @@ from tests.model_server import Say
 
 # There are many pages, and a busy machine looks at each for seconds.
 @pytest.mark.timeout(400)
-@pytest.mark.parametrize("look", LOOKS)
-def test_axe_finds_nothing_on_any_page_and_all_fit_their_window(
-    visit: Visit, house: House, look: str
+@EACH_ONCE
+def test_every_page_is_for_everybody_fits_its_window_and_is_in_one_language(
+    visit: Visit, house: House, look: str, language: str
 ) -> None:
     # A busy house: numbers as long as they get.
     busy = {"tokens_in": 412_345_678, "tokens_out": 98_765_432, "latency_ms": 123_456}
     make_turn_facts(house.app.extensions["comanda"].database, house.hire(), **busy)
-    stranger = visit(**LOOKS[look])
-    found = {name: _look_at(stranger, go) for name, go in SIGNED_OUT.items()}
-    visitor = visit(house.hire("admin"), **LOOKS[look])
+    locale = {"en": "en-US", "es": "es-MX"}[language]
+    stranger = visit(**LOOKS[look], locale=locale)
+    found = {name: _look_at(stranger, go, language) for name, go in SIGNED_OUT.items()}
+    # A device that speaks the other language: what counts is what the person has chosen.
+    visitor = visit(house.hire("admin", language=language), **LOOKS[look])
     visitor.watch.expect("status of 404")
-    found |= {name: _look_at(visitor, go) for name, go in SIGNED_IN.items()}
+    found |= {name: _look_at(visitor, go, language) for name, go in SIGNED_IN.items()}
     if look.endswith("phone"):
-        found["open drawer"] = _look_at(visitor, open_the_drawer)
+        found["open drawer"] = _look_at(visitor, open_the_drawer, language)
     assert {name: problems for name, problems in found.items() if problems} == {}
 
 
-def _look_at(visitor: Visitor, go: Any) -> list[str]:
+def _look_at(visitor: Visitor, go: Callable[[Visitor], object], language: str) -> list[str]:
     go(visitor)
-    return [*findings(visitor.page), *visitor.evaluate(TOO_WIDE)]
+    expect(visitor.page.locator("html")).to_have_attribute("lang", language)
+    wrong = look_over(visitor)
+    if language == "es":
+        wrong += [f"English: {text!r}" for text in leftovers(visitor.evaluate(TEXTS))]
+    return wrong
 
 
 def open_the_drawer(visitor: Visitor) -> None:

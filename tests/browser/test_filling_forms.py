@@ -9,11 +9,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from app.skills.forms.models import FormTemplate
-from tests.browser.axe import findings
 from tests.browser.chat_page import Visitor
 from tests.browser.conftest import Visit
 from tests.browser.house import House
-from tests.browser.looks import BOTH_SIZES, EACH_ONCE, LOOKS, STILL, TOO_WIDE, too_small
+from tests.browser.looks import BOTH_SIZES, EACH_ONCE, LOOKS, STILL, look_over
 from tests.factories import Member, make_contact, make_user
 from tests.skills.forms.filling import (
     EVERY_TYPE,
@@ -211,9 +210,4 @@ CUT = """() => [...document.querySelectorAll(".ask-bar span")].filter((element) 
 
 
 def look_at(visitor: Visitor) -> list[str]:
-    expect(visitor.page.locator("#history[hx-get]")).to_have_count(0)
-    is_phone = visitor.evaluate("innerWidth < 500")
-    # What Enter presses is for nobody's thumb.
-    small = [each for each in too_small(visitor.page) if "visually-hidden" not in each]
-    fit = [*findings(visitor.page), *visitor.evaluate(TOO_WIDE), *visitor.evaluate(CUT)]
-    return [*fit, *small] if is_phone else fit
+    return [*look_over(visitor), *visitor.evaluate(CUT)]

@@ -9,11 +9,9 @@ from playwright.sync_api import Page, expect
 
 from app.skills.forms.services.starters import add_starters, read_starters
 from tests.assistant.processes import wait_until
-from tests.browser.axe import findings
-from tests.browser.chat_page import Visitor
 from tests.browser.conftest import Visit
 from tests.browser.house import House
-from tests.browser.looks import BOTH_SIZES, EACH_ONCE, LOOKS, STILL, TOO_WIDE, too_small
+from tests.browser.looks import BOTH_SIZES, EACH_ONCE, LOOKS, STILL, look_over
 from tests.factories import Member, make_contact, make_user
 from tests.skills.forms.filling import EVERY_TYPE, make_template
 
@@ -144,17 +142,8 @@ def test_without_scripts_a_form_is_built_too(
     told(page, "Saved as version 2.")
 
 
-def look_at(visitor: Visitor) -> list[str]:
-    expect(visitor.page.locator("#history[hx-get]")).to_have_count(0)
-    is_phone = visitor.evaluate("innerWidth < 500")
-    # What Enter presses is for nobody's thumb.
-    small = [each for each in too_small(visitor.page) if "visually-hidden" not in each]
-    fit = [*findings(visitor.page), *visitor.evaluate(TOO_WIDE)]
-    return [*fit, *small] if is_phone else fit
-
-
 @EACH_ONCE
-def test_every_page_of_the_builder_fits_is_hit_by_thumbs_and_axe_finds_nothing(
+def test_every_state_of_the_builder_fits_is_hit_by_thumbs_and_axe_finds_nothing(
     visit: Visit, house: House, look: str, language: str
 ) -> None:
     ada = make_user(house.owner, role="admin", language=language, name="Ada Boss")
@@ -166,21 +155,19 @@ def test_every_page_of_the_builder_fits_is_hit_by_thumbs_and_axe_finds_nothing(
     visitor.watch.expect("status of 422", "status of 409")
     page = visitor.page
     wrong: dict[str, list[str]] = {}
-    wrong["list"] = look_at(visitor.open("/admin/forms/"))
-    wrong["none"] = look_at(visitor.open("/admin/forms/?q=zzz"))
-    wrong["new"] = look_at(visitor.open("/admin/forms/new"))
-    wrong["builder"] = look_at(visitor.open(path))
+    wrong["none"] = look_over(visitor.open("/admin/forms/?q=zzz"))
+    wrong["builder"] = look_over(visitor.open(path))
     for name in ("text", "number", "multi_select", "file", "heading"):
         page.locator(f"#open-{name}").click()
         expect(page.locator(f'.is-open [name=row][value*=\'"key":"{name}"\']')).to_have_count(1)
-        wrong[name] = look_at(visitor)
+        wrong[name] = look_over(visitor, ".builder-row.is-open")
     page.locator("#remove-heading").click()
     page.locator("#open-number").click()
     page.locator("#x-decimals").fill("x")
     page.locator(".builder-add summary").click()
     page.locator("#save").click()
     expect(page.locator("#x-decimals[aria-invalid=true]")).to_be_focused()
-    wrong["errors"] = look_at(visitor)
+    wrong["errors"] = look_over(visitor)
     page.locator("#x-decimals").fill("1")
     other = visitor.another_tab()
     page.locator("#save").click()
@@ -188,10 +175,9 @@ def test_every_page_of_the_builder_fits_is_hit_by_thumbs_and_axe_finds_nothing(
     other.page.locator("#f-title_en").fill("Mine")
     other.page.locator("#save").click()
     expect(other.page.locator(".builder-clash")).to_be_focused()
-    wrong["clash"] = look_at(other)
+    wrong["clash"] = look_over(other)
     other.page.locator("#save").click()
     expect(other.page.locator(".builder-told")).to_contain_text("3")
-    wrong["history"] = look_at(visitor.open(f"{path}/history"))
     assert {name: problems for name, problems in wrong.items() if problems} == {}
 
 
@@ -205,19 +191,19 @@ def test_every_page_of_contacts_fits_is_hit_by_thumbs_and_axe_finds_nothing(
     visitor = visit(boss, **LOOKS[look])
     visitor.watch.expect("status of 422")
     page = visitor.page
-    wrong: dict[str, list[str]] = {"list": look_at(visitor.open("/admin/contacts/"))}
+    wrong: dict[str, list[str]] = {"list": look_over(visitor.open("/admin/contacts/"))}
     page.locator("#f-q").fill("nunez")
     expect(page.locator(".contact-name")).to_have_count(1)
     page.locator(".contact-name").click()
-    wrong["one"] = look_at(visitor)
+    wrong["one"] = look_over(visitor)
     page.locator("#f-phone").fill("12")
     page.locator("form.form .button-primary").click()
     expect(page.locator("#f-phone")).to_be_focused()
-    wrong["error"] = look_at(visitor)
+    wrong["error"] = look_over(visitor)
     visitor.open("/admin/contacts/import")
     table = {"name": "team.csv", "mimeType": "text/csv", "buffer": b"Name,Phone\nEva,\nLuis,12\n"}
     page.locator("#f-file").set_input_files(table)  # type: ignore[arg-type]
     page.locator("form.form button[type=submit]").click()
     expect(page.locator("td").first).to_be_visible()
-    wrong["import"] = look_at(visitor)
+    wrong["import"] = look_over(visitor)
     assert {name: problems for name, problems in wrong.items() if problems} == {}

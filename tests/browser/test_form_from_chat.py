@@ -10,11 +10,10 @@ from playwright.sync_api import Locator, Page, expect
 
 from app.accounts.models import Group
 from app.skills.forms.models import FormTemplate
-from tests.browser.axe import findings
 from tests.browser.chat_page import Visitor, focused
 from tests.browser.conftest import Visit
 from tests.browser.house import House
-from tests.browser.looks import BOTH_SIZES, LOOKS, STILL, TOO_WIDE, too_small
+from tests.browser.looks import BOTH_SIZES, EACH_ONCE, LOOKS, STILL, look_over
 from tests.browser.scripts import Pause, exactly
 from tests.factories import Member, make_contact, make_user
 from tests.model_server import Call, HttpError, Say, scenario
@@ -41,25 +40,13 @@ STORY = {
     },
 }
 WHO = {"en": "John Miller", "es": "Juan Pérez"}
-EACH = pytest.mark.parametrize(
-    ("look", "language"),
-    [("dark desktop", "en"), ("light phone", "es"), ("light phone", "en"), ("dark desktop", "es")],
-)
 
 
 def field(page: Page, name: str) -> Locator:
     return page.locator(f"#v-{name}")
 
 
-def look_at(visitor: Visitor) -> list[str]:
-    fit = [*findings(visitor.page), *visitor.evaluate(TOO_WIDE)]
-    if not visitor.evaluate("innerWidth < 500"):
-        return fit
-    small = [each for each in too_small(visitor.page) if "visually-hidden" not in each]
-    return [*fit, *small]
-
-
-@EACH
+@EACH_ONCE
 def test_chat_card_form_prefill_correction_submit_and_pdf(
     visit: Visit, house: House, look: str, language: str
 ) -> None:
@@ -76,7 +63,7 @@ def test_chat_card_form_prefill_correction_submit_and_pdf(
         expect(visitor.questions).to_have_text(words["wish"])
         visitor.wait_for_answer()
         visitor.read(words["sure"])
-        assert look_at(visitor) == []
+        assert look_over(visitor) == []
         visitor.ask(words["correction"])
         visitor.wait_for_answer()
         if is_phone:
@@ -88,7 +75,7 @@ def test_chat_card_form_prefill_correction_submit_and_pdf(
         expect(field(page, "location")).to_have_value("kitchen")
         expect(page.locator("#field-side input:checked")).to_have_value("left")
         expect(page.locator("#origin-side button")).to_be_visible()
-        assert look_at(visitor) == []
+        assert look_over(visitor) == []
         page.get_by_role("button", name=words["send"]).click()
         [sent] = wait_for_submissions(page, house, member)
         assert sent.values["equipment"] in ("slicer", "rebanadora")
@@ -148,7 +135,7 @@ def test_fields_come_in_marked_told_once_and_can_be_undone(
     expect(field(page, "who")).to_have_value("John Carter")
     said = page.locator("#announcer").all_text_contents()
     assert " ".join(said).count("Filled in: Who, Somebody is hurt, Body part.") == 1
-    assert look_at(visitor) == []
+    assert look_over(visitor) == []
     if phone:
         page.keyboard.press("Escape")
         expect(page.locator("#assistant-open")).to_be_focused()
@@ -238,7 +225,7 @@ def test_at_the_limit_the_notice_says_so_and_what_was_typed_stays(
     visitor.composer.press("Enter")
     expect(visitor.page.locator("#composer-error [data-code=limit]")).to_be_visible()
     expect(visitor.composer).to_have_value("John got cut")
-    assert look_at(visitor) == []
+    assert look_over(visitor) == []
 
 
 def test_without_scripts_the_assistant_is_not_there(

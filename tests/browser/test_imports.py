@@ -109,13 +109,11 @@ def test_a_manual_is_imported_found_brought_again_and_undone(
     expect(page.get_by_text("first Tuesday")).to_be_visible()
 
 
-@SIZES
 def test_a_menu_with_a_wrong_row_is_imported_without_scripts(
-    visit: Visit, house: House, tmp_path: Path, phone: bool
+    visit: Visit, manager: Member, tmp_path: Path
 ) -> None:
-    # A house of each's own: pages in Spanish are looked at elsewhere.
-    manager = make_user(house.owner, role="manager")
-    visitor = visit(manager, phone=phone, java_script_enabled=False)
+    # The pages are looked at in both sizes above, and in Spanish elsewhere.
+    visitor = visit(manager, phone=True, java_script_enabled=False)
     bring(visitor, tmp_path, "menu.csv", MENU, "dishes")
     page = visitor.page
     look_again_until(visitor, "ready")

@@ -1,44 +1,17 @@
-"""Spanish as Spanish, on every page, and the switch between the two languages."""
+"""The switch between the two languages, and answers in the language of the question."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from playwright.sync_api import expect
 
 from tests.browser.catalog import english, leftovers
-from tests.browser.chat_page import Visitor
 from tests.browser.conftest import Visit
 from tests.browser.house import House
-from tests.browser.looks import TEXTS, TOO_WIDE
-from tests.browser.pages import SIGNED_IN, SIGNED_OUT
-
-
-def look_over(visitor: Visitor, go: Any) -> list[str]:
-    """What is wrong with one page in Spanish, 360 px wide."""
-    go(visitor)
-    expect(visitor.page.locator("html")).to_have_attribute("lang", "es")
-    expect(visitor.page.locator("#history[hx-get]")).to_have_count(0)
-    wrong = [f"English: {text!r}" for text in leftovers(visitor.evaluate(TEXTS))]
-    return [*wrong, *visitor.evaluate(TOO_WIDE)]
 
 
 def test_the_catalog_has_english_to_look_for() -> None:
     assert len(english()) > 100
     assert leftovers(["Sign in", "Remove Sam…", "Iniciar sesión"]) != []
-
-
-def test_no_spanish_page_has_english_left_and_all_fit_a_phone(visit: Visit, house: House) -> None:
-    visitor = visit(house.hire("admin", language="es"), phone=True, locale="es-MX")
-    visitor.watch.expect("status of 404")
-    wrong = {name: look_over(visitor, go) for name, go in SIGNED_IN.items()}
-    assert {name: problems for name, problems in wrong.items() if problems} == {}
-
-
-def test_a_spanish_browser_meets_spanish_before_signing_in(visit: Visit) -> None:
-    visitor = visit(phone=True, locale="es-MX")
-    wrong = {name: look_over(visitor, go) for name, go in SIGNED_OUT.items()}
-    assert {name: problems for name, problems in wrong.items() if problems} == {}
 
 
 def test_the_switch_changes_the_language_here_and_for_good(visit: Visit, house: House) -> None:

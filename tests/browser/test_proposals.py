@@ -15,7 +15,15 @@ from tests.browser.axe import findings
 from tests.browser.conftest import Visit
 from tests.browser.fridge import WORDS, keep_the_log, offered, press, press_enter_on, proposes
 from tests.browser.house import House
-from tests.browser.looks import LOOKS, STILL, TOO_WIDE, reload_until, too_small, walk_with_tab
+from tests.browser.looks import (
+    EACH_ONCE,
+    LOOKS,
+    STILL,
+    TOO_WIDE,
+    reload_until,
+    too_small,
+    walk_with_tab,
+)
 from tests.factories import Member
 from tests.fridge_log import logged
 from tests.model_server import CutAfter, Say, scenario
@@ -228,8 +236,7 @@ def test_by_keyboard_alone_the_focus_stays_with_the_card_and_one_hears_what_beca
 # How it looks
 
 
-@pytest.mark.parametrize("look", LOOKS)
-@pytest.mark.parametrize("language", ["en", "es"])
+@EACH_ONCE
 def test_every_state_of_a_card_is_clean_big_enough_and_fits(
     visit: Visit, house: House, look: str, language: str
 ) -> None:

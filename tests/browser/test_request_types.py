@@ -8,11 +8,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from app.skills.service_requests.services.starters import add_starters
-from tests.browser.axe import findings
-from tests.browser.chat_page import Visitor
 from tests.browser.conftest import Visit
 from tests.browser.house import House
-from tests.browser.looks import BOTH_SIZES, EACH_ONCE, LOOKS, STILL, TOO_WIDE, too_small
+from tests.browser.looks import BOTH_SIZES, EACH_ONCE, LOOKS, STILL, look_over
 from tests.factories import Member, make_user
 
 TYPES = "/admin/requests/"
@@ -99,45 +97,36 @@ def test_without_scripts_a_type_is_made_too(visit: Visit, admin: Member) -> None
     expect(page.locator(".state-archived")).to_be_visible()
 
 
-def look_at(visitor: Visitor) -> list[str]:
-    expect(visitor.page.locator("#history[hx-get]")).to_have_count(0)
-    is_phone = visitor.evaluate("innerWidth < 500")
-    # What Enter presses is for nobody's thumb.
-    small = [each for each in too_small(visitor.page) if "visually-hidden" not in each]
-    fit = [*findings(visitor.page), *visitor.evaluate(TOO_WIDE)]
-    return [*fit, *small] if is_phone else fit
-
-
 @EACH_ONCE
-def test_every_page_fits_is_hit_by_thumbs_and_axe_finds_nothing(
+def test_every_state_of_a_page_fits_is_hit_by_thumbs_and_axe_finds_nothing(
     visit: Visit, house: House, look: str, language: str
 ) -> None:
     ada = make_user(house.owner, role="admin", language=language, name="Ada Boss")
     visitor = visit(ada, **LOOKS[look])
     visitor.watch.expect("status of 422", "status of 409")
     page = visitor.page
-    wrong: dict[str, list[str]] = {"none": look_at(visitor.open(TYPES))}
-    wrong["no teams"] = look_at(visitor.open(f"{TYPES}teams/"))
+    wrong: dict[str, list[str]] = {"none": look_over(visitor.open(TYPES))}
+    wrong["no teams"] = look_over(visitor.open(f"{TYPES}teams/"))
     with house.owner.transaction() as session:
         add_starters(session, ada.group_id, teams={"maintenance": [ada.email]})
     visitor.open(TYPES)
     page.locator(".builder-add summary").click()
     page.locator(".request-adding button[type=submit]").click()
     expect(page.locator("#f-name_en")).to_be_focused()
-    wrong["tree"] = look_at(visitor)
+    wrong["tree"] = look_over(visitor)
     page.locator(".request-tree ol .request-type").first.click()
     expect(page.locator("#work")).to_be_visible()
-    wrong["type"] = look_at(visitor)
+    wrong["type"] = look_over(visitor)
     page.locator("#open-title").click()
     expect(page.locator("#editor")).to_be_visible()
-    wrong["title"] = look_at(visitor)
+    wrong["title"] = look_over(visitor, "#editor")
     page.locator("[id^=open-]").nth(3).click()
     expect(page.locator("#x-step")).to_be_visible()
     page.locator(".builder-more summary").first.click()
     page.locator("#f-sla_hours").fill("x")
     page.locator("#save").click()
     expect(page.locator("#f-sla_hours[aria-invalid=true]")).to_be_focused()
-    wrong["errors"] = look_at(visitor)
+    wrong["errors"] = look_over(visitor)
     page.locator("#f-sla_hours").fill("5")
     other = visitor.another_tab()
     page.locator("#save").click()
@@ -145,15 +134,15 @@ def test_every_page_fits_is_hit_by_thumbs_and_axe_finds_nothing(
     other.page.locator("#f-name_en").fill("Mine")
     other.page.locator("#save").click()
     expect(other.page.locator(".builder-clash")).to_be_focused()
-    wrong["clash"] = look_at(other)
-    wrong["history"] = look_at(visitor.open(re.sub(r"\?.*", "", visitor.path) + "/history"))
-    wrong["teams"] = look_at(visitor.open(f"{TYPES}teams/"))
+    wrong["clash"] = look_over(other)
+    wrong["history"] = look_over(visitor.open(re.sub(r"\?.*", "", visitor.path) + "/history"))
+    wrong["teams"] = look_over(visitor.open(f"{TYPES}teams/"))
     page.locator(".contact-name").first.click()
     expect(page.locator("[name=members]").first).to_be_visible()
-    wrong["team"] = look_at(visitor)
+    wrong["team"] = look_over(visitor)
     visitor.open(f"{TYPES}settings/")
     page.locator("#f-threshold").fill("101")
     page.locator("form.form .button-primary").click()
     expect(page.locator("#f-threshold[aria-invalid=true]")).to_be_focused()
-    wrong["settings"] = look_at(visitor)
+    wrong["settings"] = look_over(visitor)
     assert {name: problems for name, problems in wrong.items() if problems} == {}
