@@ -27,22 +27,24 @@ Phrase = tuple[str, ...]
 
 # All signs that may stand in a plain yes; any other may take it back.
 _PLAIN = re.compile(
-    r"(?:[\w\s,.!¡'\u2019\"\u2026:;()-]|[👍👌✅✔🙏🙌👏🎉😀😃😄😁😊🙂]"
+    r"(?:[\w\s,.!¡'\u2019\"\u2026-]|[👍👌✅✔🙏🙌👏🎉😀😃😄😁😊🙂]|[:;]-?\)"
     r"|[\ufe0f\U0001f3fb-\U0001f3ff])*"
 )
 _WORD = re.compile(r"[^\W\d_]+|[👍👌✅✔]\ufe0f?|\d+|[,.;:!()\u2026-]")
 _PAUSE = frozenset(",.;:!()\u2026-")
 # "siii" is "si": nobody means another word by so many letters.
 _DRAWN_OUT = re.compile(r"(\w)\1{2,}")
-_SENTENCE_END = re.compile(r"[.!?]\s+|¿")
+_SENTENCE_END = re.compile(r"[.!]\s+")
 # "Si" by itself may be an if: it agrees before a pause, and before what no condition begins with.
 _MAY_BE_IF = ("si",)
 
 # The kinds of phrases, a letter each, so that their order can be held against a pattern.
-YES, ALSO, MORE, IF, ORDER, VERB, NOW, SOLVED, PLEASE, THANKS, NAME, PAUSE, OTHER = "yadiobnsptv,x"
+YES, ALSO, MORE, ENOUGH, IF, ORDER, VERB, NOW, SOLVED, PLEASE, THANKS, NAME, PAUSE, OTHER = (
+    "yadgiobnsptv,x"
+)
 _POLITE = f"[{PLEASE}{THANKS}{NAME}{PAUSE}]*"
-_ANY = f"[{YES}{ALSO}{MORE}]"
-_AND_MORE = f"(?:[{ALSO}{MORE}]{_POLITE})*"
+_ANY = f"[{YES}{ALSO}{MORE}{ENOUGH}]"
+_AND_MORE = f"(?:[{ALSO}{MORE}{ENOUGH}]{_POLITE})*"
 _AGREED = (
     f"(?:{_ANY}{_POLITE}{_AND_MORE}"
     f"|{IF}(?:{PAUSE}+{_POLITE}{_AND_MORE}|{_POLITE}(?:{ALSO}{_POLITE}{_AND_MORE})?))"
@@ -91,6 +93,8 @@ def _listed() -> _Listed:
         (NAME, polite["names"]),
         (YES, loaded["yes"]),
         (MORE, loaded["also"]["after_yes"]),
+        (ENOUGH, loaded["enough"]),
+        (IF, loaded["may_go_on"]),
         (ALSO, loaded["also"]["always"]),
     ]
     return _Listed(
@@ -149,7 +153,10 @@ def agrees(message: str, asked: str = "") -> bool:
     words = _words_of(message)
     if "?" in asked and _asks_if_solved(asked):
         return bool(_WORKS.fullmatch("".join(_kinds(words, _kinds_for_solved()))))
-    return bool(_DOES.fullmatch("".join(_kinds(words, _kinds_for(asked)))))
+    kinds = "".join(_kinds(words, _kinds_for(asked)))
+    # "I'm good, thanks" wants nothing.
+    declines = THANKS in kinds and not set(kinds) - {ENOUGH, THANKS, NAME, PAUSE}
+    return bool(_DOES.fullmatch(kinds)) and not declines
 
 
 def _words_of(message: str) -> list[str]:
@@ -159,13 +166,26 @@ def _words_of(message: str) -> list[str]:
 
 
 def _asks_if_solved(asked: str) -> bool:
-    sentence = " ".join(normalize(_last_sentence(asked)).split())
+    sentence = " ".join(normalize(_question(asked)).split())
     return sentence.startswith(_listed().asks_if_solved)
 
 
-def _last_sentence(asked: str) -> str:
-    """The sentence that ends in the question mark."""
-    return _SENTENCE_END.split(asked.rpartition("?")[0])[-1]
+def _question(asked: str) -> str:
+    """The sentence that asks, up to its question mark.
+
+    What it asks about may have stops and signs of its own in its name ("add Yahoo! cancel fee"),
+    so that it begins where somebody is first asked, and not behind the last stop.
+    """
+    before = asked.partition("?")[0]
+    if "¿" in before:
+        return before.partition("¿")[2]
+    sentences = _SENTENCE_END.split(before)
+    asks = (at for at, each in enumerate(sentences) if _begins_to_ask(each))
+    return " ".join(sentences[next(asks, len(sentences) - 1) :])
+
+
+def _begins_to_ask(sentence: str) -> bool:
+    return (normalize(sentence).split() or [""])[0] in _listed().asking
 
 
 @cache
@@ -179,7 +199,7 @@ def _kinds_for_solved() -> Mapping[Phrase, str]:
 def _kinds_for(asked: str) -> Mapping[Phrase, str]:
     """The kinds of phrases where this is what was asked."""
     listed = _listed()
-    question = fold(_last_sentence(asked)).split() if "?" in asked else []
+    question = fold(_question(asked)).split() if "?" in asked else []
     of_two = bool(listed.or_words & set(question))
     kinds = _only(listed.affirms) if of_two else dict(listed.kinds)
     return {**_spelled(kinds), **_spelled(listed.orders.get(order_of(asked), {}))}
@@ -201,7 +221,7 @@ def order_of(asked: str) -> str:
         return ""
     listed = _listed()
     passed = {*listed.asking, *STOP_WORDS}
-    said = (word for word in normalize(_last_sentence(asked)).split() if word not in passed)
+    said = (word for word in normalize(_question(asked)).split() if word not in passed)
     order = next(said, "")
     return order if order in listed.orders else ""
 

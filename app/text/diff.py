@@ -23,7 +23,7 @@ LEAST_KEPT, MOST_GROWN = 0.4, 4
 # Beside a change, so much of what stayed is shown where the rest is left out.
 AROUND = 160
 # Some hundredths of a second. From so many pieces on the matcher leaves out the frequent ones.
-MOST_EFFORT, LONG = 1_000_000, 200
+MOST_EFFORT, LONG = 2_000_000, 200
 _COMPARING = RealThreads(1, holds_nothing=True)
 
 
@@ -153,8 +153,15 @@ def _says_the_same(change: Change) -> bool:
 
 def _compare_words(before: str, after: str, effort: Effort) -> list[Change]:
     old, new = _TOKEN.findall(before), _TOKEN.findall(after)
+    first, last = _stayed(old, new)
+    opening, closing = "".join(old[:first]), "".join(old[len(old) - last :])
+    inner = _compare_inner(old[first : len(old) - last], new[first : len(new) - last], effort)
+    return [*_same(opening), *inner, *_same(closing)]
+
+
+def _compare_inner(old: list[str], new: list[str], effort: Effort) -> list[Change]:
     if len(old) * len(new) > MOST_COMPARED or not effort.allows(old, new):
-        return _whole(before, after)
+        return _whole("".join(old), "".join(new))
     return _by_words(old, new)
 
 

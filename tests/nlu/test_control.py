@@ -15,7 +15,7 @@ from app.nlu.evaluation import CONTROL, NO_TOOL, Case, read_cases
 YES = (
     "yes", "Yes!", "yep", "Yeah, do it", "sure", "Sure thing, thanks", "ok", "OK 👍", "okay then",
     "yes please", "go ahead", "that's right", "looks good, confirm", "sí", "¡Sí!", "sí, dale",
-    "dale", "claro", "claro que sí", "sí por favor", "está bien, gracias", "de acuerdo", "hazlo",
+    "dale", "claro", "claro que sí", "sí por favor", "está bien", "de acuerdo", "hazlo",
     "dale 🙌", "confírmalo", "vale", "órale", "adelante", "👍🏽", "✅",
 )  # fmt: skip
 NO = (
