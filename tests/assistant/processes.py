@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from app.config import Settings
+from app.embedded.process import spawn
 
 ROOT = Path(__file__).parents[2]
 START_SECONDS = 60.0
@@ -39,18 +40,17 @@ def free_port() -> int:
 
 
 class Program:
-    """A process of ours, whose output is kept in a file."""
+    """A process of ours, whose output is kept in a file; it ends when the tests do, however."""
 
     def __init__(self, log: Path, environment: dict[str, str], *arguments: str) -> None:
         self.log = log
         with log.open("wb") as output:
-            self.process = subprocess.Popen(
+            self.process = spawn(
                 [sys.executable, *arguments],
-                cwd=ROOT,
-                env=environment,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
+                death_signal=signal.SIGTERM,
+                output=output,
+                environment=environment,
+                folder=ROOT,
             )
 
     @property

@@ -18,6 +18,7 @@ import psycopg
 
 from app.config import Settings
 from app.embedded.locks import is_held
+from app.embedded.process import spawn
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -85,22 +86,19 @@ class House:
         self.folder = folder
         self.port = int(more.get("PORT") or free_port())
         self.lines: list[str] = []
-        self.process = subprocess.Popen(
+        self.process = spawn(
             [sys.executable, "-m", module, *flags],
-            cwd=ROOT,
-            env=clean_environment(folder, **{"PORT": str(self.port), **more}),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
+            death_signal=signal.SIGTERM,
+            output=subprocess.PIPE,
+            environment=clean_environment(folder, **{"PORT": str(self.port), **more}),
+            folder=ROOT,
         )
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
     def _read(self) -> None:
         assert self.process.stdout
-        self.lines.extend(line.rstrip() for line in self.process.stdout)
+        self.lines.extend(line.decode().rstrip() for line in self.process.stdout)
 
     def _read_all(self) -> None:
         self._reader.join(10)
