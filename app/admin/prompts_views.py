@@ -21,7 +21,13 @@ from app.assistant.prompts.system_prompt import load_prompts
 from app.assistant.tools.registry import Registry
 from app.errors import ComandaError, Conflict, InvalidInput, NotFound
 from app.extensions import services
-from app.web.pages import db_session, page_number, require_role, wants_fragment
+from app.web.pages import (
+    db_session,
+    give_back_connection,
+    page_number,
+    require_role,
+    wants_fragment,
+)
 
 blueprint = Blueprint("prompts", __name__, url_prefix="/admin/prompts")
 
@@ -181,8 +187,9 @@ def _new_page(error: ComandaError | None = None) -> ResponseReturnValue:
 
 
 def _clash_page(clash: Clash) -> ResponseReturnValue:
-    session = db_session()
-    body = render_template("admin/prompts/clash.html", clash=clash, **in_common(session))
+    context = in_common(db_session())
+    give_back_connection()
+    body = render_template("admin/prompts/clash.html", clash=clash, **context)
     return body, HTTPStatus.CONFLICT
 
 

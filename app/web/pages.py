@@ -74,10 +74,17 @@ def release_session() -> None:
         session.close()
 
 
-def _give_back_connection() -> None:
-    """Give back the connection of a page that only reads and has read so far; it may read on."""
-    if not has_request_context() or request.method not in ("GET", "HEAD"):
-        return
+def _give_back_while_reading() -> None:
+    """Give back the connection of a page that only reads and has read so far."""
+    if has_request_context() and request.method in ("GET", "HEAD"):
+        give_back_connection()
+
+
+def give_back_connection() -> None:
+    """End the transaction of a request that has nothing to write; it may read on in another.
+
+    For what was posted: only where nothing is written any more, as of a form that is shown again.
+    """
     session: ScopedSession | None = g.get("db")
     if session is None or not session.in_transaction():
         return
@@ -359,7 +366,7 @@ def init_web(app: Flask) -> None:
     app.after_request(secure_headers)
     app.after_request(_drain_body)
     app.teardown_appcontext(lambda _error: release_session())
-    give_back_with(_give_back_connection)
+    give_back_with(_give_back_while_reading)
     app.add_url_rule("/favicon.ico", "favicon", _favicon)
     app.register_error_handler(ComandaError, error_response)
     app.register_error_handler(CSRFError, _csrf_error)

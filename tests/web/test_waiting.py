@@ -104,6 +104,32 @@ def test_a_page_that_waits_for_a_thread_holds_no_connection(
 
 
 @pytest.mark.fault(59)
+@pytest.mark.parametrize(("version", "action", "status"), [(1, "preview", 200), (0, "save", 409)])
+def test_a_form_that_is_shown_again_holds_no_connection_while_it_is_drawn(
+    owner: Database,
+    admin: Member,
+    browser: CheckedClient,
+    held: Held,
+    version: int,
+    action: str,
+    status: int,
+) -> None:
+    found = make_section(owner, admin.group_id, "milk", "Milk", "Cold.")
+    held.clear()
+    answered = browser.post(
+        f"/library/edit/sections/{found.id}",
+        version=version,
+        action=action,
+        title_en="Milk",
+        body_en="- Cold.\n" * 2000,
+        kind="sop",
+        slug="milk",
+    )
+    assert answered.status_code == status
+    assert held and set(held) == {0}
+
+
+@pytest.mark.fault(59)
 def test_a_long_text_is_drawn_once_for_all_who_wait_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn, begun, may_end = [], Event(), Event()
 

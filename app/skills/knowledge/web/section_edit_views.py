@@ -48,7 +48,7 @@ from app.skills.knowledge.web.forms import (
 from app.text.bilingual import reader_language
 from app.text.markdown import preview_house_text
 from app.web.issued_ids import own_id
-from app.web.pages import db_session, page_number, wants_fragment
+from app.web.pages import db_session, give_back_connection, page_number, wants_fragment
 
 blueprint = Blueprint("editing", __name__, url_prefix="/library/edit")
 editors.init_editing(blueprint)
@@ -309,6 +309,8 @@ def _section_page(found: ManualSection, draft: SectionDraft, version: int, **mor
 
 
 def _page(draft: SectionDraft, **context: Any) -> str:
+    # Long bodies take seconds to be drawn.
+    give_back_connection()
     shown = request.form.get("shown") or reader_language()
     if any(name.endswith("_es") for name in context.get("errors", {})):
         shown = "es"
