@@ -190,7 +190,9 @@ _LEFT: tuple[Act, ...] = tuple(act for act in get_args(Act) if act != YES)
 
 
 def listed_act(message: str) -> Act | ListedAct | None:
-    """What a message does in words that are listed, or None."""
+    """What a message does in words that are listed, or None; what is longer says more."""
+    if len(message) > _LONGEST_OF_MORE:
+        return None
     message = NO_FIRST.sub("", message) or message
     # As they stand, and as they are usually spelled: "idk".
     spelled = {plain_words(message), normalize(message)}
