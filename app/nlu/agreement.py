@@ -27,13 +27,15 @@ Phrase = tuple[str, ...]
 
 # All signs that may stand in a plain yes; any other may take it back.
 _PLAIN = re.compile(
-    r"(?:[\w\s,.!¡'\u2019\"\u2026-]|[👍👌✅✔🙏🙌👏🎉😀😃😄😁😊🙂]|[:;]-?\)"
+    r"(?:[\w\s,.!¡'\u2019\"-]|[👍👌✅✔🙏🙌👏🎉😀😃😄😁😊🙂]|[:;]-?\)"
     r"|[\ufe0f\U0001f3fb-\U0001f3ff])*"
 )
 _WORD = re.compile(r"[^\W\d_]+|[👍👌✅✔]\ufe0f?|\d+|[,.;:!()\u2026-]")
 _PAUSE = frozenset(",.;:!()\u2026-")
 # "siii" is "si": nobody means another word by so many letters.
 _DRAWN_OUT = re.compile(r"(\w)\1{2,}")
+# Who trails off has more to say: "bueno…".
+_UNFINISHED = re.compile("\u2026|[.][.]")
 _SENTENCE_END = re.compile(r"[.!]\s+")
 # "Si" by itself may be an if: it agrees before a pause, and before what no condition begins with.
 _MAY_BE_IF = ("si",)
@@ -75,6 +77,7 @@ class _Listed:
     yes: frozenset[Phrase]
     affirms: frozenset[Phrase]
     solved: frozenset[Phrase]
+    unclear: tuple[str, ...]
     asks_if_solved: tuple[str, ...]
     asking: frozenset[str]
     or_words: frozenset[str]
@@ -99,9 +102,12 @@ def _listed() -> _Listed:
     ]
     return _Listed(
         kinds={_phrase(each): kind for kind, listed in lists for each in listed},
-        yes=frozenset(map(_phrase, loaded["yes"])),
+        yes=frozenset(
+            _phrase(each) for name in ("yes", "enough", "may_go_on") for each in loaded[name]
+        ),
         affirms=frozenset(map(_phrase, loaded["affirms"])),
         solved=frozenset(map(_phrase, loaded["solved"]["says"])),
+        unclear=tuple(fold(each) for each in loaded["unclear"]),
         asks_if_solved=tuple(normalize(each) for each in loaded["solved"]["asks"]),
         asking=frozenset(loaded["asking"]),
         or_words=frozenset(loaded["or"]),
@@ -148,15 +154,23 @@ def agrees(message: str, asked: str = "") -> bool:
     It is listed words of agreement, then what was asked for told to be done ("add it", "agrégalo"),
     if either, with courtesies. "Fixed" agrees where `asked` is whether something works again.
     """
-    if not _PLAIN.fullmatch(compose(message)):
+    if not _PLAIN.fullmatch(compose(message)) or _UNFINISHED.search(message):
         return False
     words = _words_of(message)
+    if _is_unclear([word for word in words if word not in _PAUSE]):
+        return False
     if "?" in asked and _asks_if_solved(asked):
         return bool(_WORKS.fullmatch("".join(_kinds(words, _kinds_for_solved()))))
     kinds = "".join(_kinds(words, _kinds_for(asked)))
     # "I'm good, thanks" wants nothing.
     declines = THANKS in kinds and not set(kinds) - {ENOUGH, THANKS, NAME, PAUSE}
     return bool(_DOES.fullmatch(kinds)) and not declines
+
+
+def _is_unclear(words: list[str]) -> bool:
+    """Whether a listed hesitation stands anywhere, whatever signs part it."""
+    said = f" {' '.join(map(fold, words))} "
+    return any(f" {each} " in said for each in _listed().unclear)
 
 
 def _words_of(message: str) -> list[str]:
@@ -176,12 +190,12 @@ def _question(asked: str) -> str:
     What it asks about may have stops and signs of its own in its name ("add Yahoo! cancel fee"),
     so that it begins where somebody is first asked, and not behind the last stop.
     """
-    before = asked.partition("?")[0]
-    if "¿" in before:
-        return before.partition("¿")[2]
-    sentences = _SENTENCE_END.split(before)
-    asks = (at for at, each in enumerate(sentences) if _begins_to_ask(each))
-    return " ".join(sentences[next(asks, len(sentences) - 1) :])
+    before, spanish = asked.partition("?")[0], asked.partition("?")[0].find("¿")
+    starts = [0, *(found.end() for found in _SENTENCE_END.finditer(before))]
+    asking = next((at for at in starts if _begins_to_ask(before[at:])), -1)
+    if spanish >= 0 and not 0 <= asking < spanish:
+        return before[spanish + 1 :]
+    return before[asking if asking >= 0 else starts[-1] :]
 
 
 def _begins_to_ask(sentence: str) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from app.text.normalize import fold
 
 # A sign that ends a sentence with its closing quotes and brackets, or a blank line.
-_ENDING = re.compile(r"[.!?…]+[\"'”’»)\]*_]*(?=\s)|\n[ \t]*\n")
+_ENDING = re.compile(r"(?<![.!?…])[.!?…]+[\"'”’»)\]*_]*(?=\s)|\n[ \t]*\n")
 # Lines that stand alone in Markdown: items, quotes and table rows begin, headings end one.
 _LINE = re.compile(r"\n(?=[ \t]*(?:[-*+•>|#]|\d{1,3}[.)][ \t]))|(?<=\n)#[^\n]*\n|\A#[^\n]*\n")
 _SAID = re.compile(r"\S")

@@ -87,6 +87,9 @@ class WrittenNumber(NamedTuple):
     in_hundreds: Decimal | None = None
 
 
+_MOST_WORDS_OF_CENTS = 6
+
+
 def find_number_words(folded: str, language: str) -> Iterator[WrittenNumber]:
     """The numbers of a text of folded letters; those that do not add up are left out.
 
@@ -119,7 +122,9 @@ def read_number_words(folded: str, language: str) -> Decimal | None:
         total, current = _more(total, current, values[word])
     if not whole:
         return Decimal(total + current)
-    hundredths = read_number_words(cents, language) if "con" not in cents else None
+    # No more words than the longest price has; each of these calls reads all that are left.
+    is_price = "con" not in cents and cents.count(" ") < _MOST_WORDS_OF_CENTS
+    hundredths = read_number_words(cents, language) if is_price else None
     if hundredths is None or hundredths % 1 or not 10 <= hundredths < _HUNDRED:
         return None
     return Decimal(f"{whole}.{hundredths}")

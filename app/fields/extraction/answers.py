@@ -15,11 +15,15 @@ from app.text.numbers import SMALL_NUMBERS
 
 _CHANGE = re.compile(
     r"\b(?:change|set|update|correct|make|switch|fix|cambia(?:r|me|le)?|cambie|corrige|corregir"
-    r"|actualiza(?:r)?|pon(?:er|le|ga)?)\s+(?:the|el|la|los|las|his|her|su)?\s*"
-    r"(?P<label>[^:;,.]{2,50}?)\s+(?:to be|to|as|from [^;,.]{1,30}? to|a|al|por|en|como)\s+"
+    r"|actualiza(?:r)?|pon(?:er|le|ga)?)\s+(?:(?:the|el|la|los|las|his|her|su)\s+)?"
+    r"(?P<label>[^\s:;,.][^:;,.]{0,48}?[^\s:;,.])"
+    r"\s+(?:to be|to|as|from [^;,.]{1,30}? to|a|al|por|en|como)\s+"
     r"(?P<value>[^;\n]+)"
 )
-_COLON = re.compile(r"(?:^|[;\n.,])\s*(?P<label>[^:;\n,.]{2,50}?)\s*[:=]\s*(?P<value>[^;\n]+)")
+_COLON = re.compile(
+    r"(?:^|[;\n.,])[^\S\n]*(?P<label>[^\s:;,.][^:;\n,.]{0,48}?[^\s:;,.])[^\S\n]*[:=]\s*"
+    r"(?P<value>[^;\n]+)"
+)
 # What a field may be called by its kind.
 _KINDS = {
     "time": ("time", "hour", "hora"),

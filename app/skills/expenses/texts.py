@@ -186,7 +186,7 @@ def _changes(expense: Expense, changes: Mapping[str, Any], ledger: Ledger, langu
         "category": lambda: _(
             "category %(name)s", name=ledger.name_of(changes["category"], language)
         ),
-        "note": lambda: _("note “%(note)s”", note=changes["note"][:SHOWN_NOTE]),
+        "note": lambda: _("note “%(note)s”", note=" ".join(changes["note"][:SHOWN_NOTE].split())),
     }
     return listed([words for name in said if name in changes and (words := said[name]())])
 

@@ -17,7 +17,8 @@ from app.retrieval.sentences import split_sentences
 Kind = Literal["sentence", "item", "step", "row"]
 
 _ITEM = re.compile(r"^\s*(?:[-*+•]|(\d{1,3})[.)])\s+(.*)$")
-_HEADING = re.compile(r"^\s*#{1,6}\s+(.*?)\s*(?:\{#[^}]*\})?\s*$")
+_HEADING = re.compile(r"^\s*#{1,6}\s+(\S.*)$")
+_ANCHOR = re.compile(r"\{#[^{}]*\}\s*$")
 _TABLE_RULE = re.compile(r"^\s*\|?\s*:?-{2,}[-|:\s]*$")
 # "**Card tips.** They are paid…" and "**Log:** time, date": a title that runs into its text.
 _RUN_IN = re.compile(r"^\*\*([^*]{1,60}?[.:?])\*\*\s*")
@@ -56,7 +57,7 @@ def take_apart(passage: str) -> list[Piece]:
     lead = ""
     for number, lines in enumerate(_blocks(passage)):
         if heading := _HEADING.match(lines[0]):
-            lead = plain(heading.group(1))
+            lead = plain(_ANCHOR.sub("", heading.group(1)))
         elif lines[0].lstrip().startswith("|"):
             pieces += _rows(lines, lead, number)
         elif _ITEM.match(lines[0]):
