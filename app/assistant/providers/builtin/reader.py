@@ -11,7 +11,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from app.assistant.providers.base import ChatMessage
-from app.assistant.providers.builtin.lexicon import (
+from app.nlu.courtesies import read_courtesy
+from app.nlu.emergency import read_emergency
+from app.nlu.lexicon import (
     ASKING_WORDS,
     ATTRIBUTES,
     CONCEPTS,
@@ -20,8 +22,6 @@ from app.assistant.providers.builtin.lexicon import (
     POINTING_WORDS,
     WRITTEN_OTHERWISE,
 )
-from app.assistant.providers.builtin.smalltalk import read_courtesy
-from app.nlu.emergency import read_emergency
 from app.retrieval.embedder import Embedder
 from app.text.normalize import fold, words
 from app.text.stems import content_words

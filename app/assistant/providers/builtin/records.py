@@ -11,9 +11,9 @@ from typing import Any
 from flask_babel import gettext as _
 
 from app.assistant.providers.builtin import phrases
-from app.assistant.providers.builtin.lexicon import ATTRIBUTES, CONCEPTS, LISTED_AS
-from app.assistant.providers.builtin.lines import Line
-from app.assistant.providers.builtin.questions import (
+from app.nlu.lexicon import ATTRIBUTES, CONCEPTS, LISTED_AS
+from app.nlu.queries import make_query
+from app.nlu.questions import (
     allergens_besides,
     asked_attributes,
     asks_about_one,
@@ -25,7 +25,7 @@ from app.assistant.providers.builtin.questions import (
     wants_list,
     without_allergens,
 )
-from app.assistant.providers.builtin.slots import make_query
+from app.retrieval.quotes.lines import Line
 from app.retrieval.sentences import split_sentences
 from app.text.allergens import allergen_name, expand_families
 from app.text.bilingual import reader_language

@@ -15,16 +15,16 @@ import structlog
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from app.assistant.providers.base import ChatMessage, ModelRequest, ProviderError
-from app.assistant.providers.builtin.extract import tell_whole
-from app.assistant.providers.builtin.lines import Line, to_markdown
-from app.assistant.providers.builtin.questions import tells_of_trouble
-from app.assistant.providers.builtin.scores import Passage
 from app.assistant.providers.choice import make_provider
 from app.assistant.providers.whole import read_whole
 from app.assistant.tools.tool import ReadTool, ToolContext
 from app.assistant.turns.citations import CitationFilter, cited_numbers
 from app.assistant.turns.json_blocks import read_object
 from app.extensions import services
+from app.nlu.questions import tells_of_trouble
+from app.retrieval.quotes.extract import tell_whole
+from app.retrieval.quotes.lines import Line, to_markdown
+from app.retrieval.quotes.scores import Passage
 from app.skills.service_requests.services.definitions import TITLE
 from app.skills.service_requests.texts import shown
 from app.skills.service_requests.workflow.state import (

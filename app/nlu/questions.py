@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from app.assistant.providers.builtin.lexicon import (
+from app.nlu.lexicon import (
     ALLERGENS,
     ASKING_WORDS,
     ATTRIBUTES,
