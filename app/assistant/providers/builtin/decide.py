@@ -32,7 +32,7 @@ from app.nlu.lexicon import (
     ASKING_WORDS,
 )
 from app.nlu.model import OFF_TOPIC, SMALL_TALK, read_intents
-from app.nlu.questions import wants_without
+from app.nlu.named_allergens import wants_without
 from app.retrieval.embedder import Embedder
 from app.text.normalize import fold, words
 from app.text.stems import content_words

@@ -11,10 +11,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from app.assistant.providers.base import ChatMessage
-from app.nlu.courtesies import read_courtesy
-from app.nlu.emergency import read_emergency
-from app.nlu.lexicon import (
-    ASKING_WORDS,
+from app.assistant.providers.builtin.lexicon import (
     ATTRIBUTES,
     CONCEPTS,
     MORE,
@@ -22,6 +19,9 @@ from app.nlu.lexicon import (
     POINTING_WORDS,
     WRITTEN_OTHERWISE,
 )
+from app.nlu.courtesies import read_courtesy
+from app.nlu.emergency import read_emergency
+from app.nlu.lexicon import ASKING_WORDS
 from app.retrieval.embedder import Embedder
 from app.text.normalize import fold, words
 from app.text.stems import content_words

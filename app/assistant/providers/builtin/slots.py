@@ -6,20 +6,16 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from app.nlu.lexicon import (
-    ALLERGEN_CODES,
-    FRAME_WORDS,
-    OPTIONS,
-    Phrase,
-)
-from app.nlu.queries import make_query
-from app.nlu.questions import (
+from app.assistant.providers.builtin.lexicon import OPTIONS
+from app.nlu.lexicon import ALLERGEN_CODES, FRAME_WORDS, Phrase
+from app.nlu.named_allergens import (
     asks_about_one,
     named_allergens,
     unwanted_allergens,
     wants_without,
     without_allergens,
 )
+from app.nlu.queries import make_query
 from app.text.normalize import fold, words
 from app.text.numbers import SMALL_NUMBERS
 from app.text.stems import content_words

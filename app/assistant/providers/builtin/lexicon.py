@@ -1,0 +1,39 @@
+"""The words that the built-in assistant alone needs, read once from lexicon.yaml."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from app.nlu.lexicon import Phrase, read_phrases
+from app.text import allergens
+from app.text.normalize import fold, words
+from app.text.yaml_file import read_yaml
+
+_LEXICON: Mapping[str, Any] = read_yaml(Path(__file__).with_name("lexicon.yaml"))
+_FOLLOW_UP = _LEXICON["follow_up"]
+
+WRITTEN_OTHERWISE: Mapping[Phrase, str] = {
+    tuple(words(said)): written for said, written in _LEXICON["written_otherwise"].items()
+}
+OPENINGS = read_phrases(_FOLLOW_UP["openings"])
+MORE = frozenset(read_phrases(_FOLLOW_UP["more"]))
+POINTING_WORDS = frozenset(_FOLLOW_UP["pointing"].split())
+ATTRIBUTES: Mapping[str, frozenset[str]] = {
+    name: frozenset(line.split()) for name, line in _LEXICON["attributes"].items()
+}
+# Each meaning: the words that ask for it, and those that label it.
+CONCEPTS: tuple[tuple[frozenset[str], frozenset[str]], ...] = tuple(
+    (frozenset(asked.split()), frozenset(f"{asked} {only_labels}".split()))
+    for asked, _, only_labels in (line.partition("|") for line in _LEXICON["concepts"])
+)
+OPTIONS: Mapping[str, tuple[Phrase, ...]] = {
+    option: read_phrases(lines) for option, lines in _LEXICON["options"].items()
+}
+# The names that records list allergens by, folded, with their codes.
+LISTED_AS: Mapping[str, str] = {
+    fold(name): code
+    for code, names in allergens.ALLERGENS.items()
+    for name in (code.replace("_", " "), *names.values())
+}
