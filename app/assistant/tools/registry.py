@@ -178,6 +178,7 @@ class Registry:
         self.parts: dict[str, type[Part]] = {}
         self.context: dict[str, ContextSource] = {}
         self.domains: dict[str, str] = {}
+        self.searches: dict[str, Tool] = {}
         self.tasks: dict[str, TaskFunction] = {}
         self.conversations: dict[str, Conversation] = {}
         self.unfinished_work: dict[str, UnfinishedWorkSource] = {}
@@ -194,6 +195,8 @@ class Registry:
         for skill in self.skills:
             for tool in skill.tools:
                 _add(self.tools, tool.name, tool, "tool")
+                if tool.is_search and tool.domain:
+                    _add(self.searches, tool.domain, tool, "search of the domain")
             for part in skill.parts:
                 _add(self.parts, part.model_fields["type"].default, part, "part")
             for domain in skill.domains:
