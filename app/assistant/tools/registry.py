@@ -14,6 +14,7 @@ from typing import Any
 from uuid import UUID
 
 from flask import Blueprint
+from flask_babel import LazyString
 
 from app.assistant.models import Message
 from app.assistant.proposals.consent import Question, StepConsent
@@ -136,6 +137,18 @@ class UnfinishedWork:
 
 
 @dataclass(frozen=True)
+class FirstQuestion:
+    """A question to try on a first visit: its subject as `label`, and the `message` that asks it.
+
+    `order` is its place among those of all skills.
+    """
+
+    label: LazyString
+    message: LazyString
+    order: int
+
+
+@dataclass(frozen=True)
 class Skill:
     """What one skill adds to the assistant.
 
@@ -152,6 +165,7 @@ class Skill:
     parts: tuple[type[Part], ...] = ()
     blueprints: tuple[Blueprint, ...] = ()
     navigation: tuple[NavEntry, ...] = ()  # what the menu leads to
+    first_questions: tuple[FirstQuestion, ...] = ()  # offered where nothing was asked yet
     prompts: Path | None = None  # a YAML file of prompt rows to seed
     context: Mapping[str, ContextSource] = field(default_factory=dict)
     domains: tuple[str, ...] = ()  # citation contexts that one may ask in
@@ -174,6 +188,12 @@ class Registry:
     def __init__(self, skills: Iterable[Skill]) -> None:
         self.skills = tuple(skills)
         self.navigation = tuple(entry for skill in self.skills for entry in skill.navigation)
+        self.first_questions = tuple(
+            sorted(
+                (each for skill in self.skills for each in skill.first_questions),
+                key=lambda each: each.order,
+            )
+        )
         self.tools: dict[str, Tool] = {}
         self.parts: dict[str, type[Part]] = {}
         self.context: dict[str, ContextSource] = {}
