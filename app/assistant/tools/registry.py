@@ -56,6 +56,9 @@ ConversationPage = Callable[[ScopedSession, UUID], Link]
 # What somebody has begun and not finished: it looks, with the page's language, and tells.
 UnfinishedWorkSource = Callable[[ScopedSession, str], Sequence["UnfinishedWork"]]
 
+# The payloads of a reply's actions of one type, as the object that other clients look for in words.
+ActionBlock = Callable[[Sequence[Mapping[str, Any]]], Mapping[str, Any]]
+
 # A background task: it is given the database, what the job was deferred with, and as
 # `is_last_try` whether it is tried again when it raises; it may block. A worker that died in
 # the middle is followed by another: it must bear being repeated.
@@ -153,8 +156,9 @@ class Skill:
     """What one skill adds to the assistant.
 
     `suggestions` are chips that stand beside answers, by the tool that they lead to; `blocks` read
-    what a model writes into its words as JSON, by the key of the object; `readers` read what
-    a message asks for where no model does. `steps` validate what widgets post, by its type;
+    what a model writes into its words as JSON, by the key of the object; `action_blocks` write the
+    like for other clients, by the type of an action; `readers` read what a message asks for where
+    no model does. `steps` validate what widgets post, by its type;
     `consents` say of each step that its tools may take what its person must have said for it;
     `prompt_state` says what is open in a conversation, `questions` what is asked again after a
     language model's reply to something else, `refreshers` what has become of its parts.
@@ -174,6 +178,7 @@ class Skill:
     unfinished_work: Mapping[str, UnfinishedWorkSource] = field(default_factory=dict)
     suggestions: Mapping[str, SuggestionSource] = field(default_factory=dict)
     blocks: Mapping[str, BlockReader] = field(default_factory=dict)
+    action_blocks: Mapping[str, ActionBlock] = field(default_factory=dict)
     readers: Mapping[str, MessageReader] = field(default_factory=dict)
     steps: Mapping[str, StepReader] = field(default_factory=dict)
     consents: Mapping[str, StepConsent | None] = field(default_factory=dict)
@@ -204,6 +209,7 @@ class Registry:
         self.unfinished_work: dict[str, UnfinishedWorkSource] = {}
         self.suggestions: dict[str, SuggestionSource] = {}
         self.blocks: dict[str, BlockReader] = {}
+        self.action_blocks: dict[str, ActionBlock] = {}
         self.readers: dict[str, MessageReader] = {}
         self.steps: dict[str, StepReader] = {}
         self.consents: dict[str, StepConsent | None] = {}
@@ -227,6 +233,7 @@ class Registry:
             _add_all(self.unfinished_work, skill.unfinished_work, "open work source")
             _add_all(self.suggestions, skill.suggestions, "suggestion")
             _add_all(self.blocks, skill.blocks, "block")
+            _add_all(self.action_blocks, skill.action_blocks, "block of an action")
             _add_all(self.readers, skill.readers, "message reader")
             _add_all(self.steps, skill.steps, "step")
             _add_all(self.consents, skill.consents, "step of a tool")
