@@ -578,6 +578,16 @@ class Card(Part):
     type: Literal["card"] = "card"
 
 
+class SearchShelf(LookUp):
+    name = "search_shelf"
+    is_search = True
+    domain = "shelf"
+
+
+class SearchShelfAgain(SearchShelf):
+    name = "search_shelf_again"
+
+
 @pytest.mark.parametrize(
     ("first", "second"),
     [
@@ -586,9 +596,18 @@ class Card(Part):
         ({}, {"parts": (NoticePart,)}),
         ({"context": {"x": lambda *_: ({}, [])}}, {"context": {"x": lambda *_: ({}, [])}}),
         ({"domains": ("manual",)}, {"domains": ("manual",)}),
+        ({"tools": (SearchShelf(),)}, {"tools": (SearchShelfAgain(),)}),
         ({"tasks": {"x": print}}, {"tasks": {"x": print}}),
     ],
-    ids=["tool", "part", "the core's part", "context source", "domain", "task"],
+    ids=[
+        "tool",
+        "part",
+        "the core's part",
+        "context source",
+        "domain",
+        "search of a domain",
+        "task",
+    ],
 )
 def test_two_claims_to_one_name_fail_at_start(first: Any, second: Any) -> None:
     with pytest.raises(RuntimeError, match="two skills register"):

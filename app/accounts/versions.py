@@ -19,7 +19,7 @@ VERSIONS_A_PAGE = 20
 
 
 @dataclass(frozen=True)
-class Step:
+class Version:
     """A version: who saved it when, and whether nothing was there before it."""
 
     number: int
@@ -28,10 +28,10 @@ class Step:
     is_first: bool = False
 
 
-class Steps(NamedTuple):
+class VersionPage(NamedTuple):
     """A page of versions, the latest first, and whether there are older ones."""
 
-    steps: Sequence[Step]
+    versions: Sequence[Version]
     has_more: bool
 
 
@@ -80,7 +80,7 @@ class Versions:
                 )
             )
 
-    def list_steps(self, session: ScopedSession, thing: Any, page: int = 1) -> Steps:
+    def list_versions(self, session: ScopedSession, thing: Any, page: int = 1) -> VersionPage:
         """A page of the versions of something, the latest first."""
         rows = session.execute(
             select(self.table.version, self.table.created_at, User.name)
@@ -92,18 +92,18 @@ class Versions:
         ).all()
         if not rows and page == 1:
             # One that came with the house and was never changed.
-            return Steps([Step(thing.version, thing.updated_at, "", is_first=True)], False)
+            return VersionPage([Version(thing.version, thing.updated_at, "", is_first=True)], False)
         has_more = len(rows) > VERSIONS_A_PAGE
         shown = rows[:VERSIONS_A_PAGE]
-        steps = [
-            Step(number, at, author or "", is_first=not has_more and place == len(shown))
+        versions = [
+            Version(number, at, author or "", is_first=not has_more and place == len(shown))
             for place, (number, at, author) in enumerate(shown, 1)
         ]
-        return Steps(steps, has_more)
+        return VersionPage(versions, has_more)
 
     def load_change(
         self, session: ScopedSession, thing: Any, number: int
-    ) -> tuple[Step, JsonObject, JsonObject]:
+    ) -> tuple[Version, JsonObject, JsonObject]:
         """A version with what the one before it held, and what it holds.
 
         Raises:
@@ -119,7 +119,7 @@ class Versions:
         if len(found) < 2 or found[0][0].version != number:
             raise NotFound(self.missing)
         (after, author), (before, _name) = found
-        return Step(number, after.created_at, author or ""), before.content, after.content
+        return Version(number, after.created_at, author or ""), before.content, after.content
 
 
 def name_of_editor(session: ScopedSession, user_id: UUID | None) -> str:

@@ -195,13 +195,13 @@ def _clash_page(clash: Clash) -> ResponseReturnValue:
 
 def _history_page(row: Prompt, error: ComandaError | None = None) -> ResponseReturnValue:
     session, number = db_session(), page_number()
-    steps, has_more = prompt_history.list_steps(session, row, number)
+    changes, has_more = prompt_history.list_changes(session, row, number)
     turn = partial(url_for, ".history", prompt_id=row.id)
     return page(
         "admin/prompts/history.html",
         error,
         row=row,
-        steps=steps,
+        changes=changes,
         newer=turn(page=number - 1) if number > 1 else "",
         older=turn(page=number + 1) if has_more else "",
         seed=prompt_history.seed_of(_registry(), row),

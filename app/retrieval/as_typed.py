@@ -31,7 +31,7 @@ LAST = "\U0010ffff"
 
 
 @dataclass(frozen=True)
-class Passage:
+class DocumentMatch:
     """A document that has the words; `entity` is what it is a passage of.
 
     `is_partial` is of all that were found together: none of them has every word.
@@ -151,7 +151,7 @@ def search_as_typed(
     language: str,
     source_types: Sequence[str],
     limit: int = 8,
-) -> list[Passage]:
+) -> list[DocumentMatch]:
     """The best passage of each source that has the words, at most `limit` of each entity.
 
     A source that has a passage in the reader's `language` is shown in that one. Published
@@ -176,11 +176,11 @@ def search_as_typed(
         "k1": K1,
         "b": B,
     }
-    return [_passage(row) for row in session.execute(_STATEMENT, parameters)]
+    return [_match(row) for row in session.execute(_STATEMENT, parameters)]
 
 
-def _passage(row: Row[Any]) -> Passage:
-    return Passage(
+def _match(row: Row[Any]) -> DocumentMatch:
+    return DocumentMatch(
         document_id=row.id,
         source_type=row.source_type,
         source_id=row.source_id,

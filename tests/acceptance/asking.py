@@ -122,7 +122,8 @@ def ask(
     with app.app_context():
         asker = find_asker(email)
         message = run_one(asker, text, language, thread_id, domain, action)
-        body = envelope(message).model_dump(mode="json")
+        with app.test_request_context():
+            body = envelope(message).model_dump(mode="json")
     return Reply(text, body | {"tool_trace": message.tool_trace, "provider": message.provider})
 
 

@@ -21,7 +21,7 @@ REVISIONS = Versions(PromptRevision, PromptRevision.prompt_id, N_("This version 
 
 
 @dataclass(frozen=True)
-class Version:
+class PromptVersion:
     """A row as somebody left it; `number` is 0 for how it was seeded."""
 
     number: int
@@ -33,14 +33,16 @@ class Version:
 
 
 @dataclass(frozen=True)
-class Step:
+class PromptChange:
     """A version and the one before it, if that is known; what changed is the difference."""
 
-    after: Version
-    before: Version | None
+    after: PromptVersion
+    before: PromptVersion | None
 
 
-def list_steps(session: ScopedSession, row: Prompt, page: int = 1) -> tuple[list[Step], bool]:
+def list_changes(
+    session: ScopedSession, row: Prompt, page: int = 1
+) -> tuple[list[PromptChange], bool]:
     """A page of a row's versions, the present one first, each with the one before it.
 
     Also tells whether there are more.
@@ -57,18 +59,18 @@ def list_steps(session: ScopedSession, row: Prompt, page: int = 1) -> tuple[list
     ).all()
     # The present one is kept nowhere yet, and is the first of all.
     versions = [*([_present(row)] if page == 1 else []), *map(_kept, kept)]
-    steps = [Step(*pair) for pair in zip(versions, [*versions[1:], None], strict=True)]
-    return steps[:VERSIONS_A_PAGE], len(steps) > VERSIONS_A_PAGE
+    changes = [PromptChange(*pair) for pair in zip(versions, [*versions[1:], None], strict=True)]
+    return changes[:VERSIONS_A_PAGE], len(changes) > VERSIONS_A_PAGE
 
 
-def _present(row: Prompt) -> Version:
-    return Version(
+def _present(row: Prompt) -> PromptVersion:
+    return PromptVersion(
         row.version, texts_of(row), row.is_active, row.sort_order, row.edited_by, row.updated_at
     )
 
 
-def _kept(row: PromptRevision) -> Version:
-    return Version(
+def _kept(row: PromptRevision) -> PromptVersion:
+    return PromptVersion(
         row.version, texts_of(row), row.is_active, row.sort_order, row.author_id, row.created_at
     )
 

@@ -14,6 +14,7 @@ from typing import Any
 from uuid import UUID
 
 from flask import Blueprint
+from flask_babel import LazyString
 
 from app.assistant.models import Message
 from app.assistant.proposals.consent import Question, StepConsent
@@ -54,6 +55,9 @@ ConversationPage = Callable[[ScopedSession, UUID], Link]
 
 # What somebody has begun and not finished: it looks, with the page's language, and tells.
 UnfinishedWorkSource = Callable[[ScopedSession, str], Sequence["UnfinishedWork"]]
+
+# The payloads of a reply's actions of one type, as the object that other clients look for in words.
+ActionBlock = Callable[[Sequence[Mapping[str, Any]]], Mapping[str, Any]]
 
 # A background task: it is given the database, what the job was deferred with, and as
 # `is_last_try` whether it is tried again when it raises; it may block. A worker that died in
@@ -136,12 +140,25 @@ class UnfinishedWork:
 
 
 @dataclass(frozen=True)
+class FirstQuestion:
+    """A question to try on a first visit: its subject as `label`, and the `message` that asks it.
+
+    `order` is its place among those of all skills.
+    """
+
+    label: LazyString
+    message: LazyString
+    order: int
+
+
+@dataclass(frozen=True)
 class Skill:
     """What one skill adds to the assistant.
 
     `suggestions` are chips that stand beside answers, by the tool that they lead to; `blocks` read
-    what a model writes into its words as JSON, by the key of the object; `readers` read what
-    a message asks for where no model does. `steps` validate what widgets post, by its type;
+    what a model writes into its words as JSON, by the key of the object; `action_blocks` write the
+    like for other clients, by the type of an action; `readers` read what a message asks for where
+    no model does. `steps` validate what widgets post, by its type;
     `consents` say of each step that its tools may take what its person must have said for it;
     `prompt_state` says what is open in a conversation, `questions` what is asked again after a
     language model's reply to something else, `refreshers` what has become of its parts.
@@ -152,6 +169,7 @@ class Skill:
     parts: tuple[type[Part], ...] = ()
     blueprints: tuple[Blueprint, ...] = ()
     navigation: tuple[NavEntry, ...] = ()  # what the menu leads to
+    first_questions: tuple[FirstQuestion, ...] = ()  # offered where nothing was asked yet
     prompts: Path | None = None  # a YAML file of prompt rows to seed
     context: Mapping[str, ContextSource] = field(default_factory=dict)
     domains: tuple[str, ...] = ()  # citation contexts that one may ask in
@@ -160,6 +178,7 @@ class Skill:
     unfinished_work: Mapping[str, UnfinishedWorkSource] = field(default_factory=dict)
     suggestions: Mapping[str, SuggestionSource] = field(default_factory=dict)
     blocks: Mapping[str, BlockReader] = field(default_factory=dict)
+    action_blocks: Mapping[str, ActionBlock] = field(default_factory=dict)
     readers: Mapping[str, MessageReader] = field(default_factory=dict)
     steps: Mapping[str, StepReader] = field(default_factory=dict)
     consents: Mapping[str, StepConsent | None] = field(default_factory=dict)
@@ -174,15 +193,23 @@ class Registry:
     def __init__(self, skills: Iterable[Skill]) -> None:
         self.skills = tuple(skills)
         self.navigation = tuple(entry for skill in self.skills for entry in skill.navigation)
+        self.first_questions = tuple(
+            sorted(
+                (each for skill in self.skills for each in skill.first_questions),
+                key=lambda each: each.order,
+            )
+        )
         self.tools: dict[str, Tool] = {}
         self.parts: dict[str, type[Part]] = {}
         self.context: dict[str, ContextSource] = {}
         self.domains: dict[str, str] = {}
+        self.searches: dict[str, Tool] = {}
         self.tasks: dict[str, TaskFunction] = {}
         self.conversations: dict[str, Conversation] = {}
         self.unfinished_work: dict[str, UnfinishedWorkSource] = {}
         self.suggestions: dict[str, SuggestionSource] = {}
         self.blocks: dict[str, BlockReader] = {}
+        self.action_blocks: dict[str, ActionBlock] = {}
         self.readers: dict[str, MessageReader] = {}
         self.steps: dict[str, StepReader] = {}
         self.consents: dict[str, StepConsent | None] = {}
@@ -194,6 +221,8 @@ class Registry:
         for skill in self.skills:
             for tool in skill.tools:
                 _add(self.tools, tool.name, tool, "tool")
+                if tool.is_search and tool.domain:
+                    _add(self.searches, tool.domain, tool, "search of the domain")
             for part in skill.parts:
                 _add(self.parts, part.model_fields["type"].default, part, "part")
             for domain in skill.domains:
@@ -204,6 +233,7 @@ class Registry:
             _add_all(self.unfinished_work, skill.unfinished_work, "open work source")
             _add_all(self.suggestions, skill.suggestions, "suggestion")
             _add_all(self.blocks, skill.blocks, "block")
+            _add_all(self.action_blocks, skill.action_blocks, "block of an action")
             _add_all(self.readers, skill.readers, "message reader")
             _add_all(self.steps, skill.steps, "step")
             _add_all(self.consents, skill.consents, "step of a tool")

@@ -218,7 +218,8 @@ class Tool(ABC):
     `roles` may use it; none named means everybody. A tool with a `conversation` is offered in
     threads of that kind alone (see `registry.Conversation`), and not in the chat. One that
     `is_wished` is what its skill's `readers` read out of a message; the built-in assistant does
-    not guess at it.
+    not guess at it. A search tool with a `domain` is what others search that domain with
+    (see `registry.Skill.domains`).
     """
 
     name: str
@@ -228,6 +229,7 @@ class Tool(ABC):
     examples: Mapping[str, tuple[str, ...]]
     prompt_slug: str | None = None
     is_search: bool = False
+    domain: str = ""
     roles: tuple[str, ...] = ()
     conversation: str = ""
     is_wished: bool = False

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from app.assistant.models import Message
 from app.assistant.tools.parts import Envelope
 from app.assistant.usage.limits import Usage
+from app.extensions import services
 from app.web.urls import with_urls
 
 BACKTICK, ESCAPED = "`", "\\u0060"
@@ -23,7 +24,7 @@ def envelope(reply: Message, usage: Usage | None = None) -> Envelope:
     words = words_of(reply)
     return Envelope(
         message=words,
-        answer="\n\n".join(filter(None, [words, _form_navigation(reply.actions)])),
+        answer="\n\n".join(filter(None, [words, *_blocks(reply.actions)])),
         language=reply.language,
         mode="action" if reply.mode == "action" else "search",
         session_id=reply.thread_id,
@@ -44,19 +45,16 @@ def words_of(reply: Message) -> str:
     return reply.content or _first_notice(reply)
 
 
-def _form_navigation(actions: Sequence[Mapping[str, Any]]) -> str:
-    """The forms of a reply as the block of JSON that other clients look for in its words."""
-    forms = [action["payload"] for action in actions if action["type"] == "open_form"]
-    if not forms:
-        return ""
-    shown = ("slug", "title", "icon", "description")
-    navigation = {
-        "forms": [{key: form[key] for key in shown} for form in forms],
-        "extractedContext": forms[0]["context"],
-    }
-    block = json.dumps({"form_navigation": navigation}, ensure_ascii=False, indent=2)
-    # What somebody wrote must not end the fence.
-    return f"```json\n{block.replace(BACKTICK, ESCAPED)}\n```"
+def _blocks(actions: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The actions of a reply as the blocks of JSON that other clients look for in its words."""
+    types = dict.fromkeys(action["type"] for action in actions)
+    for type_ in types:
+        write = services().registry.action_blocks.get(type_)
+        if write is not None:
+            said = write([action["payload"] for action in actions if action["type"] == type_])
+            block = json.dumps(said, ensure_ascii=False, indent=2)
+            # What somebody wrote must not end the fence.
+            yield f"```json\n{block.replace(BACKTICK, ESCAPED)}\n```"
 
 
 def _first_notice(reply: Message) -> str:

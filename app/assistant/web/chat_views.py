@@ -292,15 +292,11 @@ def _thread_facts(thread_id: UUID, title: str = "") -> dict[str, Any]:
 
 
 def starters() -> list[dict[str, Any]]:
-    """Five things to try on a first visit, in the person's language."""
-    messages = (
-        (_("Food safety"), _("How long can raw chicken stay out?")),
-        (_("Pay"), _("What is the tip policy?")),
-        (_("On the menu"), _("What vegetarian dishes do we have?")),
-        (_("Broken or missing"), _("The walk-in is not cooling")),
-        (_("In the kitchen"), _("Something healthy, fast, and Mexican")),
-    )
-    return [Suggestion(label=a, message=b).model_dump(mode="json") for a, b in messages]
+    """What the skills offer to try on a first visit, in the person's language."""
+    return [
+        Suggestion(label=str(each.label), message=str(each.message)).model_dump(mode="json")
+        for each in services().registry.first_questions
+    ]
 
 
 def post_step(thread_id: UUID) -> ResponseReturnValue:

@@ -11,7 +11,12 @@ from app.skills.forms.builder.views import blueprint as builder_pages
 from app.skills.forms.nlu import find_hints, offer_form
 from app.skills.forms.parts import FormCardPart, FormUpdatesPart
 from app.skills.forms.tools.fill_tool import UpdateForm
-from app.skills.forms.tools.search_tools import SearchForms, read_navigation
+from app.skills.forms.tools.search_tools import (
+    OPEN_FORM,
+    SearchForms,
+    read_navigation,
+    write_navigation,
+)
 from app.skills.forms.web import fill_views, list_views, submission_views
 from app.skills.forms.web.blueprint import blueprint
 from app.skills.forms.web.contact_views import blueprint as contacts
@@ -38,6 +43,7 @@ SKILL = Skill(
     context={"forms": find_hints},
     suggestions={"search_forms": offer_form},
     blocks={"form_navigation": read_navigation},
+    action_blocks={OPEN_FORM: write_navigation},
     unfinished_work={"forms": list_views.unfinished_work},
     conversations={KIND: Conversation("forms", open_conversation, page_of_conversation)},
 )

@@ -9,12 +9,12 @@ from typing import Any
 from flask_babel import force_locale
 from flask_babel import gettext as _
 
-from app.assistant.providers.builtin.slots import make_query
-from app.assistant.providers.builtin.smalltalk import read_courtesy
 from app.assistant.tools.parts import Suggestion
 from app.db import ScopedSession
+from app.nlu.courtesies import read_courtesy
 from app.nlu.emergency import Emergency, read_emergency
 from app.nlu.model import EMERGENCY, read_intents
+from app.nlu.queries import make_query
 from app.retrieval.relevance import is_clear, odds_of
 from app.skills.forms.services.search import FORM_WORDS, published_forms, rank_by_content
 from app.skills.forms.services.title_match import (

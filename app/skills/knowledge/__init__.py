@@ -6,7 +6,7 @@ from pathlib import Path
 
 from flask_babel import lazy_gettext as _
 
-from app.assistant.tools.registry import Skill
+from app.assistant.tools.registry import FirstQuestion, Skill
 from app.skills.knowledge.nlu import find_hints
 from app.skills.knowledge.parts import ProductCardPart
 from app.skills.knowledge.services.import_jobs import TASKS
@@ -30,6 +30,12 @@ SKILL = Skill(
             10,
             blueprints=("knowledge", "editing", "menu", "imports"),
         ),
+    ),
+    first_questions=(
+        FirstQuestion(_("Food safety"), _("How long can raw chicken stay out?"), 10),
+        FirstQuestion(_("Pay"), _("What is the tip policy?"), 20),
+        FirstQuestion(_("On the menu"), _("What vegetarian dishes do we have?"), 30),
+        FirstQuestion(_("In the kitchen"), _("Something healthy, fast, and Mexican"), 50),
     ),
     prompts=Path(__file__).with_name("prompts.yaml"),
     context={"knowledge": find_hints},

@@ -16,9 +16,9 @@ from typing import Any
 
 from sqlalchemy import select
 
-from app.assistant.providers.builtin.questions import wants_without, without_allergens
 from app.db import ScopedSession
 from app.extensions import services
+from app.nlu.named_allergens import wants_without, without_allergens
 from app.retrieval.embedder import Embedder, EmbeddingUnavailable
 from app.retrieval.search import LONGEST_QUERY, SearchRequest, search
 from app.skills.knowledge.models import Product

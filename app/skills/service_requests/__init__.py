@@ -6,7 +6,7 @@ from pathlib import Path
 
 from flask_babel import lazy_gettext as _
 
-from app.assistant.tools.registry import Skill
+from app.assistant.tools.registry import FirstQuestion, Skill
 from app.skills.service_requests.nlu.hints import describe_state, find_hints
 from app.skills.service_requests.parts import PARTS
 from app.skills.service_requests.tools.answer_tools import (
@@ -54,6 +54,7 @@ SKILL = Skill(
             ("request_types", "request_teams", "request_settings"),
         ),
     ),
+    first_questions=(FirstQuestion(_("Broken or missing"), _("The walk-in is not cooling"), 40),),
     prompts=Path(__file__).with_name("prompts.yaml"),
     readers={"service_requests": find_hints},
     prompt_state={"service_requests": describe_state},

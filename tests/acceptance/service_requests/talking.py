@@ -74,7 +74,8 @@ class Talk:
             with self.app.test_request_context("/"):
                 execute_turn(services(), provider, claimed, standby=standby)
         message = self._look(lambda session: load_message(session, self.thread_id, reply_id))
-        body = envelope(message).model_dump(mode="json")
+        with self.app.test_request_context("/"):
+            body = envelope(message).model_dump(mode="json")
         reply = Reply(words, body | {"tool_trace": message.tool_trace})
         # What a model asks in its own words, nobody but the person knows.
         self.asked = _last_question(reply.text)

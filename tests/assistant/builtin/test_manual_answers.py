@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from app.assistant.providers.builtin.extract import extract_answer
-from app.assistant.providers.builtin.lines import to_markdown
-from app.assistant.providers.builtin.scores import Passage
 from app.retrieval.embedder import WordLlamaEmbedder
+from app.retrieval.quotes.extract import extract_answer
+from app.retrieval.quotes.lines import to_markdown
+from app.retrieval.quotes.scores import Passage
 from tests.assistant.builtin.payloads import sections
 
 

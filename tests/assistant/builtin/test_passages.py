@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from app.assistant.providers.builtin.passages import plain, take_apart
+from app.retrieval.quotes.passages import plain, take_apart
 
 PASSAGE = """\
 Wash your hands at a hand sink **only**. The whole wash takes *at least* 20 seconds.

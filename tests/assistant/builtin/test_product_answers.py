@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from app.assistant.providers.builtin.lines import to_markdown
 from app.assistant.providers.builtin.records import (
     Record,
     describe_none,
     describe_records,
     read_record,
 )
+from app.retrieval.quotes.lines import to_markdown
 from tests.assistant.builtin.payloads import products
 
 

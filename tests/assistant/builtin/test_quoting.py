@@ -7,9 +7,6 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.assistant.providers.builtin.extract import extract_answer
-from app.assistant.providers.builtin.lines import Line
-from app.assistant.providers.builtin.passages import plain
 from app.assistant.providers.builtin.phrases import (
     allergens_unknown,
     ask_the_kitchen,
@@ -17,8 +14,11 @@ from app.assistant.providers.builtin.phrases import (
     not_written,
 )
 from app.assistant.providers.builtin.records import Record, describe_records, read_record
-from app.assistant.providers.builtin.scores import Passage
 from app.retrieval.embedder import WordLlamaEmbedder
+from app.retrieval.quotes.extract import extract_answer
+from app.retrieval.quotes.lines import Line
+from app.retrieval.quotes.passages import plain
+from app.retrieval.quotes.scores import Passage
 from tests.assistant.builtin.payloads import products, sections
 
 EMBEDDER = WordLlamaEmbedder()

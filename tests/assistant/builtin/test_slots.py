@@ -5,7 +5,8 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from app.assistant.providers.builtin.slots import fill_arguments, make_query
+from app.assistant.providers.builtin.slots import fill_arguments
+from app.nlu.queries import make_query
 
 
 class Filters(BaseModel):

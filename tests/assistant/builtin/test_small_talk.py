@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from app.assistant.providers.builtin.nonsense import WordShapes
-from app.assistant.providers.builtin.smalltalk import read_courtesy
+from app.nlu.courtesies import read_courtesy
 
 KNOWN = (
     "what tips policy chicken kitchen wine recipe server shift manager guest table beer salad"

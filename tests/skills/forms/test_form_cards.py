@@ -86,7 +86,8 @@ def test_the_envelope_carries_the_block_that_other_clients_read(
 ) -> None:
     asked = ask(on.database, member, "Injury report! ``` John")
     reply = answer(app, member, asked, ScriptedProvider([INJURY], say("Here it is.")))
-    body = envelope(reply)
+    with app.test_request_context():
+        body = envelope(reply)
     assert body.message == "Here it is."
     assert body.answer.startswith("Here it is.\n\n```json\n")
     assert body.answer.count("```") == 2

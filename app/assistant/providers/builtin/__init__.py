@@ -23,10 +23,10 @@ from app.assistant.providers.builtin import phrases
 from app.assistant.providers.builtin.compose import compose
 from app.assistant.providers.builtin.decide import Decision, decide, odds_of
 from app.assistant.providers.builtin.intent import IntentIndex, read_evidence
-from app.assistant.providers.builtin.lines import to_markdown
 from app.assistant.providers.builtin.nonsense import WordShapes
 from app.nlu.model import INTENTS, load_model
 from app.retrieval.embedder import WORDLLAMA, Embedder, WordLlamaEmbedder
+from app.retrieval.quotes.lines import to_markdown
 from app.text.markdown import join_paragraphs
 
 _WORDS_A_DELTA = 4

@@ -10,14 +10,7 @@ from typing import Any
 from app.assistant.providers.base import ChatMessage, ModelRequest, ToolCall
 from app.assistant.providers.builtin import phrases
 from app.assistant.providers.builtin.decide import PlannedCall, better_place
-from app.assistant.providers.builtin.extract import (
-    LEAST_WORTH,
-    Extract,
-    extract_answer,
-    tell_whole,
-)
 from app.assistant.providers.builtin.intent import Evidence, read_evidence
-from app.assistant.providers.builtin.lines import Line
 from app.assistant.providers.builtin.reader import read_message, split_clauses
 from app.assistant.providers.builtin.records import (
     describe_none,
@@ -25,10 +18,17 @@ from app.assistant.providers.builtin.records import (
     names_one,
     read_record,
 )
-from app.assistant.providers.builtin.scores import Passage
-from app.assistant.providers.builtin.slots import make_query
-from app.assistant.providers.builtin.smalltalk import read_courtesy
+from app.nlu.courtesies import read_courtesy
+from app.nlu.queries import make_query
 from app.retrieval.embedder import Embedder
+from app.retrieval.quotes.extract import (
+    LEAST_WORTH,
+    Extract,
+    extract_answer,
+    tell_whole,
+)
+from app.retrieval.quotes.lines import Line
+from app.retrieval.quotes.scores import Passage
 from app.text.stems import stems
 
 MOST_ROUNDS = 2

@@ -23,16 +23,16 @@ from app.assistant.providers.builtin.intent import (
     Ranked,
     read_evidence,
 )
-from app.assistant.providers.builtin.lexicon import (
-    ASKING_WORDS,
-)
 from app.assistant.providers.builtin.nonsense import WordShapes
-from app.assistant.providers.builtin.questions import wants_without
 from app.assistant.providers.builtin.reader import Reading, read_message, split_clauses
 from app.assistant.providers.builtin.slots import fill_arguments, fill_named
-from app.assistant.providers.builtin.smalltalk import Courtesy, read_courtesy
+from app.nlu.courtesies import Courtesy, read_courtesy
 from app.nlu.emergency import call_for_help
+from app.nlu.lexicon import (
+    ASKING_WORDS,
+)
 from app.nlu.model import OFF_TOPIC, SMALL_TALK, read_intents
+from app.nlu.named_allergens import wants_without
 from app.retrieval.embedder import Embedder
 from app.text.normalize import fold, words
 from app.text.stems import content_words

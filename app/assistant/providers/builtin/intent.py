@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.assistant.providers.base import Candidate, ToolSpec
-from app.assistant.providers.builtin.lexicon import SMALL_TALK
+from app.nlu.lexicon import SMALL_TALK
 from app.nlu.model import INTENTS, OTHER_INTENTS, load_model, read_intents
 from app.retrieval.embedder import Embedder
 from app.text.normalize import words

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 
-from app.assistant.providers.builtin.lexicon import SOFTENERS
+from app.nlu.lexicon import SOFTENERS
 from app.text.normalize import words
 from app.text.stems import FILLER_WORDS, content_words
 

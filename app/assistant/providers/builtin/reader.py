@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from app.assistant.providers.base import ChatMessage
 from app.assistant.providers.builtin.lexicon import (
-    ASKING_WORDS,
     ATTRIBUTES,
     CONCEPTS,
     MORE,
@@ -20,8 +19,9 @@ from app.assistant.providers.builtin.lexicon import (
     POINTING_WORDS,
     WRITTEN_OTHERWISE,
 )
-from app.assistant.providers.builtin.smalltalk import read_courtesy
+from app.nlu.courtesies import read_courtesy
 from app.nlu.emergency import read_emergency
+from app.nlu.lexicon import ASKING_WORDS
 from app.retrieval.embedder import Embedder
 from app.text.normalize import fold, words
 from app.text.stems import content_words

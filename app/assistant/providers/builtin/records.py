@@ -12,20 +12,17 @@ from flask_babel import gettext as _
 
 from app.assistant.providers.builtin import phrases
 from app.assistant.providers.builtin.lexicon import ATTRIBUTES, CONCEPTS, LISTED_AS
-from app.assistant.providers.builtin.lines import Line
-from app.assistant.providers.builtin.questions import (
+from app.nlu.named_allergens import (
     allergens_besides,
-    asked_attributes,
     asks_about_one,
     asks_what_to_avoid,
-    expected_amount,
     named_allergens,
-    price_order,
     unwanted_allergens,
-    wants_list,
     without_allergens,
 )
-from app.assistant.providers.builtin.slots import make_query
+from app.nlu.queries import make_query
+from app.nlu.questions import expected_amount, wants_list
+from app.retrieval.quotes.lines import Line
 from app.retrieval.sentences import split_sentences
 from app.text.allergens import allergen_name, expand_families
 from app.text.bilingual import reader_language
@@ -43,6 +40,28 @@ WORTH_NAMING = 0.6
 
 # Words that ask for an attribute are no part of a product's name.
 _ASKED = frozenset().union(*ATTRIBUTES.values(), *(asked for asked, _labels in CONCEPTS))
+_PRICE = re.compile(
+    r"\bhow much (?:is|are|do|does|for|would|did|a|an|the)\b|\bcuanto (?:cuesta|vale|es|sale|cobra)"
+)
+_INGREDIENTS = re.compile(
+    r"\bwhat(?:'s|s| is| are)? in\b|\bwhat (?:goes|comes?) (?:in|into|on|with)\b|\bcomes? with\b"
+    r"|\bmade (?:of|with|from)\b|\bwhat does .* (?:have|come)\b|\bis there (?:any )?\w+ in\b"
+    r"|\bque (?:lleva|trae|tiene)\b|\bcon que viene\b|\bde que (?:es|esta|va)\b"
+)
+_PAIRING = re.compile(
+    r"\b(?:goes?|going|served?|drink|pour|match\w*) (?:well )?(?:with|for)\b"
+    r"|\b(?:va|van|queda|quedan|sirvo|sirve|tomar) (?:bien )?con\b"
+)
+_MAKING = re.compile(
+    r"\b(?:make|made|build|built|prepared?|mix|mixed|cook|bake|assemble)\b(?! (?:of|with|from)\b)"
+    r"|\b(?:hago|haces?|hacen|hacer|prepar\w+|arma[nr]?|armo|cocin[ao]\w*|hornea\w*)\b"
+)
+_DESCRIPTION = re.compile(r"\btell \w+ (?:more )?about\b|\bwhat(?:'s|s| is| are) .* like\b")
+# Said together with an allergen's name, this asks about allergens.
+_HOLDS = re.compile(
+    r"\b(?:contain\w*|without|free|allerg\w*|intoleran\w*|avoid|contiene\w*|sin|libre|alerg\w*"
+    r"|intoleran\w*|llevan?|tienen?)\b"
+)
 
 
 @dataclass(frozen=True)
@@ -398,3 +417,34 @@ def _means(label: str, spoken: set[str], asked: set[str]) -> bool:
         return True
     of_label = set(words(label))
     return any(spoken & asking and of_label & labels for asking, labels in CONCEPTS)
+
+
+def price_order(text: str) -> int:
+    """1 for "the cheapest first", -1 for "the dearest first", 0 where neither is asked."""
+    folded = fold(text)
+    if re.search(r"\bcheap\w*|\bleast expensive|\bmas barat\w|\bbarat\w", folded):
+        return 1
+    return -1 if re.search(r"\b(?:most )?expensive|\bpric(?:iest|y)|\bcar[oa]s?\b", folded) else 0
+
+
+def asked_attributes(text: str) -> list[str]:
+    """Which attributes of a product the question is about, the weightiest first."""
+    folded = fold(text)
+    spoken = set(words(text))
+    by_pattern = {
+        "price": _PRICE,
+        "ingredients": _INGREDIENTS,
+        "pairing": _PAIRING,
+        "steps": _MAKING,
+        "description": _DESCRIPTION,
+    }
+    named = named_allergens(text)
+    holds_allergen = any(name.unwanted for name in named) or (named and _HOLDS.search(folded))
+    order = ("allergens", "price", "pairing", "steps", "ingredients", "description")
+    return [
+        name
+        for name in order
+        if spoken & ATTRIBUTES[name]
+        or (name in by_pattern and by_pattern[name].search(folded))
+        or (name == "allergens" and holds_allergen)
+    ]

@@ -6,24 +6,20 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from app.assistant.providers.builtin.lexicon import (
-    ALLERGEN_CODES,
-    FRAME_WORDS,
-    OPTIONS,
-    Phrase,
-)
-from app.assistant.providers.builtin.questions import (
+from app.assistant.providers.builtin.lexicon import OPTIONS
+from app.nlu.lexicon import ALLERGEN_CODES, FRAME_WORDS, Phrase
+from app.nlu.named_allergens import (
     asks_about_one,
     named_allergens,
     unwanted_allergens,
     wants_without,
     without_allergens,
 )
+from app.nlu.queries import make_query
 from app.text.normalize import fold, words
 from app.text.numbers import SMALL_NUMBERS
 from app.text.stems import content_words
 
-_LONGEST_QUERY = 200
 # What is searched for where all that was said is what it must not have.
 _ANYTHING = "dishes"
 _KINDS = frozenset("recipe recipes receta recetas".split())
@@ -97,16 +93,6 @@ def fill_named(
         number = float(said[0].replace(",", "."))
         arguments[numeric[0]] = int(number) if number.is_integer() else number
     return arguments
-
-
-def make_query(question: str) -> str:
-    """The words that matter, short enough for a search."""
-    content = content_words(question)
-    subject = [word for word in content if word not in FRAME_WORDS] or content
-    query = " ".join(dict.fromkeys(subject)) or question.strip()
-    if len(query) <= _LONGEST_QUERY:
-        return query
-    return query[:_LONGEST_QUERY].rsplit(" ", 1)[0]
 
 
 def _make_query_without(question: str) -> str:

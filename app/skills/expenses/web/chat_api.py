@@ -52,8 +52,8 @@ MODEL_FAILED = 502
 RETRY_SECONDS = 30
 
 
-class Turn(BaseModel):
-    """One turn of a conversation that the client keeps."""
+class HistoryMessage(BaseModel):
+    """One message of a conversation that the client keeps."""
 
     model_config = ConfigDict(extra="forbid")
     role: Literal["user", "assistant"]
@@ -83,7 +83,7 @@ class ChatBody(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid")
-    history: Annotated[list[Turn] | None, Field(max_length=MOST_TURNS)] = None
+    history: Annotated[list[HistoryMessage] | None, Field(max_length=MOST_TURNS)] = None
     message: str | None = None
     question: str | None = None
     userContext: Any = None  # noqa: N815 - the contract spells it so

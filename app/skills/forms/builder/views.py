@@ -335,11 +335,11 @@ def history(template_id: UUID) -> ResponseReturnValue:
     """A page of what was saved when and by whom, and the way back."""
     session, page = db_session(), page_number()
     template = load_own(session, template_id)
-    steps, has_more = VERSIONS.list_steps(session, template, page)
+    versions, has_more = VERSIONS.list_versions(session, template, page)
     return render_template(
         "forms/builder/history.html",
         template=template,
-        steps=steps,
+        versions=versions,
         newer=url_for(".history", template_id=template_id, page=page - 1) if page > 1 else "",
         older=url_for(".history", template_id=template_id, page=page + 1) if has_more else "",
         **_in_common(),
@@ -351,14 +351,14 @@ def version(template_id: UUID, number: int) -> ResponseReturnValue:
     """What one version changed; that alone for htmx."""
     session = db_session()
     template = load_own(session, template_id)
-    step, before, after = VERSIONS.load_change(session, template, number)
+    saved, before, after = VERSIONS.load_change(session, template, number)
     changes = what_changed(before, after)
     if wants_fragment():
         return render_template("fields/building/_changes.html", changes=changes)
     return render_template(
         "forms/builder/history.html",
         template=template,
-        steps=[step],
+        versions=[saved],
         changes=changes,
         **_in_common(),
     )

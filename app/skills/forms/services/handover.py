@@ -13,10 +13,10 @@ from uuid import UUID
 from sqlalchemy import delete, select
 
 from app.assistant.models import Message
-from app.assistant.providers.builtin.smalltalk import read_courtesy
 from app.assistant.threads.branches import path_up
 from app.db import ScopedSession, new_id, utc_now
 from app.errors import Gone, LimitReached, NotFound
+from app.nlu.courtesies import read_courtesy
 from app.skills.forms.models import FormDraft, FormHandover, FormTemplate
 from app.skills.forms.nlu import BEFORE_REPEATED, is_repeated
 from app.skills.forms.services.drafts import load_draft, open_draft

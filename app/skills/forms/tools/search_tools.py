@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from flask_babel import gettext as _
 from pydantic import Field
@@ -31,6 +31,8 @@ EXAMPLES = Path(__file__).with_name("examples.yaml")
 # Who asks for these looks for none in particular.
 ALL_FORMS = ("forms", "all forms", "formularios", "todos los formularios")
 PLAIN_ICON = "form"
+# The type of the action that opens one, as the contract of replies has it.
+OPEN_FORM: Final = "open_form"
 # What is named in a model's own words may be anything; so many addresses are looked up.
 MOST_NAMED = 20
 # Forms that come near what was said.
@@ -162,7 +164,17 @@ def _action(card: FormCardPart) -> Action:
     payload = card.model_dump(
         mode="json", include={"slug", "title", "icon", "description", "message_id", "context"}
     )
-    return Action(type="open_form", label=_("Fill it out"), payload=payload)
+    return Action(type=OPEN_FORM, label=_("Fill it out"), payload=payload)
+
+
+def write_navigation(payloads: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The forms of a reply as other clients look for them; `read_navigation` reads a model's."""
+    shown = ("slug", "title", "icon", "description")
+    navigation = {
+        "forms": [{key: form[key] for key in shown} for form in payloads],
+        "extractedContext": payloads[0]["context"],
+    }
+    return {"form_navigation": navigation}
 
 
 def _list_in_words() -> str:

@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 from sqlalchemy import text
 
 from app.db import ScopedSession
-from app.retrieval.as_typed import Passage, Typed, put_right, read_typed, search_as_typed
+from app.retrieval.as_typed import DocumentMatch, Typed, put_right, read_typed, search_as_typed
 from app.skills.knowledge.models import PRODUCT_KINDS, Product
 from app.skills.knowledge.services.library import load_products
 from app.skills.knowledge.services.manual_tree import SectionLink, find_paths
@@ -34,13 +34,13 @@ class FoundSection:
 
     section: SectionLink
     path: Sequence[SectionLink]
-    passage: Passage | None
+    passage: DocumentMatch | None
 
 
 @dataclass(frozen=True)
 class FoundProduct:
     product: Product
-    passage: Passage | None
+    passage: DocumentMatch | None
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def _find_in_library(session: ScopedSession, query: str, language: str) -> Findi
     return Findings(meant, sections, products, is_put_right=meant != typed)
 
 
-def _passages(session: ScopedSession, typed: Typed, language: str) -> list[Passage]:
+def _passages(session: ScopedSession, typed: Typed, language: str) -> list[DocumentMatch]:
     return search_as_typed(
         session,
         typed,
@@ -117,7 +117,7 @@ def _name_parameters(session: ScopedSession, typed: Typed) -> dict[str, object]:
 
 
 def _sections(
-    session: ScopedSession, typed: Typed, passages: Sequence[Passage]
+    session: ScopedSession, typed: Typed, passages: Sequence[DocumentMatch]
 ) -> list[FoundSection]:
     """Those with the words in their titles first."""
     rows = session.execute(_NAMED_SECTIONS, _name_parameters(session, typed))
@@ -134,7 +134,7 @@ def _sections(
 
 
 def _products(
-    session: ScopedSession, typed: Typed, passages: Sequence[Passage]
+    session: ScopedSession, typed: Typed, passages: Sequence[DocumentMatch]
 ) -> list[FoundProduct]:
     named: list[UUID] = list(session.scalars(_NAMED_PRODUCTS, _name_parameters(session, typed)))
     hits = {p.source_id: p for p in passages if p.entity == "product"}

@@ -30,7 +30,7 @@ BROUGHT_BACK = (*WORDS, "kind", "is_published")
 
 
 @dataclass(frozen=True)
-class Version:
+class SectionVersion:
     """A section as it stood until a change, and who changed it when."""
 
     number: int
@@ -77,7 +77,7 @@ _CHANGE = (
 )
 
 
-def list_versions(session: ScopedSession, section: ManualSection) -> list[Version]:
+def list_versions(session: ScopedSession, section: ManualSection) -> list[SectionVersion]:
     """What it was before, the latest first; the change that made it is not a version."""
     rows = session.execute(
         select(*_CHANGE)
@@ -90,7 +90,7 @@ def list_versions(session: ScopedSession, section: ManualSection) -> list[Versio
         )
         .order_by(LibraryRevision.version.desc())
     )
-    return [Version(*row) for row in rows]
+    return [SectionVersion(*row) for row in rows]
 
 
 def last_author(session: ScopedSession, section: ManualSection) -> str | None:

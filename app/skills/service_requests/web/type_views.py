@@ -240,11 +240,11 @@ def history(type_id: UUID) -> ResponseReturnValue:
     """A page of what was saved when and by whom, and the way back."""
     session, page = db_session(), page_number()
     type_ = load_type(session, type_id)
-    steps, has_more = VERSIONS.list_steps(session, type_, page)
+    versions, has_more = VERSIONS.list_versions(session, type_, page)
     return render_template(
         "requests/admin/history.html",
         type=type_,
-        steps=steps,
+        versions=versions,
         newer=url_for(".history", type_id=type_id, page=page - 1) if page > 1 else "",
         older=url_for(".history", type_id=type_id, page=page + 1) if has_more else "",
         **_in_common(),
@@ -256,12 +256,12 @@ def version(type_id: UUID, number: int) -> ResponseReturnValue:
     """What one version changed; that alone for htmx."""
     session = db_session()
     type_ = load_type(session, type_id)
-    step, before, after = VERSIONS.load_change(session, type_, number)
+    saved, before, after = VERSIONS.load_change(session, type_, number)
     changes = what_changed(before, after, _names(session))
     if wants_fragment():
         return render_template("fields/building/_changes.html", changes=changes)
     return render_template(
-        "requests/admin/history.html", type=type_, steps=[step], changes=changes, **_in_common()
+        "requests/admin/history.html", type=type_, versions=[saved], changes=changes, **_in_common()
     )
 
 

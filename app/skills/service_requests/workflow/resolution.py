@@ -15,25 +15,23 @@ import structlog
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from app.assistant.providers.base import ChatMessage, ModelRequest, ProviderError
-from app.assistant.providers.builtin.extract import tell_whole
-from app.assistant.providers.builtin.lines import Line, to_markdown
-from app.assistant.providers.builtin.questions import tells_of_trouble
-from app.assistant.providers.builtin.scores import Passage
 from app.assistant.providers.choice import make_provider
 from app.assistant.providers.whole import read_whole
 from app.assistant.tools.tool import ReadTool, ToolContext
 from app.assistant.turns.citations import CitationFilter, cited_numbers
 from app.assistant.turns.json_blocks import read_object
 from app.extensions import services
+from app.nlu.questions import tells_of_trouble
+from app.retrieval.quotes.extract import tell_whole
+from app.retrieval.quotes.lines import Line, to_markdown
+from app.retrieval.quotes.scores import Passage
 from app.skills.service_requests.services.definitions import TITLE
 from app.skills.service_requests.texts import shown
-from app.skills.service_requests.workflow.state import (
-    OpenRequest,
-)
+from app.skills.service_requests.workflow.state import OpenRequest
 from app.text.stems import stems
 
-# The library is asked by its own tool, as a model asks it.
-SOURCE = "search_manual_v2"
+# The domain that solutions come from; it is searched by its own tool, as a model searches it.
+SOURCE = "manual"
 LONGEST_QUERY = 200
 LONGEST_ANSWER = 4_000
 LONGEST_QUOTE = 900
@@ -67,7 +65,7 @@ class _Given(BaseModel):
 def propose_solution(state: OpenRequest, context: ToolContext) -> Proposed:
     """Look the problem up and say what helps: by the model where there is one, else quoted."""
     question = question_of(state, context.language)
-    tool = services().registry.tools[SOURCE]
+    tool = services().registry.searches[SOURCE]
     assert isinstance(tool, ReadTool)
     found = tool.run(tool.arguments.model_validate({"query": question[:LONGEST_QUERY]}), context)
     cap = as_score(found.odds)

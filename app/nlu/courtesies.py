@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from app.assistant.providers.builtin.lexicon import SMALL_TALK, SOFTENERS
+from app.nlu.lexicon import SMALL_TALK, SOFTENERS
 from app.text.normalize import words
 
 _WORD = re.compile(r"[^\W_]+")

@@ -7,21 +7,21 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from app.assistant.providers.builtin.lines import Form, Line
-from app.assistant.providers.builtin.passages import Piece, take_apart
-from app.assistant.providers.builtin.questions import (
+from app.nlu.questions import (
     expected_amount,
     tells_of_trouble,
     wants_list,
     wants_steps,
 )
-from app.assistant.providers.builtin.scores import (
+from app.retrieval.embedder import Embedder
+from app.retrieval.quotes.lines import Form, Line
+from app.retrieval.quotes.passages import Piece, take_apart
+from app.retrieval.quotes.scores import (
     Passage,
     Scored,
     score_pieces,
     unknown_share,
 )
-from app.retrieval.embedder import Embedder
 from app.text.normalize import fold
 from app.text.stems import stems
 

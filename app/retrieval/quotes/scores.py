@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.assistant.providers.builtin.passages import Piece, condition_of, take_apart
-from app.assistant.providers.builtin.questions import asks_the_same, expected_amount
+from app.nlu.questions import asks_the_same, expected_amount
 from app.retrieval.embedder import Embedder
+from app.retrieval.quotes.passages import Piece, condition_of, take_apart
 from app.text.normalize import fold
 from app.text.stems import stems
 
