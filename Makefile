@@ -1,4 +1,4 @@
-# The house with one command. `make run` needs Python 3.11 or newer and make, nothing else.
+# Comanda with one command. `make run` needs Python 3.11 or newer and make, nothing else.
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -46,7 +46,7 @@ catalogs: $(CATALOGS)
 test: setup-browser
 	@$(BIN)/python .ci/tests.py $(ARGS)
 
-## Run the linters, the type checker and the tests of the house rules
+## Run the linters, the type checker and the tests of the design rules
 check: setup-tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .

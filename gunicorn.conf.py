@@ -1,6 +1,6 @@
 """How gunicorn serves Comanda: `gunicorn -c gunicorn.conf.py wsgi:app`.
 
-Everything that differs between houses comes from Settings; what is here follows from
+Everything that differs between installations comes from Settings; what is here follows from
 how the app streams (docs/architecture.md).
 """
 

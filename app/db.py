@@ -94,7 +94,7 @@ class ScopedSession(Session):
 
     @property
     def settings(self) -> Settings:
-        """The house's settings, for rules that hold whoever asks, such as limits."""
+        """The group's settings, for rules that hold whoever asks, such as limits."""
         settings: Settings = self.info["settings"]
         return settings
 

@@ -619,8 +619,8 @@ def test_one_skill_cannot_claim_a_name_twice() -> None:
         Registry([Skill("one", tools=(LookUp(), Count(), LookUp()))])
 
 
-def test_a_skills_task_cannot_take_the_name_of_one_of_the_house() -> None:
-    with pytest.raises(RuntimeError, match="'send_mail' of the house"):
+def test_a_skills_task_cannot_take_the_name_of_one_of_comanda_itself() -> None:
+    with pytest.raises(RuntimeError, match="'send_mail' of Comanda itself"):
         skill_tasks(Registry([Skill("one", tasks={"send_mail": print})]))
 
 

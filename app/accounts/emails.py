@@ -20,8 +20,8 @@ def invitation(language: str, group: str, inviter: str, link: str, days: int) ->
             _("%(inviter)s invites you to %(group)s on Comanda", inviter=inviter, group=group),
             _(
                 "Hello,\n\n"
-                "%(inviter)s invites you to join %(group)s on Comanda, the assistant of the"
-                " house. Open this link to accept; it works once, for %(days)s days:\n\n"
+                "%(inviter)s invites you to join %(group)s on Comanda, the restaurant's"
+                " assistant. Open this link to accept; it works once, for %(days)s days:\n\n"
                 "%(link)s\n\n"
                 "If you do not know %(inviter)s, you can leave this message unanswered.\n",
                 inviter=inviter,

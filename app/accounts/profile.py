@@ -1,4 +1,4 @@
-"""What a person tells the house about themselves; nothing of it is ever guessed."""
+"""What a person tells the group about themselves; nothing of it is ever guessed."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ class Versions:
             .limit(VERSIONS_A_PAGE + 1)
         ).all()
         if not rows and page == 1:
-            # One that came with the house and was never changed.
+            # One that came with the group and was never changed.
             return VersionPage([Version(thing.version, thing.updated_at, "", is_first=True)], False)
         has_more = len(rows) > VERSIONS_A_PAGE
         shown = rows[:VERSIONS_A_PAGE]

@@ -1,4 +1,4 @@
-"""The pages of those who look after the house: usage, turns, feedback, searches, and prompts."""
+"""The pages of the admins of a group: usage, turns, feedback, searches, and prompts."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ def _excerpt(text: str, words: frozenset[str]) -> str:
 
 
 def find_subjects(session: ScopedSession, words: str) -> list[Subject]:
-    """Sections and products of the house whose name has these words, unpublished ones too."""
+    """Sections and products of the group whose name has these words, unpublished ones too."""
     wanted = folded_words(clean_line(words)[:LONGEST_NAME])
     if not wanted:
         return []
@@ -161,7 +161,7 @@ def find_subjects(session: ScopedSession, words: str) -> list[Subject]:
 
 
 def load_subject(session: ScopedSession, source_id: UUID) -> Subject:
-    """A section or product of the house, published or not.
+    """A section or product of the group, published or not.
 
     Raises:
         NotFound: there is none of this id.

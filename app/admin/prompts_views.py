@@ -69,13 +69,13 @@ def move(prompt_id: UUID) -> ResponseReturnValue:
 
 @blueprint.get("/new")
 def new() -> ResponseReturnValue:
-    """The form for a row of the house's own."""
+    """The form for a row of the group's own."""
     return _new_page()
 
 
 @blueprint.post("/new")
 def add() -> ResponseReturnValue:
-    """Add a row of the house's own."""
+    """Add a row of the group's own."""
     form = request.form
     try:
         row = prompt_editing.add_prompt(
@@ -117,7 +117,7 @@ def save(prompt_id: UUID) -> ResponseReturnValue:
 
 @blueprint.post("/<uuid:prompt_id>/delete")
 def delete(prompt_id: UUID) -> ResponseReturnValue:
-    """Remove a row that the house added itself."""
+    """Remove a row that the group added itself."""
     session = db_session()
     try:
         slug = prompt_editing.delete_prompt(session, _registry(), prompt_id)
@@ -151,7 +151,7 @@ def restore(prompt_id: UUID) -> ResponseReturnValue:
 
 @blueprint.post("/<uuid:prompt_id>/keep-ours")
 def keep_ours(prompt_id: UUID) -> ResponseReturnValue:
-    """Keep the house's text, whatever the new release says."""
+    """Keep the group's text, whatever the new release says."""
     prompt_history.decline_seed(db_session(), _registry(), prompt_id)
     flash(_("Your text stays as it is."))
     return redirect(url_for("prompts.edit", prompt_id=prompt_id), HTTPStatus.SEE_OTHER)

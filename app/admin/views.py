@@ -39,14 +39,14 @@ USUAL_RANGE = 30
 
 @blueprint.get("/usage")
 def usage() -> ResponseReturnValue:
-    """What the house uses the assistant for, in numbers."""
+    """What the group uses the assistant for, in numbers."""
     require_role("admin")
     return _usage_page()
 
 
 @blueprint.post("/limits")
 def limits() -> ResponseReturnValue:
-    """Give the house limits of its own."""
+    """Give the group limits of its own."""
     require_role("admin")
     form = request.form
     try:
@@ -59,7 +59,7 @@ def limits() -> ResponseReturnValue:
 
 @blueprint.get("/turns")
 def turns() -> ResponseReturnValue:
-    """The turns of the house, newest first, without a word of them."""
+    """The turns of the group, newest first, without a word of them."""
     require_role("admin")
     session, names = db_session(), _names()
     filters = _filters()

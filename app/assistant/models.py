@@ -19,7 +19,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db import Base, JsonList, JsonObject, ScopedSession, new_id, utc_now
 
-# Who of the house writes into somebody's conversation, as `role`; and what such a message's
+# Who of the group writes into somebody's conversation, as `role`; and what such a message's
 # `internal_content` is of, beside the request, its reference and the author.
 AGENT, AGENT_REPLY = "agent", "agent_reply"
 
@@ -275,7 +275,7 @@ class Prompt(Base):
     updated_at: Mapped[datetime] = mapped_column(default=utc_now)
     # The safety of answers depends on it: it cannot be switched off.
     is_required: Mapped[bool] = mapped_column(default=False)
-    # Of the seeded text that the house has seen last; see app.assistant.prompt_seeds.
+    # Of the seeded text that the group has seen last; see app.assistant.prompt_seeds.
     seed_digest: Mapped[str | None]
 
 

@@ -1,1 +1,1 @@
-"""The whole house in one file, and back again: `flask backup` and `flask restore`."""
+"""The whole installation in one file, and back again: `flask backup` and `flask restore`."""

@@ -1,4 +1,4 @@
-"""A backup's file: a zip with the database's dump, the house's files and a manifest.
+"""A backup's file: a zip with the database's dump, the uploaded files and a manifest.
 
 The manifest comes last and names every member with its size and SHA-256, so that half a
 file, or a changed one, is never taken for a whole.
@@ -41,7 +41,7 @@ class Member(BaseModel):
 
 
 class Manifest(BaseModel):
-    """What is in a backup, and what a house needs to take it.
+    """What is in a backup, and what an installation needs to take it.
 
     `revision` is the schema's; `owner_role` and `app_role` are the names that the dump uses.
     `settings` are those that the data depends on, `secrets` the names of those that were set.
@@ -103,7 +103,7 @@ def new_archive(path: Path) -> Iterator[Writer]:
         finally:
             draft.unlink(missing_ok=True)
     except OSError as error:
-        # Not always the backup itself: it may be a file of the house that cannot be read.
+        # Not always the backup itself: it may be an uploaded file that cannot be read.
         named = error.filename or f"{path} cannot be written"
         raise BackupError(f"{named}: {error.strerror or error}") from None
 
@@ -128,7 +128,7 @@ class Reader:
 
     @property
     def files(self) -> list[str]:
-        """The members that are files of the house."""
+        """The members that are uploaded files."""
         return [name for name in self.manifest.members if name.startswith(FILES)]
 
 

@@ -21,7 +21,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 @click.argument("file", type=FILE)
 @with_appcontext
 def backup(file: Path) -> None:
-    """Write the whole house to FILE; people may go on working meanwhile."""
+    """Write the whole installation to FILE; people may go on working meanwhile."""
     try:
         manifest = make_backup(services().settings, file)
     except BackupError as error:
@@ -34,17 +34,17 @@ def backup(file: Path) -> None:
 
 @click.command("restore")
 @click.argument("file", type=FILE)
-@click.option("--replace", is_flag=True, help="Delete the house that is here.")
+@click.option("--replace", is_flag=True, help="Delete what is here.")
 @with_appcontext
 def restore(file: Path, replace: bool) -> None:
-    """Make this house what it was when FILE was made; Comanda must be stopped."""
+    """Make this installation what it was when FILE was made; Comanda must be stopped."""
     settings = services().settings
     try:
         manifest = restore_backup(settings, file, replace=replace)
     except BackupError as error:
         # A backup is a file from elsewhere: a terminal must not obey what is written in it.
         raise click.ClickException(clean_text(str(error))) from None
-    _tell(f"The house is as it was on {manifest.made_at}.")
+    _tell(f"Everything is as it was on {manifest.made_at}.")
     here = settings.model_dump(mode="json")
     for name, value in manifest.settings.items():
         if here.get(name) != value:

@@ -1,4 +1,4 @@
-"""Backing up: one consistent picture of the database while the house goes on."""
+"""Backing up: one consistent picture of the database while people go on working."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SECRETS = (
 
 
 def make_backup(settings: Settings, path: Path) -> Manifest:
-    """Write the whole house to `path`; people may go on working meanwhile.
+    """Write the whole installation to `path`; people may go on working meanwhile.
 
     Raises:
         BackupError: it cannot be done; nothing is left behind.
@@ -80,7 +80,7 @@ def _revision(connection: Connection) -> str:
     # An open transaction would hold back the clean-up of the whole database.
     connection.commit()
     if not heads:
-        raise BackupError("There is no house here yet: the database is empty")
+        raise BackupError("There is nothing to back up yet: the database is empty")
     return heads[0]
 
 

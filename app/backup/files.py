@@ -1,6 +1,6 @@
-"""The house's files in a backup: out of a folder or a bucket, and into either of them again.
+"""The installation's files in a backup: out of a folder or a bucket, and into either of them again.
 
-In the backup they lie where they would in a folder, so that a house may change from one kind of
+In the backup they lie where they would in a folder, so that one may change from one kind of
 storage to the other with it.
 """
 
@@ -26,7 +26,7 @@ from app.files.storage import (
 
 
 def add_files(archive: Writer, settings: Settings) -> None:
-    """Copy what the house has uploaded, wherever it is.
+    """Copy what was uploaded, wherever it is.
 
     Raises:
         BackupError: its bucket is out of reach.
@@ -41,7 +41,7 @@ def add_files(archive: Writer, settings: Settings) -> None:
 
 
 def add_folder(archive: Writer, folder: Path) -> None:
-    """The house's files, in a house that has any."""
+    """The installation's files, where it has any."""
     if not folder.is_dir():
         return
     for file in sorted(folder.rglob("*")):
@@ -61,17 +61,17 @@ def _add_objects(archive: Writer, storage: Storage) -> None:
 
 
 class Unpacked(Protocol):
-    """Files that were taken out of a backup, for a house that is not restored yet."""
+    """Files that were taken out of a backup, for an installation that is not restored yet."""
 
     def take_over(self) -> None:
-        """Make them the files of the house, whose database is restored by now."""
+        """Make them the files of the installation, whose database is restored by now."""
 
     def forget(self) -> None:
-        """Leave the house the files that it had."""
+        """Leave the installation the files that it had."""
 
 
 def unpack_files(backup: Reader, settings: Settings) -> Unpacked:
-    """Put the backup's files where the house will find them; those it has stay as they are.
+    """Put the backup's files where they will be looked for; those it has stay as they are.
 
     Raises:
         BackupError: they cannot be put there.
@@ -119,7 +119,7 @@ class _InFolder:
 class _InBucket:
     """Objects among those that are there: a name is given once, so that none is in the way.
 
-    Nothing is removed, because another house may keep its own there: a house that was restored
+    Nothing is removed, because another installation may keep its own there: one that was restored
     for a drill, with the settings of the one that is at work. The clean-up removes after days
     what the database does not know.
     """

@@ -21,7 +21,7 @@ NEEDED = ("pg_dump", "pg_restore", "psql")
 
 @dataclass(frozen=True)
 class Programs:
-    """A folder with the programs of one version, and the house's address as its owner."""
+    """A folder with the programs of one version, and the database's address as its owner."""
 
     folder: Path
     address: str

@@ -26,7 +26,7 @@ from app.schema import MIGRATIONS
 _NOT_OURS = re.compile(r"^\d+; \d+ \d+ (?:EXTENSION|SCHEMA|COMMENT - (?:EXTENSION|SCHEMA)) ")
 _RIGHTS = re.compile(r"^\d+; \d+ \d+ (?:DEFAULT )?ACL ")
 _SCHEMA_RIGHTS = re.compile(r" ACL - SCHEMA ")
-# One statement of rights on things of a house, with no sign that ends it or leads out of it.
+# One statement of rights on things of Comanda, with no sign that ends it or leads out of it.
 _GRANT = re.compile(r'(?:GRANT|REVOKE) [\w ,()."\[\]@-]+;')
 _ROLE = re.compile(r'\b(TO|FROM) ("(?:[^"]|"")+"|\w+);$')
 
@@ -64,7 +64,7 @@ END $clear$;
 
 
 def restore_backup(settings: Settings, path: Path, *, replace: bool) -> Manifest:
-    """Make this house what it was when the backup was made.
+    """Make this installation what it was when the backup was made.
 
     Raises:
         BackupError: it cannot be done, and nothing has changed.
@@ -72,7 +72,7 @@ def restore_backup(settings: Settings, path: Path, *, replace: bool) -> Manifest
     with open_archive(path) as backup, tempfile.TemporaryDirectory(prefix="comanda-") as folder:
         owner = owner_database(settings)
         try:
-            programs = _check_house(settings, owner, backup.manifest, path, replace=replace)
+            programs = _check_target(settings, owner, backup.manifest, path, replace=replace)
             dump = Path(folder) / DUMP
             backup.extract(DUMP, dump)
             files = unpack_files(backup, settings)
@@ -88,7 +88,7 @@ def restore_backup(settings: Settings, path: Path, *, replace: bool) -> Manifest
     return backup.manifest
 
 
-def _check_house(
+def _check_target(
     settings: Settings, owner: Database, manifest: Manifest, path: Path, *, replace: bool
 ) -> Programs:
     """Refuse before anything is touched."""
@@ -104,7 +104,7 @@ def _check_house(
         _check_idle(connection, make_url(settings.database_url or "").username or "")
         if not replace and _has_people(connection):
             raise BackupError(
-                "There is a house here already; --replace deletes it and puts the backup there"
+                "There is data here already; --replace deletes it and puts the backup there"
             )
         vectors = "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'vector')"
         if not connection.execute(text(vectors)).scalar_one():
@@ -131,7 +131,7 @@ def _check_restricted(programs: Programs) -> None:
 
 
 def _check_idle(connection: Connection, app_role: str) -> None:
-    """Nobody may be at work: they would see the house change under them."""
+    """Nobody may be at work: they would see the data change under them."""
     count = connection.execute(
         text(
             "SELECT count(*) FROM pg_stat_activity"
@@ -233,7 +233,7 @@ def _rights(programs: Programs, rights: Path, dump: Path) -> str:
 
 
 def _rename_roles(grants: str, roles: dict[str, str]) -> str:
-    """The grants of the dump, for the roles of this house; nothing but grants is kept.
+    """The grants of the dump, for the roles of this installation; nothing but grants is kept.
 
     Raises:
         BackupError: a line that begins as one is more than that. What stands in a backup never

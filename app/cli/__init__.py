@@ -31,7 +31,7 @@ importing = AppGroup("import", help="Bring documents into the library.")
 @database.command("upgrade")
 @click.argument("revision", default="head")
 def upgrade(revision: str) -> None:
-    """Apply the missing migrations, and give every house the prompts it lacks."""
+    """Apply the missing migrations, and give every group the prompts it lacks."""
     try:
         schema.upgrade(services().settings, revision)
     except ConfigurationError as error:
@@ -84,9 +84,9 @@ def _remove_demo(yes: bool) -> None:
 
 
 def _in_words(found: DemoFound) -> str:
-    houses = [f"{name} with everything in it" for name in found.houses]
+    groups = [f"{name} with everything in it" for name in found.houses]
     people = f"{len(found.people)} demo accounts ({', '.join(found.people)})"
-    return " and ".join([*houses, people] if found.people else houses)
+    return " and ".join([*groups, people] if found.people else groups)
 
 
 def init_cli(app: Flask) -> None:

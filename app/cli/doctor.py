@@ -65,7 +65,7 @@ def _processes(on: Services) -> list[Finding]:
 
 
 def _addresses(on: Services) -> Finding:
-    """Where people reach the house; a server that runs may have been told otherwise."""
+    """Where people reach Comanda; a server that runs may have been told otherwise."""
     address, data = on.settings.base_url, on.settings.comanda_data
     return Finding(
         "address",
@@ -86,7 +86,7 @@ def _vectors(on: Services) -> Finding:
 
 
 def _demo(on: Services) -> Finding:
-    """Accounts whose password stands in the documentation, in a house that is not the demo's."""
+    """Accounts whose password is in the documentation, in an installation that is not a demo."""
     if on.settings.loads_demo:
         return Finding("demo", True, "loaded at each start, with the sign-ins that are printed")
     owner = owner_database(on.settings)
@@ -190,7 +190,7 @@ def _reason(error: OSError | UnicodeError) -> str:
 
 
 def _cookies(on: Services) -> Finding:
-    """Cookies must be secure as soon as the house is served over HTTPS."""
+    """Cookies must be secure as soon as Comanda is served over HTTPS."""
     https = on.settings.base_url.startswith("https://")
     ok = on.settings.secure_cookies or not https
     return Finding(

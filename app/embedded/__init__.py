@@ -1,4 +1,4 @@
-"""The embedded services: Postgres with pgvector and Redis, for a house without any.
+"""The embedded services: Postgres with pgvector and Redis, for an installation without any.
 
 `resolve` is the one door for everybody who needs a database: it leaves external
 services alone and finds or starts the embedded ones of the data folder.

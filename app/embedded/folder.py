@@ -1,4 +1,4 @@
-"""The data folder: everything this house keeps, in one place, readable by its owner only."""
+"""The data folder: everything this installation keeps, in one place, readable by its owner only."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def _prepare(*, demo: bool) -> str | None:
     from app.skills import SKILLS
 
     sign_ins = (seed(settings) or None) if demo and settings.loads_demo else None
-    # An upgrade may bring prompts that houses which are there already do not have.
+    # An upgrade may bring prompts that groups which are there already do not have.
     with owner_database(settings).transaction() as session:
         refresh_prompts(session, Registry(SKILLS))
     return sign_ins

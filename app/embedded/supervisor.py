@@ -1,4 +1,4 @@
-"""Runs the house: services, then the database's schema, then the programs, until stopped.
+"""Runs Comanda: services, then the database's schema, then the programs, until stopped.
 
 One loop in one thread: it forwards what the programs write, starts again what died, and
 on Ctrl-C stops the web server first, then the programs that drain, the services last.
@@ -42,7 +42,7 @@ DRAIN_SECONDS = 2.0
 
 
 class Stopped(Exception):
-    """Somebody asked the house to stop."""
+    """Somebody asked Comanda to stop."""
 
 
 class Supervisor:
@@ -69,7 +69,7 @@ class Supervisor:
         """Run until asked to stop; the exit code of the process.
 
         Raises:
-            ConfigurationError: the house cannot start; the text says why.
+            ConfigurationError: Comanda cannot start; the text says why.
         """
         folder = open_folder(self.settings.comanda_data)
         with self._only_one(folder), self._signals():
@@ -103,7 +103,7 @@ class Supervisor:
         """Turn the signals that end a program into a flag that the loop reads."""
         numbers = [signal.SIGINT, signal.SIGTERM]
         if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-            # Unless it was started with nohup, the house closes with its terminal.
+            # Unless it was started with nohup, Comanda stops with its terminal.
             numbers.append(signal.SIGHUP)
         before = {number: signal.signal(number, self._on_signal) for number in numbers}
         try:
@@ -282,7 +282,7 @@ def environment_of(settings: Settings) -> dict[str, str]:
 
 
 def _say(line: str) -> None:
-    """Write a line; a closed terminal is no reason to stop the house."""
+    """Write a line; a closed terminal is no reason to stop Comanda."""
     with suppress(OSError, ValueError):
         print(line, flush=True)
 

@@ -164,7 +164,7 @@ class TimeField(FieldBase):
 
 
 class DatetimeField(FieldBase):
-    """A day and time where the house is; `when` says on which side of now it must be."""
+    """A day and time where the group is; `when` says on which side of now it must be."""
 
     type: Literal["datetime"] = "datetime"
     when: Literal["any", "past", "future"] = "any"

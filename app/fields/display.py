@@ -30,7 +30,7 @@ from app.text.normalize import fold
 _YES = {"en": "Yes", "es": "Sí"}
 _NO = {"en": "No", "es": "No"}
 HOME_CODE = 1
-# Where those who work in such houses come from, and most of their numbers; the first is at home.
+# Where those who work in restaurants come from, and most of their numbers; the first is at home.
 COMMON_REGIONS = (
     "US",
     "MX",
@@ -53,7 +53,7 @@ COMMON_REGIONS = (
 def display(field: FormField, value: Value | None, language: str) -> str:
     """A stored value in words, its lines apart; empty where there is none.
 
-    Moments are stored as the house's clock shows them, and are shown so.
+    Moments are stored as the group's clock shows them, and are shown so.
     """
     if field.type == "checkbox":
         return (_YES if value else _NO)[language]
@@ -92,7 +92,7 @@ def plain(field: FormField, value: Value | None, language: str) -> str:
 
 
 def display_moment(moment: datetime, language: str) -> str:
-    """A moment as the house's clock shows it, to the minute."""
+    """A moment as the group's clock shows it, to the minute."""
     day = format_date(moment.date(), "long", locale=language)
     return f"{day}, {_time(moment.time(), language)}"
 

@@ -3,7 +3,7 @@
 What is stored is plain JSON:
     text, textarea, email: a string          number: a number as a string, "38.5"
     phone: "+12105550123"                    date: "2026-11-22"   time: "15:00"
-    datetime: "2026-11-22T15:00" where the house is
+    datetime: "2026-11-22T15:00" where the group is
     select, radio: an option's value         multi_select: a list of them, in their order
     checkbox: true (what is not ticked has no value)
     address: {line1, line2, city, state, postal, country}, those that are known
@@ -105,7 +105,7 @@ class FieldContext:
 
     @property
     def here(self) -> datetime:
-        """Now, on the clock of the house."""
+        """Now, on the clock of the group."""
         return self.now.astimezone(self.zone)
 
 

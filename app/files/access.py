@@ -1,4 +1,4 @@
-"""Who may see a file: whoever uploaded it, and the house's editors once it is kept."""
+"""Who may see a file: whoever uploaded it, and the group's editors once it is kept."""
 
 from __future__ import annotations
 

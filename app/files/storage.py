@@ -92,7 +92,7 @@ class Storage(Protocol):
 
 
 def files_folder(settings: Settings) -> Path:
-    """Where uploads are kept without a bucket; all hosts of a house must see the same folder."""
+    """Where uploads are kept without a bucket; all hosts must see the same folder."""
     return settings.comanda_data.expanduser().absolute() / "files"
 
 
@@ -102,7 +102,7 @@ def spool_folder(settings: Settings) -> Path:
 
 
 def make_storage(settings: Settings) -> Storage:
-    """The storage of this house: its bucket where it has one, else its folder."""
+    """The storage of this installation: its bucket where one is set, else its folder."""
     if settings.s3_bucket:
         # What speaks HTTP is loaded by those alone who need it.
         from app.files.s3 import S3Storage

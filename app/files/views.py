@@ -30,7 +30,7 @@ CLOSED = "default-src 'none'; sandbox"
 
 @blueprint.url_value_preprocessor
 def let_files_in(endpoint: str | None, _values: dict[str, Any] | None) -> None:
-    """This route takes what is larger than a page, from people of the house alone.
+    """This route takes what is larger than a page, from people of a group alone.
 
     Before everything else, because looking for a form's token reads the whole of it.
     """

@@ -168,7 +168,7 @@ def skill_tasks(registry: Registry) -> procrastinate.Blueprint:
     theirs = procrastinate.Blueprint()
     for name, run in registry.tasks.items():
         if name in tasks.tasks:
-            raise RuntimeError(f"a skill registers the task {name!r} of the house")
+            raise RuntimeError(f"a skill registers the task {name!r} of Comanda itself")
         theirs.task(name=name, retry=RETRY, pass_context=True)(_in_a_thread(run))
     return theirs
 

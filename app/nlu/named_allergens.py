@@ -61,7 +61,7 @@ _OF_DIETS = re.compile(
     r"|comensal(?:es)?|people|person|personas?|lady|guy|contain\w*|contien\w*|conteng\w*|traces?"
     r"|trazas?|disease|friendly|apt[oa]s?|without|list|listed)\b"
 )
-# Of these the house has many: "the desserts" names no product.
+# Of these the group has many: "the desserts" names no product.
 _GROUPS = frozenset(
     """dish dishes plate plates food foods meal meals menu carta item items thing things app apps
     appetizer appetizers starter starters main mains entree entrees side sides dessert desserts

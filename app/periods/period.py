@@ -7,7 +7,7 @@ from datetime import date, timedelta
 
 # A period without a beginning ("until May") starts here, one without an end ends here.
 BEGINNING, END = date.min, date.max
-# A house's papers are of these years; any other number that looks like a year is none.
+# A group's papers are of these years; any other number that looks like a year is none.
 YEARS = range(1900, 2101)
 _A_DAY = timedelta(days=1)
 # Between two 29ths of February there are eight years at most.

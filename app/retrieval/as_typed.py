@@ -4,7 +4,7 @@ It reads the same postings as the lexical leg of a search and scores by the same
 wants every word that says something, and takes the last for all that it may become. Both
 languages are searched, whatever the reader's.
 
-A slip of the finger is put right: "chiken" is looked for as "chicken". Only a word that the house
+A slip of the finger is put right: "chiken" is looked for as "chicken". Only a word that the group
 has in no form is, only by one letter, and never its first: what is no word at all finds nothing.
 """
 

@@ -39,7 +39,7 @@ class Calibration:
     enough_cosine: float
 
 
-# Fitted to 450 questions that the demo house's library answers, in both languages and as
+# Fitted to 450 questions that the demo's library answers, in both languages and as
 # people type them, and 125 that it does not; nine in ten of either are told apart.
 _FITTED = Evidence(bias=-3.4, coverage=3.2, cosine=5.5, title=2.9, unknown=-3.1)
 
@@ -56,7 +56,7 @@ DEFAULT = Calibration(
 
 BY_MODEL = {
     # A mean of word vectors: good at synonyms, less so across languages. The weights are
-    # the best on short questions about a house's manual that cost nothing on XQuAD.
+    # the best on short questions about a group's manual that cost nothing on XQuAD.
     "wordllama-256": Calibration(
         semantic_weight=0.5,
         lexical_weight=0.5,

@@ -1,4 +1,4 @@
-"""`flask eval retrieval` and `flask embeddings backfill`, for the operator of a house."""
+"""`flask eval retrieval` and `flask embeddings backfill`, for the operator of an installation."""
 
 from __future__ import annotations
 

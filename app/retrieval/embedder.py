@@ -188,7 +188,7 @@ class OpenAIEmbedder:
     """Vectors from OpenAI or a server that speaks its embeddings API."""
 
     def __init__(self, settings: Settings, cache: QueryCache | None = None) -> None:
-        # Importing it takes half a second, which a house without it need not wait.
+        # Importing it takes half a second, which an installation without it need not wait.
         import openai
 
         self._errors = openai.OpenAIError

@@ -28,7 +28,7 @@ def judge(outcome: SearchOutcome, query: str, model: str, unknown: Sequence[str]
     """How good the best of the hits is as evidence for `query`.
 
     `model` is the embedding model whose cosines the hits have, `unknown` the words of the
-    query that no document of the house has (see `unknown_words`).
+    query that no document of the group has (see `unknown_words`).
     """
     odds = max((odds_of(hit, query, model, unknown) for hit in outcome.hits), default=THIN - 1)
     return strength_of(odds)

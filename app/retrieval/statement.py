@@ -69,7 +69,7 @@ Filter = Equals | Contains | AtMost | Lacks
 class Shape:
     """What stands in the text of the statement itself; everything else is a parameter.
 
-    The house, the language and the kinds stand there so that the server can keep a plan
+    The group, the language and the kinds stand there so that the server can keep a plan
     that fits them: a shelf of thirty wines is best read through, ten thousand sections
     are not, and planning anew takes as long as a quarter of the search.
     """

@@ -1,4 +1,4 @@
-"""Texts in English and in Spanish: those that the house keeps, and those the product says."""
+"""Texts in English and in Spanish: those that the group keeps, and those the product says."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-# A sign or word that several countries share, and whose money it is where the house's own is
+# A sign or word that several countries share, and whose money it is where the group's own is
 # none of them.
 _DOLLARS = ("USD", "CAD", "AUD", "NZD", "SGD", "HKD", "BBD", "BZD", "JMD", "TTD")
 _PESOS = ("MXN", "COP", "ARS", "CLP", "DOP", "UYU", "CUP", "PHP")
@@ -53,8 +53,8 @@ _PHRASE_CODES = tuple((re.compile(phrase), code) for phrase, code in _PHRASES.it
 def currency_named(said: str, home: str = "") -> str:
     """The ISO code of a sign, word or code in folded letters; "" where it is none.
 
-    "$", "dollars" and "pesos" are the house's own, `home`, where that is written so: to a
-    house in Mexico "$200" is no foreign money.
+    "$", "dollars" and "pesos" are the group's own, `home`, where that is written so: to a
+    group in Mexico "$200" is no foreign money.
     """
     if said.upper() in CODES:
         return said.upper()

@@ -1,7 +1,7 @@
 """Markdown to safe HTML: parsed by markdown-it, then reduced to an allow-list by nh3.
 
-Model text and manual text both come through here. Images never survive; links leave the
-house only where an editor of the house wrote them, never from a model.
+Model text and manual text both come through here. Images never survive; links to
+other sites only where an editor of the group wrote them, never from a model.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ TAGS = {
     "h1", "h2", "h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td", "a",
 }  # fmt: skip
 _MODEL_ATTRIBUTES = {"ol": {"start"}, "th": {"align"}, "td": {"align"}}
-_HOUSE_ATTRIBUTES = {**_MODEL_ATTRIBUTES, "a": {"href", "title"}, "mark": {"id"}}
+_LIBRARY_ATTRIBUTES = {**_MODEL_ATTRIBUTES, "a": {"href", "title"}, "mark": {"id"}}
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 _GOES_ON = re.compile(r"\s|[-*+|]|\d{1,9}(?:[.)]|\Z)")
 # So many characters of a line tell whether it goes on with what is above it.
@@ -156,7 +156,7 @@ def _draw_model_text(text: str) -> Markup:
     return Markup(clean)  # noqa: S704 - just cleaned
 
 
-def render_house_text(text: str, marks: tuple[str, str] | None = None) -> Markup:
+def render_library_text(text: str, marks: tuple[str, str] | None = None) -> Markup:
     """HTML for a manual section: like a model's, with links that people may follow.
 
     What stands between the two signs of `marks` is marked; the first mark has the id
@@ -164,20 +164,20 @@ def render_house_text(text: str, marks: tuple[str, str] | None = None) -> Markup
     A long text is drawn in a thread, since others would wait for it.
     """
     if len(text) < LONG_TEXT:
-        return _draw_house_text(text, marks)
-    draw = partial(_draw_house_text, text, marks)
-    return _rendered.render(f"house {marks}", text, lambda: _DRAWING.run(draw))
+        return _draw_library_text(text, marks)
+    draw = partial(_draw_library_text, text, marks)
+    return _rendered.render(f"library {marks}", text, lambda: _DRAWING.run(draw))
 
 
-def preview_house_text(text: str) -> Markup:
+def preview_library_text(text: str) -> Markup:
     """The same for who is still writing it, as far as its first `LONGEST_PREVIEW` characters."""
     text = text[:LONGEST_PREVIEW]
     if len(text) < LONG_TEXT:
-        return _draw_house_text(text, None)
-    return _PREVIEWING.run(lambda: _draw_house_text(text, None))
+        return _draw_library_text(text, None)
+    return _PREVIEWING.run(lambda: _draw_library_text(text, None))
 
 
-def _draw_house_text(text: str, marks: tuple[str, str] | None) -> Markup:
+def _draw_library_text(text: str, marks: tuple[str, str] | None) -> Markup:
     html = markdown_parser().render(text)
     if marks:
         opening, closing = marks
@@ -186,7 +186,7 @@ def _draw_house_text(text: str, marks: tuple[str, str] | None) -> Markup:
     clean = nh3.clean(
         html,
         tags=TAGS | {"mark"},
-        attributes=_HOUSE_ATTRIBUTES,
+        attributes=_LIBRARY_ATTRIBUTES,
         url_schemes={"http", "https", "mailto", "tel"},
         link_rel="noopener noreferrer",
     )

@@ -59,7 +59,7 @@ _TYPED = re.compile(
     rf"(?:\s?{_UNIT})?"
 )
 _NOT_ASCII = str.maketrans("", "", "£€₱¥\u00a0\u202f")
-# Houses in America write "$4.50" in Spanish too: the sign first, a point for the decimals.
+# Restaurants in America write "$4.50" in Spanish too: the sign first, a point for the decimals.
 _LOCALES = {"en": "en_US", "es": "es_US"}
 
 
@@ -102,7 +102,7 @@ def _bare(letter: str) -> str:
 def find_amounts(text: str, language: str, home: str = "") -> list[FoundAmount]:
     """All sums and lone numbers of a text, in their order.
 
-    `home` is the house's own currency, which "$" stands for where it is written so.
+    `home` is the group's own currency, which "$" stands for where it is written so.
     """
     folded = fold_in_place(text)
     found = [*_cents_alone(folded), *_figures(folded, home), *_words(folded, language, home)]

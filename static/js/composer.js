@@ -25,7 +25,7 @@ function draftName() {
 }
 
 function newKey() {
-  // randomUUID needs a secure address; a house's own network may not have one.
+  // randomUUID needs a secure address; a restaurant's own network may not have one.
   if (crypto.randomUUID) return crypto.randomUUID();
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");

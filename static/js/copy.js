@@ -3,7 +3,7 @@ import { text } from "./texts.js";
 
 const CITATION = /\s*\[\d{1,3}\]/g;
 
-/** The clipboard proper needs a secure address; a house's own network may not have one. */
+/** The clipboard proper needs a secure address; a restaurant's own network may not have one. */
 export async function put(words) {
   if (navigator.clipboard) return navigator.clipboard.writeText(words);
   const carrier = document.createElement("textarea");

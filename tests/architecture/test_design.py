@@ -239,6 +239,29 @@ def modules_by_banned_words(code: Code) -> list[str]:
     return [name for name in code.files if words_of(name.rpartition(".")[2]) & BANNED]
 
 
+_HOUSE = re.compile(r"\bhouses?\b|\bcasas?\b", re.IGNORECASE)
+# The demo's own modules; what guests say; and a key of exports that people have kept.
+SAY_HOUSE = {
+    "app.nlu.named_allergens", "app.assistant.threads.export",
+    "app.cli", "app.cli.doctor", "app.demo",
+}  # fmt: skip
+
+
+def restaurants_called_houses(code: Code) -> list[str]:
+    """A restaurant is a group in code and a restaurant on screen; a house is neither."""
+    places = {**code.files, "templates": code.root / "templates"}
+    for catalog in (code.root / "app" / "translations").rglob("*.po"):
+        places[catalog.parent.parent.name] = catalog
+    said = [name for name, place in places.items() if _HOUSE.search(_text_of(place))]
+    return [name for name in said if name not in SAY_HOUSE]
+
+
+def _text_of(place: Path) -> str:
+    """A file's text, or all that of a folder's pages."""
+    files = sorted(place.rglob("*.html")) if place.is_dir() else [place]
+    return "\n".join(file.read_text("utf-8") for file in files if file.exists())
+
+
 # Nouns, or an adjective before one.
 ENDS_ALIKE = {"spelling", "pending", "calling"}
 
@@ -316,6 +339,12 @@ RULES: list[tuple[Rule, Mapping[str, str], str]] = [
      {"app/admin/views.py": ROUTE + SAVE},
      "app.admin.views.save: redirect('/')"),
     (modules_by_banned_words, {"app/text/house_rules.py": ""}, "app.text.house_rules"),
+    (restaurants_called_houses,
+     {"app/text/a.py": "# The house's own.\n"}, "app.text.a"),
+    (restaurants_called_houses,
+     {"templates/a.html": "<p>Ask the house</p>"}, "templates"),
+    (restaurants_called_houses,
+     {"app/translations/es/LC_MESSAGES/messages.po": 'msgstr "la casa"'}, "es"),
     (gerunds, {"app/text/going_on.py": ""}, "app.text.going_on"),
     (several_meanings,
      {"app/text/a.py": PROPOSAL, "app/web/a.py": PROPOSAL},

@@ -28,7 +28,7 @@ CATALOG = "app/translations/es/LC_MESSAGES/messages.po"
 PROVED_THERE = {
     "test_two_claims_to_one_name_fail_at_start",
     "test_one_skill_cannot_claim_a_name_twice",
-    "test_a_skills_task_cannot_take_the_name_of_one_of_the_house",
+    "test_a_skills_task_cannot_take_the_name_of_one_of_comanda_itself",
     "test_few_short_modules_have_a_single_importer",
     "test_a_short_module_that_was_split_off_is_counted",
     "test_only_what_a_single_module_imports_is_counted",

@@ -113,7 +113,7 @@ def test_a_refused_message_leaves_nothing_behind(
     ask(database, member)
     with pytest.raises(LimitReached) as refused:
         ask(database, member, "One more")
-    assert refused.value.message.startswith("This month's messages")
+    assert refused.value.message.startswith("The restaurant's messages for this month")
     assert used(database, member) == (1, 1), "the day was counted although the month was full"
     assert (count(owner, member, Turn), count(owner, member, Message)) == (1, 2)
 

@@ -89,7 +89,7 @@ def test_two_new_sections_one_after_the_other_are_two(
         page.wait_for_timeout(500)
         page.get_by_role("button", name="Preview").click()
         expect(page.locator("#f-title_en")).to_have_value(title)
-        page.get_by_label("Stands under").select_option(label="The top: a chapter of its own")
+        page.get_by_label("Under", exact=True).select_option(label="The top: a chapter of its own")
         page.get_by_role("button", name="Save").click()
         expect(page.locator(".saved")).to_be_visible()
         expect(page.locator("h1")).to_have_text(title)

@@ -134,9 +134,7 @@ def test_without_scripts_a_form_is_built_too(
     expect(page.locator(".preview-en").get_by_text("Which part")).to_be_visible()
     press(page, "Move up: Which part")
     press(page, "Save")
-    expect(page.locator(".builder-row.is-open .field-error")).to_contain_text(
-        "does not stand above"
-    )
+    expect(page.locator(".builder-row.is-open .field-error")).to_contain_text("is not above it")
     press(page, "Move down: Which part")
     press(page, "Save")
     told(page, "Saved as version 2.")

@@ -124,7 +124,7 @@ def test_two_who_save_at_once_both_see_all_that_was_written(
     assert findings(mine.page) == []
     assert mine.evaluate(TOO_WIDE) == []
     mine.page.get_by_label("Text in English").fill("What Bo and Ada wrote.")
-    mine.page.get_by_role("button", name="Save what stands in the fields").click()
+    mine.page.get_by_role("button", name="Save what is in the fields").click()
     expect(mine.page.get_by_label("Text in English")).to_have_value("What Bo and Ada wrote.")
 
 
@@ -190,7 +190,7 @@ def test_everything_works_without_scripts(visit: Visit, house: House, admin: Mem
         page.get_by_role("link", name="Look again").click()
     expect(page.locator(".bench-passed")).to_have_count(2)
     expect(page.get_by_label("Text in English")).to_have_value("Not saved yet.")
-    expect(page.get_by_text("What stands here is not saved yet.")).to_be_visible()
+    expect(page.get_by_text("What you see here is not saved yet.")).to_be_visible()
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_label("Text in English")).to_have_value("Not saved yet.")
 

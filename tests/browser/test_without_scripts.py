@@ -32,7 +32,7 @@ def test_one_signs_in_asks_reads_and_opens_the_source(
     look_again_until(visitor, "complete")
     expect(visitor.words.first).to_contain_text("Two hours at most.")
     page.locator(".cite").first.click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Where it stands")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Source")
     page.get_by_role("link", name="Open in the manual").click()
     expect(page.locator("mark#passage")).to_be_in_viewport()
 

@@ -15,7 +15,7 @@ from app.text.markdown import (
     join_paragraphs,
     paragraph_after,
     plain_line,
-    render_house_text,
+    render_library_text,
     render_model_text,
     split_blocks,
 )
@@ -92,8 +92,8 @@ def test_no_mixture_of_markup_survives_as_model_text(text: str) -> None:
 
 
 @pytest.mark.parametrize("payload", PAYLOADS)
-def test_no_payload_runs_in_a_house_text(payload: str) -> None:
-    for element in parse_html(render_house_text(payload)):
+def test_no_payload_runs_in_a_library_text(payload: str) -> None:
+    for element in parse_html(render_library_text(payload)):
         assert element.tag in MODEL_TAGS | {"a", "#document"}
         if element.tag == "a":
             check_link(element)
@@ -138,7 +138,9 @@ def test_a_bare_address_stays_text() -> None:
 
 def test_links_of_an_editor_work_and_images_do_not() -> None:
     root = parse_html(
-        render_house_text("[Call](tel:+12105550100) [Next](/library/) ![x](https://evil.example/x)")
+        render_library_text(
+            "[Call](tel:+12105550100) [Next](/library/) ![x](https://evil.example/x)"
+        )
     )
     assert [link.attributes["href"] for link in root.find_all("a")] == [
         "tel:+12105550100",

@@ -16,8 +16,8 @@ from app.text.markdown import (
     LONGEST_PREVIEW,
     LONGEST_RENDERED,
     SHORT_TEXT,
-    preview_house_text,
-    render_house_text,
+    preview_library_text,
+    render_library_text,
     render_model_text,
 )
 from app.text.markdown_parser import MOST_CELLS, MOST_COLUMNS, MOST_LINKS
@@ -81,7 +81,7 @@ HOSTILE = {
     "lines": repeat("a\n=\n"),
     "breaks": repeat("a\\\n"),
 }
-RENDERERS: list[Callable[[str], str]] = [render_model_text, render_house_text]
+RENDERERS: list[Callable[[str], str]] = [render_model_text, render_library_text]
 
 
 # What has been drawn once is known.
@@ -110,8 +110,8 @@ def test_no_text_becomes_much_more_than_it_is(kind: str, render: Callable[[str],
 @pytest.mark.parametrize("kind", HOSTILE)
 @pytest.mark.fault(37)
 def test_no_text_takes_much_longer_than_another_one(kind: str) -> None:
-    ordinary = min(cpu_seconds(render_house_text, ORDINARY) for _ in range(2))
-    assert cpu_seconds(render_house_text, HOSTILE[kind]) <= MOST_TIMES * ordinary
+    ordinary = min(cpu_seconds(render_library_text, ORDINARY) for _ in range(2))
+    assert cpu_seconds(render_library_text, HOSTILE[kind]) <= MOST_TIMES * ordinary
 
 
 @pytest.mark.parametrize("render", RENDERERS)
@@ -135,7 +135,7 @@ def test_a_table_that_people_write_is_a_table(render: Callable[[str], str]) -> N
 
 def test_the_tables_of_one_text_share_their_cells() -> None:
     table = "| a | b |\n|---|---|\n" + "| 1 | 2 |\n" * 299 + "\n"
-    html = render_house_text(table * 3 + "| c | d |\n|---|---|\n")
+    html = render_library_text(table * 3 + "| c | d |\n|---|---|\n")
     # The second and the third would be too much together with the first; the last is not.
     assert html.count("<table>") == 2
     assert html.count("<td>") == 598
@@ -144,9 +144,9 @@ def test_the_tables_of_one_text_share_their_cells() -> None:
 @pytest.mark.fault(37)
 def test_what_is_nested_too_deeply_keeps_its_words() -> None:
     for nested in (">" * 30 + " hello", "- " * 30 + "hello", "> - " * 30 + "hello"):
-        assert "hello" in parse_html(render_house_text(nested)).text
+        assert "hello" in parse_html(render_library_text(nested)).text
     assert (
-        render_house_text("\n".join("  " * depth + "- a" for depth in range(5))).count("<ul") == 5
+        render_library_text("\n".join("  " * depth + "- a" for depth in range(5))).count("<ul") == 5
     )
 
 
@@ -163,7 +163,7 @@ def test_a_text_that_is_seen_again_is_not_rendered_again() -> None:
 UNDER_GEVENT = """
 from gevent import monkey; monkey.patch_all()
 import gevent
-from app.text.markdown import render_house_text
+from app.text.markdown import render_library_text
 turns, done = 0, False
 def others():
     global turns
@@ -171,7 +171,7 @@ def others():
         turns += 1
         gevent.sleep(0)
 gevent.spawn(others)
-drawn = render_house_text("[a](<b>) *c* " * 15_000)
+drawn = render_library_text("[a](<b>) *c* " * 15_000)
 done = True
 assert drawn.startswith("<p>")
 print(turns)
@@ -188,7 +188,7 @@ def test_others_go_on_while_a_long_section_is_drawn() -> None:
 
 @pytest.mark.fault(44)
 def test_a_text_has_so_many_links_and_what_is_beyond_is_text() -> None:
-    html = str(render_house_text("[a](/b)" * (MOST_LINKS + 3)))
+    html = str(render_library_text("[a](/b)" * (MOST_LINKS + 3)))
     assert html.count("<a ") == MOST_LINKS
     assert html.count("[a](/b)") == 3
 
@@ -196,7 +196,7 @@ def test_a_text_has_so_many_links_and_what_is_beyond_is_text() -> None:
 @pytest.mark.fault(52)
 def test_of_a_preview_no_more_is_drawn_than_takes_a_second() -> None:
     began = time.process_time()
-    html = preview_house_text("a\n" * 950_000)
+    html = preview_library_text("a\n" * 950_000)
     assert time.process_time() - began < 5
     assert html.count("a") <= LONGEST_PREVIEW
 

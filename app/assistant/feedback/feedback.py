@@ -1,6 +1,6 @@
 """What people think of the replies they got: a thumb, and for a bad one the reason.
 
-One row a person and reply, which can be changed and taken back. Admins of the house read
+One row a person and reply, which can be changed and taken back. Admins of the group read
 what was said and which turn it was said of, never the conversation: of that, one question
 and its answer where the person shares them, as copies that go when they change their mind.
 """

@@ -58,7 +58,7 @@ class ReceivedFeedback:
 
 @dataclass(frozen=True)
 class Tally:
-    """How much there is of each, in the whole house."""
+    """How much there is of each, in the whole group."""
 
     open: int = 0
     handled: int = 0
@@ -75,7 +75,7 @@ def received_feedback(
     before: UUID | None = None,
     limit: int = PAGE_FEEDBACK,
 ) -> list[ReceivedFeedback]:
-    """What the people of the house have said, the newest first, for its admins.
+    """What the people of the group have said, the newest first, for its admins.
 
     `before` is the id of the last one of the page before this.
 
@@ -96,10 +96,10 @@ def received_feedback(
 
 
 def load_feedback(session: ScopedSession, feedback_id: UUID) -> ReceivedFeedback:
-    """One piece of the house's feedback.
+    """One piece of the group's feedback.
 
     Raises:
-        Forbidden: whoever asks is no admin. NotFound: the house has none of this id.
+        Forbidden: whoever asks is no admin. NotFound: the group has none of this id.
     """
     _check_admin(session)
     found = _read(session, [MessageFeedback.id == feedback_id], 1)
@@ -189,7 +189,7 @@ def make_sentence(
     phrases: str = "",
     known_tools: Sequence[str] = (),
 ) -> bool:
-    """Make a test sentence of it; False when the house has the same sentence already.
+    """Make a test sentence of it; False when the group has the same sentence already.
 
     `phrases` is what its answer must say, a phrase a line.
 

@@ -276,7 +276,7 @@ def add_prompt(
     domain: str,
     typed: Texts,
 ) -> Prompt:
-    """Add a row of the house's own, at the end of its category.
+    """Add a row of the group's own, at the end of its category.
 
     Raises:
         InvalidInput: names the field.
@@ -331,7 +331,7 @@ def _check_place(registry: Registry, slug: str, category: str, domain: str) -> N
 
 
 def delete_prompt(session: ScopedSession, registry: Registry, prompt_id: UUID) -> str:
-    """Remove a row that the house added itself; returns its slug.
+    """Remove a row that the group added itself; returns its slug.
 
     Raises:
         NotFound
@@ -347,5 +347,5 @@ def delete_prompt(session: ScopedSession, registry: Registry, prompt_id: UUID) -
 
 
 def is_seeded(registry: Registry, row: Prompt) -> bool:
-    """Whether a row came with the assistant; the others are the house's own."""
+    """Whether a row came with the assistant; the others are the group's own."""
     return row.slug in seeds_of(registry)

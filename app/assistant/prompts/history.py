@@ -99,7 +99,7 @@ def _replace(session: ScopedSession, row: Prompt, texts: Texts, opened: int, wha
 
 
 def seed_of(registry: Registry, row: Prompt) -> PromptRow | None:
-    """How the row comes with this release; None for one that the house added itself."""
+    """How the row comes with this release; None for one that the group added itself."""
     return seeds_of(registry).get(row.slug)
 
 
@@ -108,7 +108,7 @@ def seed_texts(seed: PromptRow) -> Texts:
 
 
 def offered_seed(registry: Registry, row: Prompt) -> PromptRow | None:
-    """A seed that is new since the house edited the row and last looked; None without one."""
+    """A seed that is new since the group edited the row and last looked; None without one."""
     seed = seed_of(registry, row)
     is_news = seed is not None and row.seed_digest not in (None, seed.seed_digest)
     return seed if seed and is_news and seed_texts(seed) != texts_of(row) else None
@@ -129,7 +129,7 @@ def take_seed(session: ScopedSession, registry: Registry, prompt_id: UUID, opene
 
 
 def decline_seed(session: ScopedSession, registry: Registry, prompt_id: UUID) -> Prompt:
-    """Keep the house's text and do not offer this seed again.
+    """Keep the group's text and do not offer this seed again.
 
     Raises:
         NotFound
@@ -147,5 +147,5 @@ def _with_seed(
     row = load_prompt(session, prompt_id, lock=True)
     seed = seed_of(registry, row)
     if seed is None:
-        raise NotFound("This row is the house's own; it did not come with the assistant.")
+        raise NotFound("This row is your restaurant's own; it did not come with the assistant.")
     return row, seed

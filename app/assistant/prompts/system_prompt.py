@@ -136,7 +136,7 @@ def seed_prompts(session: ScopedSession, group_id: UUID, registry: Registry) -> 
     """Give a group the rows it lacks and refresh those nobody has edited.
 
     Returns the number of rows added or refreshed. A row with an editor is left alone; it
-    remembers the seed that the house saw last, so that a later one can be offered.
+    remembers the seed that the group saw last, so that a later one can be offered.
     """
     known = {
         row.slug: row for row in session.scalars(select(Prompt).where(Prompt.group_id == group_id))

@@ -27,7 +27,7 @@ Role = Literal["system", "user", "assistant", "tool"]
 class ToolCall:
     """A model's wish to run a tool; `arguments` is JSON text exactly as it sent it.
 
-    A model may ask that its person confirms a change even where the house would not, and say
+    A model may ask that its person confirms a change even where Comanda would not, and say
     in its own words what to confirm.
     """
 
@@ -72,9 +72,9 @@ class ToolSpec:
 class ModelRequest:
     """Everything a model may know for one call.
 
-    `hints` are facts the context found about the message (for one: which of the house's
+    `hints` are facts the context found about the message (for one: which of the group's
     products it names, by tool); they are also part of the system prompt's words.
-    `today` is the house's date, YYYY-MM-DD; empty where it could not be had.
+    `today` is the group's date, YYYY-MM-DD; empty where it could not be had.
     """
 
     messages: tuple[ChatMessage, ...]

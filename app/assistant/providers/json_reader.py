@@ -40,7 +40,7 @@ class Call(_Reply):
     """The model wants a tool run.
 
     Whether somebody must confirm that is the tool's own nature: the model can ask for it where
-    the house would let a change go straight through, and can never do without it.
+    Comanda would let a change go straight through, and can never do without it.
     """
 
     type: Literal["tool_call"]

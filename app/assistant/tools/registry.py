@@ -73,7 +73,7 @@ ASKED_AT = 80
 class TurnInput:
     """A message in its conversation, for a skill to read.
 
-    `history` are the messages before it, oldest first; `today` is the house's date;
+    `history` are the messages before it, oldest first; `today` is the group's date;
     `proposal` is the {tool, arguments} that the message may change, where there is one. The
     `steps` are those of its branch up to it; where it is a step itself, `step` is it. `intents`
     say how likely it is for each tool, by itself, 0..1 (`app.nlu.model`). What a skill has worked

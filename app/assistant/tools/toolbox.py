@@ -141,7 +141,7 @@ class Toolbox:
                 message, "Say so and offer to try again.", False, shown, tool.is_search
             )
         except Exception as error:
-            # A tool's own fault is the house's to mend; the answer goes on without it.
+            # A fault in a tool's own code is logged; the answer goes on without it.
             log.exception("tool broke", tool=tool.name, error=type(error).__name__)
             message = "This tool does not work at the moment."
             return self._failed(

@@ -45,7 +45,7 @@ _PERSON = (
     .outerjoin(UserProfile, UserProfile.user_id == User.id)
     .where(User.id == bindparam("user_id"))
 )
-_HOUSE = select(Group.name, Group.timezone).where(Group.id == bindparam("group_id"))
+_GROUP = select(Group.name, Group.timezone).where(Group.id == bindparam("group_id"))
 
 Found = TypeVar("Found")
 # Gets a piece by its name, or the default where it cannot be had.
@@ -275,8 +275,8 @@ def _told(said: Row[Any], in_words: bool) -> str:
 
 
 def _today(session: ScopedSession, language: str) -> tuple[str, list[str]]:
-    """The date where the house is, and lines that tell a model of both."""
-    name, zone = session.execute(_HOUSE, {"group_id": session.scope.group_id}).one()
+    """The date where the group is, and lines that tell a model of both."""
+    name, zone = session.execute(_GROUP, {"group_id": session.scope.group_id}).one()
     now = local_now(ZoneInfo(zone))
     day, date = get_day_names(locale=language)[now.weekday()], f"{now:%Y-%m-%d}"
     if language == "es":

@@ -73,7 +73,7 @@ def _trouble(code: str, status: str) -> str:
         return _("The language model is busy. Your question is kept; try again in a minute.")
     if code == "refused":
         return _(
-            "The language model does not accept this house's key or model name. Tell an admin;"
+            "The language model does not accept our key or model name. Tell an admin;"
             " your question is kept."
         )
     if code == "malformed":

@@ -1,4 +1,4 @@
-"""How many messages a person may send a day and a house a month, counted as they are stored.
+"""How many messages a person may send a day and a group a month, counted as they are stored.
 
 Day and month are those of the group's time zone. A group's own limits stand in its row;
 where there are none, those of the settings hold. A limit of 0 is none.
@@ -70,7 +70,7 @@ class Usage:
 
 @dataclass(frozen=True)
 class Standing:
-    """Where a person and their house stand just now."""
+    """How much of both limits a person and their group have used just now."""
 
     daily: Usage
     monthly: Usage
@@ -82,8 +82,8 @@ class Standing:
         return min(limited, key=lambda each: (each.limit or 0) - each.used, default=self.daily)
 
 
-_HOUSE = """
-house AS MATERIALIZED (
+_OWN_GROUP = """
+own_group AS MATERIALIZED (
   SELECT id, timezone, coalesce(daily_message_limit, :daily) AS daily_limit,
          coalesce(monthly_message_limit, :monthly) AS monthly_limit,
          (CAST(:now AS timestamptz) AT TIME ZONE timezone)::date AS day,
@@ -94,33 +94,34 @@ house AS MATERIALIZED (
 # other does; a row that is full is not touched, and then nothing is counted at all.
 _COUNT = text(
     f"""
-WITH {_HOUSE}, mine AS (
+WITH {_OWN_GROUP}, mine AS (
   INSERT INTO daily_messages AS known (group_id, user_id, day, used)
-  SELECT id, :user, day, 1 FROM house
+  SELECT id, :user, day, 1 FROM own_group
   ON CONFLICT (group_id, user_id, day) DO UPDATE SET used = known.used + 1
-   WHERE (SELECT daily_limit = 0 OR known.used < daily_limit FROM house)
+   WHERE (SELECT daily_limit = 0 OR known.used < daily_limit FROM own_group)
   RETURNING used
 ), everybodys AS (
   INSERT INTO monthly_messages AS known (group_id, month, used)
-  SELECT id, month, 1 FROM house WHERE EXISTS (SELECT FROM mine)
+  SELECT id, month, 1 FROM own_group WHERE EXISTS (SELECT FROM mine)
   ON CONFLICT (group_id, month) DO UPDATE SET used = known.used + 1
-   WHERE (SELECT monthly_limit = 0 OR known.used < monthly_limit FROM house)
+   WHERE (SELECT monthly_limit = 0 OR known.used < monthly_limit FROM own_group)
   RETURNING used
 )
-SELECT house.*, (SELECT used FROM mine) AS daily_used, (SELECT used FROM everybodys) AS monthly_used
-  FROM house
+SELECT own_group.*, (SELECT used FROM mine) AS daily_used,
+       (SELECT used FROM everybodys) AS monthly_used
+  FROM own_group
 """  # noqa: S608 - both parts are constants
 )
 _READ = text(
     f"""
-WITH {_HOUSE}
-SELECT house.*,
+WITH {_OWN_GROUP}
+SELECT own_group.*,
        coalesce((SELECT used FROM daily_messages d
-          WHERE d.group_id = house.id AND d.user_id = :user AND d.day = house.day), 0)
+          WHERE d.group_id = own_group.id AND d.user_id = :user AND d.day = own_group.day), 0)
          AS daily_used,
        coalesce((SELECT used FROM monthly_messages m
-          WHERE m.group_id = house.id AND m.month = house.month), 0) AS monthly_used
-  FROM house
+          WHERE m.group_id = own_group.id AND m.month = own_group.month), 0) AS monthly_used
+  FROM own_group
 """  # noqa: S608 - both parts are constants
 )
 
@@ -145,7 +146,7 @@ def count_message(session: ScopedSession, now: datetime | None = None) -> None:
     if row.monthly_used is None:
         session.rollback()
         raise LimitReached(
-            "This month's messages of the house are used up (%(limit)s of %(limit)s). The"
+            "The restaurant's messages for this month are used up (%(limit)s of %(limit)s). The"
             " assistant answers again on %(date)s at %(time)s; until then the manual and the menus"
             " can be read and searched.",
             standing.monthly,

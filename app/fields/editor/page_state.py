@@ -69,8 +69,8 @@ def read_rows(form: Form, kit: Kit = EVERYTHING) -> tuple[Row, ...]:
 def _check_length(carried: Sequence[str]) -> None:
     if sum(map(len, carried)) > MOST_CHARACTERS:
         raise InvalidInput(
-            "All that stands in a form has at most %(limit)s characters. Shorten it, or make two"
-            " forms of it.",
+            "All the texts of a form have at most %(limit)s characters together. Shorten them, or"
+            " make two forms.",
             limit=f"{MOST_CHARACTERS:,}",
         )
 

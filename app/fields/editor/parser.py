@@ -140,7 +140,7 @@ class _RowReader:
         on = self.above.get(key)
         if on is None:
             self.problems["if_field"] = Problem(
-                "The field that decides whether this one is shown does not stand above it any"
+                "The field that decides whether this one is shown is not above it any"
                 " more. Choose another one, or move this one below it."
             )
             return None

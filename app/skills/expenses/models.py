@@ -30,7 +30,7 @@ _KEPT = text("deleted_at IS NULL")
 
 
 class Expense(Base):
-    """What somebody paid for the house. A deleted one stays for 30 days, for taking it back.
+    """What somebody paid for the group. A deleted one stays for 30 days, for taking it back.
 
     `category` is the slug of one of the group's (`app.skills.expenses.services.settings`).
     `version` counts its changes, so that nobody writes over what they have not seen.

@@ -20,7 +20,7 @@ FORM_TOOLS = (UPDATE_FORM,)
 
 
 class FormTemplate(Base):
-    """A form as the house has it now; without a group it is shared by all of them.
+    """A form as the group has it now; without a group it is shared by all of them.
 
     `fields` are read by `fields.definitions.read_fields`. What was submitted is drawn with the
     version that it was submitted on (`FormTemplateVersion`).

@@ -1,4 +1,4 @@
-"""Knowledge: the house's manual and menus, searched, cited and read."""
+"""Knowledge: the group's manual and menus, searched, cited and read."""
 
 from __future__ import annotations
 

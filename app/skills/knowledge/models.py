@@ -1,4 +1,4 @@
-"""The house's library: the manual, a tree of sections, and the five kinds of product."""
+"""The group's library: the manual, a tree of sections, and the five kinds of product."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class ManualSection(Base):
 
 
 class Product(Base):
-    """Something the house serves or cooks: a dish, wine, cocktail, recipe, beer or spirit."""
+    """Something the group serves or cooks: a dish, wine, cocktail, recipe, beer or spirit."""
 
     __tablename__ = "products"
     __table_args__ = (UniqueConstraint("group_id", "kind", "slug"),)

@@ -1,4 +1,4 @@
-"""What the house's own names and texts say about a message, before any tool is asked.
+"""What the group's own names and texts say about a message, before any tool is asked.
 
 Two hints for the provider: the products that the message names, and how well each search
 tool's documents would answer it. A model could do without them; the built-in assistant

@@ -11,7 +11,7 @@ from app.web.links import Target
 
 
 class ProductCardPart(Part):
-    """A product of the house, in the language of the reply."""
+    """A product of the group, in the language of the reply."""
 
     # Cards are kept with their messages; one that an earlier version drew may hold more.
     model_config = ConfigDict(extra="ignore")

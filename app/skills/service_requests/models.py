@@ -199,7 +199,7 @@ class ServiceRequest(Base):
     ai_resolution_confidence_score: Mapped[int | None]
     due_at: Mapped[datetime]
     submitted_at: Mapped[datetime] = mapped_column(default=utc_now)
-    # When somebody of the house first did anything about it.
+    # When somebody of the group first did anything about it.
     responded_at: Mapped[datetime | None]
     resolved_at: Mapped[datetime | None]
     closed_at: Mapped[datetime | None]
@@ -221,7 +221,7 @@ class RequestUpdate(Base):
     """Something that was said or done about a request, in its order.
 
     `kind` is answer (a clarifying `question` and its answer in `body`), resolution (what the
-    assistant proposed), reply (between requester and house), note (for the house alone:
+    assistant proposed), reply (between requester and team), note (for the team alone:
     `is_internal`), or a change of status, assignment or priority from `before` to `after`.
     """
 

@@ -1,7 +1,7 @@
 """Whom a change of a request concerns: they get a line at the bell and a mail.
 
 All of it is part of the transaction that makes the change. Nobody is told of what they have done
-themselves, nor anybody who has left the house. What was said about a request is never in it: a
+themselves, nor anybody who has left the group. What was said about a request is never in it: a
 mail goes through many hands.
 """
 
@@ -23,7 +23,7 @@ from app.skills.service_requests.models import ServiceRequest, TeamMember
 from app.skills.service_requests.services.requests import list_agents
 from app.text.bilingual import in_both
 
-# None for whoever has left the house: their profile is theirs alone, so the door tells.
+# None for whoever has left the group: their profile is theirs alone, so the door tells.
 _LANGUAGE = text("SELECT language_of_colleague(:person)")
 ASSIGNED, REPLIED, ANSWERED = "assigned", "replied", "answered"
 RESOLVED, CLOSED, REOPENED = "resolved", "closed", "reopened"
@@ -62,7 +62,7 @@ def tell_status(session: ScopedSession, request: ServiceRequest) -> None:
 
 
 def _looking_after(session: ScopedSession, request: ServiceRequest) -> list[UUID | None]:
-    """Whoever has it; where nobody has, the team; without a team, the house's editors."""
+    """Whoever has it; where nobody has, the team; without a team, the group's editors."""
     if request.assignee_id is not None:
         return [request.assignee_id]
     team = session.scalars(

@@ -35,10 +35,10 @@ def tools_for(provider: BuiltinProvider, request: ModelRequest) -> list[str]:
         (
             "what's the capital of France",
             "en",
-            "I only know what stands in this house's own papers",
+            "I only know what this restaurant's own documents say",
         ),
-        ("what's 12 times 8", "en", "I only know what stands in this house's own papers"),
-        ("write me a poem", "en", "I only know what stands in this house's own papers"),
+        ("what's 12 times 8", "en", "I only know what this restaurant's own documents say"),
+        ("write me a poem", "en", "I only know what this restaurant's own documents say"),
     ],
 )
 def test_what_asks_nothing_of_the_house_needs_no_tool(

@@ -96,7 +96,7 @@ def test_a_text_in_the_other_language_alone_is_announced(
     request = make_request("pollo crudo fuera", language="es")
     payload = found([passage("raw-chicken")])
     told = reply(provider, answered_by(request, (MANUAL, {"query": "pollo crudo"}, payload)))
-    assert told.startswith("This stands in the library in English only:\n\n")
+    assert told.startswith("The library has this in English only:\n\n")
     assert told.endswith("[1]")
 
 
@@ -232,7 +232,7 @@ def test_more_ends_where_the_text_ends(
     payload = found([{"title": "Parrots", "path": [], "text": text, "language": "en"}])
     request = make_request("parrots", f"{text} [1]", "tell me more")
     told = reply(provider, answered_by(request, (MANUAL, {"query": "parrots"}, payload)))
-    assert told == "That is all that stands there about it."
+    assert told == "That is all it says about it."
 
 
 def test_a_result_of_a_shape_of_its_own_is_told_by_its_names(

@@ -94,7 +94,7 @@ def test_the_list_shows_every_state_with_version_and_what_was_sent(
     [row] = [row for row in page.find_all("tr") if "Waste log" in row.text]
     assert "Published" in row.text and row.find("a", href=f"/forms/submissions/?form={sent.slug}")
     assert all(title in page.text for title in ("Half made", "Old one", "Everybody's"))
-    assert "Shared by all houses" in page.text and "Somebody else's" not in page.text
+    assert "Shared by all restaurants" in page.text and "Somebody else's" not in page.text
     assert "Half made" not in browser.page("/admin/forms/?state=archived").text
     found = browser.fragment("/admin/forms/?q=merma")
     assert "Waste log" in found.text and "Old one" not in found.text
@@ -154,7 +154,7 @@ def test_fields_move_are_copied_removed_and_come_back(
     assert "Removed: Somebody is hurt" in page.text
     # What depended on it says so, at the field, and nothing is saved.
     refused = press(browser, page, template, "save", 422)
-    assert "does not stand above it any more" in refused.text
+    assert "is not above it any more" in refused.text
     assert stored(owner, template).version == 1
     page = press(browser, refused, template, "undo:hurt")
     page = press(browser, page, template, "save")
@@ -286,7 +286,9 @@ def test_a_copy_is_a_draft_and_a_shared_form_becomes_the_houses_own(
     assert "Incident report (copy)" in page.text and "Draft" in page.text
     shared = make_template(owner, None, title_en="Common")
     page = browser.page(path_of(shared))
-    assert "All houses share this form." in page.text and not page.find_all("form", id="builder")
+    assert "All restaurants share this form." in page.text and not page.find_all(
+        "form", id="builder"
+    )
     made = browser.post(f"{path_of(shared)}/copy")
     work = work_on(browser.page(made.location))
     assert (work["title_en"], work["slug"]) == ("Common", shared.slug)

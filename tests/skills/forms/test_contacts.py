@@ -151,7 +151,7 @@ def test_a_table_is_taken_in_row_by_row_and_twice_is_once(
     text = bring(browser, table)
     assert "1 contact is new. 1 was changed." in text
     assert "4 rows were left out." in text
-    assert "The same name stands in line 2 already." in text
+    assert "The same name is in line 2 already." in text
     for line, why in ((4, "Write a name."), (5, "Write a phone number"), (8, "Write an e-mail")):
         assert why in text and str(line) in text
     people = contacts_of(owner, boss)

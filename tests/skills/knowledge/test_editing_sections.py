@@ -427,7 +427,7 @@ def test_a_section_moves_under_another_and_its_passages_say_so(
     for parent in (alpha, beta, gamma):
         response = browser.post(at(alpha, "/move"), version=1, parent_id=parent.id)
         assert response.status_code == 422
-        assert "cannot stand under itself" in response.text
+        assert "cannot be under itself" in response.text
     other = make_section(owner, make_user(owner).group_id, "elsewhere", "Elsewhere")
     assert browser.post(at(alpha, "/move"), version=1, parent_id=other.id).status_code == 422
     browser.post(at(beta, "/move"), version=2, parent_id="")

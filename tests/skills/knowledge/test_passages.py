@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.skills.knowledge.web.presenters import mark_passage
-from app.text.markdown import render_house_text
+from app.text.markdown import render_library_text
 from tests.html_checks import parse_html
 from tests.script_payloads import PAYLOADS
 
@@ -52,7 +52,7 @@ def test_the_words_are_marked_and_the_rest_looks_the_same(passage: str) -> None:
     assert marks[0].attributes == {"id": "passage"}
     assert all(not mark.attributes for mark in marks[1:])
     without = html.replace('<mark id="passage">', "").replace("<mark>", "").replace("</mark>", "")
-    assert without == render_house_text(BODY)
+    assert without == render_library_text(BODY)
 
 
 def test_a_marked_list_is_still_a_list_and_a_table_a_table() -> None:
@@ -64,7 +64,7 @@ def test_a_marked_list_is_still_a_list_and_a_table_a_table() -> None:
 
 @pytest.mark.parametrize(("start", "end"), [(-1, 4), (0, 0), (4, 2), (0, 10_000), (9000, 9001)])
 def test_a_range_outside_the_body_marks_nothing(start: int, end: int) -> None:
-    assert mark_passage(BODY, start, end) == render_house_text(BODY)
+    assert mark_passage(BODY, start, end) == render_library_text(BODY)
 
 
 @given(st.integers(0, len(BODY)), st.integers(0, len(BODY)))
@@ -90,5 +90,5 @@ def test_signs_that_an_author_typed_do_not_become_marks() -> None:
 @pytest.mark.parametrize("line", ["_quickly_", "**(now)**", "**41°F**", "`165`", "[ask](/chat)"])
 def test_a_mark_beside_emphasis_leaves_it_emphasis(line: str) -> None:
     html = str(mark_passage(line, 0, len(line)))
-    inner = str(render_house_text(line)).removeprefix("<p>").removesuffix("</p>\n")
+    inner = str(render_library_text(line)).removeprefix("<p>").removesuffix("</p>\n")
     assert html == f'<p><mark id="passage">{inner}</mark></p>\n'

@@ -13,7 +13,7 @@ from app.skills.knowledge.models import ManualSection
 from app.skills.knowledge.services.manual_tree import BRANCH, find_place
 from app.skills.knowledge.services.revisions import keep, snapshot
 from app.skills.knowledge.web.presenters import anchor_blocks
-from app.text.markdown import render_house_text
+from app.text.markdown import render_library_text
 from tests.factories import CheckedClient, Member, make_product, make_section, make_user, sign_in
 from tests.factories.browser import HTMX
 
@@ -348,8 +348,10 @@ def test_searching_is_for_reading_only(browser: CheckedClient) -> None:
 
 
 def test_each_paragraph_has_an_address_that_stays_with_its_words() -> None:
-    first = anchor_blocks(render_house_text("One.\n\n- Two\n\n## Three"), "Link")
-    later = anchor_blocks(render_house_text("New.\n\nOne.\n\n- Two\n- **Two**\n\n## Three"), "Link")
+    first = anchor_blocks(render_library_text("One.\n\n- Two\n\n## Three"), "Link")
+    later = anchor_blocks(
+        render_library_text("New.\n\nOne.\n\n- Two\n- **Two**\n\n## Three"), "Link"
+    )
     ids = [part.split('"')[0] for part in str(first.html).split(' id="')[1:]]
     others = [part.split('"')[0] for part in str(later.html).split(' id="')[1:]]
     assert len(ids) == 3

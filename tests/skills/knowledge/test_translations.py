@@ -95,7 +95,7 @@ def test_who_is_left_behind_follows_from_the_changes(
 def test_what_lacks_a_language_is_listed_one_tap_from_its_editor(
     owner: Database, editor: Member, browser: CheckedClient
 ) -> None:
-    assert "Everything stands in both languages" in browser.page(LIST).text
+    assert "Everything is there in both languages" in browser.page(LIST).text
     section = make_section(owner, editor.group_id)
     product = make_product(owner, editor.group_id, description_es="")
     page = browser.page(LIST)
@@ -137,7 +137,7 @@ def test_both_can_be_said_to_mean_the_same(
     staff = sign_in(app, owner, make_user(owner, editor.group_id))
     assert staff.post(address, version=version).status_code == 403
     assert browser.post(address, version=version).status_code == 303
-    assert "Everything stands in both languages" in browser.page(LIST).text
+    assert "Everything is there in both languages" in browser.page(LIST).text
 
 
 def test_a_product_that_was_changed_in_one_language_is_listed(
@@ -149,10 +149,10 @@ def test_a_product_that_was_changed_in_one_language_is_listed(
     page = browser.page(LIST)
     assert "English" in page.find("main").text
     assert browser.post(f"{LIST}/product/{product.id}", version=2).status_code == 303
-    assert "Everything stands in both languages" in browser.page(LIST).text
+    assert "Everything is there in both languages" in browser.page(LIST).text
     # The price is the same in every language.
     browser.post(path, **typed_product(browser, path, price="1.00"))
-    assert "Everything stands in both languages" in browser.page(LIST).text
+    assert "Everything is there in both languages" in browser.page(LIST).text
 
 
 def test_a_list_that_was_written_in_one_language_lacks_the_other(
@@ -170,7 +170,7 @@ def test_a_list_that_was_written_in_one_language_lacks_the_other(
     browser.post(path, **form)
     assert "Missing 1" in " ".join(browser.page(LIST).text.split())
     browser.post(path, **typed_product(browser, path, step_es="Deja reposar la carne."))
-    assert "Everything stands in both languages" in browser.page(LIST).text
+    assert "Everything is there in both languages" in browser.page(LIST).text
 
 
 def test_a_long_list_comes_in_pieces(

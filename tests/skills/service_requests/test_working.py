@@ -276,7 +276,7 @@ def test_whoever_has_left_is_shown_as_such_and_told_nothing(
         found = session.get(Membership, (technician.user_id, technician.group_id))
         session.delete(found)
     page = manager.page(at(request_))
-    assert "Former colleague (not in this house any more)" in page.text
+    assert "Former colleague (does not work here any more)" in page.text
     before = len(told(owner, technician))
     sign_in(app, owner, member).post(at(request_, "replies"), words="Hello?", message_key="k")
     assert len(told(owner, technician)) == before

@@ -43,7 +43,7 @@ class BuiltinProvider:
     """Answers without a language model.
 
     Its weights are fitted to the bundled embedding model, which it uses whatever the
-    house searches with: it must also answer when no server can be reached.
+    search itself uses: it must also answer when no server can be reached.
     """
 
     name = "builtin"

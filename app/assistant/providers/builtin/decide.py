@@ -55,9 +55,9 @@ DOMAIN_BONUS = 2.5
 # What tells a tool that listens nothing.
 FAREWELLS = frozenset(("thanks", "goodbye"))
 # One reading is less than so many times as likely as the next, for so few words and with
-# nothing in the house's texts for either. A longer question is better looked up than asked back.
+# nothing in the group's texts for either. A longer question is better looked up than asked back.
 UNSURE, UNSURE_COVERAGE, UNSURE_WORDS = 1.5, 0.3, 2
-# The house's texts know the question's words when a document has this share of them.
+# The group's texts know the question's words when a document has this share of them.
 KNOWN_COVERAGE = 0.4
 # Where one tool had nothing, another is tried whose documents have this much of the question.
 PROMISING_COVERAGE = 0.5
@@ -205,7 +205,7 @@ def _decide_question(
             said = phrases.small_talk((*courtesy.kinds, kind), tools, language)
             return Decision(said, why="small_talk")
         if other == OFF_TOPIC:
-            return Decision(phrases.not_of_this_house(tools, language), why="off_topic")
+            return Decision(phrases.not_of_this_group(tools, language), why="off_topic")
     if not reading.earlier and (calls := _calls_by_clause(reading.text, request, index, evidence)):
         return Decision(calls=calls, why="several")
     if alone and _is_unsure(reading.text, ranking, evidence):
@@ -269,7 +269,7 @@ def _domain(request: ModelRequest) -> str:
 
 
 def _says_nothing_else(rest: str, evidence: Mapping[str, Evidence]) -> bool:
-    """True when what goes with a greeting or a thank-you asks nothing the house knows of."""
+    """True when what goes with a greeting or a thank-you asks nothing the group knows of."""
     if "?" in rest or "¿" in rest or ASKING_WORDS & set(words(rest)):
         return False
     return all(not found.names and found.coverage < KNOWN_COVERAGE for found in evidence.values())

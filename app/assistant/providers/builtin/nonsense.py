@@ -25,7 +25,7 @@ class WordShapes:
         self._triples = frozenset(triple for word in self._known for triple in _triples(word))
 
     def is_nonsense(self, text: str, found: Collection[str] = ()) -> bool:
-        """True when no word of `text` is known, found in the house's texts, or like a word."""
+        """True when no word of `text` is known, found in the group's texts, or like a word."""
         letters = [word for word in words(text) if not word.isdecimal()]
         if not letters:
             return True

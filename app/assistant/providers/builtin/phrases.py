@@ -59,7 +59,7 @@ def use_what_is_shown() -> str:
 
 
 def small_talk(kinds: Sequence[str], tools: Sequence[ToolSpec], language: str) -> str:
-    """The reply to a message that asks nothing of the house."""
+    """The reply to a message that asks nothing of the group."""
     kind = next((kind for kind in _URGENCY if kind in kinds), "greeting")
     if kind in ("identity", "abilities"):
         return f"{_who()} {_what_it_can(tools, language)}"
@@ -84,8 +84,8 @@ def not_understood(tools: Sequence[ToolSpec], language: str) -> str:
     return f"{said} {_what_it_can(tools, language)}"
 
 
-def not_of_this_house(tools: Sequence[ToolSpec], language: str) -> str:
-    said = _("I only know what stands in this house's own papers, and that is not among it.")
+def not_of_this_group(tools: Sequence[ToolSpec], language: str) -> str:
+    said = _("I only know what this restaurant's own documents say, and they have nothing on that.")
     return f"{said} {_what_it_can(tools, language)}"
 
 
@@ -122,8 +122,8 @@ def nothing_found(searched: Sequence[str], query: str, near: Sequence[str]) -> s
 
 def call_for_help() -> str:
     return _(
-        "If anybody is in danger, call 911 now and get the manager on duty. I found nothing in"
-        " the house's papers about this."
+        "If anybody is in danger, call 911 now and get the manager on duty. I found nothing about"
+        " this in the restaurant's documents."
     )
 
 
@@ -139,12 +139,12 @@ def closest(title: str) -> str:
 
 def only_in_other_language(language: str) -> str:
     if language == "es":
-        return _("This stands in the library in Spanish only:")
-    return _("This stands in the library in English only:")
+        return _("The library has this in Spanish only:")
+    return _("The library has this in English only:")
 
 
 def nothing_more() -> str:
-    return _("That is all that stands there about it.")
+    return _("That is all it says about it.")
 
 
 def price_label() -> str:
@@ -181,8 +181,8 @@ def not_written() -> str:
 
 def _who() -> str:
     return _(
-        "I am Comanda's built-in assistant. I look things up in this house's own papers and"
-        " quote what they say, with the place where it stands."
+        "I am Comanda's built-in assistant. I look things up in this restaurant's own documents"
+        " and quote what they say, with a link to the source."
     )
 
 

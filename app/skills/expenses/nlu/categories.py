@@ -54,7 +54,7 @@ class _Match(NamedTuple):
 
 
 def default_categories() -> tuple[Category, ...]:
-    """Those that a house starts with, in their order; `other` is the last."""
+    """Those that a group starts with, in their order; `other` is the last."""
     return tuple(_category(entry) for entry in read_yaml(DEFAULTS))
 
 

@@ -138,7 +138,7 @@ def _last_of(said: Sequence[ChatMessage]) -> str:
 
 
 def ask_for(command: Command, currency: str) -> str:
-    """The one question for what is missing first; `currency` is the house's own."""
+    """The one question for what is missing first; `currency` is the group's own."""
     missing, item = command.missing[0], command.arguments.get("item", "")
     if missing == "amount" and (row := unsure_row(command.arguments)):
         return _ask_which_sum(row, currency)

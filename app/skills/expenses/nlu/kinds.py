@@ -1,6 +1,6 @@
 """What kind of thing an item is, as far as a bare number beside it can be taken for money.
 
-It is told by the categories that a house starts with, whatever its own list is by now.
+It is told by the categories that a group starts with, whatever its own list is by now.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ def read_wish(
 ) -> Command | None:
     """What a message wants of the ledger of expenses; None where it is about anything else.
 
-    `currency` is the house's own, which "$" and "pesos" are taken for where they may be.
+    `currency` is the group's own, which "$" and "pesos" are taken for where they may be.
     """
     return read_sentence(message, ReadingContext(language, today, tuple(categories), currency))
 

@@ -66,7 +66,7 @@ _PRICE_OF_ONE = re.compile(rf"\s?{either('each')}")
 
 @dataclass(frozen=True)
 class ReadingContext:
-    """What a sentence is read with; `currency` is the house's own, "" where it is not known."""
+    """What a sentence is read with; `currency` is the group's own, "" where it is not known."""
 
     language: str
     today: date

@@ -1,4 +1,4 @@
-"""What a photo of a receipt says, read by a vision model where the house has set one.
+"""What a photo of a receipt says, read by a vision model where the group has set one.
 
 It only ever proposes: what it says goes into empty fields, for a person to check. A model
 that is slow, away or wrong proposes nothing, and the form stays as it is.
@@ -161,7 +161,7 @@ def fill_empty(
 ) -> tuple[Typed, frozenset[str]]:
     """What was typed with what is proposed for empty fields, and which fields those are.
 
-    The date that a form begins with is as good as none, and so is the house's own currency
+    The date that a form begins with is as good as none, and so is the group's own currency
     beside no amount.
     """
     begun = {"currency": ledger.currency, "date": ledger.today.isoformat()}

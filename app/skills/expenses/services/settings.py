@@ -38,7 +38,7 @@ EDITORS = ("manager", "admin")
 class Ledger:
     """A group's ledger as everything here needs to know it.
 
-    `currency` is what an amount is in where nothing else is said; `today` is the house's date.
+    `currency` is what an amount is in where nothing else is said; `today` is the group's date.
     `categories` are all of them, `offered` those that may be chosen.
     """
 

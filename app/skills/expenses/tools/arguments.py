@@ -45,7 +45,7 @@ Item = Annotated[
     str, Field(min_length=1, max_length=LONGEST_ITEM, description="What it was for, in short.")
 ]
 Day = Annotated[dt.date, Field(description="YYYY-MM-DD; today where nothing is said.")]
-Slug = Annotated[str, Field(max_length=60, description="A category of the house, by its name.")]
+Slug = Annotated[str, Field(max_length=60, description="A category of the ledger, by its name.")]
 Note = Annotated[str, Field(max_length=LONGEST_NOTE)]
 Which = Annotated[
     str,

@@ -68,7 +68,7 @@ def find_category(ledger: Ledger, said: str) -> str:
     """The slug of the category that is called so, in either language.
 
     Raises:
-        InvalidInput: the house has none of that name.
+        InvalidInput: the group has none of that name.
     """
     wanted = fold(said).strip()
     for each in ledger.offered:
@@ -87,8 +87,8 @@ class AddExpense(WriteTool):
 
     name = "add_expense"
     description = (
-        "Add an expense to the house's ledger: what was paid for and how much. Nothing is written"
-        " before the person confirms."
+        "Add an expense to the restaurant's ledger: what was paid for and how much. Nothing is"
+        " written before the person confirms."
     )
     arguments = AddArguments
     activity: Mapping[str, str] = {"en": "Opening the ledger…", "es": "Abriendo los gastos…"}
@@ -298,7 +298,7 @@ def _row(ledger: Ledger, said: ExpenseArguments, language: str) -> Row:
     currency = said.currency or ledger.currency
     if currency not in ledger.currencies:
         raise ToolFailure(
-            f"The house's ledger has no {currency}; ask which currency of"
+            f"The ledger has no {currency}; ask which currency of"
             f" {', '.join(ledger.currencies)} it was.",
             say=_(
                 "%(code)s is not used here. How much was it in %(known)s?",

@@ -27,7 +27,7 @@ Errors = dict[str, str]
 
 @dataclass(frozen=True)
 class Typed:
-    """The texts of a form's fields; an empty currency is the house's own."""
+    """The texts of a form's fields; an empty currency is the group's own."""
 
     item: str = ""
     amount: str = ""

@@ -30,7 +30,7 @@ from app.text.bilingual import in_language, reader_language
 from app.text.diff import Change
 from app.web.icons import SHAPES
 
-# Those of the house's icons that stand for a form; the others are for buttons.
+# Those icons that stand for a form; the others are for buttons.
 FORM_ICONS = tuple(
     name
     for name in (

@@ -77,7 +77,7 @@ def may_edit() -> bool:
 @blueprint.get("/")
 @limit_searches
 def index() -> ResponseReturnValue:
-    """The forms of the house in every state; the list alone for htmx."""
+    """The forms of the group in every state; the list alone for htmx."""
     state, wanted = request.args.get("state", ""), request.args.get("q", "")[:100]
     state = state if state in TEMPLATE_STATES else ""
     fragment = request.htmx.wants_fragment  # type: ignore[attr-defined]
@@ -319,7 +319,7 @@ def change_status(template_id: UUID) -> ResponseReturnValue:
 @limit_building
 @limit_person(MOST_DRAFTED, "form templates")
 def copy(template_id: UUID) -> ResponseReturnValue:
-    """Another form like this one; of a shared form, the house's own."""
+    """Another form like this one; of a shared form, the group's own."""
     try:
         made = copy_form(db_session(), template_id, id_of_posted())
     except InvalidInput as error:

@@ -90,7 +90,7 @@ def _namesake(texts: ContactTexts, seen: Mapping[str, int]) -> InvalidInput | No
     line = seen.get(_key(texts.name))
     if line is None:
         return None
-    return InvalidInput("The same name stands in line %(line)s already.", line=line)
+    return InvalidInput("The same name is in line %(line)s already.", line=line)
 
 
 def _by_name(session: ScopedSession) -> dict[str, Contact]:

@@ -80,7 +80,7 @@ def update_draft(
     for name in taken.keys() - _asked_with(before, taken):
         del taken[name]
         refused[name] = Problem(
-            "This is not asked as the form stands. Fill in first what it depends on."
+            "This is not asked as the form is filled in now. Fill in first what it depends on."
         )
     changes = {name: _change(update, value, message) for name, (update, value) in taken.items()}
     changed = change_fields(session, draft, changes, language)

@@ -31,7 +31,7 @@ from app.skills.forms.services.submissions import (
 
 Transaction = Callable[[], AbstractContextManager[ScopedSession]]
 Key = tuple[str, str]
-# A form may be a few MB as it is read; a house has some handfuls that are sent again and again.
+# A form may be a few MB as it is read; a group has some handfuls that are sent again and again.
 FORMS_KEPT = 8
 
 

@@ -1,4 +1,4 @@
-"""What the values of a form are read in: the house's clock, its contacts, one's own files."""
+"""What the values of a form are read in: the group's clock, its contacts, one's own files."""
 
 from __future__ import annotations
 

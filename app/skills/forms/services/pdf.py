@@ -1,4 +1,4 @@
-"""A submission as a PDF: the house's name, every field, pictures drawn, pages numbered."""
+"""A submission as a PDF: the group's name, every field, pictures drawn, pages numbered."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _build(
         topMargin=MARGIN,
         bottomMargin=MARGIN,
         title=f"{sheet.title} · {sheet.reference}",
-        author=sheet.house,
+        author=sheet.group_name,
     )
     foot = partial(_draw_foot, sheet=sheet, count=count, pages=pages)
     document.build(_story(sheet, pictures), onFirstPage=foot, onLaterPages=foot)
@@ -99,7 +99,7 @@ def _story(sheet: Sheet, pictures: Mapping[str, bytes | None]) -> list[Any]:
         moment=sheet.moment,
     )
     story: list[Any] = [
-        _words(sheet.house, "house"),
+        _words(sheet.group_name, "group"),
         _words(sheet.title, "title"),
         _words(sheet.reference, "reference"),
         _words(sent, "label"),
@@ -171,7 +171,7 @@ def _draw_foot(canvas: Any, _document: Any, sheet: Sheet, count: int, pages: lis
     fonts, width = _fonts(), letter[0]
     canvas.setFont(fonts["plain"], 8)
     canvas.setFillColor(GREY)
-    canvas.drawString(MARGIN, MARGIN / 2, _drawable(f"{sheet.house} · {sheet.reference}"))
+    canvas.drawString(MARGIN, MARGIN / 2, _drawable(f"{sheet.group_name} · {sheet.reference}"))
     told = _("Page %(number)s of %(count)s", number=number, count=count)
     canvas.drawRightString(width - MARGIN, MARGIN / 2, told)
 
@@ -207,7 +207,7 @@ def _styles() -> dict[str, ParagraphStyle]:
         )
 
     return {
-        "house": style("house", "plain", 10, GREY, spaceAfter=4),
+        "group": style("group", "plain", 10, GREY, spaceAfter=4),
         "title": style("title", "bold", 17, spaceAfter=2),
         "reference": style("reference", "bold", 11, spaceAfter=2),
         "heading": style("heading", "bold", 12, spaceBefore=16, keepWithNext=1),

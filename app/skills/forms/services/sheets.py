@@ -38,7 +38,7 @@ class Line:
 class Sheet:
     """A whole submission for one reader."""
 
-    house: str
+    group_name: str
     title: str
     reference: str
     submitter: str
@@ -52,7 +52,7 @@ def title_of(form: Mapping[str, Any], language: str) -> str:
     return in_language(language, form["title_en"], form["title_es"])
 
 
-def make_sheet(submission: FormSubmission, house: str, zone: ZoneInfo, language: str) -> Sheet:
+def make_sheet(submission: FormSubmission, group_name: str, zone: ZoneInfo, language: str) -> Sheet:
     """A submission in the reader's language, as its own version of the form has it.
 
     Fields that were hidden when it was handed in are left out.
@@ -66,7 +66,7 @@ def make_sheet(submission: FormSubmission, house: str, zone: ZoneInfo, language:
         files = tuple(value or ()) if is_files else ()
         lines.append(Line(field.type, field.label.text(language), text, files))
     return Sheet(
-        house,
+        group_name,
         title_of(submission.form, language),
         submission.reference,
         submission.submitter,

@@ -1,4 +1,4 @@
-"""The starter forms: what a house begins with, and what a described form is drafted from."""
+"""The starter forms: what a group begins with, and what a described form is drafted from."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _read(file: Path) -> Starter:
 def add_starters(session: ScopedSession, group_id: UUID, slugs: Iterable[str]) -> None:
     """Publish these starter forms in a group that has none of that slug. Never commits.
 
-    One that is there stays as it is: the house may have made it its own.
+    One that is there stays as it is: the group may have made it its own.
     """
     known = set(session.scalars(select(FormTemplate.slug).where(FormTemplate.group_id == group_id)))
     starters = read_starters()

@@ -1,4 +1,4 @@
-"""The house's forms as they are now: found by their address, by their id, or all of them."""
+"""The group's forms as they are now: found by their address, by their id, or all of them."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class FormName:
 
 @dataclass(frozen=True)
 class FormNames:
-    """The titles of a house's forms, and how much each of their words tells them apart."""
+    """The titles of a group's forms, and how much each of their words tells them apart."""
 
     names: tuple[FormName, ...]
     weight: Mapping[str, float]

@@ -57,7 +57,8 @@ class UpdateForm(ReadTool):
     prompt_slug = PROMPT
     description = (
         "Fill in or correct fields of the form with what the person said. Relative days and"
-        " times become dates of the house's calendar. Call it once with everything that was said."
+        " times become dates of the restaurant's calendar. Call it once with everything that was"
+        " said."
     )
     arguments = FormUpdates
     activity = MappingProxyType({"en": "Filling in the form…", "es": "Llenando el formulario…"})

@@ -118,7 +118,7 @@ def _all_forms() -> Suggestion:
 def read_navigation(value: Any, context: ToolContext) -> ToolResult:
     """The cards of forms that a model names in a block of its own: those that there are.
 
-    Titles and all else are the house's, and the words the person's: of the block only the
+    Titles and all else are the group's, and the words the person's: of the block only the
     addresses count.
     """
     forms = value.get("forms") if isinstance(value, dict) else None

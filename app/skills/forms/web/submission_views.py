@@ -37,7 +37,7 @@ from app.web.pages import db_session, release_session, require_role
 @blueprint.get("/submissions/")
 @limit_searches
 def submissions() -> ResponseReturnValue:
-    """What was handed in: one's own; for managers all of the house's, narrowed down."""
+    """What was handed in: one's own; for managers all of the group's, narrowed down."""
     session, wanted = db_session(), read_wanted(request.args)
     found, count = list_submissions(session, wanted, current_user.zone)
     language = reader_language()

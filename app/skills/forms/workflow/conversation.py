@@ -57,7 +57,7 @@ TAKES = {
 
 
 def has_assistant(session: ScopedSession, template: FormTemplate) -> bool:
-    """Whether somebody helps with this form: its house and its makers may say no."""
+    """Whether somebody helps with this form: its group and its makers may say no."""
     row = select(Prompt.is_active).where(
         Prompt.group_id == session.scope.group_id, Prompt.slug == PROMPT
     )
@@ -139,7 +139,7 @@ def _known_of(session: ScopedSession, filling: Filling, language: str) -> tuple[
     clock = field_context(session, language, filling.draft.id).here
     return (
         f"Form: {filling.template.title(language)}.",
-        f"Now, where the house is: {clock:%Y-%m-%dT%H:%M}, {clock.tzname()}.",
+        f"Now, where the restaurant is: {clock:%Y-%m-%dT%H:%M}, {clock.tzname()}.",
         "Fields, one a line, as JSON:",
         *(_described(each, filling, language) for each in filling.shown if has_value(each)),
     )

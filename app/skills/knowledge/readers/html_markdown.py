@@ -27,7 +27,7 @@ def to_markdown(element: Tag) -> str:
 
 
 class _Converter(_Base):
-    """Markdown as this house shows it: see what each method changes."""
+    """Markdown as Comanda shows it: see what each method changes."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)

@@ -119,7 +119,7 @@ _TEXTS: dict[str, Callable[[str], str]] = {
         "The column “%(name)s” is not known and is left out.", name=detail
     ),
     "repeated_column": lambda detail: gettext(
-        "The column “%(name)s” stands there twice; only the first is read.", name=detail
+        "The column “%(name)s” is there twice; only the first is read.", name=detail
     ),
     "too_many_cells": lambda _: gettext(
         "This row has more cells than there are columns. Check the separators."

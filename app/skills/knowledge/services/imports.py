@@ -48,7 +48,7 @@ _WITHOUT_PLAN = (leave_out(LibraryImport.plan), leave_out(LibraryImport.problems
 # The files of a group's imports that are not applied or cancelled yet, and their bytes.
 MOST_HELD, MOST_HELD_BYTES = 100, 500 * MEGABYTE
 _FILE = LibraryImportFile
-CHANGED_MEANWHILE = "This import has gone on meanwhile. Look at where it stands now."
+CHANGED_MEANWHILE = "This import has gone on meanwhile. Look at how far it is now."
 
 
 def receive_file(

@@ -328,7 +328,7 @@ def move_under(
         raise InvalidInput("Choose from the list.", field="parent_id")
     own = [tree.by_id[section_id], *tree.reading_order(section_id)]
     if parent_id in {row.id for row in own}:
-        raise InvalidInput("A section cannot stand under itself.", field="parent_id")
+        raise InvalidInput("A section cannot be under itself.", field="parent_id")
     if parent_id != section.parent_id:
         if any(row.is_published for row in own):
             check_may_show(session, parent_id)

@@ -23,7 +23,7 @@ def check_may_show(session: ScopedSession, parent_id: UUID | None) -> None:
     """
     if parent_id is not None and is_hidden(session, parent_id):
         raise Conflict(
-            "Readers do not see the section that it would stand under. Show that one first, or"
+            "Readers do not see the section that it would be under. Show that one first, or"
             " hide this one.",
             field="is_published",
         )

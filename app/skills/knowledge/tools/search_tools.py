@@ -266,7 +266,7 @@ def _currency(session: ScopedSession) -> str:
 class ProductSearch(SearchTool):
     """A search over products, which can leave out what is not listed without an allergen.
 
-    The prompt row of its domain introduces it: a house that serves no wine switches
+    The prompt row of its domain introduces it: a group that serves no wine switches
     `domain-wines` off, and nobody looks for wines any more.
     """
 
@@ -310,8 +310,8 @@ TOOLS: tuple[SearchTool, ...] = (
     SearchTool(
         "search_manual_v2",
         ("manual", "training"),
-        "Search the house's manual: procedures, policies, food safety, cleaning, equipment,"
-        " emergencies, pay, schedules and training.",
+        "Search the restaurant's manual: procedures, policies, food safety, cleaning,"
+        " equipment, emergencies, pay, schedules and training.",
         {"en": "Searching the manual…", "es": "Buscando en el manual…"},
     ),
     ProductSearch(
@@ -335,7 +335,8 @@ TOOLS: tuple[SearchTool, ...] = (
     RecipeSearch(
         "search_recipes",
         ("recipes",),
-        "Search the house's recipes by dish, ingredients, cuisine, time or mood: how to cook it.",
+        "Search the restaurant's recipes by dish, ingredients, cuisine, time or mood: how to cook"
+        " it.",
         {"en": "Searching the recipes…", "es": "Buscando en las recetas…"},
     ),
     ProductSearch(

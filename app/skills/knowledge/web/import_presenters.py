@@ -32,7 +32,7 @@ def targets() -> list[tuple[str, str]]:
     """What a file can become, as the form offers it."""
     return [
         ("sop", _("Manual: how we work")),
-        ("policy", _("Manual: house rules")),
+        ("policy", _("Manual: our rules")),
         ("training", _("Manual: training")),
         ("recipe", _("Manual: recipes as text")),
         *((kind, _("Menu: %(kind)s", kind=_menu_name(kind))) for kind in PRODUCT_KINDS),
@@ -203,7 +203,7 @@ def load_change(
     slugs = [entry["slug"] for entry in item.plan.get("entries", []) if entry.get("at") == at]
     reading = load_reading(session, item.id)
     if not slugs or reading is None:
-        raise NotFound("This import has gone on meanwhile. Look at where it stands now.")
+        raise NotFound("This import has gone on meanwhile. Look at how far it is now.")
     section = reading.documents[document].sections[place]
     row = session.query(ManualSection).filter_by(group_id=item.group_id, slug=slugs[0]).first()
     before = _text(row, item.language) if row else ""

@@ -17,7 +17,7 @@ from app.skills.knowledge.services.cited_passages import CitedPassage, look_up
 from app.skills.knowledge.services.library import load_passage, load_product
 from app.skills.knowledge.services.vocabulary import category_name, kind_name
 from app.text.bilingual import reader_language
-from app.text.markdown import render_house_text
+from app.text.markdown import render_library_text
 from app.web.pages import db_session, wants_fragment
 
 
@@ -48,7 +48,7 @@ def _as_cited(document_id: UUID) -> dict[str, Any] | None:
         "path": citation.path,
         "is_product": isinstance(found.entity, Product)
         or (found.entity is None and citation.context in PRODUCT_KINDS),
-        "html": render_house_text(citation.quote),
+        "html": render_library_text(citation.quote),
         "language": citation.language,
         "url": _now_url(found, document_id),
         "state": found.state,
@@ -79,7 +79,7 @@ def _as_it_is(document_id: UUID) -> dict[str, Any]:
         "title": document.title if is_section else document.title.split(" / ")[_place(language)],
         "path": _path(document, language),
         "is_product": not is_section,
-        "html": render_house_text(document.text) if is_section else _product_quote(document),
+        "html": render_library_text(document.text) if is_section else _product_quote(document),
         "url": _document_url(document),
         "language": document.language,
         "state": "same",
@@ -102,7 +102,7 @@ def _product_quote(document: SearchDocument) -> Markup:
     found = load_product(db_session(), document.source_type, document.details["slug"])
     language = reader_language()
     notes = [found.description(language), found.pairing_notes(language)]
-    return render_house_text("\n\n".join(note for note in notes if note))
+    return render_library_text("\n\n".join(note for note in notes if note))
 
 
 def _document_url(document: SearchDocument) -> str:

@@ -22,7 +22,7 @@ from app.retrieval.models import SearchDocument
 from app.skills.knowledge.models import ManualSection
 from app.skills.knowledge.services.manual_tree import Branch
 from app.text.bilingual import reader_language
-from app.text.markdown import render_house_text
+from app.text.markdown import render_library_text
 from app.text.normalize import words
 
 # What `app.text.markdown` lets through that holds running text. A list's item ends, as far as its
@@ -94,10 +94,10 @@ def mark_passage(body: str, start: int, end: int) -> Markup:
     first mark carries the id `passage`. A range outside the body marks nothing.
     """
     if not 0 <= start < end <= len(body):
-        return render_house_text(body)
+        return render_library_text(body)
     body = body.translate(_TYPED)
     middle = "\n".join(_mark_line(line) for line in body[start:end].split("\n"))
-    return render_house_text(body[:start] + middle + body[end:], marks=(_OPEN, _CLOSE))
+    return render_library_text(body[:start] + middle + body[end:], marks=(_OPEN, _CLOSE))
 
 
 def _mark_line(line: str) -> str:
@@ -122,7 +122,7 @@ def view_section(
     """A section for those who read it, with the passage that a citation led to."""
     body = found.body(language)
     if cited is None:
-        html = render_house_text(body)
+        html = render_library_text(body)
     else:
         html = mark_passage(body, cited.details["start"], cited.details["end"])
     anchored = anchor_blocks(html, _("Link to this place"))

@@ -46,7 +46,7 @@ from app.skills.knowledge.web.forms import (
     section_lines,
 )
 from app.text.bilingual import reader_language
-from app.text.markdown import preview_house_text
+from app.text.markdown import preview_library_text
 from app.web.issued_ids import own_id
 from app.web.pages import db_session, give_back_connection, page_number, wants_fragment
 
@@ -145,7 +145,7 @@ def preview() -> ResponseReturnValue:
     language = "es" if request.args.get("language") == "es" else "en"
     body = request.form.get(f"body_{language}", "")[:LONGEST_BODY]
     return render_template(
-        "library/edit/_preview.html", language=language, html=preview_house_text(body)
+        "library/edit/_preview.html", language=language, html=preview_library_text(body)
     )
 
 
@@ -319,7 +319,7 @@ def _page(draft: SectionDraft, **context: Any) -> str:
         "library/edit/section.html",
         draft=draft,
         previews={
-            each: preview_house_text(getattr(draft, f"body_{each}")) for each in ("en", "es")
+            each: preview_library_text(getattr(draft, f"body_{each}")) for each in ("en", "es")
         },
         kinds=SECTION_KIND_NAMES,
         shown=shown,

@@ -31,7 +31,7 @@ from app.text.bilingual import reader_language
 from app.text.diff import Change
 from app.web.icons import SHAPES
 
-# Those of the house's icons that stand for something to be asked for; others are for buttons.
+# Those icons that stand for something to be asked for; others are for buttons.
 TYPE_ICONS = tuple(
     name
     for name in (

@@ -377,7 +377,7 @@ def describe_state(session: ScopedSession, turn: TurnInput) -> Sequence[str]:
         )
         return [waits] if waits else []
     told = json.dumps(told_to_model(state, turn.language), ensure_ascii=False)
-    lines = [f"Open service request (the house's state, not to be doubted): {told}"]
+    lines = [f"Open service request (as it is stored, not to be doubted): {told}"]
     return [*lines, f"Next: {_told_next(state, turn.language)}."]
 
 

@@ -1,4 +1,4 @@
-"""What the values of a request are read in: the house's clock, and one's own files."""
+"""What the values of a request are read in: the group's clock, and one's own files."""
 
 from __future__ import annotations
 

@@ -171,7 +171,7 @@ def assign(
 
 
 def add_note(session: ScopedSession, request_id: UUID, words: str, key: str) -> Said:
-    """Note something for the house alone; the same key twice is one note.
+    """Note something for the team alone; the same key twice is one note.
 
     Raises:
         NotFound. Forbidden: only agents do that. InvalidInput: nothing is said, or too much.
@@ -187,7 +187,7 @@ def add_note(session: ScopedSession, request_id: UUID, words: str, key: str) -> 
 
 
 def say(session: ScopedSession, request_id: UUID, words: str, key: str) -> Said:
-    """Write to the other side: whoever asked to the house, an agent to whoever asked.
+    """Write to the other side: whoever asked to the team, an agent to whoever asked.
 
     The reply of an agent is put at the end of the conversation that the request came from, if
     that is still there. The same key twice is one reply.
@@ -262,7 +262,7 @@ def _note_change(session: ScopedSession, seen: Seen, kind: str, before: str, aft
 
 
 def _note_response(seen: Seen) -> None:
-    """From now on somebody of the house has done something about it."""
+    """From now on somebody of the group has done something about it."""
     if seen.is_agent and seen.request.responded_at is None:
         seen.request.responded_at = utc_now()
 

@@ -1,7 +1,7 @@
 """Requests as they are found: one's own, and those that one looks after. Nothing here changes any.
 
 Whoever asked is the requester. Whoever works on a request is an agent: managers and admins of
-the house, and everybody of the team that the request is given to.
+the group, and everybody of the team that the request is given to.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Seen:
 
 
 def is_editor(session: ScopedSession) -> bool:
-    """Whether the session's person looks after all requests of the house."""
+    """Whether the session's person looks after all requests of the group."""
     return session.scope.role in EDITORS
 
 
@@ -166,7 +166,7 @@ def names_of(session: ScopedSession, user_ids: Sequence[UUID | None]) -> dict[UU
 
 
 def list_agents(session: ScopedSession, team_id: UUID | None) -> list[tuple[UUID, str]]:
-    """Who can be given a request of this team: its members, and the house's editors; by name."""
+    """Who can be given a request of this team: its members, and the group's editors; by name."""
     of_team = select(TeamMember.user_id).where(
         TeamMember.group_id == session.scope.group_id, TeamMember.team_id == team_id
     )

@@ -1,4 +1,4 @@
-"""What a house has settled about its requests: whether the assistant tries to solve them first."""
+"""What a group has settled about its requests: whether the assistant tries to solve them first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The types of request that a house begins with, as they are written in the files beside this."""
+"""The types of request that a group begins with, as they are written in the files beside this."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def add_starters(
 ) -> int:
     """Add these types (all of them where none are named), their categories and their teams.
 
-    What is there stays as it is: the house may have made it its own. `teams` says, by e-mail,
+    What is there stays as it is: the group may have made it its own. `teams` says, by e-mail,
     who is on a team that is new. Returns how many types are new. Never commits.
 
     Raises:

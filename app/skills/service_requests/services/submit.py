@@ -83,7 +83,7 @@ def file_request(
     if known is not None:
         if known.values != dict(values):
             raise Conflict(
-                "This was filed already as %(number)s. Write to the house on the page of that"
+                "This was filed already as %(number)s. Write to the team on the page of that"
                 " request.",
                 number=known.reference,
             )

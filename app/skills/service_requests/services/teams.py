@@ -154,7 +154,7 @@ def _let_come(session: ScopedSession, team: RequestTeam, people: Collection[UUID
         Membership.group_id == session.scope.group_id, Membership.user_id.in_(people)
     )
     if set(session.scalars(known)) != set(people):
-        raise InvalidInput("Somebody you chose is not in this house any more.", field="members")
+        raise InvalidInput("Somebody you chose does not work here any more.", field="members")
     if people:
         rows = [{"team_id": team.id, "user_id": each, "group_id": team.group_id} for each in people]
         session.execute(insert(TeamMember).values(rows).on_conflict_do_nothing())

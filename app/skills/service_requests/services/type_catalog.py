@@ -26,7 +26,7 @@ CONTENT = (
     "questions", "priority",
 )  # fmt: skip
 WITHOUT_WHAT_IS_ASKED = (defer(RequestType.fields), defer(RequestType.questions))
-# More levels than any house needs, and an end to a circle.
+# More levels than any group needs, and an end to a circle.
 DEEPEST = 8
 
 

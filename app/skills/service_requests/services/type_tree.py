@@ -85,7 +85,7 @@ def _check_parent(
     if parent_id is None:
         return
     if type_ and parent_id in {each.id for each in own_branch(types, type_)}:
-        raise InvalidInput("A category cannot stand in itself.", field="parent_id")
+        raise InvalidInput("A category cannot be inside itself.", field="parent_id")
     places = {branch.type.id: branch.depth for branch in places_for(types, type_)}
     if parent_id not in places:
         raise InvalidInput("Choose from the list.", field="parent_id")

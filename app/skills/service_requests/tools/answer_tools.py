@@ -255,12 +255,12 @@ def _refused(recording: Recording) -> list[dict[str, Any]]:
 
 
 class EvaluateResolution(ThreadTool):
-    """Tries to solve the request from the house's library before it is filed."""
+    """Tries to solve the request from the group's library before it is filed."""
 
     name = "evaluate_ai_resolution"
     description = (
-        "After the clarifying questions: look for a solution in the house's library. Show the"
-        " proposed answer only if resolvable is true, with its citations, and ask whether it"
+        "After the clarifying questions: look for a solution in the restaurant's library. Show"
+        " the proposed answer only if resolvable is true, with its citations, and ask whether it"
         " resolved the issue; else say nothing of it and go on."
     )
     arguments = EvaluateArguments

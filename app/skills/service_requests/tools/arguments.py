@@ -102,12 +102,12 @@ class SubmitArguments(Arguments):
     )
     questions_answers: list[QuestionAnswer] | None = Field(None, max_length=MOST_QUESTIONS)
     ai_resolution: dict[str, Any] | None = Field(
-        None, max_length=MOST_FACTS, description="Leave it to the house."
+        None, max_length=MOST_FACTS, description="Leave it out; it is set."
     )
     file_references: list[FileReference] | None = Field(None, max_length=MOST_FILES)
-    thread_id: UUID | None = Field(None, description="Leave it to the house.")
-    begun_at: UUID | None = Field(None, description="Leave it to the house.")
-    digest: str = Field("", max_length=64, description="Leave it to the house.")
+    thread_id: UUID | None = Field(None, description="Leave it out; it is set.")
+    begun_at: UUID | None = Field(None, description="Leave it out; it is set.")
+    digest: str = Field("", max_length=64, description="Leave it out; it is set.")
 
 
 class CancelArguments(Arguments):

@@ -67,7 +67,7 @@ class SuggestType(ThreadTool):
             state = state_in(session, context)
         if not tree:
             raise ToolFailure(
-                "This house has no types of requests yet.",
+                "This restaurant has no types of requests yet.",
                 recoverable=False,
                 say=_("There are no types of requests here yet. An admin can add them."),
                 code="not_found",

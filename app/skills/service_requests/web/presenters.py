@@ -92,7 +92,7 @@ def common(session: ScopedSession) -> dict[str, Any]:
 
 
 def _moment(at: datetime) -> str:
-    """A moment as the house's clock shows it."""
+    """A moment as the group's clock shows it."""
     return display_moment(at.astimezone(current_user.zone), reader_language())
 
 

@@ -147,7 +147,7 @@ def _draw_event(request: ServiceRequest, update: RequestUpdate) -> Event:
         if update.after == "accepted"
         else _("The assistant proposed a solution"),
         "reply": _("Reply"),
-        "note": _("Note, for the house alone"),
+        "note": _("Internal note"),
     }.get(update.kind, "")
     if update.kind in ("status", "priority", "assignment"):
         line = change_in_words(update.kind, update.after)

@@ -136,7 +136,7 @@ def _read_assignee(asked: str) -> UUID | None:
 @blueprint.post("/<uuid:request_id>/notes")
 @limit_writes
 def write_note(request_id: UUID) -> ResponseReturnValue:
-    """Note something for the house alone."""
+    """Note something for the team alone."""
     words, key = request.form.get("words", ""), request.form.get("message_key", "")
     return _done(request_id, lambda session: add_note(session, request_id, words, key), _("Noted."))
 

@@ -1,4 +1,4 @@
-"""Trying to solve a request before it is filed: an answer from the house's library, or none.
+"""Trying to solve a request before it is filed: an answer from the group's library, or none.
 
 How sure it is, is never more than what was found is worth, and is known to the server alone.
 """

@@ -18,7 +18,7 @@ from app.retrieval.sentences import split_sentences
 from app.skills.knowledge.readers import LIMITS, Reading, read_file
 from app.skills.knowledge.services.documents import Library, prepare_documents
 from app.skills.knowledge.web.presenters import anchor_blocks
-from app.text.markdown import render_house_text
+from app.text.markdown import render_library_text
 from app.text.slugs import UsedSlugs
 
 # More than a file may have: what is measured is how it grows, not where it ends.
@@ -147,7 +147,7 @@ def test_names_of_sections_are_made_sure_of_without_beginning_again() -> None:
     "work",
     [
         chunk_markdown,
-        lambda body: anchor_blocks(render_house_text(body), "Link"),
+        lambda body: anchor_blocks(render_library_text(body), "Link"),
         split_sentences,
     ],
     ids=["chunks", "anchors", "sentences"],

@@ -98,7 +98,7 @@ def test_names_that_are_none_or_taken_and_people_of_elsewhere_are_refused(
     same = {"was_name_en": "Fixers", "name_en": "Fixers"}
     for who in (stranger.user_id, new_id()):
         refused = browser.post(path_of(team), members=[str(who)], **same)
-        assert "is not in this house any more" in browser._page(refused, 422).text
+        assert "does not work here any more" in browser._page(refused, 422).text
     browser.post(path_of(team), members=["nonsense", "\x00"], **same)
     assert members_of(owner, team) == set() and len(teams_of(owner, admin.group_id)) == 2
 

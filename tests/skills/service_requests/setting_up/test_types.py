@@ -151,7 +151,7 @@ def test_a_category_is_renamed_and_put_elsewhere_but_never_into_itself(
     facts = {"version": "1", "name_en": "Outer", "icon": "clipboard", "do": "save"}
     for parent in (outer.id, inner.id):
         refused = browser.post_fragment(path_of(outer), 422, parent_id=str(parent), **facts)
-        assert "A category cannot stand in itself." in refused.text
+        assert "A category cannot be inside itself." in refused.text
     refused = browser.post_fragment(path_of(outer), 422, parent_id="nonsense", **facts)
     assert "Choose from the list." in refused.text
     facts |= {"name_en": "Kitchen", "description_en": "All of it"}
