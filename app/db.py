@@ -148,6 +148,11 @@ def _announce(session: ScopedSession, connection: Connection) -> None:
     )
 
 
+@event.listens_for(ScopedSession, "after_commit")
+def _note_commit(session: ScopedSession) -> None:
+    session.info["has_committed"] = True
+
+
 @event.listens_for(ScopedSession, "after_begin")
 def _scope_transaction(
     session: ScopedSession, _: SessionTransaction, connection: Connection

@@ -75,8 +75,13 @@ def release_session() -> None:
 
 
 def _give_back_while_reading() -> None:
-    """Give back the connection of a page that only reads and has read so far."""
-    if has_request_context() and request.method in ("GET", "HEAD"):
+    """Give back the connection of a request that only reads, from the beginning or by now."""
+    if not has_request_context():
+        return
+    session: ScopedSession | None = g.get("db")
+    # What was posted is written at once, and what is read after that is for the answer.
+    has_written = session is not None and session.info.get("has_committed")
+    if has_written or request.method in ("GET", "HEAD"):
         give_back_connection()
 
 

@@ -22,6 +22,7 @@ from tests.assistant.scripted import ScriptedProvider, say
 from tests.factories import (
     CheckedClient,
     Member,
+    Page,
     answer,
     ask,
     make_section,
@@ -126,6 +127,29 @@ def test_a_form_that_is_shown_again_holds_no_connection_while_it_is_drawn(
         slug="milk",
     )
     assert answered.status_code == status
+    assert held and set(held) == {0}
+
+
+def last_message(page: Page) -> str:
+    """The id of the last message that a page shows."""
+    ids = [str(each.attributes.get("id", "")) for each in page.find_all("article")]
+    return [each.removeprefix("m-") for each in ids if each.startswith("m-")][-1]
+
+
+@pytest.mark.fault(59)
+def test_another_branch_is_drawn_without_a_connection(
+    app: Flask,
+    database: Database,
+    admin: Member,
+    browser: CheckedClient,
+    held: Held,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path = chat(app, database, admin)
+    reply_id = last_message(browser.page(path))
+    held.clear()
+    monkeypatch.setattr(markdown, "_rendered", markdown._RenderedTexts(0))
+    browser.post_fragment(f"{path}/branch", message_id=reply_id)
     assert held and set(held) == {0}
 
 
