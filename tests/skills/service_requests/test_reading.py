@@ -428,6 +428,7 @@ def test_what_is_read_ends_between_two_words() -> None:
         "no cancelar", "mejor no la canceles", "no borres nada", "i did not cancel it",
         "don't forget it", "stop the leak", "scrap metal", "i quit", "cancelaron el pedido",
         "no lo olvides", "no importa", "I don't need it", "never mind", "bórrala", "déjala",
+        "cancel?", "¿cancelar todo?", "cancel it?",
     ],
 )  # fmt: skip
 def test_what_only_has_such_a_word_cancels_nothing(text: str) -> None:

@@ -104,6 +104,12 @@ def is_the_new_one(text: str) -> bool:
     return bool(_NEW_ONE.fullmatch(plain_words(text)))
 
 
+# "Cancel?" asks whether it can be, or shall be.
+_QUESTION_MARK = re.compile("[?¿\uff1f\u061f]")
+
+
 def cancels(text: str) -> bool:
     """Whether somebody says outright that a request shall be cancelled, and nothing else."""
-    return bool(_CANCELS.fullmatch(plain_words(NO_FIRST.sub("", text))))
+    return not _QUESTION_MARK.search(text) and bool(
+        _CANCELS.fullmatch(plain_words(NO_FIRST.sub("", text)))
+    )
