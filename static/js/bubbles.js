@@ -97,6 +97,9 @@ export async function refreshBubble(id) {
     if (!waiting.includes(refreshAgain)) waiting.push(refreshAgain);
     return;
   }
+  // Its cards come with it. One that came again by itself would be drawn over the card whose
+  // button has the focus, and until then what is pressed in it would be dropped.
+  for (const part of bubble.querySelectorAll(".part:empty")) window.htmx.trigger(part, "htmx:abort");
   await during(id, () => loadPatiently(bubble.dataset.url, bubble, "outerMorph"));
 }
 

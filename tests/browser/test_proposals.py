@@ -233,6 +233,19 @@ def test_by_keyboard_alone_the_focus_stays_with_the_card_and_one_hears_what_beca
     assert visitor.evaluate("document.activeElement.closest('.message-end') !== null")
 
 
+def test_a_card_that_came_with_its_answer_is_not_waited_for(visit: Visit, house: House) -> None:
+    person = house.hire()
+    visitor = visit(person).open()
+    # The card by itself is on its way for as long as the test runs.
+    visitor.page.route("**/parts/0", lambda route: None)
+    with visitor.page.expect_request("**/parts/0"):
+        card = offered(visitor)
+    press_enter_on(card, "Confirm")
+    expect(card.locator(".receipt")).to_be_visible()
+    expect(card).to_be_focused()
+    assert log_of(house, person) == [4.0]
+
+
 # How it looks
 
 

@@ -37,6 +37,8 @@ def test_the_usual_types_are_added_moved_and_made_the_houses_own(
     page = visit(admin, phone=phone, media=STILL).open(TYPES).page
     page.get_by_role("button", name="Add the usual types").click()
     expect(page.locator(".request-type").first).to_have_text("Maintenance")
+    # It is a page of its own, whose scripts come after it.
+    expect(page.locator("form:has(.request-tree)")).to_have_attribute("data-htmx-powered", "true")
     before = names(page)
     down = page.get_by_role("button", name=f"Move down: {before[1]}")
     down.focus()
@@ -59,6 +61,33 @@ def test_the_usual_types_are_added_moved_and_made_the_houses_own(
     expect(page.get_by_role("heading", level=1)).to_have_text("Cold things")
     expect(page.get_by_label("Question 2 in English")).to_have_value("Since when?")
     expect(page.locator(".builder-label").last).to_contain_text("Call back")
+
+
+# Notes, of each tree that is put into the page, whether its form is posted by a script already.
+POSTED_BY_SCRIPT = """
+() => {
+  window.posted = [];
+  new MutationObserver(() => {
+    const form = document.querySelector("form:has(.request-tree)");
+    if (form) window.posted.push(form.hasAttribute("data-htmx-powered"));
+  }).observe(document.body, { childList: true, subtree: true });
+}
+"""
+
+
+def test_a_tree_is_never_there_without_the_script_that_posts_it(
+    visit: Visit, house: House, admin: Member
+) -> None:
+    # Pressed between the two, a button would load the whole page, and the focus would be lost.
+    with house.owner.transaction() as session:
+        add_starters(session, admin.group_id, ["plumbing", "pest-sighting"])
+    page = visit(admin, media=STILL).open(TYPES).page
+    first = names(page)[0]
+    page.evaluate(POSTED_BY_SCRIPT)
+    page.get_by_role("button", name=f"Move down: {first}").click()
+    expect(page.locator(".request-tree > li").last).to_contain_text(first)
+    posted = page.evaluate("window.posted")
+    assert posted and all(posted)
 
 
 def test_work_that_was_not_saved_comes_back(visit: Visit, house: House, admin: Member) -> None:
