@@ -1,8 +1,8 @@
 """What others notice while one person misbehaves: their first tokens and their uploads.
 
-Options: --scenarios=streaming,uploads,accounting,json --samples=32 --quiet=16 --period=0.7
---scans=12 --files=900 --large=16 --streams=500 --seconds=310. A scenario for which not enough of
-the seconds is left is not begun, which counts as missed.
+Options: --scenarios=streaming,uploads,accounting,looks,json --samples=32 --quiet=16 --period=0.7
+--scans=12 --files=900 --large=16 --streams=500 --looks=40 --seconds=380. A scenario for which not
+enough of the seconds is left is not begun, which counts as missed.
 
 Colleagues send a message and a picture each `period` seconds: with nobody else on, then while
 one person misbehaves, then with nobody else again. The bar: nothing of theirs fails, and their
@@ -14,6 +14,7 @@ more: the 95th percentile of few samples is not steady). What misbehaves, of one
 - uploads: pictures of 3,000 scans, forms with 900 files and files of 19 MB, all at once;
 - accounting: replies that tell of too many tokens, of fewer than none, or of none at all, and
   arguments that are nested thousands deep, while the person holds 500 event streams open;
+- looks: forty looks at a long section of the manual at once, each again as soon as it is answered;
 - json: as streaming, with a runner whose model is asked for JSON, and thoughts without an end.
 
 Whatever is still at work some seconds after a scenario is killed, so that it is not measured in
@@ -32,6 +33,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.request import urlopen
+from uuid import uuid4
 
 from sqlalchemy import text
 
@@ -45,7 +47,7 @@ from bench.support.memory import settle, watching
 from bench.support.pictures import photo
 from bench.support.processor import cpu_seconds, descendants, machine_seconds
 from bench.support.wire import Guest
-from tests.factories import Member
+from tests.factories import Member, make_section
 from tests.skills.forms.filling import field as form_field
 from tests.skills.forms.filling import make_template
 
@@ -53,10 +55,12 @@ STUB = ("-m", "tests.model_server", "--script", "bench/support/abused_model.py")
 STREAMING = ("fenced-block", "open-object", "word-flood")
 ACCOUNTING = ("huge-usage", "negative-usage", "missing-usage", "nested-arguments")
 JSON = ("open-thoughts", "thought-objects", "answer-flood")
-SCENARIOS = ("streaming", "uploads", "accounting", "json")
+SCENARIOS = ("streaming", "uploads", "accounting", "looks", "json")
 
 TIMES_QUIET_BAR = 2
 FLOOR_MS = 30
+# Among the longest that are found in manuals: about forty pages.
+LONG_SECTION = "- Wipe the **shelf** of the *walk-in* and note it in the log.\n" * 1500
 MEASURED = {"first_token_ms": "first_token", "upload_ms": "upload"}
 # It misbehaves for so long before the others come.
 HEAD_START_SECONDS = 2.0
@@ -108,9 +112,10 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--samples", type=int, default=32)
     parser.add_argument("--quiet", type=int, default=16)
     parser.add_argument("--period", type=float, default=0.7)
-    for name, number in (("scans", 12), ("files", 900), ("large", 16), ("streams", 500)):
+    for name, number in (("scans", 12), ("files", 900), ("large", 16), ("streams", 500),
+                         ("looks", 40)):  # fmt: skip
         parser.add_argument(f"--{name}", type=int, default=number)
-    parser.add_argument("--seconds", type=float, default=310)
+    parser.add_argument("--seconds", type=float, default=380)
     return parser.parse_args(list(arguments))
 
 
@@ -188,10 +193,17 @@ class Course:
             return plan | {"kinds": STREAMING if name == "streaming" else JSON}
         if name == "accounting":
             return plan | {"kinds": ACCOUNTING, "streams": self.options.streams}
+        if name == "looks":
+            return plan | {"looks": self.options.looks, "page": self._long_page()}
         fields = [form_field("file", label={"en": "Proof", "es": "Prueba"})]
         form = make_template(self.running.owner, self.running.group_id, fields)
         counts = {each: getattr(self.options, each) for each in ("scans", "files", "large")}
         return plan | counts | {"rules": self.rules, "form": str(form.id)}
+
+    def _long_page(self) -> str:
+        slug = f"long-{uuid4().hex[:8]}"
+        make_section(self.running.owner, self.running.group_id, slug, "Cleaning", LONG_SECTION)
+        return f"/library/manual/{slug}"
 
     def _round(self, samples: int, offender: Load | None = None) -> Round:
         """Let the colleagues send so many messages and pictures."""

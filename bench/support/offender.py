@@ -62,6 +62,7 @@ class Offender:
     def work(self) -> list[Coroutine[Any, Any, None]]:
         """All that goes on at once, as the plan says."""
         work = [*self._turns(self.plan.get("kinds", [])), *self._uploads()]
+        work += [self._look(self.plan["page"]) for _ in range(self.plan.get("looks", 0))]
         threads, streams = list(self._begun), range(self.plan.get("streams", 0))
         work += [self._stream(threads[number % len(threads)]) for number in streams]
         return work
@@ -116,6 +117,18 @@ class Offender:
             ended.cancel()
             following.cancel()
             await asyncio.gather(ended, following, return_exceptions=True)
+
+    # Pages
+
+    async def _look(self, page: str) -> None:
+        """Look at the page again and again, with a connection of one's own."""
+        line = Line(self.port)
+        while True:
+            status, _body = await _answered(line.get(page, self.guest.header))
+            self.answers["looks"][status] += 1
+            if status != "200":
+                line.close()
+                await asyncio.sleep(PAUSE_SECONDS)
 
     # Files
 

@@ -45,6 +45,7 @@ from app.assistant.turns.executor import (
 )
 from app.db import app_database
 from app.extensions import Services
+from app.jobs.watchdog import end_when_stuck
 from app.observability.presence import BEAT_SECONDS, Presence
 
 POLL_SECONDS = 1.0
@@ -78,7 +79,7 @@ class Runner:
 
     def run(self) -> None:
         """Claim and answer until told to stop; then finish what is running."""
-        loops = (self._listen, self._renew_leases, self._tell_of_us)
+        loops = (self._listen, self._renew_leases, self._tell_of_us, end_when_stuck)
         background = [gevent.spawn(loop) for loop in loops]
         log.info("runner ready", runner=self.runner_id, provider=self.provider.name)
         while not self.stopping:
