@@ -14,8 +14,8 @@ from flask_login import current_user
 
 from app.errors import TooMany, Unavailable
 
-# As many as a browser asks for at once of one page, less what it shows of it later.
-MADE_AT_ONCE = 4
+# Another's page waits for so many wherever it waits for the database.
+MADE_AT_ONCE = 2
 MOST_WAITING = 60
 LONGEST_WAIT_SECONDS = 30.0
 # A stream lasts for hours and has limits of its own; a static file is nobody's.

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from flask import url_for
@@ -31,6 +32,8 @@ _BLOCK = re.compile(r"<(p|h[1-6]|li)>")
 _EDGE = re.compile(r"</?(?:p|h[1-6]|li|ul|ol|table|blockquote|pre)\b")
 _HEADING = re.compile(r"h[1-6]")
 LONG_HEADINGS = 3
+# The longest have a megabyte with their addresses.
+KEPT_TEXTS = 16
 # Punctuation that nobody types: Markdown treats what stands beside it as beside a quote,
 # so that emphasis, lists and tables mean the same with it as without.
 _OPEN, _CLOSE = "\u2e4e", "\u2e4f"
@@ -60,6 +63,7 @@ class AnchoredText:
         return len(self.headings) >= LONG_HEADINGS
 
 
+@lru_cache(maxsize=KEPT_TEXTS)
 def anchor_blocks(html: Markup, label: str) -> AnchoredText:
     """Give each block of safe HTML an id, and a link sign called `label` that leads to it."""
     used: Counter[str] = Counter()
