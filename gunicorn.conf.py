@@ -20,7 +20,7 @@ bind = f"{host}:{settings.port}"
 workers = settings.web_workers
 
 # A stream is a greenlet that mostly waits: 2,000 of them share one worker.
-worker_class = "app.web.worker.FairWorker"
+worker_class = "app.web.gunicorn_worker.FairWorker"
 worker_connections = 4000
 
 # Each of them is an open file, and a stream has one more to Redis.

@@ -38,7 +38,7 @@ from uuid import uuid4
 from sqlalchemy import text
 
 from app.config import Settings
-from app.files.rules import upload_rules
+from app.files.field_rules import upload_rules
 from app.retrieval.evaluate import percentile
 from bench.support.colleagues import LONGEST_SECONDS
 from bench.support.house import House, as_plan, open_house

@@ -19,7 +19,7 @@ from app.db import Database, app_database
 from app.retrieval.evaluate import percentile
 from app.skills.service_requests.models import RequestType
 from app.skills.service_requests.services.starters import add_starters, read_starters
-from app.skills.service_requests.workflow.draft import load_state_at_head
+from app.skills.service_requests.workflow.state_loader import load_state_at_head
 from bench.support.house import House, as_plan, open_house
 from bench.support.load import run_load
 from bench.support.wire import Guest, Line

@@ -150,7 +150,7 @@ def test_nobody_imports_the_composition_but_what_starts_a_process() -> None:
 PURE = (
     "app.assistant.turns.loop", "app.assistant.turns.citations", "app.assistant.turns.json_blocks",
     "app.assistant.prompts.expectations", "app.skills.service_requests.workflow.state",
-    "app.retrieval.relevance", "app.periods", "app.text.money", "app.text.numbers",
+    "app.retrieval.form_and_type_search", "app.periods", "app.text.money", "app.text.numbers",
     "app.text.allergens", "app.nlu.control",
 )  # fmt: skip
 

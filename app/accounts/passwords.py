@@ -9,7 +9,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from app.errors import InvalidInput
-from app.jobs.threads import RealThreads
+from app.jobs.system_threads import RealThreads
 from app.text.plain_text import shorten_marks
 
 SHORTEST = 12

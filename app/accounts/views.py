@@ -16,7 +16,7 @@ from flask_babel import gettext as _
 from flask_login import current_user
 from werkzeug.wrappers import Response
 
-from app.accounts import choices, people, throttle
+from app.accounts import choices, people, sign_in_limits
 from app.accounts import services as accounts
 from app.accounts.pages import (
     absolute,
@@ -64,13 +64,13 @@ def submit_sign_in() -> ResponseReturnValue:
     email = fold_email(request.form.get("email", ""))
     replaced = current_user.sign_in_id if current_user.is_authenticated else None
     try:
-        throttle.count_sign_in(email)
+        sign_in_limits.count_sign_in(email)
         token = accounts.sign_in(
             db_session(), email, request.form.get("password", ""), seen_on(), replaces=replaced
         )
     except (InvalidInput, TooMany) as error:
         return page("accounts/sign_in.html", error, next=next_page(""))
-    throttle.sign_in_succeeded(email)
+    sign_in_limits.sign_in_succeeded(email)
     keep_first_language(db_session(), kept_cookie("language"))
     return _enter(token, email)
 
@@ -78,7 +78,7 @@ def submit_sign_in() -> ResponseReturnValue:
 def _enter(token: str, email: str) -> Response:
     start_browser_session(token)
     response = redirect(next_page(), HTTPStatus.SEE_OTHER)
-    throttle.remember_device(response, email)
+    sign_in_limits.remember_device(response, email)
     return response
 
 
@@ -146,7 +146,9 @@ def change_password() -> ResponseReturnValue:
     """Replace one's password; all but this browser, which gets a new sign-in, are signed out."""
     require_role()
     try:
-        throttle.count_try(throttle.REAUTHENTICATION, "reauthentication", str(current_user.user_id))
+        sign_in_limits.count_try(
+            sign_in_limits.REAUTHENTICATION, "reauthentication", str(current_user.user_id)
+        )
         token = accounts.change_password(
             db_session(),
             request.form.get("current_password", ""),
@@ -222,7 +224,7 @@ def accept_invitation(token: str) -> ResponseReturnValue:
 @blueprint.post("/invitations/<token>")
 def submit_invitation(token: str) -> ResponseReturnValue:
     """Join: as the signed-in person when it is for them, else with a new account."""
-    throttle.count_try(throttle.LINK_ADDRESS, "link", client_address())
+    sign_in_limits.count_try(sign_in_limits.LINK_ADDRESS, "link", client_address())
     session = db_session()
     invitation = find_invitation(session, token)
     if current_user.is_authenticated and current_user.email == invitation.email:
@@ -249,8 +251,10 @@ def submit_forgot_password() -> ResponseReturnValue:
     """Send the link, and say the same whether or not somebody has that address."""
     try:
         email = clean_email(request.form.get("email", ""))
-        throttle.count_try(throttle.RESET_ADDRESS, "reset-address", client_address())
-        throttle.count_try(throttle.RESET_ACCOUNT, "reset-account", throttle.account_key(email))
+        sign_in_limits.count_try(sign_in_limits.RESET_ADDRESS, "reset-address", client_address())
+        sign_in_limits.count_try(
+            sign_in_limits.RESET_ACCOUNT, "reset-account", sign_in_limits.account_key(email)
+        )
     except (InvalidInput, TooMany) as error:
         return page("accounts/forgot_password.html", error)
     link = absolute("accounts.reset_password")
@@ -272,7 +276,7 @@ def reset_password(token: str) -> ResponseReturnValue:
 @blueprint.post("/reset-password/<token>")
 def submit_reset_password(token: str) -> ResponseReturnValue:
     """Set the new password; whoever was signed in with the old one no longer is."""
-    throttle.count_try(throttle.LINK_ADDRESS, "link", client_address())
+    sign_in_limits.count_try(sign_in_limits.LINK_ADDRESS, "link", client_address())
     try:
         email = accounts.reset_password(db_session(), token, request.form.get("password", ""))
     except NotFound as error:
@@ -282,7 +286,7 @@ def submit_reset_password(token: str) -> ResponseReturnValue:
     end_browser_session()
     flash(_("Your new password is set. Sign in with it."))
     response = redirect(url_for("accounts.sign_in"), HTTPStatus.SEE_OTHER)
-    throttle.remember_device(response, email)
+    sign_in_limits.remember_device(response, email)
     return response
 
 
@@ -326,7 +330,7 @@ def _people_page(error: ComandaError | None = None) -> ResponseReturnValue:
 
 def _invite_person() -> None:
     group = str(current_user.group_id)
-    throttle.count_try(throttle.INVITATIONS, "invitations", group)
+    sign_in_limits.count_try(sign_in_limits.INVITATIONS, "invitations", group)
     email = request.form.get("email", "")
     link = people.invite(
         db_session(),

@@ -124,7 +124,7 @@ def _domain() -> str:
 def _drawn(row: Prompt, error: str = "") -> str:
     """The bench alone, as htmx wants it."""
     return render_template(
-        "admin/prompts/_bench.html",
+        "admin/prompts/_try_run.html",
         row=row,
         form=request.form,
         **bench_state(row, error),

@@ -14,7 +14,7 @@ from flask_login import current_user
 from pydantic import ValidationError
 
 from app.admin import figures
-from app.admin.inspector import (
+from app.admin.search_inspector import (
     MODES,
     Inspection,
     find_subjects,

@@ -26,7 +26,7 @@ from app.admin.turns import (
     timeline,
 )
 from app.admin.usage import RANGES, cost, read_usage
-from app.assistant.usage.limits import read_own_limits, read_standing, set_own_limits
+from app.assistant.usage.message_limits import read_own_limits, read_standing, set_own_limits
 from app.errors import ComandaError, InvalidInput
 from app.extensions import services
 from app.text.bilingual import reader_language

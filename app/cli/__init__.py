@@ -9,7 +9,7 @@ from flask.cli import AppGroup, with_appcontext
 from app import schema
 from app.assistant.cli import ask
 from app.assistant.prompts.system_prompt import refresh_prompts
-from app.assistant.turns.evaluation import eval_understanding
+from app.assistant.turns.message_evaluation import eval_understanding
 from app.backup.cli import backup, restore
 from app.cli.doctor import run_doctor
 from app.cli.migrations import make_revision

@@ -14,7 +14,7 @@ from typing import IO
 import structlog
 
 from app.files.kinds import KIB
-from app.jobs.threads import RealThreads
+from app.jobs.system_threads import RealThreads
 
 # What is smaller costs less in memory than in a file; of a form that brings many, so many do.
 IN_MEMORY_BYTES, MOST_IN_MEMORY = 64 * KIB, 4

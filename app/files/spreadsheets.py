@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-from app.jobs.threads import RealThreads
+from app.jobs.system_threads import RealThreads
 
 # Without it, spreadsheets read accents as something else.
 BYTE_ORDER_MARK = "\ufeff"

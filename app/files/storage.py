@@ -20,7 +20,7 @@ from typing import IO, Protocol
 from app.config import Settings
 from app.errors import N_, Unavailable
 from app.files.spool import PIECE_BYTES
-from app.jobs.threads import RealThreads
+from app.jobs.system_threads import RealThreads
 
 # Below this no file is taken: the database may keep its own on the same disk.
 LEAST_FREE_BYTES = 512 * 1024 * 1024

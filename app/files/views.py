@@ -13,11 +13,12 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from app.errors import InvalidInput, NotFound
 from app.extensions import services
 from app.files.access import load_file, open_bytes
+from app.files.field_rules import read_rules
 from app.files.kinds import FORM_BYTES, LARGEST_BYTES
 from app.files.pages import file_view
-from app.files.posted_files import allow_files, check_limits, examination, get_posted_files
-from app.files.rules import read_rules
+from app.files.posted_files import allow_files, examination, get_posted_files
 from app.files.storage import preview_of
+from app.files.upload_limits import check_limits
 from app.files.uploads import store_upload, too_large
 from app.web.pages import db_session, error_response, release_session, require_role
 

@@ -1,6 +1,6 @@
 """Whether a message agrees to what was asked, and says nothing else whatsoever.
 
-All that agrees is listed word for word in answers.yaml, and nothing that was learned is asked:
+All that agrees is listed word for word in agreement.yaml, and nothing that was learned is asked:
 people take back, change, put off or hedge what they begin by agreeing to, in more ways than are
 learned. A message is cut into listed phrases, the longest first, each of one kind; the kinds in
 their order make a plain yes or none. One word that is not listed makes it none.
@@ -22,7 +22,7 @@ from app.text.plain_text import compose
 from app.text.stop_words import STOP_WORDS
 from app.text.yaml_file import read_yaml
 
-ANSWERS = Path(__file__).with_name("answers.yaml")
+PHRASES = Path(__file__).with_name("agreement.yaml")
 Phrase = tuple[str, ...]
 
 # All signs that may stand in a plain yes; any other may take it back.
@@ -68,7 +68,7 @@ _WORKS = re.compile(
 
 @dataclass(frozen=True)
 class _Listed:
-    """The phrases of answers.yaml as they are written, by kind; and how questions are read.
+    """The phrases of agreement.yaml as they are written, by kind; and how questions are read.
 
     `orders` has the phrases that tell to do what a verb asks, with the kind of each.
     """
@@ -86,7 +86,7 @@ class _Listed:
 
 @cache
 def _listed() -> _Listed:
-    loaded: Mapping[str, Any] = read_yaml(ANSWERS)
+    loaded: Mapping[str, Any] = read_yaml(PHRASES)
     polite = loaded["courtesies"]
     lists = [
         (OTHER, [*loaded["no"], *loaded["unclear"]]),

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, get_args
 
-from app.nlu.agreement import ANSWERS, agrees
+from app.nlu.agreement import PHRASES, agrees
 from app.nlu.features import STEM
 from app.nlu.model import CONTROLS, NO_ACT, load_model, number_of_word
 from app.nlu.normalization import normalize
@@ -64,7 +64,7 @@ class _Phrases:
 
 @cache
 def _phrases() -> _Phrases:
-    loaded: Mapping[str, Any] = read_yaml(ANSWERS)
+    loaded: Mapping[str, Any] = read_yaml(PHRASES)
     courtesies = [each for listed in loaded["courtesies"].values() for each in listed]
     known: dict[tuple[str, ...], Answer | None] = {
         **{_spelled(each): None for each in (*courtesies, *loaded["filler"])},

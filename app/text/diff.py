@@ -11,7 +11,7 @@ from functools import partial
 from itertools import groupby
 from typing import Literal
 
-from app.jobs.threads import RealThreads
+from app.jobs.system_threads import RealThreads
 
 Kind = Literal["same", "removed", "added", "gap"]
 _TOKEN = re.compile(r"\s+|\w+|[^\w\s]+")

@@ -17,7 +17,7 @@ from threading import Lock
 import nh3
 from markupsafe import Markup
 
-from app.jobs.threads import RealThreads, give_back
+from app.jobs.system_threads import RealThreads, give_back
 from app.text.markdown_parser import markdown_parser, parse_blocks
 
 PARAGRAPH = "\n\n"

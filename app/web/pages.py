@@ -43,7 +43,7 @@ from app.errors import (
     Unavailable,
 )
 from app.extensions import ComandaRequest, kept_cookie, services
-from app.jobs.threads import give_back_with
+from app.jobs.system_threads import give_back_with
 from app.web.icons import icon, icon_sprite
 from app.web.navigation import nav_entries
 from app.web.request_body import LARGEST_SIGNED_OUT, MOST_FILES, drain

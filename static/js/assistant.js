@@ -1,6 +1,6 @@
 // The assistant beside a form: its conversation, and the fields that it fills in.
 import "./composer.js";
-import "./editing.js";
+import "./message_edit.js";
 import "./branching.js";
 import "./stream.js";
 import "./connection.js";

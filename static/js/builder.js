@@ -1,6 +1,6 @@
 // The form builder: what is not saved is not left unawares and outlives the page on this device;
 // after each button the focus is where one goes on.
-import { keepDraft, readDraft } from "./drafts.js";
+import { keepDraft, readDraft } from "./unsent.js";
 
 const form = document.getElementById("builder");
 const offer = document.getElementById("brought-back");

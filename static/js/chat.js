@@ -1,9 +1,9 @@
 // The conversation's modules, in the order in which they look at the page.
 import "./scroll.js";
 import "./composer.js";
-import "./editing.js";
+import "./message_edit.js";
 import "./branching.js";
-import "./deciding.js";
+import "./proposals.js";
 import "./stream.js";
 import "./connection.js";
 import "./panel.js";

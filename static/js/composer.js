@@ -1,5 +1,5 @@
 // Writing and sending: drafts, Enter, the key of each message, and stop in the place of send.
-import { keepDraft, readDraft } from "./drafts.js";
+import { keepDraft, readDraft } from "./unsent.js";
 import { followQuestion } from "./scroll.js";
 import { icon, text } from "./texts.js";
 

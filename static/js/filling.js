@@ -1,6 +1,6 @@
 // A form that is being filled in: saved while one types, and what could not be saved kept on
 // this device until it is. The answers of the server are swapped in by htmx.
-import { keepDraft, readDraft } from "./drafts.js";
+import { keepDraft, readDraft } from "./unsent.js";
 import { icon } from "./texts.js";
 
 const form = document.getElementById("fill");

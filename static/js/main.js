@@ -5,7 +5,7 @@ import "./drawer.js";
 import "./offline.js";
 import "./theme.js";
 import "./times.js";
-import { forgetDrafts } from "./drafts.js";
+import { forgetDrafts } from "./unsent.js";
 
 // Forms carry their token themselves; requests without a form get it here, and reads never do,
 // so that it stays out of addresses and logs.

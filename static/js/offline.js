@@ -1,4 +1,4 @@
-// Says when the device has no connection; what is typed meanwhile is kept by drafts.js.
+// Says when the device has no connection; what is typed meanwhile is kept by unsent.js.
 const bar = document.getElementById("offline");
 
 function show() {

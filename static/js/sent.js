@@ -1,5 +1,5 @@
 // A form that has arrived: nothing of it stays on this device. And the button that prints it.
-import { keepDraft } from "./drafts.js";
+import { keepDraft } from "./unsent.js";
 
 for (const name of document.querySelector("[data-sent]")?.dataset.sent.split(" ") ?? []) {
   keepDraft(name, "");

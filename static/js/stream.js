@@ -11,7 +11,7 @@ import {
 } from "./bubbles.js";
 import { arrived, showRunning } from "./composer.js";
 import { endConnection } from "./connection.js";
-import { sayCard } from "./deciding.js";
+import { sayCard } from "./proposals.js";
 import { text } from "./texts.js";
 
 const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";

@@ -1,6 +1,6 @@
 // Text that is being written and is not saved: kept on this device, and not left unawares.
 // A session that has ended, a lost connection or a closed tab must not cost anybody a page.
-import { keepDraft, readDraft } from "./drafts.js";
+import { keepDraft, readDraft } from "./unsent.js";
 
 const form = document.querySelector("form[data-keeps]");
 const offer = document.getElementById("brought-back");

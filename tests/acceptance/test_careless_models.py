@@ -16,7 +16,7 @@ from sqlalchemy import func, select, text
 from app.accounts.models import User
 from app.db import Database
 from app.skills.service_requests.models import RequestType, ServiceRequest
-from app.skills.service_requests.workflow.state import next_step
+from app.skills.service_requests.workflow.next_step import next_step
 from tests.acceptance.asking import Reply
 from tests.acceptance.conftest import Followed, Solving
 from tests.acceptance.service_requests.conversation import Conversation, Turn

@@ -23,8 +23,9 @@ from app.db import Database, utc_now
 from app.factory import build_app
 from app.skills.expenses.models import Expense
 from app.skills.service_requests.models import RequestType, ServiceRequest
-from app.skills.service_requests.workflow.state import OpenRequest, RequestState, next_step
-from app.skills.service_requests.workflow.transitions import begun_at
+from app.skills.service_requests.workflow.next_step import next_step
+from app.skills.service_requests.workflow.state import OpenRequest, RequestState
+from app.skills.service_requests.workflow.tool_results import begun_at
 from tests.acceptance.conftest import Solving
 from tests.acceptance.service_requests.conversation import Conversation
 from tests.acceptance.service_requests.following import FollowingModel

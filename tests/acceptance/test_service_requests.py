@@ -10,7 +10,7 @@ from flask import Flask
 
 from app.db import Database
 from app.errors import ComandaError
-from app.skills.service_requests.workflow import draft
+from app.skills.service_requests.workflow import state_loader
 from app.skills.service_requests.workflow.reducer import Step, read_state
 from app.skills.service_requests.workflow.state import RequestState
 from tests.acceptance.conftest import Followed, Solving
@@ -99,7 +99,7 @@ def test_a_typed_answer_has_the_state_worked_out_before_it_and_after_it(
         worked_out.append(len(steps))
         return read_state(steps, *around)
 
-    monkeypatch.setattr(draft, "read_state", counted)
+    monkeypatch.setattr(state_loader, "read_state", counted)
     talk = Talk(demo, person("en"), "en")
     [selector] = talk.send("the fryer will not light").body["parts"]
     talk.send("", {"type": "type_selection", "type_id": selector["suggestions"][0]["type_id"]})

@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 
 from app.assistant.tools.registry import Skill
-from app.assistant.turns.evaluation import evaluate
+from app.assistant.turns.message_evaluation import evaluate
 from app.config import Settings
 from app.factory import build_app
 from app.nlu.evaluation import NO_TOOL, QUESTION, Case, read_cases

@@ -18,7 +18,8 @@ from sqlalchemy import select
 
 from app.db import Database, utc_now
 from app.skills.service_requests.models import RequestType, ServiceRequest
-from app.skills.service_requests.workflow.state import OpenRequest, next_step
+from app.skills.service_requests.workflow.next_step import next_step
+from app.skills.service_requests.workflow.state import OpenRequest
 from app.text.normalize import fold
 from tests.acceptance.asking import Reply, assert_share
 from tests.acceptance.service_requests.talking import Talk

@@ -10,15 +10,15 @@ import pytest
 from flask import Flask
 from sqlalchemy import text, update
 
-from app.admin.inspector import Inspection, find_subjects, inspect, load_subject, why_not
+from app.admin.search_inspector import Inspection, find_subjects, inspect, load_subject, why_not
 from app.db import Database, new_id
 from app.errors import NotFound
 from app.retrieval.embedder import WORDLLAMA
 from app.retrieval.evidence import judge
 from app.retrieval.index import ChunkInput, index_source
 from app.retrieval.models import Embedding, SearchDocument
+from app.retrieval.score_fusion import Mode
 from app.retrieval.search import search, unknown_words
-from app.retrieval.statement import Mode
 from app.skills.knowledge.models import ManualSection, Product
 from tests.assistant.scripted import ScriptedProvider, call, say
 from tests.factories import (

@@ -14,9 +14,9 @@ from sqlalchemy import func, select, update
 from werkzeug.test import TestResponse
 
 from app.db import Database, utc_now
+from app.files.field_rules import upload_rules
 from app.files.kinds import LARGEST_BYTES, MIB
 from app.files.models import StoredFile
-from app.files.rules import upload_rules
 from app.files.storage import preview_of
 from tests.factories import CheckedClient, Member, make_user, sign_in
 from tests.factories.browser import HTMX

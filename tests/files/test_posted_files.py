@@ -23,11 +23,11 @@ from app.db import Database
 from app.errors import TooMany
 from app.extensions import Services
 from app.files.examination_queue import MOST_AT_ONCE
+from app.files.field_rules import upload_rules
 from app.files.kinds import LARGEST_BYTES, MIB
 from app.files.models import StoredFile
-from app.files.posted_files import VOLUME
-from app.files.rules import upload_rules
 from app.files.spool import Spool
+from app.files.upload_limits import VOLUME
 from app.skills.expenses.models import Expense
 from app.web.request_body import MOST_FILES
 from tests.assistant.processes import wait_until

@@ -13,7 +13,7 @@ import pytest
 from flask import Flask
 
 from app.db import Database
-from app.files.rules import upload_rules
+from app.files.field_rules import upload_rules
 from tests.assistant.processes import Processes, Program, wait_until
 from tests.assistant.web_client import Response, WebClient
 from tests.factories import Member, make_user

@@ -14,7 +14,7 @@ monkey.patch_all()
 import gevent
 from contextvars import ContextVar
 from app.text.markdown import _draw_model_text, render_model_text
-from app.jobs.threads import RealThreads
+from app.jobs.system_threads import RealThreads
 from app.files.spreadsheets import WRITING, csv_lines
 
 turns = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.retrieval.relevance import Described, is_clear, rank_described
+from app.retrieval.form_and_type_search import Described, is_clear, rank_described
 from app.skills.forms.services.starters import read_starters
 
 

@@ -102,7 +102,7 @@ def all_patterns() -> dict[str, re.Pattern[str]]:
             for number, each in enumerate(flat(value)):
                 if isinstance(each, re.Pattern) and isinstance(each.pattern, str):
                     found[f"{module.name}.{name} {number}"] = each
-    found |= {f"answers.yaml {act}": each for act, each in _phrases().acts.items()}
+    found |= {f"agreement.yaml {act}": each for act, each in _phrases().acts.items()}
     return found
 
 

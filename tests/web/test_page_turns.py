@@ -15,7 +15,7 @@ from werkzeug.test import TestResponse
 
 from app.db import Database
 from app.errors import TooMany, Unavailable
-from app.jobs.threads import RealThreads
+from app.jobs.system_threads import RealThreads
 from app.web import page_turns
 from app.web.page_turns import PageTurns
 from tests.factories import CheckedClient, Member, make_section, make_user, sign_in

@@ -15,7 +15,7 @@ from sqlalchemy import select
 
 from app.assistant.models import Prompt
 from app.db import Database
-from app.jobs.threads import RealThreads
+from app.jobs.system_threads import RealThreads
 from app.text import markdown
 from app.text.markdown import SHORT_TEXT, render_model_text
 from tests.assistant.scripted import ScriptedProvider, say

@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy import select
 
 from app.accounts.audit import record
-from app.accounts.versions import VERSIONS_A_PAGE, Versions
+from app.accounts.edit_history import VERSIONS_A_PAGE, Versions
 from app.assistant.models import Prompt, PromptRevision
 from app.assistant.prompts.editor import Texts, keep, load_prompt, texts_of
 from app.assistant.prompts.system_prompt import PromptRow, seeds_of

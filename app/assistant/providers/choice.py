@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.assistant.providers.base import Provider
-from app.assistant.providers.steady import Breaker, SteadyProvider
+from app.assistant.providers.retries import Breaker, RetryingProvider
 from app.config import Settings
 from app.retrieval.embedder import Embedder
 
@@ -18,12 +18,12 @@ def make_provider(
     if settings.provider == "openai":
         from app.assistant.providers.openai import OpenAIProvider
 
-        steady = SteadyProvider(OpenAIProvider(settings), breaker)
+        patient = RetryingProvider(OpenAIProvider(settings), breaker)
         if settings.ai_tool_mode == "native":
-            return steady
+            return patient
         from app.assistant.providers.json_mode import JsonModeProvider
 
-        return JsonModeProvider(steady)
+        return JsonModeProvider(patient)
     return _builtin(embedder)
 
 

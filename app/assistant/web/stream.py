@@ -35,7 +35,8 @@ from app.extensions import services
 from app.observability.metrics import count_stream
 from app.web.pages import db_session, release_session
 
-# Enough for a proxy to start passing the stream on, and the delay before a reconnect.
+# Enough for a proxy to start passing the stream on, and what programs take for the delay before
+# they reconnect; a page has its own (templates/chat/_stream.html).
 PREAMBLE = ": comanda\nretry: 1000\n\n"
 HEARTBEAT = ": still here\n\n"
 CLOSED = "closed"

@@ -8,7 +8,7 @@ from flask_babel import gettext as _
 
 from app.fields.editor.rows import Row, new_row
 from app.fields.editor.types import CHOOSING, EVERYTHING, SETTINGS, TYPES, Kit, Setting
-from app.jobs.threads import RealThreads
+from app.jobs.system_threads import RealThreads
 from app.text.bilingual import in_language
 from app.text.diff import Change, compare
 

@@ -15,7 +15,7 @@ from app.nlu.courtesies import read_courtesy
 from app.nlu.emergency import Emergency, read_emergency
 from app.nlu.model import EMERGENCY, read_intents
 from app.nlu.queries import make_query
-from app.retrieval.relevance import is_clear, odds_of
+from app.retrieval.form_and_type_search import is_clear, odds_of
 from app.skills.forms.services.search import FORM_WORDS, published_forms, rank_by_content
 from app.skills.forms.services.title_match import (
     FormNames,

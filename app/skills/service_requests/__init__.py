@@ -24,7 +24,7 @@ from app.skills.service_requests.web.type_views import blueprint as types
 from app.skills.service_requests.workflow.consents import CONSENTS
 from app.skills.service_requests.workflow.refreshers import refresh_parts
 from app.skills.service_requests.workflow.suggestions import suggest_request, unfinished_work
-from app.skills.service_requests.workflow.transitions import pending_question
+from app.skills.service_requests.workflow.tool_results import pending_question
 from app.skills.service_requests.workflow.widget_posts import STEPS
 from app.web.navigation import NavEntry
 

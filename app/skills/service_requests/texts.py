@@ -12,11 +12,8 @@ from app.fields.definitions import Words
 from app.fields.display import display
 from app.skills.service_requests.parts import RequestSummaryPart, SummaryLine
 from app.skills.service_requests.services.definitions import Question, RequestField
-from app.skills.service_requests.workflow.state import (
-    Next,
-    OpenRequest,
-    Told,
-)
+from app.skills.service_requests.workflow.next_step import Next
+from app.skills.service_requests.workflow.state import OpenRequest, Told
 from app.text.bilingual import in_both
 
 # Asked where a type has too few questions of its own: each of them fits whatever is wrong.

@@ -18,12 +18,8 @@ from app.skills.service_requests.models import (
     ServiceRequest,
     TeamMember,
 )
-from app.skills.service_requests.workflow.state import (
-    OpenRequest,
-    RequestState,
-    Told,
-    next_step,
-)
+from app.skills.service_requests.workflow.next_step import next_step
+from app.skills.service_requests.workflow.state import OpenRequest, RequestState, Told
 from tests.acceptance.asking import Reply
 from tests.acceptance.service_requests.conversation import Conversation
 from tests.acceptance.service_requests.talking import Talk

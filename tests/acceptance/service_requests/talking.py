@@ -26,13 +26,9 @@ from app.nlu.control import read_answer
 from app.skills.service_requests.models import RequestType
 from app.skills.service_requests.services.definitions import RequestForm
 from app.skills.service_requests.services.type_catalog import load_form
-from app.skills.service_requests.workflow.draft import load_state_at_head
-from app.skills.service_requests.workflow.state import (
-    NoRequest,
-    OpenRequest,
-    RequestState,
-    next_step,
-)
+from app.skills.service_requests.workflow.next_step import next_step
+from app.skills.service_requests.workflow.state import NoRequest, OpenRequest, RequestState
+from app.skills.service_requests.workflow.state_loader import load_state_at_head
 from tests.acceptance.asking import Reply
 from tests.acceptance.service_requests.conversation import Turn
 from tests.acceptance.service_requests.following import FollowingModel, Planned

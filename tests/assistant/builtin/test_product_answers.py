@@ -6,12 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from app.assistant.providers.builtin.records import (
-    Record,
-    describe_none,
-    describe_records,
-    read_record,
-)
+from app.assistant.providers.builtin.allergen_answers import describe_none
+from app.assistant.providers.builtin.product_answers import describe_records
+from app.assistant.providers.builtin.product_records import Record, read_record
 from app.retrieval.quotes.lines import to_markdown
 from tests.assistant.builtin.payloads import products
 

@@ -13,7 +13,8 @@ from app.assistant.providers.builtin.phrases import (
     no_listed_allergen,
     not_written,
 )
-from app.assistant.providers.builtin.records import Record, describe_records, read_record
+from app.assistant.providers.builtin.product_answers import describe_records
+from app.assistant.providers.builtin.product_records import Record, read_record
 from app.retrieval.embedder import WordLlamaEmbedder
 from app.retrieval.quotes.extract import extract_answer
 from app.retrieval.quotes.lines import Line

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from app.assistant.providers.base import ModelEvent, ModelRequest, ProviderError, TextDelta
-from app.assistant.providers.steady import Breaker, SteadyProvider
+from app.assistant.providers.retries import Breaker, RetryingProvider
 from tests.assistant.scripted import ScriptedProvider, say
 
 REQUEST = ModelRequest((), (), "en")
@@ -20,7 +20,7 @@ class Stumbling:
     def __init__(self, *replies: Sequence[ModelEvent | BaseException]) -> None:
         self.script = ScriptedProvider(*replies)
         self.waits: list[float] = []
-        self.provider = SteadyProvider(
+        self.provider = RetryingProvider(
             self.script, Breaker(), sleep=self.waits.append, jitter=lambda: 0.5
         )
 
@@ -106,7 +106,7 @@ def test_leaving_in_the_middle_ends_the_call_upstream() -> None:
             finally:
                 closed.append(True)
 
-    events = SteadyProvider(Endless(WORDS)).stream(REQUEST)
+    events = RetryingProvider(Endless(WORDS)).stream(REQUEST)
     next(events)
     events.close()
     assert closed == [True]

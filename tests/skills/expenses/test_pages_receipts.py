@@ -16,8 +16,8 @@ from werkzeug.datastructures import MultiDict
 
 from app.db import Database, new_id
 from app.extensions import Services
+from app.files.field_rules import upload_rules
 from app.files.models import StoredFile
-from app.files.rules import upload_rules
 from app.skills.expenses.models import Expense
 from app.skills.expenses.services import receipt_reader as receipt_reading
 from tests.factories import CheckedClient, Member, make_user, sign_in

@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 
 from app.skills.forms.services.pdf import MOST_LINES, make_pdf
-from app.skills.forms.services.sheets import Line, Sheet
+from app.skills.forms.services.submission_sheet import Line, Sheet
 
 
 def sheet_of(*texts: str) -> Sheet:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.skills.knowledge.services.editions import Node, align
+from app.skills.knowledge.services.language_pairs import Node, align
 
 
 def node(slug: str, size: int, signs: str = "", *children: Node, place: int = -1) -> Node:

@@ -25,8 +25,8 @@ from app.skills.service_requests.services.definitions import (
 )
 from app.skills.service_requests.tools.arguments import SubmitArguments
 from app.skills.service_requests.tools.submit_tool import SubmitRequest
-from app.skills.service_requests.workflow.draft import load_state_at_head
 from app.skills.service_requests.workflow.state import RequestState
+from app.skills.service_requests.workflow.state_loader import load_state_at_head
 from tests.factories import Member, make_thread
 
 Step = dict[str, Any]

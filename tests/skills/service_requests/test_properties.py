@@ -26,8 +26,9 @@ from app.skills.service_requests.services.definitions import (
 )
 from app.skills.service_requests.services.field_context import field_context
 from app.skills.service_requests.services.submit import file_request
+from app.skills.service_requests.workflow.next_step import next_step
 from app.skills.service_requests.workflow.reducer import read_state
-from app.skills.service_requests.workflow.state import NoRequest, RequestState, next_step
+from app.skills.service_requests.workflow.state import NoRequest, RequestState
 from tests.factories import Member
 from tests.skills.service_requests.building import form_of, make_type, start_talk
 from tests.skills.service_requests.generated import AROUND, forms, steps

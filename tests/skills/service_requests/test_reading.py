@@ -25,7 +25,7 @@ from app.skills.service_requests.nlu.intent import (
     wants_another,
     wants_request,
 )
-from app.skills.service_requests.nlu.replies import (
+from app.skills.service_requests.nlu.requester_replies import (
     cancels,
     is_question,
     is_the_new_one,

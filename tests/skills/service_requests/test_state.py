@@ -7,13 +7,9 @@ from typing import Any
 import pytest
 
 from app.skills.service_requests.texts import USUAL_QUESTIONS
+from app.skills.service_requests.workflow.next_step import next_question, next_step
 from app.skills.service_requests.workflow.reducer import read_state
-from app.skills.service_requests.workflow.state import (
-    NoRequest,
-    RequestState,
-    next_question,
-    next_step,
-)
+from app.skills.service_requests.workflow.state import NoRequest, RequestState
 from tests.skills.service_requests.building import field, form_of, options
 from tests.skills.service_requests.generated import AROUND, GONE, PHOTO
 

@@ -9,15 +9,12 @@ from typing import Any
 
 from app.assistant.providers.base import ChatMessage, ModelRequest, ToolCall
 from app.assistant.providers.builtin import phrases
+from app.assistant.providers.builtin.allergen_answers import describe_none
 from app.assistant.providers.builtin.decide import PlannedCall, better_place
 from app.assistant.providers.builtin.intent import Evidence, read_evidence
+from app.assistant.providers.builtin.product_answers import describe_records, names_one
+from app.assistant.providers.builtin.product_records import read_record
 from app.assistant.providers.builtin.reader import read_message, split_clauses
-from app.assistant.providers.builtin.records import (
-    describe_none,
-    describe_records,
-    names_one,
-    read_record,
-)
 from app.nlu.courtesies import read_courtesy
 from app.nlu.queries import make_query
 from app.retrieval.embedder import Embedder

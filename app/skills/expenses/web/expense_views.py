@@ -24,15 +24,20 @@ from app.files.models import StoredFile
 from app.files.posted_files import allow_files
 from app.skills.expenses.models import Expense
 from app.skills.expenses.services.expenses import Row, list_deleted, load_expense
-from app.skills.expenses.services.receipt_reader import fill_empty, propose_from
-from app.skills.expenses.services.receipts import (
+from app.skills.expenses.services.ledger_writes import (
+    add_once,
+    bring_back,
+    remove_expense,
+    save_row,
+)
+from app.skills.expenses.services.receipt_files import (
     LARGEST_FORM,
     find_receipts,
     load_fresh_picture,
     take_receipt,
 )
+from app.skills.expenses.services.receipt_reader import fill_empty, propose_from
 from app.skills.expenses.services.settings import EDITORS, Ledger, load_ledger
-from app.skills.expenses.services.transactions import add_once, bring_back, remove_expense, save_row
 from app.skills.expenses.web.blueprint import blueprint
 from app.skills.expenses.web.flash import told_of
 from app.skills.expenses.web.form import Errors, Typed, read_row, read_typed, typed_of

@@ -17,7 +17,7 @@ from app.files.views import send_stored
 from app.skills.expenses.services.expenses import count_expenses, load_expense
 from app.skills.expenses.services.export import MOST_ROWS, Table, write_csv, write_workbook
 from app.skills.expenses.services.filters import Narrowed, read_narrowed
-from app.skills.expenses.services.receipts import load_receipt
+from app.skills.expenses.services.receipt_files import load_receipt
 from app.skills.expenses.services.settings import EDITORS, Ledger, load_ledger
 from app.skills.expenses.web.blueprint import blueprint
 from app.skills.expenses.web.flash import told_of

@@ -14,14 +14,14 @@ from flask_babel import gettext as _
 
 from app.db import ScopedSession, new_id
 from app.extensions import services
+from app.files.field_rules import UploadRules, upload_rules
 from app.files.models import StoredFile
 from app.files.pages import FileView, file_view
-from app.files.rules import UploadRules, upload_rules
 from app.skills.expenses.models import Expense
 from app.skills.expenses.services.expenses import PAGE, find_expenses, may_see_all
 from app.skills.expenses.services.filters import MINE, Narrowed, about
 from app.skills.expenses.services.people import list_people, names_of
-from app.skills.expenses.services.receipts import KINDS, find_receipts
+from app.skills.expenses.services.receipt_files import KINDS, find_receipts
 from app.skills.expenses.services.settings import Ledger
 from app.skills.expenses.services.sums import Balance, sum_up
 from app.skills.expenses.web.blueprint import in_words

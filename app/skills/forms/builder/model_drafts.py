@@ -19,7 +19,7 @@ from app.assistant.providers.base import (
     ProviderError,
     ToolSpec,
 )
-from app.assistant.providers.whole import read_whole
+from app.assistant.providers.whole_reply import read_whole
 from app.fields.definitions import FIELD_TYPES, Words, dump_fields, read_fields
 from app.skills.forms.builder.sentence_drafts import Drafted
 from app.skills.forms.models import FORM_TOOLS

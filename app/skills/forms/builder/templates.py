@@ -17,7 +17,7 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 
 from app.accounts.audit import record
-from app.accounts.versions import Versions, name_of_editor
+from app.accounts.edit_history import Versions, name_of_editor
 from app.db import JsonObject, ScopedSession, utc_now
 from app.errors import N_, Conflict, InvalidInput, NotFound
 from app.fields.definitions import dump_fields, read_fields

@@ -12,7 +12,7 @@ from app.accounts.audit import record
 from app.db import ScopedSession
 from app.errors import InvalidInput
 from app.files.table_cells import Cells
-from app.jobs.threads import RealThreads
+from app.jobs.system_threads import RealThreads
 from app.skills.forms.models import Contact
 from app.skills.forms.services.contacts import (
     ContactTexts,

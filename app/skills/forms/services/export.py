@@ -20,7 +20,7 @@ from app.fields.validation import shown_fields
 from app.fields.values import has_value
 from app.files.spreadsheets import BYTE_ORDER_MARK, WRITING, csv_lines
 from app.skills.forms.models import FormSubmission
-from app.skills.forms.services.sheets import title_of
+from app.skills.forms.services.submission_sheet import title_of
 from app.skills.forms.services.submissions import (
     FormKey,
     Wanted,

@@ -27,8 +27,8 @@ from reportlab.platypus import (
 )
 from reportlab.platypus import Image as Picture
 
-from app.jobs.threads import RealThreads
-from app.skills.forms.services.sheets import Line, Sheet
+from app.jobs.system_threads import RealThreads
+from app.skills.forms.services.submission_sheet import Line, Sheet
 
 INK, GREY, LINE = HexColor("#1f1b16"), HexColor("#5c544a"), HexColor("#e6ded1")
 MARGIN = 0.8 * inch

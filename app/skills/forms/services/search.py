@@ -13,7 +13,7 @@ from sqlalchemy import Row, text
 
 from app.config import LANGUAGES
 from app.db import ScopedSession
-from app.retrieval.relevance import Described, Relevant, rank_described
+from app.retrieval.form_and_type_search import Described, Relevant, rank_described
 from app.text.bilingual import in_language
 
 MOST_FOUND = 5

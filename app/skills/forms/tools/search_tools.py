@@ -13,7 +13,7 @@ from app.assistant.tools.examples import load_examples
 from app.assistant.tools.parts import Action, Suggestion
 from app.assistant.tools.tool import Arguments, ReadTool, ToolContext, ToolResult
 from app.db import ScopedSession
-from app.retrieval.relevance import is_clear
+from app.retrieval.form_and_type_search import is_clear
 from app.skills.forms.parts import FormCardPart
 from app.skills.forms.services.handover import own_words
 from app.skills.forms.services.search import (

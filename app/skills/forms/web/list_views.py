@@ -17,7 +17,7 @@ from app.skills.forms.models import FormDraft, FormTemplate
 from app.skills.forms.services.contact_names import find_people
 from app.skills.forms.services.draft_writer import unsaved_filling
 from app.skills.forms.services.drafts import find_open_draft, list_open_work
-from app.skills.forms.services.sheets import title_of
+from app.skills.forms.services.submission_sheet import title_of
 from app.skills.forms.services.submissions import list_own_submissions
 from app.skills.forms.services.templates import list_published, load_published
 from app.skills.forms.web.blueprint import blueprint

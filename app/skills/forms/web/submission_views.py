@@ -18,7 +18,7 @@ from app.files.access import load_file, open_bytes
 from app.skills.forms.models import FormSubmission
 from app.skills.forms.services.export import write_csv
 from app.skills.forms.services.pdf import make_pdf
-from app.skills.forms.services.sheets import Sheet, make_sheet, title_of
+from app.skills.forms.services.submission_sheet import Sheet, make_sheet, title_of
 from app.skills.forms.services.submissions import (
     EDITORS,
     PAGE,

@@ -14,7 +14,12 @@ from uuid import UUID
 from app.config import LANGUAGES
 from app.skills.knowledge.models import ManualSection
 from app.skills.knowledge.readers import ReadDocument
-from app.skills.knowledge.services.editions import Alignment, align, tree_of_document, tree_of_rows
+from app.skills.knowledge.services.language_pairs import (
+    Alignment,
+    align,
+    tree_of_document,
+    tree_of_rows,
+)
 from app.skills.knowledge.services.markdown_import import ParsedDocument, ParsedSection
 from app.text.slugs import UsedSlugs
 

@@ -9,8 +9,8 @@ from datetime import datetime
 from sqlalchemy import select
 
 from app.accounts.audit import record
+from app.accounts.edit_history import Versions
 from app.accounts.models import User
-from app.accounts.versions import Versions
 from app.config import LANGUAGES
 from app.db import JsonObject, ScopedSession
 from app.errors import N_, Conflict, NotFound

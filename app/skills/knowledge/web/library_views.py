@@ -40,6 +40,7 @@ from app.skills.knowledge.services.versions import (
 from app.skills.knowledge.services.vocabulary import category_name, kind_name
 from app.skills.knowledge.web import menu_views, passage_views
 from app.skills.knowledge.web.editors import EDITORS, may_edit
+from app.skills.knowledge.web.library_reader import own_allergens, teach_templates
 from app.skills.knowledge.web.presenters import (
     language_note,
     link_to,
@@ -47,7 +48,6 @@ from app.skills.knowledge.web.presenters import (
     view_edited_section,
     view_section,
 )
-from app.skills.knowledge.web.reader import own_allergens, teach_templates
 from app.text.bilingual import reader_language
 from app.web.pages import db_session, require_role, wants_fragment
 

@@ -15,7 +15,7 @@ from app.skills.knowledge.models import Product
 from app.skills.knowledge.services.display import price_text
 from app.skills.knowledge.services.menus import MenuFilter, list_choices, list_menu, read_filter
 from app.skills.knowledge.services.vocabulary import category_name, kind_name
-from app.skills.knowledge.web.reader import own_allergens
+from app.skills.knowledge.web.library_reader import own_allergens
 from app.text.allergens import ALLERGENS, allergen_name
 from app.text.bilingual import reader_language
 from app.web.pages import db_session, page_number, wants_fragment

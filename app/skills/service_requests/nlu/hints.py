@@ -31,7 +31,7 @@ from app.skills.service_requests.nlu.intent import (
     wants_another,
     wants_request,
 )
-from app.skills.service_requests.nlu.replies import (
+from app.skills.service_requests.nlu.requester_replies import (
     is_question,
     is_the_new_one,
     read_want,
@@ -46,13 +46,10 @@ from app.skills.service_requests.services.definitions import QUESTIONS_ASKED, Re
 from app.skills.service_requests.services.field_context import field_context
 from app.skills.service_requests.services.type_catalog import TypeNode, load_tree
 from app.skills.service_requests.texts import why
-from app.skills.service_requests.workflow.draft import state_of
-from app.skills.service_requests.workflow.state import (
-    NoRequest,
-    OpenRequest,
-    next_step,
-)
-from app.skills.service_requests.workflow.transitions import (
+from app.skills.service_requests.workflow.next_step import next_step
+from app.skills.service_requests.workflow.state import NoRequest, OpenRequest
+from app.skills.service_requests.workflow.state_loader import state_of
+from app.skills.service_requests.workflow.tool_results import (
     NEXT_TOOLS,
     about_another,
     about_resolution,

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from app.nlu.model import read_intents
 from app.nlu.normalization import normalize
-from app.retrieval.relevance import Described, rank_described
+from app.retrieval.form_and_type_search import Described, rank_described
 from app.skills.service_requests.services.type_catalog import TypeNode, submittable
 from app.text.normalize import plain_words
 

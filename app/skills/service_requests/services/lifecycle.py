@@ -29,7 +29,7 @@ from app.skills.service_requests.notifications import (
     tell_reply,
     tell_status,
 )
-from app.skills.service_requests.services.replies import reply_in_thread
+from app.skills.service_requests.services.agent_replies import reply_in_thread
 from app.skills.service_requests.services.requests import Seen, list_agents, load_request
 from app.text.plain_text import clean_line, clean_lines
 

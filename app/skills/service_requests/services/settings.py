@@ -6,7 +6,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 
 from app.accounts.audit import record
-from app.accounts.versions import name_of_editor
+from app.accounts.edit_history import name_of_editor
 from app.db import ScopedSession, utc_now
 from app.errors import Conflict, Forbidden, InvalidInput
 from app.skills.service_requests.models import RequestSettings

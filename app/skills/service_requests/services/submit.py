@@ -24,11 +24,11 @@ from app.skills.service_requests.notifications import tell_assigned
 from app.skills.service_requests.services.definitions import PRIORITY, TITLE, dump_request_fields
 from app.skills.service_requests.services.field_context import field_context
 from app.skills.service_requests.services.type_catalog import load_type
-from app.skills.service_requests.workflow.draft import load_state_at_head
 from app.skills.service_requests.workflow.state import (
     NoRequest,
     OpenRequest,
 )
+from app.skills.service_requests.workflow.state_loader import load_state_at_head
 
 FILE_OWNER = "service_request"
 

@@ -14,7 +14,7 @@ from uuid import UUID
 from sqlalchemy import select
 
 from app.accounts.audit import record
-from app.accounts.versions import Versions, name_of_editor
+from app.accounts.edit_history import Versions, name_of_editor
 from app.db import JsonObject, ScopedSession, new_id, utc_now
 from app.errors import N_, Conflict, InvalidInput
 from app.fields.definitions import Words

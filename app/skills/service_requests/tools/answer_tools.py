@@ -37,14 +37,11 @@ from app.skills.service_requests.workflow.answers import (
     read_by_id,
     was_said,
 )
-from app.skills.service_requests.workflow.draft import state_in, take
+from app.skills.service_requests.workflow.next_step import next_step
 from app.skills.service_requests.workflow.resolution import propose_solution
-from app.skills.service_requests.workflow.state import (
-    NoRequest,
-    OpenRequest,
-    next_step,
-)
-from app.skills.service_requests.workflow.transitions import go_on, tell_solution
+from app.skills.service_requests.workflow.state import NoRequest, OpenRequest
+from app.skills.service_requests.workflow.state_loader import state_in, take
+from app.skills.service_requests.workflow.tool_results import go_on, tell_solution
 from app.text.normalize import fold
 
 # Questions that ask for nothing in particular.

@@ -14,18 +14,15 @@ from app.assistant.tools.examples import load_examples
 from app.assistant.tools.tool import Draft, Receipt, ToolContext, ToolFailure, WriteTool
 from app.db import ScopedSession
 from app.errors import ComandaError, InvalidInput
-from app.skills.service_requests.nlu.replies import cancels
+from app.skills.service_requests.nlu.requester_replies import cancels
 from app.skills.service_requests.services.submit import Filed, digest_of_state, file_request
 from app.skills.service_requests.texts import details_in_both
 from app.skills.service_requests.tools.arguments import STEP_EXAMPLES, SubmitArguments
 from app.skills.service_requests.tools.type_tools import PROMPT
 from app.skills.service_requests.workflow.consents import says_it_is_solved, state_heard
-from app.skills.service_requests.workflow.draft import state_in
-from app.skills.service_requests.workflow.state import (
-    NoRequest,
-    OpenRequest,
-    next_step,
-)
+from app.skills.service_requests.workflow.next_step import next_step
+from app.skills.service_requests.workflow.state import NoRequest, OpenRequest
+from app.skills.service_requests.workflow.state_loader import state_in
 from app.text.bilingual import in_both
 from app.web.links import Link
 

@@ -30,12 +30,12 @@ from app.skills.service_requests.tools.arguments import (
     SuggestArguments,
     TypeArguments,
 )
-from app.skills.service_requests.workflow.draft import state_in, take
 from app.skills.service_requests.workflow.state import (
     NoRequest,
     OpenRequest,
 )
-from app.skills.service_requests.workflow.transitions import about_another, ask_which_one, go_on
+from app.skills.service_requests.workflow.state_loader import state_in, take
+from app.skills.service_requests.workflow.tool_results import about_another, ask_which_one, go_on
 
 PROMPT = "service-request-rules"
 MOST_SUGGESTED = 3

@@ -21,6 +21,7 @@ from app.errors import Conflict, InvalidInput
 from app.extensions import limit_person, limit_searches
 from app.files.views import send_stored
 from app.notifications.services import read_about
+from app.skills.service_requests.services.agent_replies import announce_reply
 from app.skills.service_requests.services.analytics import RANGES, first_month, measure
 from app.skills.service_requests.services.lifecycle import (
     Said,
@@ -31,7 +32,6 @@ from app.skills.service_requests.services.lifecycle import (
     say,
 )
 from app.skills.service_requests.services.queue import read_filters
-from app.skills.service_requests.services.replies import announce_reply
 from app.skills.service_requests.services.requests import (
     EDITORS,
     load_file_of,

@@ -22,17 +22,17 @@ from app.assistant.tools.parts import Suggestion
 from app.assistant.tools.tool import ToolFailure
 from app.db import ScopedSession
 from app.nlu.control import listed_act
-from app.skills.service_requests.nlu.replies import cancels, is_the_new_one, read_want
+from app.skills.service_requests.nlu.requester_replies import cancels, is_the_new_one, read_want
 from app.skills.service_requests.services.definitions import QUESTIONS_ASKED
 from app.skills.service_requests.services.field_context import field_context
 from app.skills.service_requests.workflow.answers import SAID_SHARE
-from app.skills.service_requests.workflow.draft import state_of
 from app.skills.service_requests.workflow.state import (
     NoRequest,
     OpenRequest,
     RequestState,
 )
-from app.skills.service_requests.workflow.transitions import (
+from app.skills.service_requests.workflow.state_loader import state_of
+from app.skills.service_requests.workflow.tool_results import (
     about_another,
     about_cancelling,
     about_resolution,

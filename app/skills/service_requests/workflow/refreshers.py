@@ -20,12 +20,12 @@ from app.skills.service_requests.services.definitions import RequestField
 from app.skills.service_requests.services.field_context import field_context
 from app.skills.service_requests.services.type_catalog import load_type
 from app.skills.service_requests.texts import shown
-from app.skills.service_requests.workflow.draft import state_of
 from app.skills.service_requests.workflow.state import (
     NoRequest,
     OpenRequest,
     RequestState,
 )
+from app.skills.service_requests.workflow.state_loader import state_of
 from app.text.bilingual import reader_language
 
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from app.assistant.providers.base import ChatMessage, ModelRequest, ProviderError
 from app.assistant.providers.choice import make_provider
-from app.assistant.providers.whole import read_whole
+from app.assistant.providers.whole_reply import read_whole
 from app.assistant.tools.tool import ReadTool, ToolContext
 from app.assistant.turns.citations import CitationFilter, cited_numbers
 from app.assistant.turns.json_blocks import read_object

@@ -10,15 +10,13 @@ The steps and what each does are in `reducer`.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from app.fields.validation import shown_fields
 from app.fields.values import Problem, Value
 from app.skills.service_requests.services.definitions import (
-    QUESTIONS_ASKED,
-    Question,
     RequestField,
     RequestForm,
 )
@@ -141,50 +139,6 @@ class OpenRequest:
 
 
 RequestState = NoRequest | OpenRequest
-
-
-@dataclass(frozen=True)
-class Next:
-    """What the conversation is to do next.
-
-    `kind` is nothing, choose, field, question, evaluate, resolution, optional, submit or
-    submit_solved.
-    """
-
-    kind: str
-    field: RequestField | None = None
-    fields: tuple[RequestField, ...] = ()
-
-
-def next_step(state: RequestState) -> Next:
-    """What comes next: what is required, three questions, a solution, what is optional, the end."""
-    if isinstance(state, NoRequest):
-        return Next("choose" if state.is_choosing else "nothing")
-    if state.missing:
-        return Next("field", state.missing[0])
-    if state.problems:
-        broken = state.form.by_name(next(iter(state.problems)))
-        return Next("field", broken)
-    if len(state.answers) < QUESTIONS_ASKED and not state.has_ended_questions:
-        return Next("question")
-    if not state.is_evaluated:
-        return Next("evaluate")
-    if state.resolution and state.resolution.is_accepted is None:
-        return Next("resolution")
-    if state.resolution and state.resolution.is_accepted:
-        return Next("submit_solved")
-    if state.optional and not state.has_offered_optional:
-        return Next("optional", fields=state.optional)
-    return Next("submit")
-
-
-def next_question(state: OpenRequest, usual: Iterable[Question]) -> Question | None:
-    """The next question worth asking: of the type's own, else of those that are usual."""
-    known = {question for question, _answer in state.answers} | {state.asked}
-    for each in (*state.form.questions, *usual):
-        if each.unless not in state.told and not known & {each.ask.en, each.ask.es}:
-            return each
-    return None
 
 
 def values_of(told: Mapping[str, Told]) -> dict[str, Value]:

@@ -14,12 +14,12 @@ from app.assistant.tools.parts import Suggestion
 from app.assistant.tools.registry import UnfinishedWork
 from app.db import ScopedSession, utc_now
 from app.skills.service_requests.nlu.intent import rank_types
-from app.skills.service_requests.nlu.replies import is_question
+from app.skills.service_requests.nlu.requester_replies import is_question
 from app.skills.service_requests.services.type_catalog import load_tree
-from app.skills.service_requests.workflow.draft import load_state
 from app.skills.service_requests.workflow.state import (
     OpenRequest,
 )
+from app.skills.service_requests.workflow.state_loader import load_state
 from app.web.links import Link
 
 # A thing of a type that a question names by more than one of its words, or in two ways.

@@ -18,13 +18,13 @@ from app.skills.service_requests.services.definitions import RequestField
 from app.skills.service_requests.services.field_context import field_context
 from app.skills.service_requests.services.type_catalog import load_form
 from app.skills.service_requests.texts import answered_line
-from app.skills.service_requests.workflow.draft import state_of
 from app.skills.service_requests.workflow.reducer import LONGEST_ANSWER
 from app.skills.service_requests.workflow.state import (
     NoRequest,
     OpenRequest,
     RequestState,
 )
+from app.skills.service_requests.workflow.state_loader import state_of
 
 LONGEST_ERROR = 300
 _FILE = re.compile(r"(?:.*/)?(?P<id>[0-9a-f-]{36})")

@@ -28,15 +28,9 @@ from app.skills.service_requests.texts import (
     summary_of,
     ways_out,
 )
-from app.skills.service_requests.workflow.draft import state_in, take
-from app.skills.service_requests.workflow.state import (
-    Next,
-    NoRequest,
-    OpenRequest,
-    RequestState,
-    next_question,
-    next_step,
-)
+from app.skills.service_requests.workflow.next_step import Next, next_question, next_step
+from app.skills.service_requests.workflow.state import NoRequest, OpenRequest, RequestState
+from app.skills.service_requests.workflow.state_loader import state_in, take
 from app.text.markdown import join_paragraphs
 
 _SOURCE = re.compile(r" ?\[\d+\]")

@@ -69,7 +69,7 @@ class Breaker:
             self._closed_until = now + PAUSE_SECONDS
 
 
-class SteadyProvider:
+class RetryingProvider:
     """Wraps a provider with retries and a breaker; all calls of a process share it."""
 
     def __init__(

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
-
-from flask_babel import gettext as _
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from app.assistant.providers.builtin import phrases
-from app.assistant.providers.builtin.lexicon import ATTRIBUTES, CONCEPTS, LISTED_AS
+from app.assistant.providers.builtin.allergen_answers import (
+    allergen_lines,
+    listed_codes,
+    none_without,
+    records_with_named,
+    spoken_allergens,
+)
+from app.assistant.providers.builtin.lexicon import ATTRIBUTES, CONCEPTS
+from app.assistant.providers.builtin.product_records import Record
 from app.nlu.named_allergens import (
-    allergens_besides,
     asks_about_one,
-    asks_what_to_avoid,
     named_allergens,
     unwanted_allergens,
     without_allergens,
@@ -24,8 +27,7 @@ from app.nlu.queries import make_query
 from app.nlu.questions import expected_amount, wants_list
 from app.retrieval.quotes.lines import Line
 from app.retrieval.sentences import split_sentences
-from app.text.allergens import allergen_name, expand_families
-from app.text.bilingual import reader_language
+from app.text.allergens import expand_families
 from app.text.normalize import fold, words
 from app.text.stems import content_words, stems
 
@@ -64,45 +66,6 @@ _HOLDS = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Record:
-    """A product as a tool found it; `allergens` is None where nobody has listed them."""
-
-    cite: int
-    name: str
-    description: str = ""
-    category: str = ""
-    price: str = ""
-    allergens: tuple[str, ...] | None = ()
-    ingredients: tuple[str, ...] = ()
-    pairing: str = ""
-    tags: tuple[str, ...] = ()
-    facts: Mapping[str, str] | None = None
-    steps: tuple[str, ...] = ()
-
-
-def read_record(result: Mapping[str, Any]) -> Record:
-    """A result of a tool as a record; what is missing is empty."""
-
-    def texts(key: str) -> tuple[str, ...]:
-        return tuple(str(value) for value in result.get(key) or ())
-
-    listed = "allergens" in result and result["allergens"] is None
-    return Record(
-        cite=int(result.get("cite") or 0),
-        name=str(result["name"]),
-        description=str(result.get("description") or ""),
-        category=str(result.get("category") or ""),
-        price=str(result.get("price") or ""),
-        allergens=None if listed else texts("allergens"),
-        ingredients=texts("ingredients"),
-        pairing=str(result.get("pairing") or ""),
-        tags=texts("tags"),
-        facts={str(k): str(v) for k, v in (result.get("facts") or {}).items()},
-        steps=texts("steps"),
-    )
-
-
 def describe_records(
     question: str, records: Sequence[Record], named: Collection[str] = (), action: str = ""
 ) -> list[Line]:
@@ -115,16 +78,16 @@ def describe_records(
     unwanted = () if action else expand_families(unwanted_allergens(question))
     if unwanted and not asks_about_one(question):
         known = [record for record in records if record.allergens is not None]
-        fit = [record for record in known if not _listed_codes(record) & set(unwanted)]
+        fit = [record for record in known if not listed_codes(record) & set(unwanted)]
         if not fit:
-            return _none_without(_spoken(unwanted))
+            return none_without(spoken_allergens(unwanted))
         chosen = choose_records(without_allergens(question), fit)
     else:
         chosen = choose_records(without_allergens(question), records, named)
         if named_allergens(question) and asks_about_one(question):
             chosen = _with_its_name(question, chosen, is_here=bool(named))
         if "allergens" in attributes:
-            chosen = _by_allergen(question, records) or chosen
+            chosen = records_with_named(question, records) or chosen
     chosen = _by_price(question, chosen)[:MOST_RECORDS]
     if len(chosen) == 1:
         lines = _one(chosen[0], question, attributes)
@@ -212,31 +175,6 @@ def _all_words(record: Record) -> set[str]:
     return set(stems(" ".join(parts)))
 
 
-def describe_none(payload: Mapping[str, Any]) -> list[Line]:
-    """The lines for a search that found nothing without an allergen; none for any other."""
-    return _none_without(payload["free_of"]) if payload.get("free_of") else []
-
-
-def _none_without(names: Iterable[str]) -> list[Line]:
-    listed = ", ".join(names)
-    return [
-        Line(_("I found nothing that is listed without this: %(allergens)s.", allergens=listed)),
-        Line(phrases.ask_the_kitchen()),
-    ]
-
-
-def _listed_codes(record: Record) -> set[str]:
-    return {LISTED_AS.get(fold(name), name) for name in record.allergens or ()}
-
-
-def _by_allergen(question: str, records: Sequence[Record]) -> list[Record]:
-    """Those with the allergen that was named, where the question asks for several."""
-    if not wants_list(question) and not asks_what_to_avoid(question):
-        return []
-    meant = {code for name in named_allergens(question) for code in expand_families(name.codes)}
-    return [record for record in records if meant & _listed_codes(record)]
-
-
 def _by_price(question: str, records: list[Record]) -> list[Record]:
     order = price_order(question)
     priced = [record for record in records if re.search(r"\d", record.price)]
@@ -285,7 +223,7 @@ def _asked_lines(record: Record, question: str, attributes: Sequence[str]) -> li
     lines: list[Line] = []
     for attribute in attributes:
         if attribute == "allergens":
-            lines += _allergens(record, question)
+            lines += allergen_lines(record, question)
         elif attribute in _ATTRIBUTE_LINES:
             lines += _ATTRIBUTE_LINES[attribute](record)
     lines += _facts(record, question, lines)
@@ -299,50 +237,6 @@ def _asked_lines(record: Record, question: str, attributes: Sequence[str]) -> li
 
 def _price(record: Record) -> list[Line]:
     return [Line(record.price, record.cite, label=phrases.price_label())] if record.price else []
-
-
-def _allergens(record: Record, question: str) -> list[Line]:
-    """Its list, and what the list says of the very allergens that were asked about."""
-    if record.allergens is None:
-        return [Line(phrases.allergens_unknown(), record.cite)]
-    said = [Line(text, record.cite) for text in _verdicts(record, question)]
-    if not record.allergens:
-        # Beside a name, "no listed allergen" would sound like a yes.
-        return said or [Line(phrases.no_listed_allergen(), record.cite)]
-    listed = ", ".join(record.allergens)
-    return [Line(listed, record.cite, label=phrases.allergens_label()), *said]
-
-
-def _verdicts(record: Record, question: str) -> list[str]:
-    """Which of the allergens asked about stand on its list, and which do not; never a yes.
-
-    Of a family, those that it does not have say nothing beside one that it has.
-    """
-    listed = _listed_codes(record)
-    has: list[str] = []
-    lacks: list[str] = []
-    for codes in allergens_besides(question, record.name):
-        there = [code for code in codes if code in listed]
-        has += there
-        lacks += [] if there else codes
-    told = [_("By its own list, it has this: %(allergens)s.", allergens=a) for a in _spoken(has)]
-    return [*told, *map(_lacks, _spoken(lacks))]
-
-
-def _lacks(allergens: str) -> str:
-    # All names in the plural end so in both languages.
-    if allergens.endswith("s") or "," in allergens:
-        text = _("%(allergens)s are not on its list.", allergens=allergens)
-    else:
-        text = _("%(allergens)s is not on its list.", allergens=allergens)
-    return text[:1].upper() + text[1:]
-
-
-def _spoken(codes: Iterable[str]) -> list[str]:
-    """The allergens' names in the language that is being spoken, as one text if there are any."""
-    language = reader_language()
-    names = [allergen_name(code, language) for code in dict.fromkeys(codes)]
-    return [", ".join(names)] if names else []
 
 
 def _ingredients(record: Record) -> list[Line]:

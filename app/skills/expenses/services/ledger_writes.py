@@ -24,7 +24,7 @@ from app.skills.expenses.services.expenses import (
     restore_expense,
     values_of,
 )
-from app.skills.expenses.services.receipts import keep_receipt, let_receipt_go
+from app.skills.expenses.services.receipt_files import keep_receipt, let_receipt_go
 from app.skills.expenses.services.settings import Ledger
 
 

@@ -7,10 +7,8 @@ from collections.abc import Mapping
 from typing import Literal
 
 from app.nlu.control import NO_FIRST, Act, ListedAct, listed_act, read_act, read_answer
-from app.skills.service_requests.workflow.state import (
-    OpenRequest,
-    next_step,
-)
+from app.skills.service_requests.workflow.next_step import next_step
+from app.skills.service_requests.workflow.state import OpenRequest
 from app.text.normalize import plain_words
 
 Want = Literal[

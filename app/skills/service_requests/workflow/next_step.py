@@ -1,0 +1,57 @@
+"""What a conversation about a request asks or does next: the one order of its steps. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from app.skills.service_requests.services.definitions import (
+    QUESTIONS_ASKED,
+    Question,
+    RequestField,
+)
+from app.skills.service_requests.workflow.state import NoRequest, OpenRequest, RequestState
+
+
+@dataclass(frozen=True)
+class Next:
+    """What the conversation is to do next.
+
+    `kind` is nothing, choose, field, question, evaluate, resolution, optional, submit or
+    submit_solved.
+    """
+
+    kind: str
+    field: RequestField | None = None
+    fields: tuple[RequestField, ...] = ()
+
+
+def next_step(state: RequestState) -> Next:
+    """What comes next: what is required, three questions, a solution, what is optional, the end."""
+    if isinstance(state, NoRequest):
+        return Next("choose" if state.is_choosing else "nothing")
+    if state.missing:
+        return Next("field", state.missing[0])
+    if state.problems:
+        broken = state.form.by_name(next(iter(state.problems)))
+        return Next("field", broken)
+    if len(state.answers) < QUESTIONS_ASKED and not state.has_ended_questions:
+        return Next("question")
+    if not state.is_evaluated:
+        return Next("evaluate")
+    if state.resolution and state.resolution.is_accepted is None:
+        return Next("resolution")
+    if state.resolution and state.resolution.is_accepted:
+        return Next("submit_solved")
+    if state.optional and not state.has_offered_optional:
+        return Next("optional", fields=state.optional)
+    return Next("submit")
+
+
+def next_question(state: OpenRequest, usual: Iterable[Question]) -> Question | None:
+    """The next question worth asking: of the type's own, else of those that are usual."""
+    known = {question for question, _answer in state.answers} | {state.asked}
+    for each in (*state.form.questions, *usual):
+        if each.unless not in state.told and not known & {each.ask.en, each.ask.es}:
+            return each
+    return None
