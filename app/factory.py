@@ -37,8 +37,8 @@ from app.observability.request_log import init_request_log
 from app.retrieval.embedder import make_embedder
 from app.skills import SKILLS
 from app.web.hosts import init_hosts
-from app.web.page_turns import init_page_turns
 from app.web.pages import choose_language, choose_zone, init_web
+from app.web.pages_at_once import init_pages_at_once
 from app.web.request_body import (
     LARGEST_BODY,
     LONGEST_FIELD,
@@ -79,7 +79,7 @@ def build_app(settings: Settings | None = None, skills: tuple[Skill, ...] = SKIL
     )
     _bind_extensions(app)
     init_web(app)
-    init_page_turns(app)
+    init_pages_at_once(app)
     init_health(app)
     init_scrape(app)
     init_accounts(app)

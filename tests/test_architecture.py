@@ -859,7 +859,7 @@ def test_no_module_writes_a_passwords_hash() -> None:
     }
     assert wrong == allowed
     callers = [file for file in MODULES if "write_password(" in _read(file)]
-    assert [relative(file) for file in callers] == ["app/accounts/services.py"]
+    assert [relative(file) for file in callers] == ["app/accounts/password_change.py"]
 
 
 # Addresses and limits

@@ -12,7 +12,7 @@ from flask_babel import format_date, format_timedelta
 from flask_babel import gettext as _
 from flask_login import current_user
 
-from app.accounts.services import Device
+from app.accounts.sign_in import Device
 from app.db import utc_now
 from app.errors import ComandaError
 from app.extensions import services

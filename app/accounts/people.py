@@ -14,10 +14,10 @@ from app.accounts import emails
 from app.accounts.audit import record
 from app.accounts.choices import ROLES
 from app.accounts.models import Group, Invitation, Membership, User
+from app.accounts.names_and_emails import clean_email, clean_name
 from app.accounts.passwords import check_password, hash_password
 from app.accounts.profile import update_profile
-from app.accounts.services import Device, enter_group, start_sign_in, switch_group
-from app.accounts.text import clean_email, clean_name
+from app.accounts.sign_in import Device, enter_group, start_sign_in, switch_group
 from app.accounts.tokens import hash_token, new_token
 from app.db import ScopedSession, new_id, utc_now
 from app.errors import Conflict, InvalidInput, NotFound

@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from app.accounts.choices import ALLERGENS, CUISINES, DIETS, THEMES, UNITS
 from app.accounts.models import Group, User, UserProfile
-from app.accounts.text import clean_name
+from app.accounts.names_and_emails import clean_name
 from app.config import LANGUAGES
 from app.db import ScopedSession, utc_now
 from app.errors import InvalidInput

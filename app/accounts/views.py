@@ -16,8 +16,9 @@ from flask_babel import gettext as _
 from flask_login import current_user
 from werkzeug.wrappers import Response
 
-from app.accounts import choices, people, sign_in_limits
-from app.accounts import services as accounts
+from app.accounts import account_limits, choices, password_change, people
+from app.accounts import sign_in as accounts
+from app.accounts.names_and_emails import clean_email, fold_email
 from app.accounts.pages import (
     absolute,
     browser_name,
@@ -29,7 +30,6 @@ from app.accounts.people import find_invitation, join_as_known_person, join_as_n
 from app.accounts.person import end_browser_session, start_browser_session
 from app.accounts.profile import CHOICES as PROFILE_CHOICES
 from app.accounts.profile import keep_first_language, load_profile, update_profile
-from app.accounts.text import clean_email, fold_email
 from app.config import LANGUAGES
 from app.db import utc_now
 from app.errors import ComandaError, Conflict, InvalidInput, NotFound, TooMany
@@ -64,13 +64,13 @@ def submit_sign_in() -> ResponseReturnValue:
     email = fold_email(request.form.get("email", ""))
     replaced = current_user.sign_in_id if current_user.is_authenticated else None
     try:
-        sign_in_limits.count_sign_in(email)
+        account_limits.count_sign_in(email)
         token = accounts.sign_in(
             db_session(), email, request.form.get("password", ""), seen_on(), replaces=replaced
         )
     except (InvalidInput, TooMany) as error:
         return page("accounts/sign_in.html", error, next=next_page(""))
-    sign_in_limits.sign_in_succeeded(email)
+    account_limits.sign_in_succeeded(email)
     keep_first_language(db_session(), kept_cookie("language"))
     return _enter(token, email)
 
@@ -78,7 +78,7 @@ def submit_sign_in() -> ResponseReturnValue:
 def _enter(token: str, email: str) -> Response:
     start_browser_session(token)
     response = redirect(next_page(), HTTPStatus.SEE_OTHER)
-    sign_in_limits.remember_device(response, email)
+    account_limits.remember_device(response, email)
     return response
 
 
@@ -146,10 +146,10 @@ def change_password() -> ResponseReturnValue:
     """Replace one's password; all but this browser, which gets a new sign-in, are signed out."""
     require_role()
     try:
-        sign_in_limits.count_try(
-            sign_in_limits.REAUTHENTICATION, "reauthentication", str(current_user.user_id)
+        account_limits.count_try(
+            account_limits.REAUTHENTICATION, "reauthentication", str(current_user.user_id)
         )
-        token = accounts.change_password(
+        token = password_change.change_password(
             db_session(),
             request.form.get("current_password", ""),
             request.form.get("new_password", ""),
@@ -224,7 +224,7 @@ def accept_invitation(token: str) -> ResponseReturnValue:
 @blueprint.post("/invitations/<token>")
 def submit_invitation(token: str) -> ResponseReturnValue:
     """Join: as the signed-in person when it is for them, else with a new account."""
-    sign_in_limits.count_try(sign_in_limits.LINK_ADDRESS, "link", client_address())
+    account_limits.count_try(account_limits.LINK_ADDRESS, "link", client_address())
     session = db_session()
     invitation = find_invitation(session, token)
     if current_user.is_authenticated and current_user.email == invitation.email:
@@ -251,14 +251,14 @@ def submit_forgot_password() -> ResponseReturnValue:
     """Send the link, and say the same whether or not somebody has that address."""
     try:
         email = clean_email(request.form.get("email", ""))
-        sign_in_limits.count_try(sign_in_limits.RESET_ADDRESS, "reset-address", client_address())
-        sign_in_limits.count_try(
-            sign_in_limits.RESET_ACCOUNT, "reset-account", sign_in_limits.account_key(email)
+        account_limits.count_try(account_limits.RESET_ADDRESS, "reset-address", client_address())
+        account_limits.count_try(
+            account_limits.RESET_ACCOUNT, "reset-account", account_limits.account_key(email)
         )
     except (InvalidInput, TooMany) as error:
         return page("accounts/forgot_password.html", error)
     link = absolute("accounts.reset_password")
-    accounts.request_password_reset(db_session(), email, link, language=reader_language())
+    password_change.request_password_reset(db_session(), email, link, language=reader_language())
     flash(_("If somebody has that address here, a message with a link is on its way to it."))
     return redirect(url_for("accounts.sign_in"), HTTPStatus.SEE_OTHER)
 
@@ -267,7 +267,7 @@ def submit_forgot_password() -> ResponseReturnValue:
 def reset_password(token: str) -> ResponseReturnValue:
     """The form for a new password, while the link works; else the one for another link."""
     try:
-        accounts.check_password_reset(db_session(), token)
+        password_change.check_password_reset(db_session(), token)
     except NotFound as error:
         return page("accounts/forgot_password.html", error)
     return page("accounts/reset_password.html", token=token)
@@ -276,9 +276,10 @@ def reset_password(token: str) -> ResponseReturnValue:
 @blueprint.post("/reset-password/<token>")
 def submit_reset_password(token: str) -> ResponseReturnValue:
     """Set the new password; whoever was signed in with the old one no longer is."""
-    sign_in_limits.count_try(sign_in_limits.LINK_ADDRESS, "link", client_address())
+    account_limits.count_try(account_limits.LINK_ADDRESS, "link", client_address())
     try:
-        email = accounts.reset_password(db_session(), token, request.form.get("password", ""))
+        password = request.form.get("password", "")
+        email = password_change.reset_password(db_session(), token, password)
     except NotFound as error:
         return page("accounts/forgot_password.html", error)
     except InvalidInput as error:
@@ -286,7 +287,7 @@ def submit_reset_password(token: str) -> ResponseReturnValue:
     end_browser_session()
     flash(_("Your new password is set. Sign in with it."))
     response = redirect(url_for("accounts.sign_in"), HTTPStatus.SEE_OTHER)
-    sign_in_limits.remember_device(response, email)
+    account_limits.remember_device(response, email)
     return response
 
 
@@ -330,7 +331,7 @@ def _people_page(error: ComandaError | None = None) -> ResponseReturnValue:
 
 def _invite_person() -> None:
     group = str(current_user.group_id)
-    sign_in_limits.count_try(sign_in_limits.INVITATIONS, "invitations", group)
+    account_limits.count_try(account_limits.INVITATIONS, "invitations", group)
     email = request.form.get("email", "")
     link = people.invite(
         db_session(),

@@ -12,11 +12,17 @@ def init_admin(app: Flask) -> None:
         bench_views,
         inbox_views,
         prompts_views,
-        search_views,
+        search_inspector_views,
         sentences_views,
         views,
     )
 
-    pages = (views, inbox_views, search_views, prompts_views, sentences_views, bench_views)
-    for each in pages:
+    for each in (
+        views,
+        inbox_views,
+        search_inspector_views,
+        prompts_views,
+        sentences_views,
+        bench_views,
+    ):
         app.register_blueprint(each.blueprint)

@@ -15,7 +15,7 @@ from flask_login import current_user
 from app.accounts.pages import moment_in_words
 from app.accounts.people import list_people
 from app.admin import figures
-from app.admin.search_words import kind_words
+from app.admin.search_inspector_words import kind_words
 from app.assistant.models import Prompt
 from app.assistant.prompts.editor import CATEGORIES, estimate_tokens, is_seeded
 from app.assistant.prompts.history import offered_seed

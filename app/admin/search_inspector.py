@@ -23,8 +23,8 @@ from app.retrieval.evidence import Strength, odds_of, strength_of
 from app.retrieval.explain import Finding, Term, explain_absence, matched_words, read_terms
 from app.retrieval.index import SourceInput, content_hash
 from app.retrieval.models import SearchDocument
-from app.retrieval.score_fusion import Mode
 from app.retrieval.search import Hit, SearchOutcome, SearchRequest, search, unknown_words
+from app.retrieval.search_sql import Mode
 from app.skills.knowledge.models import ManualSection, Product
 from app.skills.knowledge.services.search_sources import product_source, section_source
 from app.skills.knowledge.tools.search_tools import SearchTool, odds_for

@@ -16,7 +16,7 @@ from flask_login import current_user
 from app.accounts.pages import page
 from app.accounts.people import list_people
 from app.admin import figures
-from app.admin.search_views import address_of_search
+from app.admin.search_inspector_views import address_of_search
 from app.admin.turns import (
     PAGE_TURNS,
     STATUSES,

@@ -19,16 +19,11 @@ from sqlalchemy import func, select
 from app.accounts.audit import record
 from app.accounts.choices import ROLES
 from app.accounts.models import Group, Membership, User
+from app.accounts.names_and_emails import fold_email
+from app.accounts.new_people import create_group, create_user, set_membership
+from app.accounts.password_change import set_password
 from app.accounts.passwords import check_password
-from app.accounts.services import (
-    API_DAYS,
-    create_group,
-    create_user,
-    issue_api_token,
-    set_membership,
-    set_password,
-)
-from app.accounts.text import fold_email
+from app.accounts.sign_in import API_DAYS, issue_api_token
 from app.assistant.prompts.system_prompt import seed_prompts
 from app.config import LANGUAGES
 from app.db import Scope, ScopedSession, owner_database

@@ -12,8 +12,8 @@ from uuid import UUID
 from sqlalchemy import delete, exists, select
 
 from app.accounts.models import Credential, Group, Membership, User
+from app.accounts.new_people import create_group, create_user
 from app.accounts.passwords import verify_password
-from app.accounts.services import create_group, create_user
 from app.assistant.prompts.system_prompt import seed_prompts
 from app.assistant.tools.registry import Registry
 from app.config import Settings

@@ -1,7 +1,7 @@
 """Taking in files: examined, tidied, kept for a while, then for good or not at all.
 
-A file is temporary until `keep_files`. What nobody holds is removed after a day
-(`clean_up_files`); a draft holds its files with `hold_files`.
+A file is temporary until something that is sent holds it; a draft holds its files with
+`hold_files`. What nobody holds is removed after a day (`app.files.clean_up`).
 """
 
 from __future__ import annotations
@@ -10,21 +10,20 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from datetime import timedelta
-from itertools import islice
-from typing import IO, NamedTuple
+from typing import IO
 from uuid import UUID
 
-from sqlalchemy import func, select, text, update
+from sqlalchemy import func, select, update
 from sqlalchemy.exc import IntegrityError
 
-from app.db import Database, ScopedSession, utc_now
+from app.db import ScopedSession, utc_now
 from app.errors import N_, InvalidInput, TooMany
 from app.files.kinds import ENDINGS, LARGEST_BYTES, MIB, Unfit
 from app.files.models import StoredFile
 from app.files.result import ExaminedFile
 from app.files.sandbox import examine
 from app.files.spool import digest_of, size_of
-from app.files.storage import Storage, StorageAway, base_of, new_key, preview_of
+from app.files.storage import Storage, StorageAway, new_key, preview_of
 from app.text.plain_text import clean_line, compose, printable
 
 LONGEST_UPLOAD_KEY = 64
@@ -32,10 +31,6 @@ LONGEST_UPLOAD_KEY = 64
 MOST_WAITING_BYTES = 500 * MIB
 # What one person sends in a day, whatever becomes of it.
 MOST_BYTES_A_DAY = 1024 * MIB
-TEMPORARY_HOURS = 24
-# Longer than any upload takes, and than it takes to notice that the wrong database was restored.
-ORPHAN_DAYS = 3
-_BATCH = 500
 LONGEST_STEM = 80
 _ENDING = re.compile(r"\.[A-Za-z0-9]{1,5}$")
 _NOT_IN_NAMES = re.compile(r'[<>:"|?*/\\]')
@@ -262,46 +257,6 @@ UNFIT = {
         "This kind of file is not taken. Add a picture, a PDF, a text or an Office document."
     ),
 }
-
-
-class CleanedUp(NamedTuple):
-    """How many files were let go of, and how many names without any file."""
-
-    files: int
-    orphans: int
-
-
-def clean_up_files(database: Database, storage: Storage) -> CleanedUp:
-    """Remove what was uploaded and never sent, and what a dead process left behind.
-
-    Rows go first, then their bytes: bytes without a row are found again, and a row without bytes
-    is a broken promise.
-    """
-    with database.transaction() as session:
-        hours = {"hours": TEMPORARY_HOURS}
-        keys = session.scalars(text("SELECT forget_abandoned_files(:hours)"), hours).all()
-    for key in keys:
-        storage.remove(preview_of(key))
-        storage.remove(key)
-    before = utc_now() - timedelta(days=ORPHAN_DAYS)
-    orphans = 0
-    old = storage.old_names(before)
-    while names := list(islice(old, _BATCH)):
-        orphans += _remove_orphans(database, storage, names)
-    return CleanedUp(len(keys), orphans)
-
-
-def _remove_orphans(database: Database, storage: Storage, names: Iterable[str]) -> int:
-    by_key: dict[str, list[str]] = {}
-    for name in names:
-        by_key.setdefault(base_of(name), []).append(name)
-    with database.transaction() as session:
-        query = text("SELECT known_files(:keys)")
-        known = set(session.scalars(query, {"keys": list(by_key)}))
-    orphans = [name for key, of_key in by_key.items() if key not in known for name in of_key]
-    for name in orphans:
-        storage.remove(name)
-    return len(orphans)
 
 
 def tidy_name(raw: str, media_type: str) -> str:

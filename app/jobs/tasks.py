@@ -29,8 +29,8 @@ from app.assistant.turns.outcome import forget_old_facts
 from app.config import Settings, load_settings
 from app.db import Database, Scope, app_database
 from app.embedded import resolve
+from app.files.clean_up import clean_up_files
 from app.files.storage import Storage, make_storage
-from app.files.uploads import clean_up_files
 from app.notifications.mail import NOTIFY_CHANNEL, forget_old_mail, send_waiting_mail
 from app.observability.logs import init_logs
 from app.retrieval.embedder import make_embedder

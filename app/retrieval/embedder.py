@@ -23,7 +23,7 @@ from tokenizers import Tokenizer
 from app.config import Settings
 from app.errors import ConfigurationError, Unavailable
 from app.retrieval.query_cache import QueryCache, normalise_query
-from app.retrieval.score_fusion import NAME
+from app.retrieval.search_sql import NAME
 from app.text.normalize import fold
 from app.text.stop_words import ENGLISH, SPANISH, STOP_WORDS
 

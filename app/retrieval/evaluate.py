@@ -25,8 +25,8 @@ from app.errors import InvalidInput
 from app.retrieval.calibration import Calibration
 from app.retrieval.embedder import Embedder
 from app.retrieval.index import ChunkInput, SourceInput, embed_missing, index_sources
-from app.retrieval.score_fusion import Mode
 from app.retrieval.search import SearchRequest, search
+from app.retrieval.search_sql import Mode
 
 DEPTH = 10
 SCRATCH_PREFIX = "scratch-eval-"

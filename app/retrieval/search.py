@@ -23,7 +23,7 @@ from app.db import JsonObject, ScopedSession
 from app.observability.metrics import time_search
 from app.retrieval.calibration import Calibration, calibration_of
 from app.retrieval.embedder import Embedder, EmbeddingUnavailable, Vector, WrongVectorSize
-from app.retrieval.score_fusion import (
+from app.retrieval.search_sql import (
     CANDIDATES,
     AtMost,
     Contains,

@@ -21,7 +21,7 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait
 
 from app.db import utc_now
 from app.retrieval.embedder import Embedder, EmbeddingUnavailable, Vectors, WrongVectorSize
-from app.retrieval.score_fusion import literal
+from app.retrieval.search_sql import literal
 
 ATTEMPTS = 4  # the first and three retries
 # Models refuse longer texts; a chunk is a tenth of it.

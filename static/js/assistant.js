@@ -2,8 +2,8 @@
 import "./composer.js";
 import "./message_edit.js";
 import "./branching.js";
-import "./stream.js";
-import "./connection.js";
+import "./stream_events.js";
+import "./stream_connection.js";
 import "./feedback.js";
 import { say } from "./announcer.js";
 import { load } from "./bubbles.js";

@@ -2,7 +2,7 @@
 import { say } from "./announcer.js";
 import { findBubble } from "./bubbles.js";
 import { followQuestion, keepInPlace } from "./scroll.js";
-import { resume } from "./stream.js";
+import { resume } from "./stream_events.js";
 
 const messages = document.getElementById("messages");
 // What to do when the other branch is there, by request.

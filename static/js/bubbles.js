@@ -1,5 +1,5 @@
 // Bringing bubbles up to date. Events about a bubble that is on its way wait for it.
-import { idle } from "./posting.js";
+import { idle } from "./in_flight.js";
 
 const messages = document.getElementById("messages");
 const composer = document.getElementById("composer");

@@ -4,7 +4,7 @@ import { say } from "./announcer.js";
 import { refreshBubble } from "./bubbles.js";
 import { showRunning } from "./composer.js";
 import { followQuestion } from "./scroll.js";
-import "./selector.js";
+import "./type_selector.js";
 
 const WRONG = 422;
 const ANSWERED = 409;

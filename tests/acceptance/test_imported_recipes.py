@@ -13,7 +13,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import func, select
 
-from app.accounts.services import create_group, create_user
+from app.accounts.new_people import create_group, create_user
 from app.assistant.prompts.system_prompt import seed_prompts
 from app.db import Database
 from app.retrieval.models import Embedding, SearchDocument

@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from app.accounts.services import issue_api_token
+from app.accounts.sign_in import issue_api_token
 from app.db import Database
 from tests.accounts.conftest import Browser, House, Member
 

@@ -11,7 +11,7 @@ import pytest
 import structlog
 from sqlalchemy import select, text, update
 
-from app.accounts.text import clean_email
+from app.accounts.names_and_emails import clean_email
 from app.config import Settings
 from app.db import Database, utc_now
 from app.errors import InvalidInput

@@ -18,8 +18,8 @@ from flask.testing import FlaskCliRunner
 from sqlalchemy import select, text
 
 from app.accounts.models import Credential, PasswordReset, SignIn
-from app.accounts.services import Device, issue_api_token
-from app.accounts.services import sign_in as sign_in_again
+from app.accounts.sign_in import Device, issue_api_token
+from app.accounts.sign_in import sign_in as sign_in_again
 from app.accounts.tokens import hash_token, new_token
 from app.db import Database, ScopedSession, new_id, utc_now
 from app.errors import InvalidInput

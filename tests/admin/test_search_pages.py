@@ -17,8 +17,8 @@ from app.retrieval.embedder import WORDLLAMA
 from app.retrieval.evidence import judge
 from app.retrieval.index import ChunkInput, index_source
 from app.retrieval.models import Embedding, SearchDocument
-from app.retrieval.score_fusion import Mode
 from app.retrieval.search import search, unknown_words
+from app.retrieval.search_sql import Mode
 from app.skills.knowledge.models import ManualSection, Product
 from tests.assistant.scripted import ScriptedProvider, call, say
 from tests.factories import (
@@ -358,7 +358,7 @@ def test_one_is_led_from_a_name_to_the_reason(browser: CheckedClient) -> None:
 def test_every_reason_has_its_sentence(app: Flask) -> None:
     from typing import get_args
 
-    from app.admin.search_words import finding_words
+    from app.admin.search_inspector_words import finding_words
     from app.retrieval.explain import Code, Finding
 
     facts = {"place": 9, "score": 0.5, "rank": 70, "last": None, "kinds": ["wines"]}

@@ -16,7 +16,7 @@ from sqlalchemy import func, select, text
 
 from app import create_app
 from app.accounts.models import Group, Membership, User
-from app.accounts.services import create_group, set_membership
+from app.accounts.new_people import create_group, set_membership
 from app.config import Settings
 from app.db import Base, Database, owner_database
 from app.demo import EMAILS, HOUSES, PASSWORD

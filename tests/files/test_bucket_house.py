@@ -20,11 +20,11 @@ from app import create_app
 from app.cli.doctor import examine
 from app.config import Settings
 from app.db import Database, utc_now
+from app.files.clean_up import ORPHAN_DAYS, TEMPORARY_HOURS, clean_up_files
 from app.files.field_rules import upload_rules
 from app.files.models import StoredFile
 from app.files.s3 import S3Storage
 from app.files.storage import make_storage, new_key, place_of, preview_of
-from app.files.uploads import ORPHAN_DAYS, TEMPORARY_HOURS, clean_up_files
 from app.observability.health import Finding
 from tests.bucket.fixtures import Bucket
 from tests.factories import CheckedClient, Member, sign_in

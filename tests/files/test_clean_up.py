@@ -13,9 +13,9 @@ import pytest
 from sqlalchemy import select, text, update
 
 from app.db import Database, new_id, utc_now
+from app.files.clean_up import ORPHAN_DAYS, clean_up_files
 from app.files.models import StoredFile
 from app.files.storage import DiskStorage, new_key, preview_of
-from app.files.uploads import ORPHAN_DAYS, clean_up_files
 from app.skills.forms.models import FormDraft, FormTemplate
 from tests.factories import Member, make_user
 

@@ -16,7 +16,7 @@ from app.retrieval.embedder import (
     WordLlamaEmbedder,
     WrongVectorSize,
 )
-from app.retrieval.score_fusion import literal
+from app.retrieval.search_sql import literal
 from app.retrieval.vectors import (
     BackfillReport,
     embed_missing,

@@ -10,8 +10,8 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
+from app.accounts.names_and_emails import clean_name, fold_email
 from app.accounts.passwords import hash_password, verify_password
-from app.accounts.text import clean_name, fold_email
 from app.assistant.threads.threads import clean_message
 from app.db import Database
 from app.errors import InvalidInput

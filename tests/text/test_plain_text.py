@@ -14,8 +14,8 @@ from sqlalchemy import select
 from werkzeug.datastructures import MultiDict
 
 from app.accounts.models import Group, User
-from app.accounts.services import create_group
-from app.accounts.text import clean_name
+from app.accounts.names_and_emails import clean_name
+from app.accounts.new_people import create_group
 from app.assistant.feedback.feedback import rate_reply
 from app.assistant.models import MessageFeedback, Thread
 from app.assistant.prompts.editor import Texts, clean_texts

@@ -11,7 +11,7 @@ import pytest
 from flask import Flask
 from werkzeug.routing import Rule
 
-from app.admin.search_views import FILTERS
+from app.admin.search_inspector_views import FILTERS
 from app.assistant.threads.threads import latest_messages
 from app.db import Database, new_id
 from app.extensions import limiter

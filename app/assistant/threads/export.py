@@ -27,9 +27,9 @@ from app.assistant.proposals.proposals import part_as_of_now, proposals_of
 from app.assistant.threads.threads import load_thread, own_threads
 from app.db import ScopedSession, utc_now
 from app.errors import N_, NotFound
-from app.text.catalog import translated
 from app.text.markdown import open_fence
 from app.text.normalize import words
+from app.text.translation import translated
 from app.web.urls import with_urls
 
 CHUNK = 50

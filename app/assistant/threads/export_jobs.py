@@ -28,7 +28,7 @@ from app.files.spool import SpooledFile
 from app.files.storage import Storage, new_key
 from app.jobs.queue import defer
 from app.notifications.services import notify
-from app.text.catalog import translated
+from app.text.translation import translated
 
 # So many are written while they are sent; more would keep a worker of the web server busy.
 FEW_CHATS = 20

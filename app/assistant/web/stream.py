@@ -40,7 +40,7 @@ from app.web.pages import db_session, release_session
 PREAMBLE = ": comanda\nretry: 1000\n\n"
 HEARTBEAT = ": still here\n\n"
 CLOSED = "closed"
-# A page that is refused asks again after this long (static/js/connection.js waits as long).
+# A page that is refused asks again after this long (static/js/stream_connection.js waits as long).
 RETRY_SECONDS = 30
 # More streams of one sign-in than these are opened, or refused, so long one after the other, and
 # none waits longer than this: who asks again at each answer would otherwise keep a process busy.

@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
-from app.accounts.services import set_membership
+from app.accounts.new_people import set_membership
 from app.db import Database
 from app.files import child_process
 from app.skills.forms.models import Contact

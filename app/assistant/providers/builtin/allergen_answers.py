@@ -10,7 +10,6 @@ from typing import Any
 
 from flask_babel import gettext as _
 
-from app.assistant.providers.builtin import phrases
 from app.assistant.providers.builtin.lexicon import LISTED_AS
 from app.assistant.providers.builtin.product_records import Record
 from app.nlu.named_allergens import allergens_besides, asks_what_to_avoid, named_allergens
@@ -30,7 +29,7 @@ def none_without(names: Iterable[str]) -> list[Line]:
     listed = ", ".join(names)
     return [
         Line(_("I found nothing that is listed without this: %(allergens)s.", allergens=listed)),
-        Line(phrases.ask_the_kitchen()),
+        Line(ask_the_kitchen()),
     ]
 
 
@@ -49,13 +48,13 @@ def records_with_named(question: str, records: Sequence[Record]) -> list[Record]
 def allergen_lines(record: Record, question: str) -> list[Line]:
     """Its list, and what the list says of the very allergens that were asked about."""
     if record.allergens is None:
-        return [Line(phrases.allergens_unknown(), record.cite)]
+        return [Line(allergens_unknown(), record.cite)]
     said = [Line(text, record.cite) for text in _verdicts(record, question)]
     if not record.allergens:
         # Beside a name, "no listed allergen" would sound like a yes.
-        return said or [Line(phrases.no_listed_allergen(), record.cite)]
+        return said or [Line(no_listed_allergen(), record.cite)]
     listed = ", ".join(record.allergens)
-    return [Line(listed, record.cite, label=phrases.allergens_label()), *said]
+    return [Line(listed, record.cite, label=allergens_label()), *said]
 
 
 def _verdicts(record: Record, question: str) -> list[str]:
@@ -91,3 +90,19 @@ def spoken_allergens(codes: Iterable[str]) -> list[str]:
     language = reader_language()
     names = [allergen_name(code, language) for code in dict.fromkeys(codes)]
     return [", ".join(names)] if names else []
+
+
+def allergens_label() -> str:
+    return _("Listed allergens")
+
+
+def no_listed_allergen() -> str:
+    return _("No listed allergen found.")
+
+
+def allergens_unknown() -> str:
+    return _("Nobody has listed its allergens yet.")
+
+
+def ask_the_kitchen() -> str:
+    return _("Check with the kitchen before you promise a guest anything.")

@@ -159,22 +159,6 @@ def pairing_label() -> str:
     return _("Goes with")
 
 
-def allergens_label() -> str:
-    return _("Listed allergens")
-
-
-def no_listed_allergen() -> str:
-    return _("No listed allergen found.")
-
-
-def allergens_unknown() -> str:
-    return _("Nobody has listed its allergens yet.")
-
-
-def ask_the_kitchen() -> str:
-    return _("Check with the kitchen before you promise a guest anything.")
-
-
 def not_written() -> str:
     return _("That is not written in its record.")
 

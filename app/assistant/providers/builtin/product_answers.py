@@ -10,6 +10,7 @@ from dataclasses import replace
 from app.assistant.providers.builtin import phrases
 from app.assistant.providers.builtin.allergen_answers import (
     allergen_lines,
+    ask_the_kitchen,
     listed_codes,
     none_without,
     records_with_named,
@@ -94,7 +95,7 @@ def describe_records(
     else:
         lines = [line for record in chosen for line in _one_of_many(record, question, attributes)]
     if lines and "allergens" in attributes:
-        lines.append(Line(phrases.ask_the_kitchen()))
+        lines.append(Line(ask_the_kitchen()))
     return lines
 
 

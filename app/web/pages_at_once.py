@@ -22,7 +22,7 @@ LONGEST_WAIT_SECONDS = 30.0
 WITHOUT_TURN = ("static", "streams.events")
 
 
-class PageTurns:
+class PagesAtOnce:
     """Whose pages are being made in this process, and who waits. Safe to use from threads."""
 
     def __init__(self, at_once: int = MADE_AT_ONCE, waiting: int = MOST_WAITING) -> None:
@@ -63,19 +63,19 @@ def _take_turn() -> None:
     if is_read and current_user.is_authenticated:
         who = current_user.user_id
         _turns.take(who)
-        g.page_turn_of = who
+        g.page_made_for = who
 
 
 def _give_back_turn(_error: BaseException | None) -> None:
-    who = g.pop("page_turn_of", None)
+    who = g.pop("page_made_for", None)
     if who is not None:
         _turns.give_back(who)
 
 
-_turns = PageTurns()
+_turns = PagesAtOnce()
 
 
-def init_page_turns(app: Flask) -> None:
+def init_pages_at_once(app: Flask) -> None:
     """Have every page that is read wait for its turn."""
     app.before_request(_take_turn)
     app.teardown_request(_give_back_turn)

@@ -16,8 +16,8 @@ from werkzeug.test import TestResponse
 from app.db import Database
 from app.errors import TooMany, Unavailable
 from app.jobs.system_threads import RealThreads
-from app.web import page_turns
-from app.web.page_turns import PageTurns
+from app.web import pages_at_once
+from app.web.pages_at_once import PagesAtOnce
 from tests.factories import CheckedClient, Member, make_section, make_user, sign_in
 
 WAIT = 60.0
@@ -39,7 +39,7 @@ class Held:
 
 
 def test_no_more_than_so_many_of_one_person_are_made_at_once() -> None:
-    turns = PageTurns(at_once=2)
+    turns = PagesAtOnce(at_once=2)
     turns.take("ana")
     turns.take("ana")
     with pytest.raises(Unavailable):
@@ -53,7 +53,7 @@ def test_no_more_than_so_many_of_one_person_are_made_at_once() -> None:
 
 
 def test_who_waits_goes_on_as_soon_as_another_page_is_made() -> None:
-    turns = PageTurns(at_once=1)
+    turns = PagesAtOnce(at_once=1)
     turns.take("ana")
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(turns.take, "ana", WAIT)
@@ -64,7 +64,7 @@ def test_who_waits_goes_on_as_soon_as_another_page_is_made() -> None:
 
 
 def test_whoever_asks_for_far_too_many_is_told_so() -> None:
-    turns = PageTurns(at_once=1, waiting=0)
+    turns = PagesAtOnce(at_once=1, waiting=0)
     turns.take("ana")
     with pytest.raises(TooMany):
         turns.take("ana")
@@ -80,7 +80,7 @@ def member(owner: Database) -> Member:
 def held(owner: Database, member: Member, monkeypatch: pytest.MonkeyPatch) -> Held:
     """The first page waits for its long text to be drawn, and the second one for its turn."""
     make_section(owner, member.group_id, "milk", "Milk", f"{uuid.uuid4()}\n\n" + "- Cold.\n" * 2000)
-    monkeypatch.setattr(page_turns, "_turns", PageTurns(at_once=1, waiting=1))
+    monkeypatch.setattr(pages_at_once, "_turns", PagesAtOnce(at_once=1, waiting=1))
     held = Held()
     monkeypatch.setattr(RealThreads, "run", lambda _threads, work: held(work))
     return held
@@ -113,7 +113,7 @@ def test_one_persons_pages_wait_for_each_other_and_nobody_else_for_them(
         assert held.begun == 1
         held.may_end.set()
         assert [look.result(WAIT).status_code for look in looks] == [200, 200]
-    assert page_turns._turns._lines == {}
+    assert pages_at_once._turns._lines == {}
 
 
 @pytest.mark.fault(61)
@@ -130,7 +130,7 @@ def test_a_page_too_many_is_refused_in_the_persons_language(
 
 def wait_until_two_are_counted() -> None:
     for _ in range(1000):
-        if any(count == 2 for _line, count in page_turns._turns._lines.values()):
+        if any(count == 2 for _line, count in pages_at_once._turns._lines.values()):
             return
         Event().wait(0.01)
     raise AssertionError("the second page never came")

@@ -10,7 +10,7 @@ import {
   withBubble,
 } from "./bubbles.js";
 import { arrived, showRunning } from "./composer.js";
-import { endConnection } from "./connection.js";
+import { endConnection } from "./stream_connection.js";
 import { sayCard } from "./proposals.js";
 import { text } from "./texts.js";
 

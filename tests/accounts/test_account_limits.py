@@ -11,14 +11,14 @@ from flask import Flask
 from limits import parse
 from redis.exceptions import ConnectionError as RedisAway
 
-from app.accounts import sign_in_limits
+from app.accounts import account_limits
 from app.errors import TooMany
 from app.extensions import limiter
 from tests.accounts.conftest import Browser, House, Member
 
 SignedIn = Callable[[Member], Browser]
 
-ACCOUNT_TRIES = parse(sign_in_limits.SIGN_IN_ACCOUNT).amount
+ACCOUNT_TRIES = parse(account_limits.SIGN_IN_ACCOUNT).amount
 ADDRESS_TRIES = 30
 
 
@@ -70,7 +70,7 @@ def test_a_device_used_before_has_no_endless_tries_either(
 @pytest.mark.parametrize("cookie", ["x", "e30.x", '["name", ["account"]]', ""])
 def test_a_made_up_device_gains_nothing(app: Flask, house: House, cookie: str) -> None:
     thief = Browser(app)
-    thief.client.set_cookie(sign_in_limits.DEVICE_COOKIE, cookie)
+    thief.client.set_cookie(account_limits.DEVICE_COOKIE, cookie)
     guess(thief, house.staff, ACCOUNT_TRIES)
     assert Browser(app).sign_in(house.staff).status_code == 429
 
@@ -113,12 +113,12 @@ def test_guesses_at_the_same_time_are_all_counted(app: Flask, house: House) -> N
 
 def test_the_wait_ends_by_itself(app: Flask) -> None:
     with app.test_request_context():
-        sign_in_limits.count_try("1 per 1 second", "short", "somebody")
+        account_limits.count_try("1 per 1 second", "short", "somebody")
         with pytest.raises(TooMany) as refused:
-            sign_in_limits.count_try("1 per 1 second", "short", "somebody")
+            account_limits.count_try("1 per 1 second", "short", "somebody")
         assert refused.value.retry_after == 1
         time.sleep(1.1)
-        sign_in_limits.count_try("1 per 1 second", "short", "somebody")
+        account_limits.count_try("1 per 1 second", "short", "somebody")
 
 
 def test_tries_are_counted_while_redis_is_away(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,10 +131,10 @@ def test_tries_are_counted_while_redis_is_away(app: Flask, monkeypatch: pytest.M
 
     monkeypatch.setattr(limiter, "_storage", Away())
     with app.test_request_context():
-        sign_in_limits.count_try("2 per hour", "away", "somebody")
-        sign_in_limits.count_try("2 per hour", "away", "somebody")
+        account_limits.count_try("2 per hour", "away", "somebody")
+        account_limits.count_try("2 per hour", "away", "somebody")
         with pytest.raises(TooMany):
-            sign_in_limits.count_try("2 per hour", "away", "somebody")
+            account_limits.count_try("2 per hour", "away", "somebody")
 
 
 def test_asking_for_new_passwords_is_limited(app: Flask, house: House) -> None:

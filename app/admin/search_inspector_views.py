@@ -23,7 +23,13 @@ from app.admin.search_inspector import (
     search_tools,
     why_not,
 )
-from app.admin.search_words import finding_words, kind_words, mode_words, reason_words, score
+from app.admin.search_inspector_words import (
+    finding_words,
+    kind_words,
+    mode_words,
+    reason_words,
+    score,
+)
 from app.config import LANGUAGES
 from app.errors import InvalidInput
 from app.extensions import limit_searches, services
@@ -110,7 +116,7 @@ def _drawn(
     errors: Mapping[str, str],
 ) -> ResponseReturnValue:
     page = render_template(
-        "admin/search.html",
+        "admin/search_inspector.html",
         chosen=chosen,
         kept=urlencode(chosen),
         errors=errors,
