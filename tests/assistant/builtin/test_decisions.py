@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from app.assistant.providers.base import ModelRequest, TextDelta, ToolCall, ToolSpec
 from app.assistant.providers.builtin import BuiltinProvider
+from app.skills.expenses.tools.ledger_tools import AddExpense
 from tests.assistant.builtin.conftest import MakeRequest
 
 
@@ -238,3 +240,33 @@ def test_the_same_messages_lead_to_the_same_decision(
 ) -> None:
     request = make_request("how much is the tomahawk, and who do I call if the fryer breaks?")
     assert respond(provider, request) == respond(provider, request)
+
+
+LIST_NOTES = ToolSpec(
+    "list_notes",
+    "Lists the notes.",
+    {"type": "object", "properties": {"query": {"type": "string"}}},
+)
+ADD_EXPENSE = AddExpense().spec()
+
+
+def test_what_a_skill_says_weighs_more_than_all_that_was_learned_of_others(
+    provider: BuiltinProvider, make_request: MakeRequest
+) -> None:
+    """A message that names a skill, and a colon, is its own: see the skeleton of a skill."""
+    add_note = replace(LIST_NOTES, name="add_note", is_wished=True)
+    offered = (ADD_EXPENSE, LIST_NOTES, add_note)
+    arguments = {"query": "coffee 4.50 and taxi 12"}
+    hints = {"wanted": {"add_note": arguments}, "odds": {"add_note": 20.0}}
+    request = make_request("notes: coffee 4.50 and taxi 12", hints=hints, offered=offered)
+    [made] = respond(provider, request)[1]
+    assert (made.name, json.loads(made.arguments)) == ("add_note", arguments)
+
+
+def test_what_a_skill_could_not_read_is_asked_for_anew_and_no_other_tool_runs(
+    provider: BuiltinProvider, make_request: MakeRequest
+) -> None:
+    request = make_request("log the receipt from the taxi", offered=(LIST_NOTES, ADD_EXPENSE))
+    text, calls = respond(provider, request)
+    assert calls == []
+    assert ADD_EXPENSE.examples["en"][0] in text

@@ -45,6 +45,8 @@ SURE_OF_CLAUSE, SURE_OF_QUESTION = 0.8, 0.5
 NEARLY = 0.75
 # With less than this a message is rather looked up than made a form, a request or an expense.
 LEAST_SHARE = 0.45
+# A message is clearly for a tool with this share, and hardly for another one with this.
+CLEAR_SHARE, FAR_SHARE = 0.9, 0.02
 # With more evidence than this for a tool the message is less likely for none, by so much of it.
 MUCH_EVIDENCE, AGAINST_OTHERS = 1.9, 2.0
 # The hints are about the whole message, so they say less about a part of it, and little
@@ -210,9 +212,10 @@ def _decide_question(
         return Decision(calls=calls, why="several")
     if alone and _is_unsure(reading.text, ranking, evidence):
         return Decision(_ask_back(ranking, language), why="unsure")
-    call = _plan(ranking, reading.text, wanted_calls(request))
-    if call is None:
-        return Decision(phrases.ask_more(), why="unsure")
+    wanted = wanted_calls(request)
+    call = _plan(ranking, reading.text, wanted)
+    if call is None or _is_far_from(call.tool, ranking, wanted):
+        return Decision(_ask_anew(ranking, language), why="unsure")
     return Decision(calls=(call,), why="likeliest")
 
 
@@ -353,6 +356,20 @@ def _plan(
         if arguments is not None:
             return PlannedCall(ranked.tool.name, arguments, question)
     return None
+
+
+def _is_far_from(tool: str, ranking: Sequence[Ranked], wanted: Sequence[PlannedCall]) -> bool:
+    """Whether the message is clearly for another tool, whose skill could not read it."""
+    first = ranking[0]
+    is_unread = first.tool.is_wished and first.tool.name not in {call.tool for call in wanted}
+    share = next(ranked.share for ranked in ranking if ranked.tool.name == tool)
+    return is_unread and first.share >= CLEAR_SHARE and share < FAR_SHARE
+
+
+def _ask_anew(ranking: Sequence[Ranked], language: str) -> str:
+    """A question back where a message is for a tool and does not say what it needs."""
+    tools = [ranked.tool for ranked in ranking[:1] if ranked.tool.is_wished]
+    return phrases.not_understood(tools, language) if tools else phrases.ask_more()
 
 
 def better_place(
