@@ -29,7 +29,7 @@ _NOTE = re.compile(
 )
 _VAGUE = compiled("vague_items")
 # How many there are of an item; a "5 gal bucket" is one.
-_COUNT = re.compile(r"[1-9][0-9]{0,2}(?=\s(?!(?:gal|oz|inch|ft|ml|cm)\s))")
+_COUNT = re.compile(r"(?<![\w.,])[1-9][0-9]{0,2}(?=\s(?!(?:gal|oz|inch|ft|ml|cm)\s))")
 _NAME = r"[a-z]+(?: (?:and|y) [a-z]+)?"
 _NAMED = re.compile(
     rf"(?:(?<!\w)(?:in|under|to|as|into|en|a|como)\s)?(?:the\s|la\s)?(?:(?<!\w)category|(?<!\w)categoria)"
@@ -158,7 +158,10 @@ def _of_all(sentence: Sentence, amount: FoundAmount, item: str) -> FoundAmount:
     if not sentence.masked.startswith(EACH, amount.end):
         return amount
     folded = fold(item)
-    figures = _COUNT.match(folded)
+    counts = list(_COUNT.finditer(folded))
+    # "Strawberries, 4 boxes at 5 each": behind the item it is a count where it is the only one.
+    is_count = bool(counts) and (counts[0].start() == 0 or len(counts) == 1)
+    figures = counts[0] if is_count else None
     spoken = next(find_number_words(folded, sentence.around.language), None)
     count = Decimal(figures[0]) if figures else spoken.value if spoken and not spoken.start else 1
     or_value = amount.or_value and amount.or_value * count
