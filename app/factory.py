@@ -18,6 +18,7 @@ from redis.retry import Retry
 
 from app import redis_client
 from app.accounts import init_accounts
+from app.accounts.pages_at_once import init_pages_at_once
 from app.admin import init_admin
 from app.assistant import init_assistant
 from app.assistant.tools.registry import Registry, Skill
@@ -38,7 +39,6 @@ from app.retrieval.embedder import make_embedder
 from app.skills import SKILLS
 from app.web.hosts import init_hosts
 from app.web.pages import choose_language, choose_zone, init_web
-from app.web.pages_at_once import init_pages_at_once
 from app.web.request_body import (
     LARGEST_BODY,
     LONGEST_FIELD,
@@ -78,8 +78,8 @@ def build_app(settings: Settings | None = None, skills: tuple[Skill, ...] = SKIL
         examinations=ExaminationQueue(connection),
     )
     _bind_extensions(app)
-    init_web(app)
     init_pages_at_once(app)
+    init_web(app)
     init_health(app)
     init_scrape(app)
     init_accounts(app)

@@ -53,6 +53,11 @@ class Person:
         return Scope(self.group_id, self.user_id, self.role)
 
     @property
+    def draft_owner(self) -> str:
+        """Whose words a device keeps until they are sent: this person's, in this group."""
+        return f"{self.user_id}:{self.group_id}"
+
+    @property
     def zone(self) -> ZoneInfo:
         """The group's time zone, in which everything is shown."""
         return ZoneInfo(self.timezone)

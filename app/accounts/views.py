@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from uuid import UUID
 
-from flask import Blueprint, flash, redirect, request, url_for
+from flask import Blueprint, flash, redirect, request, session, url_for
 from flask.typing import ResponseReturnValue
 from flask_babel import force_locale
 from flask_babel import gettext as _
@@ -212,6 +212,8 @@ def switch_group() -> ResponseReturnValue:
     except ValueError:
         raise NotFound("This group does not exist, or you are not in it.") from None
     accounts.switch_group(db_session(), current_user.sign_in_id, group_id)
+    # What other tabs still show is of the group before, and must not be sent to this one.
+    session.pop("csrf_token", None)
     return redirect(next_page(), HTTPStatus.SEE_OTHER)
 
 

@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +34,8 @@ _WORD = re.compile(r"[^\W\d_]+|[👍👌✅✔]\ufe0f?|\d+|[,.;:!()\u2026-]")
 _PAUSE = frozenset(",.;:!()\u2026-")
 # "siii" is "si": nobody means another word by so many letters.
 _DRAWN_OUT = re.compile(r"(\w)\1{2,}")
-# Who trails off has more to say: "bueno…".
-_UNFINISHED = re.compile("\u2026|[.][.]")
+# Who trails off has more to say: "bueno…", "yes -".
+_UNFINISHED = re.compile(r"\u2026|[.]\s*[.]|-\s*$")
 _SENTENCE_END = re.compile(r"[.!]\s+")
 # "Si" by itself may be an if: it agrees before a pause, and before what no condition begins with.
 _MAY_BE_IF = ("si",)
@@ -64,6 +64,9 @@ _WORKS = re.compile(
     f"{_GLAD}(?:(?:{_ANY}{_GLAD}(?:{ALSO}{_GLAD})*|{IF}{PAUSE}+{_GLAD})?{SOLVED}{_GLAD}"
     f"|(?:{_ANY}|{IF}){_POLITE}(?:{ALSO}{_POLITE})*)"
 )
+
+
+_FIRST_WORD = re.compile(r"\W{0,8}(\w\S{0,40})")
 
 
 @dataclass(frozen=True)
@@ -154,7 +157,7 @@ def agrees(message: str, asked: str = "") -> bool:
     It is listed words of agreement, then what was asked for told to be done ("add it", "agrégalo"),
     if either, with courtesies. "Fixed" agrees where `asked` is whether something works again.
     """
-    if not _PLAIN.fullmatch(compose(message)) or _UNFINISHED.search(message):
+    if not is_plain(message):
         return False
     words = _words_of(message)
     if _is_unclear([word for word in words if word not in _PAUSE]):
@@ -165,6 +168,11 @@ def agrees(message: str, asked: str = "") -> bool:
     # "I'm good, thanks" wants nothing.
     declines = THANKS in kinds and not set(kinds) - {ENOUGH, THANKS, NAME, PAUSE}
     return bool(_DOES.fullmatch(kinds)) and not declines
+
+
+def is_plain(message: str) -> bool:
+    """Whether no sign in a message can take back what its words say, nor is it left unfinished."""
+    return bool(_PLAIN.fullmatch(compose(message))) and not _UNFINISHED.search(message)
 
 
 def _is_unclear(words: list[str]) -> bool:
@@ -192,14 +200,16 @@ def _question(asked: str) -> str:
     """
     before, spanish = asked.partition("?")[0], asked.partition("?")[0].find("¿")
     starts = [0, *(found.end() for found in _SENTENCE_END.finditer(before))]
-    asking = next((at for at in starts if _begins_to_ask(before[at:])), -1)
+    asking = next((at for at in starts if _begins_to_ask(before, at)), -1)
     if spanish >= 0 and not 0 <= asking < spanish:
         return before[spanish + 1 :]
     return before[asking if asking >= 0 else starts[-1] :]
 
 
-def _begins_to_ask(sentence: str) -> bool:
-    return (normalize(sentence).split() or [""])[0] in _listed().asking
+def _begins_to_ask(text: str, at: int) -> bool:
+    # Its first word alone is looked at: a line may have thousands of stops.
+    first = _FIRST_WORD.match(text, at)
+    return first is not None and (normalize(first[1]).split() or [""])[0] in _listed().asking
 
 
 @cache
@@ -209,14 +219,18 @@ def _kinds_for_solved() -> Mapping[Phrase, str]:
     return _spelled({**kinds, **dict.fromkeys(listed.solved, SOLVED)})
 
 
-@lru_cache(maxsize=512)
 def _kinds_for(asked: str) -> Mapping[Phrase, str]:
     """The kinds of phrases where this is what was asked."""
-    listed = _listed()
     question = fold(_question(asked)).split() if "?" in asked else []
-    of_two = bool(listed.or_words & set(question))
+    return _kinds_of(bool(_listed().or_words & set(question)), order_of(asked))
+
+
+@cache
+def _kinds_of(of_two: bool, order: str) -> Mapping[Phrase, str]:
+    """Those of a question between two, or not, that asks to do this; few are ever asked."""
+    listed = _listed()
     kinds = _only(listed.affirms) if of_two else dict(listed.kinds)
-    return {**_spelled(kinds), **_spelled(listed.orders.get(order_of(asked), {}))}
+    return {**_spelled(kinds), **_spelled(listed.orders.get(order, {}))}
 
 
 def _only(affirms: frozenset[Phrase]) -> dict[Phrase, str]:

@@ -1,4 +1,4 @@
-// What was typed and not yet sent, kept on this device per person and thread.
+// What was typed and not yet sent, kept on this device per person, restaurant and thread.
 const PREFIX = "comanda:draft:";
 
 function store(act) {

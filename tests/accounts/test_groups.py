@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -59,3 +60,32 @@ def test_only_people_of_several_groups_are_offered_a_switch(
     page = browser.get("/profile").text
     assert "Your groups" in page
     assert other_house.name in page
+
+
+def test_what_another_tab_still_shows_is_not_sent_to_the_group_one_switched_to(
+    signed_in: SignedIn, house: House, other_house: House, join_group: Join
+) -> None:
+    """Two tabs of one browser share the sign-in, and with it the group."""
+    join_group(house.admin, other_house, "admin")
+    browser = signed_in(house.admin)
+    shown = browser.csrf_token()
+    browser.post("/switch-group", {"group_id": str(other_house.group_id)})
+    invited = {"action": "invite", "email": "stranger@example.org", "role": "admin"}
+    refused = browser.post("/people", {**invited, "csrf_token": shown})
+    assert refused.status_code == 400
+    assert "Reload it" in refused.text
+    assert "stranger@example.org" not in browser.get("/people").text
+    assert browser.post("/people", invited).status_code < 400
+    assert "stranger@example.org" in browser.get("/people").text
+
+
+def test_what_is_typed_is_kept_for_the_group_that_it_was_typed_in(
+    signed_in: SignedIn, house: House, other_house: House, join_group: Join
+) -> None:
+    join_group(house.staff, other_house, "staff")
+    browser = signed_in(house.staff)
+    before = re.findall('data-person="([^"]+)"', browser.get("/chat").text)
+    browser.post("/switch-group", {"group_id": str(other_house.group_id)})
+    after = re.findall('data-person="([^"]+)"', browser.get("/chat").text)
+    assert len(before) == len(after) == 1
+    assert before != after

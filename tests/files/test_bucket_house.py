@@ -135,7 +135,7 @@ def test_objects_without_a_row_are_removed_after_days(
     assert clean_up_files(database, storage).orphans == 0
     # Its server says itself when something was written: for it to be long ago, time has to pass.
     later = utc_now() + timedelta(days=ORPHAN_DAYS, minutes=1)
-    monkeypatch.setattr("app.files.uploads.utc_now", lambda: later)
+    monkeypatch.setattr("app.files.clean_up.utc_now", lambda: later)
     assert clean_up_files(database, storage).orphans == 1
     assert sorted(bucket.places()) == sorted(places(owner, known))
 

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from app.nlu import agreement
 from app.nlu.control import may_agree, read_answer, read_reply
 from app.nlu.evaluation import CONTROL, NO_TOOL, Case, read_cases
+from app.nlu.normalization import normalize
 
 YES = (
     "yes", "Yes!", "yep", "Yeah, do it", "sure", "Sure thing, thanks", "ok", "OK 👍", "okay then",
@@ -30,6 +32,7 @@ NEITHER = (
     "si quieres", "si el cliente pide", "no sé", "no se puede guardar pollo crudo", "ok google",
     "y", "n", "ya", "stop the fryer", "cancel the order of table 4", "🍕", "sure is hot in here",
     "no hay problema", "bueno, mejor 250", "x" * 4000,
+    "yes, -", "ok . . .", "como no gracias",
     "yes\uff1f", "ok\u061f", "yes 🚫", "yes ❎", "y\u0336e\u0336s\u0336", "sí ⁉",
 )  # fmt: skip
 
@@ -232,3 +235,27 @@ def test_most_yeses_with_a_story_are_read_or_asked_for_once_more(
 )
 def test_what_is_no_likely_yes_is_not_asked_for(message: str, asked: str) -> None:
     assert not may_agree(message, asked)
+
+
+@pytest.mark.fault(60)
+@pytest.mark.parametrize("unit", ["a. ", "ñ. ", "¿a. ", "do i. ", "! ", "¿ "])
+def test_a_line_of_many_sentences_is_looked_at_a_word_a_sentence(
+    unit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A colleague, or a model, may write thousands of them before a question mark."""
+    read: list[int] = []
+
+    def counted(text: str) -> str:
+        read.append(len(text))
+        return normalize(text)
+
+    monkeypatch.setattr(agreement, "normalize", counted)
+    line = unit * 6_000 + "?"
+    assert read_answer("yes", line) in ("yes", None)
+    assert sum(read) < 20 * len(line)
+
+
+def test_what_is_kept_of_questions_does_not_grow_with_them() -> None:
+    for number in range(200):
+        read_answer("yes", f"Shall I add “taxi {number}” for ${number}?")
+    assert agreement._kinds_of.cache_info().currsize < 200

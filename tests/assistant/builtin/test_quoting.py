@@ -7,12 +7,12 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.assistant.providers.builtin.phrases import (
+from app.assistant.providers.builtin.allergen_answers import (
     allergens_unknown,
     ask_the_kitchen,
     no_listed_allergen,
-    not_written,
 )
+from app.assistant.providers.builtin.phrases import not_written
 from app.assistant.providers.builtin.product_answers import describe_records
 from app.assistant.providers.builtin.product_records import Record, read_record
 from app.retrieval.embedder import WordLlamaEmbedder

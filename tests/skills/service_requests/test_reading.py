@@ -428,7 +428,9 @@ def test_what_is_read_ends_between_two_words() -> None:
         "no cancelar", "mejor no la canceles", "no borres nada", "i did not cancel it",
         "don't forget it", "stop the leak", "scrap metal", "i quit", "cancelaron el pedido",
         "no lo olvides", "no importa", "I don't need it", "never mind", "bórrala", "déjala",
-        "cancel?", "¿cancelar todo?", "cancel it?",
+        "cancel?", "¿cancelar todo?", "cancel it?", "cancel❓", "cancela ⁉️",
+        "forget the request ❓",
+        "❌ cancel", "cancel it 🤔",
     ],
 )  # fmt: skip
 def test_what_only_has_such_a_word_cancels_nothing(text: str) -> None:
@@ -444,7 +446,18 @@ def test_who_cancels_outright_is_understood(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["not the new one", "don't start the new one", "la otra no", "la segunda", "go on"],
+    [
+        "not the new one",
+        "don't start the new one",
+        "la otra no",
+        "la segunda",
+        "go on",
+        "the new one?",
+        "¿la nueva?",
+        "new one❓",
+        "start the new one 🤔",
+        "open the new one 👎",
+    ],
 )
 def test_the_new_request_is_wanted_only_by_who_says_so(text: str) -> None:
     assert not is_the_new_one(text)

@@ -150,7 +150,7 @@ def fill_page(
         is_new=is_new,
         is_saved=is_saved,
         is_behind=filling.draft.template_version != filling.template.version,
-        person=current_user.user_id,
+        person=current_user.draft_owner,
         talk=talk or read_talk(filling.draft, filling.template),
         page=new_id().hex,
         **drawing(filling, language),

@@ -82,7 +82,7 @@ def submission(submission_id: UUID) -> ResponseReturnValue:
         submission=found,
         sheet=_sheet(found),
         is_sent="sent" in request.args and found.user_id == current_user.user_id,
-        person=current_user.user_id,
+        person=current_user.draft_owner,
     )
 
 

@@ -247,7 +247,7 @@ def _product_page(
         categories=[category_name(c, language) for c in categories_in_use(session, form.kind)],
         kind_label=item_name(form.kind, language),
         just_saved="saved" in request.args and request.method == "GET",
-        person=current_user.user_id,
+        person=current_user.draft_owner,
         language=language,
         **context,
     )

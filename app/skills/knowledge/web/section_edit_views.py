@@ -323,7 +323,7 @@ def _page(draft: SectionDraft, **context: Any) -> str:
         },
         kinds=SECTION_KIND_NAMES,
         shown=shown,
-        person=current_user.user_id,
+        person=current_user.draft_owner,
         language=reader_language(),
         **context,
     )

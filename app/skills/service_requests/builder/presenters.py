@@ -78,7 +78,7 @@ def type_context(
                         for row in work.kept],
         "most_questions": MOST_QUESTIONS,
         "asked": QUESTIONS_ASKED,
-        "person": current_user.user_id,
+        "person": current_user.draft_owner,
     }  # fmt: skip
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Literal
 
+from app.nlu.agreement import is_plain
 from app.nlu.control import NO_FIRST, Act, ListedAct, listed_act, read_act, read_answer
 from app.skills.service_requests.workflow.next_step import next_step
 from app.skills.service_requests.workflow.state import OpenRequest
@@ -99,15 +100,13 @@ def is_question(text: str) -> bool:
 
 def is_the_new_one(text: str) -> bool:
     """Whether somebody says that they would rather have the request that they asked for last."""
-    return bool(_NEW_ONE.fullmatch(plain_words(text)))
-
-
-# "Cancel?" asks whether it can be, or shall be.
-_QUESTION_MARK = re.compile("[?¿\uff1f\u061f]")
+    return is_plain(text) and bool(_NEW_ONE.fullmatch(plain_words(text)))
 
 
 def cancels(text: str) -> bool:
-    """Whether somebody says outright that a request shall be cancelled, and nothing else."""
-    return not _QUESTION_MARK.search(text) and bool(
-        _CANCELS.fullmatch(plain_words(NO_FIRST.sub("", text)))
-    )
+    """Whether somebody says outright that a request shall be cancelled, and nothing else.
+
+    "Cancel?" asks whether it can be, or shall be; with a picture it may be meant otherwise.
+    """
+    said = plain_words(NO_FIRST.sub("", text))
+    return is_plain(text) and bool(_CANCELS.fullmatch(said))

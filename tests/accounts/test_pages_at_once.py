@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 from flask import Flask
+from sqlalchemy import event
 from werkzeug.test import TestResponse
 
+from app.accounts import pages_at_once
+from app.accounts.pages_at_once import Crowded, PagesAtOnce
+from app.accounts.tokens import hash_token
 from app.db import Database
-from app.errors import TooMany, Unavailable
 from app.jobs.system_threads import RealThreads
-from app.web import pages_at_once
-from app.web.pages_at_once import PagesAtOnce
 from tests.factories import CheckedClient, Member, make_section, make_user, sign_in
 
 WAIT = 60.0
@@ -42,7 +43,7 @@ def test_no_more_than_so_many_of_one_person_are_made_at_once() -> None:
     turns = PagesAtOnce(at_once=2)
     turns.take("ana")
     turns.take("ana")
-    with pytest.raises(Unavailable):
+    with pytest.raises(Crowded):
         turns.take("ana", longest=0.01)
     turns.take("ben", longest=0.01)
     turns.give_back("ana")
@@ -66,7 +67,7 @@ def test_who_waits_goes_on_as_soon_as_another_page_is_made() -> None:
 def test_whoever_asks_for_far_too_many_is_told_so() -> None:
     turns = PagesAtOnce(at_once=1, waiting=0)
     turns.take("ana")
-    with pytest.raises(TooMany):
+    with pytest.raises(Crowded):
         turns.take("ana")
     turns.take("ben")
 
@@ -107,7 +108,7 @@ def test_one_persons_pages_wait_for_each_other_and_nobody_else_for_them(
     browser: CheckedClient = sign_in(app, owner, member)
     with two_looks(app, owner, member, held) as looks:
         assert colleague.get("/library/").status_code == 200
-        # Static files, and what is posted, are not among them.
+        # Static files are not among them, and what is posted has turns of its own.
         assert browser.get("/static/css/base.css").status_code == 200
         assert browser.post("/language", language="es").status_code < 400
         assert held.begun == 1
@@ -134,3 +135,39 @@ def wait_until_two_are_counted() -> None:
             return
         Event().wait(0.01)
     raise AssertionError("the second page never came")
+
+
+def test_what_is_posted_waits_for_its_turn_too(
+    app: Flask, owner: Database, member: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages_at_once, "_turns", PagesAtOnce(at_once=1, waiting=0))
+    browser: CheckedClient = sign_in(app, owner, member)
+    token = browser.csrf_token
+    with browser.client.session_transaction() as session:
+        lane = ("write", hash_token(session["_user_id"]))
+    pages_at_once._turns.take(lane)
+    refused = browser.post("/language", csrf_token=token, language="es")
+    assert (refused.status_code, refused.mimetype) == (429, "text/plain")
+    assert refused.headers["Retry-After"] == "1"
+    pages_at_once._turns.give_back(lane)
+    assert browser.post("/language", csrf_token=token, language="es").status_code < 400
+
+
+@pytest.mark.fault(61)
+def test_who_waits_or_is_refused_takes_no_connection(
+    app: Flask, owner: Database, member: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    browser: CheckedClient = sign_in(app, owner, member)
+    monkeypatch.setattr(pages_at_once, "_turns", PagesAtOnce(at_once=0, waiting=0))
+
+    def connect(*_: object) -> None:
+        raise AssertionError("the database was asked")
+
+    engine = app.extensions["comanda"].database.engine
+    event.listen(engine, "checkout", connect)
+    try:
+        assert browser.get("/chat").status_code == 429
+        assert browser.post("/profile", name="Ana").status_code == 429
+    finally:
+        event.remove(engine, "checkout", connect)
+    assert browser.get("/healthz").status_code == 200
