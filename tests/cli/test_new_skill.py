@@ -202,7 +202,7 @@ def refused(
         ("class", "reserved"),
         ("skills", "reserved"),
         ("shift_helpers", "says too little"),
-        ("meeting", "such as meetings"),
+        ("meeting", "names an activity"),
         ("references", "table called 'references'"),
     ],
 )
@@ -223,7 +223,13 @@ def test_what_is_no_name_of_a_row_is_refused(tree: Path, one: str) -> None:
     assert f"{one!r} cannot be a name here" in refused(tree, NAME, one=one)
 
 
-@pytest.mark.parametrize("spanish", ["", "a", 'notas"', "{notas}", "notas\\", "x" * 41, "a: b"])
+@pytest.mark.parametrize(
+    "spanish",
+    [
+        "", "las", "las a", "notas", "notas del turno", 'las notas"', "las {notas}", "las notas\\",
+        f"las {'x' * 41}", "la a: b",
+    ],
+)  # fmt: skip
 def test_what_is_no_word_in_spanish_is_refused(tree: Path, spanish: str) -> None:
     assert "--spanish" in refused(tree, NAME, spanish)
 
@@ -300,7 +306,15 @@ def test_a_folder_that_cannot_be_written_into_leaves_nothing_behind(
 def test_the_command_asks_for_the_spanish_name(cli: FlaskCliRunner) -> None:
     result = cli.invoke(args=["new-skill", NAME])
     assert result.exit_code == 2
-    assert "--spanish" in result.output
+    assert '--spanish "las notas del turno"' in result.output
+
+
+def test_a_name_that_is_taken_is_told_before_the_spanish_one_is_asked_for(
+    cli: FlaskCliRunner,
+) -> None:
+    result = cli.invoke(args=["new-skill", "expenses"])
+    assert "skill called 'expenses' already" in result.output
+    assert "--spanish" not in result.output
 
 
 @pytest.mark.parametrize("name", ["forms", "expenses", "chat", "accounts", "library", "users"])
