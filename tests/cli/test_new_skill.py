@@ -107,6 +107,29 @@ def test_the_linters_the_types_and_the_catalog_find_nothing(project: Any) -> Non
     assert catalog.read_bytes() == written
 
 
+@pytest.mark.timeout(600)
+def test_what_the_guide_adds_to_it_works(project: Any) -> None:
+    """The sections behind the files: a tool for a row that is there, dates, tests in Spanish."""
+    before, _ = project
+    folder = Path(shutil.copytree(before, before.parent / "with_more", ignore=LEFT_OUT))
+    for path, text in skeletons.ADDED:
+        with (folder / path).open("a", encoding="utf-8") as file:
+            file.write(f"\n\n{text}" if path.endswith(".py") else text)
+    [(reader, hint)] = skeletons.FIRST_HINTS
+    _put_before(folder / reader, "    text = read_text(turn.message)\n", hint)
+    declaration = folder / "app" / "skills" / NAME / "__init__.py"
+    _put_before(declaration, "    ListShiftNotes,\n", "    RemoveShiftNote,\n")
+    _put_before(declaration, "        ListShiftNotes(),\n", "        RemoveShiftNote(),\n")
+    passed = passes(folder, "pytest", "-q", "-p", "no:cacheprovider", f"tests/skills/{NAME}")
+    assert "failed" not in passed
+
+
+def _put_before(path: Path, line: str, added: str) -> None:
+    text = path.read_text("utf-8")
+    assert text.count(line) == 1
+    path.write_text(text.replace(line, f"{added}{line}"), "utf-8")
+
+
 def test_it_says_what_was_written_and_what_comes_next(project: Any) -> None:
     folder, said = project
     lines = said.stdout.splitlines()
