@@ -184,9 +184,9 @@ def _next_steps(name: str) -> list[str]:
         "  make run     makes its table, and shows its page in the menu",
         "  make texts   after each change of what people read",
         "  make check   the linters and the rules of the project, in one to six minutes",
-        "  make nlu     last, when its sentences are done: teaches the built-in assistant, in 10 to",
-        "               14 minutes. Until then it goes by how near a message is to one of the",
-        "               examples, and tests/nlu/test_model.py fails.",
+        "  make nlu     last, when its sentences are done: teaches the built-in assistant, in ten",
+        "               to fourteen minutes. Until then it goes by how near a message is to an",
+        "               example, and tests/nlu/test_model.py fails.",
         "docs/adding-a-skill.md explains each file and how to make it yours.",
     ]
 
