@@ -17,7 +17,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskCliRunner
 
-from app.cli.new_skill import CHANGES, Names, Taken, check_names, find_taken, write_skill
+from app.cli.new_skill import CHANGES, Names, Taken, check_names, find_taken, render, write_skill
 from app.config import Settings
 from tests.cli import skeletons
 
@@ -169,6 +169,18 @@ def test_under_short_and_long_names_lines_are_as_the_linters_want_them(
 def test_a_row_is_called_by_the_singular_or_an_entry(name: str, one: str, many: str) -> None:
     names = Names.of(name, "x")
     assert (names.one, names.many) == (one, many)
+
+
+def test_its_sentences_fit_a_name_that_is_no_plural() -> None:
+    """They are placeholders, and said to be; yet nobody should have to mend their grammar."""
+    written = render(skeletons.LOST_AND_FOUND)
+    folder = f"app/skills/{skeletons.LOST_AND_FOUND.name}"
+    assert "Lost and found: managers write, everybody reads." in written[f"{folder}/__init__.py"]
+    examples = written[f"{folder}/tools/examples.yaml"]
+    assert "- muestra los objetos perdidos\n" in examples
+    assert "- was anything written in the lost and found\n" in examples
+    for name in ("examples", "templates"):
+        assert written[f"{folder}/tools/{name}.yaml"].startswith("# PLACEHOLDERS: replace them")
 
 
 # What it refuses
