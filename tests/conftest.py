@@ -32,6 +32,7 @@ pytest_plugins = [
     "tests.bucket.fixtures",
     "tests.factories.fixtures",
     "tests.model_server.fixtures",
+    "tests.nlu.stale",
 ]
 
 # Their asserts say what was compared, as those of tests do.

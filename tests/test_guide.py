@@ -20,6 +20,10 @@ GUIDE = (ROOT / "docs" / "adding-a-skill.md").read_text("utf-8")
 # A file is a block whose first line is a comment with its path.
 _FILE = re.compile(r"^```\w+\n(?:#|\{#-) (\S+/\S+?)(?: -#\})?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PRINTED = dict(_FILE.findall(GUIDE))
+# What it names in the project: files and folders, and links to other pages.
+_PATH = re.compile(r"`((?:app|migrations|static|templates|tests)/[\w./-]*\w/?)`")
+_LINK = re.compile(r"\]\(([\w/.-]*)(?:#([\w-]+))?\)")
+DECISIONS = sorted(set(re.findall(r"\((decisions/[\w.-]+\.md)\)", GUIDE)))
 # Modules without a line make their folders packages.
 WRITTEN = {path: text for path, text in render(SHIFT_NOTES).items() if text}
 
@@ -46,3 +50,29 @@ def test_the_guide_speaks_of_all_that_a_skill_may_bring() -> None:
     said = set(re.findall(r"^    (\w+)=", declaration, re.MULTILINE))
     said |= set(re.findall(r"`(\w+)`", listed))
     assert {field.name for field in fields(Skill)} - said == set()
+
+
+@pytest.mark.parametrize("page", ["adding-a-skill.md", *DECISIONS])
+def test_what_it_and_its_decisions_name_is_there(page: str) -> None:
+    """A decision is kept as it was taken, with the names that things have today."""
+    text = (ROOT / "docs" / page).read_text("utf-8")
+    # What the command has written, or makes.
+    paths = {path for path in _PATH.findall(text) if "shift_notes" not in path}
+    assert [path for path in sorted(paths) if not (ROOT / path).exists()] == []
+    named = set(re.findall(r"`Skill\.(\w+)`", text))
+    assert named - {field.name for field in fields(Skill)} == set()
+
+
+def test_its_links_lead_somewhere() -> None:
+    broken = []
+    for path, part in _LINK.findall(GUIDE):
+        file = ROOT / "docs" / (path or "adding-a-skill.md")
+        if not file.exists() or (part and part not in _headings(file)):
+            broken.append(f"{path}#{part}")
+    assert broken == []
+
+
+def _headings(page: Path) -> set[str]:
+    """What each heading of a page is linked by."""
+    titles = re.findall(r"^#+ (.+)$", page.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}

@@ -33,8 +33,9 @@ from app.assistant.turns.language import detect_language
 from app.assistant.turns.outcome import TurnFacts
 from app.assistant.usage.message_limits import Usage, read_standing
 from app.db import Scope, new_id, owner_database
-from app.errors import ComandaError
+from app.errors import ComandaError, ConfigurationError
 from app.extensions import services
+from app.nlu.model import load_model
 from app.text.plain_text import clean_text, clean_value
 
 # The command line keeps its turn for as long as one may take, and some.
@@ -84,6 +85,7 @@ def ask(
     """Ask TEXT, or each line of a JSONL file with --batch."""
     if (text is None) == (batch is None):
         raise click.UsageError("Give a text or --batch FILE, one of the two.")
+    require_learned()
     if batch is not None:
         sys.exit(_run_batch(batch, email, language))
     thread_id = None if thread == "new" else _uuid(thread)
@@ -99,6 +101,18 @@ def ask(
     if explain:
         click.echo(_explanation(reply), err=True)
     sys.exit(0 if reply.status in ("complete", "stopped") else 1)
+
+
+def require_learned() -> None:
+    """Look whether messages can be understood at all, before any of them is asked.
+
+    Raises:
+        click.ClickException: what was learned is missing or too old; it says what to run.
+    """
+    try:
+        load_model()
+    except ConfigurationError as error:
+        raise click.ClickException(str(error)) from None
 
 
 def run_one(

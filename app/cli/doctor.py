@@ -16,7 +16,9 @@ from app.assistant.providers.choice import make_provider
 from app.config import EVERYWHERE, Settings
 from app.db import owner_database
 from app.demo import find_demo, open_accounts
+from app.errors import ConfigurationError
 from app.extensions import Services, services
+from app.nlu.model import load_model
 from app.notifications.mail import IMPLICIT_TLS_PORT
 from app.observability.health import (
     Finding,
@@ -54,7 +56,8 @@ def examine(on: Services) -> list[Finding]:
         findings += [check_schema(on), _vectors(on)]
         # The people and the turns can be looked up only where their tables are.
         findings += [_demo(on), *_processes(on)] if findings[3].ok else []
-    return [*findings, check_files(on), _model(on), _embedding(on), _mail(on), _cookies(on)]
+    findings += [check_files(on), _model(on), _learned()]
+    return [*findings, _embedding(on), _mail(on), _cookies(on)]
 
 
 def _processes(on: Services) -> list[Finding]:
@@ -115,6 +118,16 @@ def _model(on: Services) -> Finding:
     if left_alone and not left_alone.ok:
         return left_alone
     return Finding("model", True, f"{provider.model} answers")
+
+
+def _learned() -> Finding:
+    """What messages are for was learned from sentences, which may have changed since."""
+    try:
+        load_model()
+    except ConfigurationError as error:
+        problem, _, _ = str(error).partition(": run ")
+        return Finding("learned", False, problem, "Run `make nlu`.")
+    return Finding("learned", True, "from the sentences that are there")
 
 
 def _left_alone(on: Services) -> Finding | None:

@@ -57,7 +57,9 @@ WIDTH = 100
 
 SHORTEST, LONGEST = 3, 24
 _NAME = re.compile(r"[a-z]+(_[a-z]+)*")
-_SPANISH = re.compile(r"[^\W\d_][^\W_]*( [^\W_]+)*")
+# An article, and what is called so.
+_SPANISH = re.compile(r"(el|la|los|las) ([^\W\d_][^\W_]*(?: [^\W_]+)*)")
+MOST_SPANISH = 40
 # Names that say nothing, or that are the project's own words for something else.
 RESERVED = {"app", "common", "misc", "skill", "skills", "stuff", "test", "tests", "tool", "tools"}
 VAGUE = re.compile(r"util|helper|manager|misc|common|stuff")
@@ -67,7 +69,7 @@ VAGUE = re.compile(r"util|helper|manager|misc|common|stuff")
 class Names:
     """What a skill and its things are called.
 
-    `many` is its table and what is listed, `one` a row of it.
+    `many` is its table and what is listed, `one` a row of it; `spanish` begins with an article.
     """
 
     name: str
@@ -92,6 +94,7 @@ class Names:
     def words(self) -> dict[str, str]:
         """What stands in the skeleton for them."""
         title = self.name.replace("_", " ")
+        article, _, spanish = self.spanish.partition(" ")
         return {
             "name": self.name,
             "dashed": self.name.replace("_", "-"),
@@ -101,8 +104,9 @@ class Names:
             "Models": _in_capitals(self.many),
             "title": title,
             "Title": title.capitalize(),
-            "spanish": self.spanish,
-            "Spanish": self.spanish[:1].upper() + self.spanish[1:],
+            "article": article,
+            "spanish": spanish,
+            "Spanish": spanish[:1].upper() + spanish[1:],
             "revision": self.revision,
             "newest": self.newest,
         }
@@ -139,9 +143,9 @@ class Taken:
 @click.argument("name")
 @click.option(
     "--spanish",
-    required=True,
+    default="",
     metavar="WORDS",
-    help='What it is called in Spanish, as in --spanish "notas del turno".',
+    help='What it is called in Spanish, with the article: --spanish "las notas del turno".',
 )
 @click.option(
     "--one", default="", metavar="NAME", help="What a row is called, as in --one found_item."
@@ -175,12 +179,14 @@ def _next_steps(name: str) -> list[str]:
         "It works as it is:",
         f"  .venv/bin/python -m pytest tests/skills/{name}",
         "What comes next:",
-        "  make run                          makes its table, and shows its page in the menu",
-        "  make texts                        after each change of what people read",
-        "  make check                        the linters and the rules of the project",
-        "  make nlu                          teaches the built-in assistant its examples, in about",
-        "                                    ten minutes. Until then it goes by how near a message",
-        "                                    is to one of them, and tests/nlu/test_model.py fails.",
+        f"  app/skills/{name}/tools/*.yaml",
+        "               what people say, and only placeholders yet: replace them",
+        "  make run     makes its table, and shows its page in the menu",
+        "  make texts   after each change of what people read",
+        "  make check   the linters and the rules of the project, in one to six minutes",
+        "  make nlu     last, when its sentences are done: teaches the built-in assistant, in ten",
+        "               to fourteen minutes. Until then it goes by how near a message is to an",
+        "               example, and tests/nlu/test_model.py fails.",
         "docs/adding-a-skill.md explains each file and how to make it yours.",
     ]
 
@@ -220,10 +226,12 @@ def _own_folder(path: str, name: str) -> str:
 def check_names(names: Names, taken: Taken) -> None:
     """Refuse a name that is none, says nothing or is taken.
 
+    What it is called in Spanish is looked at last: it need not be known to ask for a name.
+
     Raises:
         click.ClickException: says what is wrong and what to do.
     """
-    name, words = names.name, names.words()
+    name = names.name
     for each, most in ((name, LONGEST), (names.one, LONGEST + len("_entry"))):
         if not _NAME.fullmatch(each) or not SHORTEST <= len(each) <= most:
             raise click.ClickException(
@@ -233,12 +241,27 @@ def check_names(names: Names, taken: Taken) -> None:
     if keyword.iskeyword(name) or name in RESERVED or VAGUE.search(name):
         raise click.ClickException(f"{name!r} is reserved or says too little. Choose another noun.")
     if name.endswith("ing"):
-        raise click.ClickException(f"{name!r} is not a thing. Choose a noun, such as {name}s.")
-    if len(names.spanish) not in range(SHORTEST, 41) or not _SPANISH.fullmatch(names.spanish):
         raise click.ClickException(
-            "--spanish takes a few words in letters and digits, 40 characters at most, such as"
-            ' --spanish "notas del turno".'
+            f"{name!r} names an activity. Choose a noun for what is kept, such as shift_notes or"
+            " fridge_log."
         )
+    _check_claims(names, taken)
+    spanish = _SPANISH.fullmatch(names.spanish)
+    if not spanish or len(spanish[2]) not in range(SHORTEST, MOST_SPANISH + 1):
+        raise click.UsageError(
+            "--spanish takes what the skill is called in Spanish, with its article, in"
+            f" {MOST_SPANISH} letters and digits at most, such as --spanish"
+            ' "las notas del turno".'
+        )
+
+
+def _check_claims(names: Names, taken: Taken) -> None:
+    """Refuse what the project has already.
+
+    Raises:
+        click.ClickException: says what it is.
+    """
+    name, words = names.name, names.words()
     claims: list[tuple[str, Collection[str], Collection[str]]] = [
         ("skill", (name,), taken.skills),
         ("table", (names.many,), {*taken.tables, *RESERVED_WORDS}),

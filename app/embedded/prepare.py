@@ -19,7 +19,7 @@ NO_DEMO = "--no-demo"
 def main(arguments: list[str]) -> int:
     descriptor, *flags = arguments
     try:
-        answer: dict[str, str | None] = {"sign_ins": _prepare(demo=NO_DEMO not in flags)}
+        answer: dict[str, str | None] = {"sign_ins": _prepare(serves=NO_DEMO not in flags)}
     except ConfigurationError as error:
         answer = {"problem": str(error)}
     with os.fdopen(int(descriptor), "w") as answers:
@@ -44,13 +44,18 @@ def read_answer(answer: bytes) -> str | None:
     return fields["sign_ins"]
 
 
-def _prepare(*, demo: bool) -> str | None:
+def _prepare(*, serves: bool) -> str | None:
     from redis.exceptions import RedisError
     from sqlalchemy.exc import OperationalError
 
     from app.config import load_settings
     from app.schema import upgrade
 
+    if serves:
+        from app.nlu.model import load_model
+
+        # Each message would fail. The services alone, which tests start, answer none.
+        load_model()
     settings = load_settings()
     try:
         upgrade(settings)
@@ -66,7 +71,7 @@ def _prepare(*, demo: bool) -> str | None:
     from app.demo import seed
     from app.skills import SKILLS
 
-    sign_ins = (seed(settings) or None) if demo and settings.loads_demo else None
+    sign_ins = (seed(settings) or None) if serves and settings.loads_demo else None
     # An upgrade may bring prompts that groups which are there already do not have.
     with owner_database(settings).transaction() as session:
         refresh_prompts(session, Registry(SKILLS))

@@ -17,7 +17,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskCliRunner
 
-from app.cli.new_skill import CHANGES, Names, Taken, check_names, find_taken, write_skill
+from app.cli.new_skill import CHANGES, Names, Taken, check_names, find_taken, render, write_skill
 from app.config import Settings
 from tests.cli import skeletons
 
@@ -107,6 +107,29 @@ def test_the_linters_the_types_and_the_catalog_find_nothing(project: Any) -> Non
     assert catalog.read_bytes() == written
 
 
+@pytest.mark.timeout(600)
+def test_what_the_guide_adds_to_it_works(project: Any) -> None:
+    """The sections behind the files: a tool for a row that is there, dates, tests in Spanish."""
+    before, _ = project
+    folder = Path(shutil.copytree(before, before.parent / "with_more", ignore=LEFT_OUT))
+    for path, text in skeletons.ADDED:
+        with (folder / path).open("a", encoding="utf-8") as file:
+            file.write(f"\n\n{text}" if path.endswith(".py") else text)
+    [(reader, hint)] = skeletons.FIRST_HINTS
+    _put_before(folder / reader, "    text = read_text(turn.message)\n", hint)
+    declaration = folder / "app" / "skills" / NAME / "__init__.py"
+    _put_before(declaration, "    ListShiftNotes,\n", "    RemoveShiftNote,\n")
+    _put_before(declaration, "        ListShiftNotes(),\n", "        RemoveShiftNote(),\n")
+    passed = passes(folder, "pytest", "-q", "-p", "no:cacheprovider", f"tests/skills/{NAME}")
+    assert "failed" not in passed
+
+
+def _put_before(path: Path, line: str, added: str) -> None:
+    text = path.read_text("utf-8")
+    assert text.count(line) == 1
+    path.write_text(text.replace(line, f"{added}{line}"), "utf-8")
+
+
 def test_it_says_what_was_written_and_what_comes_next(project: Any) -> None:
     folder, said = project
     lines = said.stdout.splitlines()
@@ -146,6 +169,18 @@ def test_under_short_and_long_names_lines_are_as_the_linters_want_them(
 def test_a_row_is_called_by_the_singular_or_an_entry(name: str, one: str, many: str) -> None:
     names = Names.of(name, "x")
     assert (names.one, names.many) == (one, many)
+
+
+def test_its_sentences_fit_a_name_that_is_no_plural() -> None:
+    """They are placeholders, and said to be; yet nobody should have to mend their grammar."""
+    written = render(skeletons.LOST_AND_FOUND)
+    folder = f"app/skills/{skeletons.LOST_AND_FOUND.name}"
+    assert "Lost and found: managers write, everybody reads." in written[f"{folder}/__init__.py"]
+    examples = written[f"{folder}/tools/examples.yaml"]
+    assert "- muestra los objetos perdidos\n" in examples
+    assert "- was anything written in the lost and found\n" in examples
+    for name in ("examples", "templates"):
+        assert written[f"{folder}/tools/{name}.yaml"].startswith("# PLACEHOLDERS: replace them")
 
 
 # What it refuses
@@ -202,7 +237,7 @@ def refused(
         ("class", "reserved"),
         ("skills", "reserved"),
         ("shift_helpers", "says too little"),
-        ("meeting", "such as meetings"),
+        ("meeting", "names an activity"),
         ("references", "table called 'references'"),
     ],
 )
@@ -223,7 +258,13 @@ def test_what_is_no_name_of_a_row_is_refused(tree: Path, one: str) -> None:
     assert f"{one!r} cannot be a name here" in refused(tree, NAME, one=one)
 
 
-@pytest.mark.parametrize("spanish", ["", "a", 'notas"', "{notas}", "notas\\", "x" * 41, "a: b"])
+@pytest.mark.parametrize(
+    "spanish",
+    [
+        "", "las", "las a", "notas", "notas del turno", 'las notas"', "las {notas}", "las notas\\",
+        f"las {'x' * 41}", "la a: b",
+    ],
+)  # fmt: skip
 def test_what_is_no_word_in_spanish_is_refused(tree: Path, spanish: str) -> None:
     assert "--spanish" in refused(tree, NAME, spanish)
 
@@ -300,7 +341,15 @@ def test_a_folder_that_cannot_be_written_into_leaves_nothing_behind(
 def test_the_command_asks_for_the_spanish_name(cli: FlaskCliRunner) -> None:
     result = cli.invoke(args=["new-skill", NAME])
     assert result.exit_code == 2
-    assert "--spanish" in result.output
+    assert '--spanish "las notas del turno"' in result.output
+
+
+def test_a_name_that_is_taken_is_told_before_the_spanish_one_is_asked_for(
+    cli: FlaskCliRunner,
+) -> None:
+    result = cli.invoke(args=["new-skill", "expenses"])
+    assert "skill called 'expenses' already" in result.output
+    assert "--spanish" not in result.output
 
 
 @pytest.mark.parametrize("name", ["forms", "expenses", "chat", "accounts", "library", "users"])

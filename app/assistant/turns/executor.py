@@ -50,6 +50,7 @@ from app.assistant.turns.model_request import denied_tools, model_request, offer
 from app.assistant.turns.outcome import TurnOutcome, steps_of
 from app.assistant.turns.writer import Claim, LeaseLost, ReplyWriter
 from app.db import Scope
+from app.errors import ConfigurationError
 from app.extensions import Services
 from app.observability import metrics
 
@@ -203,6 +204,10 @@ def _answer(
     except ProviderError as error:
         log.warning("provider failed", provider=outcome.provider, code=error.code)
         return replace(outcome, status=broken_off(writer), code=error.code)
+    except ConfigurationError as error:
+        # Its text is for the operator, and holds nothing that somebody wrote.
+        log.error("turn failed", error=type(error).__name__, why=str(error))
+        return replace(outcome, status=broken_off(writer), code="internal")
     except Exception as error:
         log.exception("turn failed", error=type(error).__name__)
         return replace(outcome, status=broken_off(writer), code="internal")

@@ -12,7 +12,7 @@ import click
 from flask import current_app
 from flask.cli import with_appcontext
 
-from app.assistant.cli import Asker, find_asker
+from app.assistant.cli import Asker, find_asker, require_learned
 from app.assistant.prompts.dry_run import Sentence, rehearse
 from app.assistant.prompts.system_prompt import load_prompts
 from app.assistant.providers.base import Provider
@@ -50,6 +50,7 @@ def eval_understanding(
         cases = [case for file in files for case in read_cases(file)]
     except UnreadableCase as error:
         raise click.ClickException(str(error)) from None
+    require_learned()
     judged = evaluate(cases, email)
     for by in ("class", "lang", "author"):
         click.echo(_table(by, score_by(judged, by=by)))
