@@ -99,8 +99,8 @@ def test_a_runner_that_ends_hands_its_turn_over_at_once(
         first.signal(signal.SIGTERM)
         began = time.monotonic()
         wait_until(lambda: turn_of(owner, thread_id).fence > turn.fence)
-        assert time.monotonic() - began < 5, "long before its lease of 30 s ends"
-        assert first.process.wait(timeout=5) == 0
+        assert time.monotonic() - began < 15, "long before its lease of 30 s ends"
+        assert first.process.wait(timeout=20) == 0
         reader.wait_for("done")
         assert reader.text() == WHOLE
         assert [event.type for event in reader.received].count("reset") == 1
@@ -121,5 +121,5 @@ def test_a_runner_leaves_a_trace_while_it_lives_and_takes_it_away(
 
     wait_until(is_there)
     program.signal(signal.SIGTERM)
-    assert program.process.wait(timeout=5) == 0
+    assert program.process.wait(timeout=20) == 0
     assert not is_there()

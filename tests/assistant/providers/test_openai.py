@@ -35,7 +35,7 @@ from tests.model_server import (
     scenario,
 )
 
-pytestmark = pytest.mark.timeout(30)
+pytestmark = pytest.mark.timeout(120)
 
 PAYLOADS = {
     "leading and trailing spaces": "  two before, three after   ",

@@ -38,7 +38,7 @@ from tests.model_server import (
 )
 from tests.model_server.script import Exchange
 
-pytestmark = pytest.mark.timeout(30)
+pytestmark = pytest.mark.timeout(120)
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from tests.assistant.providers.asking import MakeProvider, asking, failure_of, t
 from tests.assistant.providers.test_openai_stopping import under_gevent
 from tests.model_server import Call, Chunk, Ending, ModelServer, Raw, Say, Stall, scenario
 
-pytestmark = pytest.mark.timeout(60)
+pytestmark = pytest.mark.timeout(120)
 
 
 def events(*deltas: dict[str, Any]) -> bytes:
