@@ -19,6 +19,7 @@ from markupsafe import Markup
 
 from app.jobs.system_threads import RealThreads, give_back
 from app.text.markdown_parser import markdown_parser, parse_blocks
+from app.text.plain_text import shorten_marks
 
 PARAGRAPH = "\n\n"
 # In characters: some hundreds of long replies.
@@ -150,6 +151,8 @@ def _digest(kind: str, text: str) -> bytes:
 
 
 def _draw_model_text(text: str) -> Markup:
+    # A letter with thousands of marks costs whoever draws it, down to the reader's phone.
+    text = shorten_marks(text)
     lowered = _LEADING_HASHES.sub(lambda m: "#" * min(6, max(3, len(m[1]) + 1)), text)
     html = markdown_parser().render(lowered)
     clean = nh3.clean(html, tags=TAGS - {"a"}, attributes=_MODEL_ATTRIBUTES, link_rel=None)

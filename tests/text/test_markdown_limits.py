@@ -21,6 +21,7 @@ from app.text.markdown import (
     render_model_text,
 )
 from app.text.markdown_parser import MOST_CELLS, MOST_COLUMNS, MOST_LINKS
+from app.text.plain_text import MOST_MARKS
 from tests.html_checks import parse_html
 
 LENGTH = 20_000
@@ -215,3 +216,9 @@ def test_a_long_reply_is_drawn_in_a_thread(letters: int, monkeypatch: pytest.Mon
     text = f"{letters} ".ljust(letters, "a")
     assert render_model_text(text) == f"<p>{text}</p>\n"
     assert bool(drawn) == (letters > SHORT_TEXT)
+
+
+def test_a_letter_has_few_marks_however_many_a_model_sends() -> None:
+    drawn = render_model_text("Z" + "\u0301" * 20_000 + "algo")
+    assert "algo" in drawn
+    assert drawn.count("\u0301") <= MOST_MARKS
