@@ -18,7 +18,7 @@ from redis.retry import Retry
 
 from app import redis_client
 from app.accounts import init_accounts
-from app.accounts.pages_at_once import init_pages_at_once
+from app.accounts.pages_at_once import init_turns
 from app.admin import init_admin
 from app.assistant import init_assistant
 from app.assistant.tools.registry import Registry, Skill
@@ -38,7 +38,7 @@ from app.observability.request_log import init_request_log
 from app.retrieval.embedder import make_embedder
 from app.skills import SKILLS
 from app.web.hosts import init_hosts
-from app.web.pages import choose_language, choose_zone, init_web
+from app.web.pages import choose_language, choose_zone, init_bodies, init_web
 from app.web.request_body import (
     LARGEST_BODY,
     LONGEST_FIELD,
@@ -77,8 +77,9 @@ def build_app(settings: Settings | None = None, skills: tuple[Skill, ...] = SKIL
         files=make_storage(settings),
         examinations=ExaminationQueue(connection),
     )
+    init_turns(app)
+    init_bodies(app)
     _bind_extensions(app)
-    init_pages_at_once(app)
     init_web(app)
     init_health(app)
     init_scrape(app)

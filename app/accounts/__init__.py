@@ -8,6 +8,7 @@ from flask import Flask, current_app, request
 def init_accounts(app: Flask) -> None:
     """Let people in and out of `app`, and refuse what another site makes their browser send."""
     # Imported here because migrations and jobs need the models and nothing of a web server.
+    from app.accounts.form_tokens import init_form_tokens
     from app.accounts.person import load_from_bearer, load_from_cookie
     from app.accounts.views import blueprint
     from app.extensions import login_manager
@@ -21,6 +22,7 @@ def init_accounts(app: Flask) -> None:
     login_manager.init_app(app)
     app.config["WTF_CSRF_CHECK_DEFAULT"] = False
     app.before_request(_refuse_forgeries)
+    init_form_tokens(app)
     app.register_blueprint(blueprint)
 
 
@@ -30,8 +32,10 @@ def _refuse_forgeries() -> None:
     A request with a bearer token is never answered on the strength of a cookie
     (app.accounts.person), and no other site can make a browser send that header.
     """
+    from app.accounts.form_tokens import check_form_token
     from app.accounts.person import bearer_token
     from app.extensions import csrf
 
     if request.endpoint and current_app.config["WTF_CSRF_ENABLED"] and bearer_token() is None:
         csrf.protect(apply_exemptions=True)
+        check_form_token()

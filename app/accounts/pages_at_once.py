@@ -1,15 +1,15 @@
-"""Few pages of one person are made at once: whoever asks for many keeps nobody else waiting.
+"""Few requests of one person are answered at once: who sends many keeps nobody else waiting.
 
-A process makes one page at a time and goes on with another where the first one waits for the
-database. Forty pages of one person would each come in between wherever another's page waits.
+A process does one thing at a time, and goes on with another where the first one waits for the
+database. Forty requests of one person would each come in between wherever another's waits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable
+from contextlib import ExitStack
 from http import HTTPStatus
 from threading import Lock, Semaphore
-from typing import Any
 
 from flask import Flask, g, request
 from flask.typing import ResponseReturnValue
@@ -18,99 +18,116 @@ from flask_login import AnonymousUserMixin, current_user
 
 from app.accounts.person import presented_token
 from app.accounts.tokens import hash_token
-from app.errors import TooMany
+from app.errors import TooMany, Unavailable
+from app.extensions import PROBES
+from app.web.pages import error_response, wants_json
 
-# Another's page waits for so many wherever it waits for the database.
-MADE_AT_ONCE = 2
+# How many of one person, and of one sign-in, are answered at once in a process, by what they are.
+# Any of them may run wherever another person's request waits for the database. A form with files
+# may take long to come, and the routes that take files have limits of their own.
+AT_ONCE = {"read": 2, "write": 2, "files": 12}
 MOST_WAITING = 60
 LONGEST_WAIT_SECONDS = 30.0
-# A stream lasts for hours and has limits of its own; a static file is nobody's, and a probe is to
-# be answered whatever it brings.
-WITHOUT_TURN = ("static", "streams.events", "health.alive", "health.ready")
+# A stream lasts for hours and has limits of its own; a static file is nobody's.
+WITHOUT_TURN = {"static", "streams.events", *PROBES}
+
+Lane = tuple[str, Hashable]
 
 
 class Crowded(TooMany):
-    """A page is not made, because too many of the same person are."""
+    """What is asked for is not done, because too much of the same person is."""
 
 
-class PagesAtOnce:
-    """Whose pages are being made in this process, and who waits. Safe to use from threads."""
+class Turns:
+    """What is being answered in this process, and what waits. Safe to use from threads.
 
-    def __init__(self, at_once: int = MADE_AT_ONCE, waiting: int = MOST_WAITING) -> None:
-        self._at_once, self._most = at_once, at_once + waiting
-        self._lines: dict[Hashable, tuple[Semaphore, int]] = {}
+    A lane is a kind of request with whoever sends it: `("read", id)`.
+    """
+
+    def __init__(self, waiting: int = MOST_WAITING) -> None:
+        self._waiting = waiting
+        self._lanes: dict[Lane, tuple[Semaphore, int]] = {}
         self._lock = Lock()
 
-    def take(self, who: Hashable, longest: float = LONGEST_WAIT_SECONDS) -> None:
-        """Wait for a turn of theirs; to be given back with `give_back`.
+    def take(self, lane: Lane, longest: float = LONGEST_WAIT_SECONDS) -> bool:
+        """Wait for a turn, to be given back with `give_back`; True when others were before it.
 
         Raises:
-            Crowded: as many of theirs wait as may, or none became free in `longest` seconds.
+            Crowded: as many wait as may.
+            Unavailable: none became free in `longest` seconds.
         """
+        at_once = AT_ONCE[lane[0]]
         with self._lock:
-            line, count = self._lines.get(who, (Semaphore(self._at_once), 0))
-            if count >= self._most:
-                raise Crowded("That was too much at once. Wait a moment and try again.")
-            self._lines[who] = line, count + 1
-        if not line.acquire(timeout=longest):
-            self._leave(who)
-            error = Crowded("That took too long. Try again in a moment.")
-            error.status = HTTPStatus.SERVICE_UNAVAILABLE
-            raise error
+            turns, count = self._lanes.get(lane, (Semaphore(at_once), 0))
+            if count >= at_once + self._waiting:
+                raise Crowded(
+                    "That was too much at once. Wait a moment and try again.", retry_after=1
+                )
+            self._lanes[lane] = turns, count + 1
+        if turns.acquire(blocking=False):
+            return False
+        if not turns.acquire(timeout=longest):
+            self._leave(lane)
+            raise Unavailable("That took too long. Try again in a moment.")
+        return True
 
-    def give_back(self, who: Hashable) -> None:
-        """Let their next page be made."""
-        self._lines[who][0].release()
-        self._leave(who)
+    def give_back(self, lane: Lane) -> None:
+        """Let the next one be answered."""
+        self._lanes[lane][0].release()
+        self._leave(lane)
 
-    def _leave(self, who: Hashable) -> None:
+    def _leave(self, lane: Lane) -> None:
         with self._lock:
-            line, count = self._lines.pop(who)
+            turns, count = self._lanes.pop(lane)
             if count > 1:
-                self._lines[who] = line, count - 1
+                self._lanes[lane] = turns, count - 1
 
 
-def _take_turn(endpoint: str | None, _values: dict[str, Any] | None) -> None:
+def _take_turn() -> None:
     """Wait for a turn of the sign-in, and then of its person.
 
     The sign-in is counted before the database is asked whose it is, so that who waits or is
-    refused takes no connection. A form with files has limits of its own, and may come slowly.
+    refused takes no connection.
 
     Raises:
-        Crowded: it is too much at once, or took too long.
+        Crowded, Unavailable: it is too much at once, or took too long.
     """
     token = presented_token()
-    if not token or endpoint in WITHOUT_TURN or request.mimetype == "multipart/form-data":
+    if not token or request.endpoint in WITHOUT_TURN:
         return
-    kind = "read" if request.method in ("GET", "HEAD") else "write"
-    _take(kind, hash_token(token))
-    if current_user.is_authenticated:
-        _take(kind, current_user.user_id)
+    kind = "read" if request.method in ("GET", "HEAD", "OPTIONS") else "write"
+    if kind == "write" and request.mimetype == "multipart/form-data":
+        kind = "files"
+    _take((kind, hash_token(token)))
+    if current_user.is_authenticated and _take((kind, current_user.user_id)):
+        # Meanwhile somebody may have been removed, or have another role.
+        g.pop("_login_user", None)
 
 
-def _take(*lane: Hashable) -> None:
-    _turns.take(lane)
-    g.setdefault("page_turns", []).append(lane)
+def _take(lane: Lane) -> bool:
+    has_waited = _turns.take(lane)
+    # `release_session` gives it back, at the latest when the request is over.
+    g.setdefault("turns", ExitStack()).callback(_turns.give_back, lane)
+    return has_waited
 
 
 def _refuse(error: Crowded) -> ResponseReturnValue:
     """In words alone, and for nobody: drawing a page would cost what is spared."""
-    g._login_user = AnonymousUserMixin()
-    headers = {"Content-Type": "text/plain; charset=utf-8", "Retry-After": "1"}
-    return str(_(error.message)), error.status, headers
+    if "_login_user" not in g:
+        g._login_user = AnonymousUserMixin()
+    if wants_json():
+        return error_response(error)
+    headers = {"Content-Type": "text/plain; charset=utf-8", "Retry-After": str(error.retry_after)}
+    return str(_(error.message)), HTTPStatus.TOO_MANY_REQUESTS, headers
 
 
-def _give_back_turns(_error: BaseException | None) -> None:
-    for lane in reversed(g.pop("page_turns", [])):
-        _turns.give_back(lane)
+_turns = Turns()
 
 
-_turns = PagesAtOnce()
+def init_turns(app: Flask) -> None:
+    """Have every request that somebody sends wait for its turn.
 
-
-def init_pages_at_once(app: Flask) -> None:
-    """Have every page that somebody asks for wait for its turn."""
-    # Before anything else: what comes first may look up whose page it is.
-    app.url_value_preprocessor(_take_turn)
+    Bind it behind the log and the check of the host, and before what may ask the database.
+    """
+    app.before_request(_take_turn)
     app.register_error_handler(Crowded, _refuse)
-    app.teardown_request(_give_back_turns)

@@ -23,7 +23,6 @@ from app.db import Scope, ScopedSession, utc_now
 from app.errors import InvalidInput, NotFound
 
 API_DAYS = 365
-RESET_MINUTES = 60
 USER_AGENT_LENGTH = 200
 
 log = structlog.get_logger()

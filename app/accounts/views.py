@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from uuid import UUID
 
-from flask import Blueprint, flash, redirect, request, session, url_for
+from flask import Blueprint, flash, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_babel import force_locale
 from flask_babel import gettext as _
@@ -17,7 +17,7 @@ from flask_login import current_user
 from werkzeug.wrappers import Response
 
 from app.accounts import account_limits, choices, password_change, people
-from app.accounts import sign_in as accounts
+from app.accounts import sign_in as sign_ins
 from app.accounts.names_and_emails import clean_email, fold_email
 from app.accounts.pages import (
     absolute,
@@ -65,7 +65,7 @@ def submit_sign_in() -> ResponseReturnValue:
     replaced = current_user.sign_in_id if current_user.is_authenticated else None
     try:
         account_limits.count_sign_in(email)
-        token = accounts.sign_in(
+        token = sign_ins.sign_in(
             db_session(), email, request.form.get("password", ""), seen_on(), replaces=replaced
         )
     except (InvalidInput, TooMany) as error:
@@ -86,9 +86,9 @@ def _enter(token: str, email: str) -> Response:
 def sign_out() -> ResponseReturnValue:
     """End this sign-in, or all of the person's with `everywhere`."""
     if current_user.is_authenticated and "everywhere" in request.form:
-        accounts.sign_out_everywhere(db_session())
+        sign_ins.sign_out_everywhere(db_session())
     elif current_user.is_authenticated:
-        accounts.sign_out(db_session(), current_user.sign_in_id)
+        sign_ins.sign_out(db_session(), current_user.sign_in_id)
     end_browser_session()
     response = redirect(next_page(url_for("accounts.sign_in")), HTTPStatus.SEE_OTHER)
     # Whoever takes the tablet next must not find what was typed and not sent.
@@ -133,8 +133,8 @@ def _profile_page(error: ComandaError | None = None, **typed: Any) -> ResponseRe
         error,
         values={"name": request.form.get("name", current_user.name)}
         | {name: typed.get(name, getattr(kept, name)) for name in PROFILE_CHOICES},
-        groups=accounts.list_groups(session),
-        sign_ins=accounts.list_sign_ins(session),
+        groups=sign_ins.list_groups(session),
+        sign_ins=sign_ins.list_sign_ins(session),
         choices=choices,
         in_words=moment_in_words,
         browser_name=browser_name,
@@ -211,9 +211,7 @@ def switch_group() -> ResponseReturnValue:
         group_id = UUID(request.form.get("group_id", ""))
     except ValueError:
         raise NotFound("This group does not exist, or you are not in it.") from None
-    accounts.switch_group(db_session(), current_user.sign_in_id, group_id)
-    # What other tabs still show is of the group before, and must not be sent to this one.
-    session.pop("csrf_token", None)
+    sign_ins.switch_group(db_session(), current_user.sign_in_id, group_id)
     return redirect(next_page(), HTTPStatus.SEE_OTHER)
 
 

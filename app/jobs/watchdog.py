@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import faulthandler
+import signal
 
 import gevent
 
-# As long as gunicorn waits for a web worker (gunicorn.conf.py).
+# Of the processor's time, and not the clock's: a process that is stopped, or a machine that sleeps,
+# goes on where it was.
 STUCK_SECONDS = 30.0
 
 
 def end_when_stuck(seconds: float = STUCK_SECONDS) -> None:
-    """End this process where nothing else gets to work in it for so long; runs until it is killed.
+    """End this process where it works for so long and nothing else gets a turn in it.
 
-    What it was at has been taken over by then, but what keeps it busy would go on, and there would
-    be one process less. The lines it is at are printed, and nothing of what anybody wrote.
+    Runs until it is killed. Another process takes over what this one was at, or this one does when
+    it was started anew. The system ends it, since what keeps it busy may be a single call; which
+    lines it was at is printed before, and nothing of what anybody wrote.
     """
+    faulthandler.register(signal.SIGPROF, chain=True)
     try:
         while True:
-            faulthandler.dump_traceback_later(seconds, exit=True)
+            signal.setitimer(signal.ITIMER_PROF, seconds)
             gevent.sleep(seconds / 10)
     finally:
-        faulthandler.cancel_dump_traceback_later()
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        faulthandler.unregister(signal.SIGPROF)

@@ -27,15 +27,15 @@ Phrase = tuple[str, ...]
 
 # All signs that may stand in a plain yes; any other may take it back.
 _PLAIN = re.compile(
-    r"(?:[\w\s,.!¡'\u2019\"-]|[👍👌✅✔🙏🙌👏🎉😀😃😄😁😊🙂]|[:;]-?\)"
+    r"(?:[^\W_]|[\s,.!¡'\u2019-]|[👍👌✅✔🙏🙌👏🎉😀😃😄😁😊🙂]|[:;]-?\)"
     r"|[\ufe0f\U0001f3fb-\U0001f3ff])*"
 )
 _WORD = re.compile(r"[^\W\d_]+|[👍👌✅✔]\ufe0f?|\d+|[,.;:!()\u2026-]")
 _PAUSE = frozenset(",.;:!()\u2026-")
 # "siii" is "si": nobody means another word by so many letters.
 _DRAWN_OUT = re.compile(r"(\w)\1{2,}")
-# Who trails off has more to say: "bueno…", "yes -".
-_UNFINISHED = re.compile(r"\u2026|[.]\s*[.]|-\s*$")
+# Who trails off has more to say: "bueno…", "yes -", "yes,".
+_UNFINISHED = re.compile(r"\u2026|[.]\s*[.]|[-,]\s*$")
 _SENTENCE_END = re.compile(r"[.!]\s+")
 # "Si" by itself may be an if: it agrees before a pause, and before what no condition begins with.
 _MAY_BE_IF = ("si",)

@@ -13,12 +13,13 @@ from uuid import uuid4
 import structlog
 from flask import Flask, Response, g, request
 
+from app.extensions import PROBES
 from app.observability import metrics
 
 HEADER = "X-Request-ID"
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{7,63}")
-# Asked for every few seconds by machines, or many at once by a page.
-_QUIET = frozenset(("static", "health.alive", "health.ready", "scrape.metrics"))
+# Asked for by machines all the time, or many at once by a page.
+_QUIET = PROBES | {"static"}
 
 log = structlog.get_logger()
 

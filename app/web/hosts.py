@@ -14,10 +14,7 @@ from flask import Flask, Response, request
 
 from app.config import LOOPBACK, Settings
 from app.errors import InvalidInput
-from app.extensions import services
-
-# Asked by machines of the inside, at whatever address they find a process under.
-_ANYWHERE = frozenset(("health.alive", "health.ready", "scrape.metrics"))
+from app.extensions import PROBES, services
 
 
 @cache
@@ -41,7 +38,7 @@ def _name_of(host: str) -> str:
 
 def _check_host() -> None:
     allowed = allowed_hosts(services().settings)
-    if not allowed or request.endpoint in _ANYWHERE or _name_of(request.host) in allowed:
+    if not allowed or request.endpoint in PROBES or _name_of(request.host) in allowed:
         return
     error = InvalidInput(
         "Comanda does not answer at this address. Open it at %(address)s.",

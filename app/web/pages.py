@@ -68,10 +68,17 @@ def db_session() -> ScopedSession:
 
 
 def release_session() -> None:
-    """Give the connection back before the response ends (a stream holds none)."""
+    """Give back what others wait for before the response ends: the connection, and the turn.
+
+    For a stream, which holds none of them, and for who waits for something else.
+    """
     session = g.pop("db", None)
     if session is not None:
         session.close()
+    # Of app.accounts.pages_at_once.
+    turns = g.pop("turns", None)
+    if turns is not None:
+        turns.close()
 
 
 def _give_back_while_reading() -> None:
@@ -328,7 +335,7 @@ def require_role(*roles: str) -> None:
         raise Forbidden("Your role in this group does not allow that. Ask a manager.")
 
 
-def _bound_body(_endpoint: str | None, _values: dict[str, Any] | None) -> None:
+def _bound_body() -> None:
     """Take little of a body from whoever is not signed in.
 
     Before everything else, because looking for a form's token reads the whole of it.
@@ -364,10 +371,14 @@ def _favicon() -> ResponseReturnValue:
     return redirect(static_url("icons/comanda-180.png"), HTTPStatus.MOVED_PERMANENTLY)
 
 
+def init_bodies(app: Flask) -> None:
+    """Bound what is read of a request, before anything reads it."""
+    app.before_request(_bound_body)
+
+
 def init_web(app: Flask) -> None:
     """Bind all of the above to `app`."""
     app.request_class = ComandaRequest
-    app.url_value_preprocessor(_bound_body)
     app.after_request(secure_headers)
     app.after_request(_drain_body)
     app.teardown_appcontext(lambda _error: release_session())

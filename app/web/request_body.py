@@ -20,6 +20,7 @@ import gevent
 from flask import Request, current_app
 from flask.json.provider import DefaultJSONProvider
 from gevent import monkey
+from gunicorn.http.errors import ParseException  # type: ignore[import-untyped]
 from werkzeug.datastructures import FileStorage, MultiDict
 from werkzeug.exceptions import BadRequest, RequestEntityTooLarge, RequestTimeout
 from werkzeug.formparser import FormDataParser
@@ -197,7 +198,8 @@ def drain(request: BodyRequest) -> None:
     left, until = DRAINED_BYTES, time.monotonic() + DRAIN_SECONDS
     body = request.environ["wsgi.input"]
     # One that was waited for too long already gets its answer without being read to the end.
-    with suppress(RequestTimeout):
+    # Nor has one that is no body, or whose sender has gone.
+    with suppress(RequestTimeout, OSError, ParseException):
         while left > 0 and time.monotonic() < until and (piece := body.read(PIECE_BYTES)):
             left -= len(piece)
             time.sleep(DRAIN_PAUSE_SECONDS)

@@ -17,12 +17,22 @@ export function unfinished() {
   return messages.querySelectorAll("[data-status=streaming], [data-status=queued]");
 }
 
+// Cards come with their answer; while one also comes by itself, what is pressed in it is dropped.
+function stopWaiting(bubble) {
+  // It must not bubble: the answer itself is on its way.
+  bubble.querySelectorAll(".part:empty").forEach((part) => part.dispatchEvent(new Event("htmx:abort")));
+}
+
 /** Fetch `address` into `element`, which is also the request's source; true when it was told. */
 export async function load(address, element, swap) {
   let arrived = false;
   // Before the swap: after it the element may be gone, and its events with it.
-  const note = ({ detail }) => (arrived = detail.ctx.response.status < 300);
-  element.addEventListener("htmx:before:response", note, { once: true });
+  const note = ({ detail: { ctx } }) => {
+    if (ctx.sourceElement !== element) return;
+    arrived = ctx.response.status < 300;
+    if (arrived) stopWaiting(element);
+  };
+  element.addEventListener("htmx:before:response", note);
   await window.htmx.ajax("GET", address, { source: element, target: element, swap });
   element.removeEventListener("htmx:before:response", note);
   return arrived;
@@ -97,9 +107,6 @@ export async function refreshBubble(id) {
     if (!waiting.includes(refreshAgain)) waiting.push(refreshAgain);
     return;
   }
-  // Its cards come with it. One that came again by itself would be drawn over the card whose
-  // button has the focus, and until then what is pressed in it would be dropped.
-  for (const part of bubble.querySelectorAll(".part:empty")) window.htmx.trigger(part, "htmx:abort");
   await during(id, () => loadPatiently(bubble.dataset.url, bubble, "outerMorph"));
 }
 

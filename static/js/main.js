@@ -1,4 +1,4 @@
-// What every page needs. The chat adds chat.js, the library finder.js.
+// What every page needs. The chat adds chat.js, the library library_finder.js.
 import "./bell.js";
 import "./copy.js";
 import "./drawer.js";

@@ -1,8 +1,7 @@
 // Keeps the stream open. htmx reconnects a stream that broke; a first connect that failed it
 // never tries again, an answer of 401 does not stop it, and a connection that died in silence
 // it cannot know of: those three are cared for here. So is a refusal because too many pages are
-// open: it is said at once, and asked again only now and then. How long htmx waits before it
-// reconnects is set in templates/chat/_stream.html.
+// open: it is said at once, and asked again only now and then. (htmx's delays: _stream.html.)
 import { refreshBubble, unfinished } from "./bubbles.js";
 import { icon, text } from "./texts.js";
 

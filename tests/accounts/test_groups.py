@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -77,6 +78,33 @@ def test_what_another_tab_still_shows_is_not_sent_to_the_group_one_switched_to(
     assert "stranger@example.org" not in browser.get("/people").text
     assert browser.post("/people", invited).status_code < 400
     assert "stranger@example.org" in browser.get("/people").text
+
+
+def test_an_answer_that_comes_late_with_the_cookie_of_before_changes_nothing_about_that(
+    signed_in: SignedIn, house: House, other_house: House, join_group: Join
+) -> None:
+    join_group(house.admin, other_house, "admin")
+    browser = signed_in(house.admin)
+    shown, before = browser.csrf_token(), browser.cookie()
+    browser.post("/switch-group", {"group_id": str(other_house.group_id)})
+    browser.get("/people")
+    browser.client.set_cookie("comanda", before or "")
+    invited = {"action": "invite", "email": "stranger@example.org", "role": "admin"}
+    assert browser.post("/people", {**invited, "csrf_token": shown}).status_code == 400
+    assert browser.post("/people", invited).status_code == 303
+
+
+def test_who_accepts_an_invitation_is_in_its_group_and_other_tabs_are_not(
+    signed_in: SignedIn, house: House, other_house: House, mail_to: Callable[..., Any]
+) -> None:
+    form = {"action": "invite", "email": house.staff.email, "role": "staff"}
+    signed_in(other_house.admin).post("/people", form)
+    link = re.findall(r"/invitations/\S+", mail_to(house.staff.email)[-1].body)[-1]
+    browser = signed_in(house.staff)
+    shown = browser.csrf_token()
+    assert browser.post(link).status_code == 303
+    assert other_house.name in browser.get("/profile").text
+    assert browser.post("/profile", {"csrf_token": shown, "name": "Ana"}).status_code == 400
 
 
 def test_what_is_typed_is_kept_for_the_group_that_it_was_typed_in(

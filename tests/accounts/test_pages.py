@@ -60,7 +60,7 @@ def test_pages_after_a_refusal(client: FlaskClient, signed_in: SignedIn, house: 
     stranger = CheckedClient(client)
     answer = stranger.post("/sign-in", email=house.staff.email, password="wrong")
     assert answer.status_code == 422
-    admin = CheckedClient(signed_in(house.admin).client)
+    admin = CheckedClient(signed_in(house.admin).client, house.admin)
     refused = admin.post_fragment("/people", 422, action="invite", email="x", role="staff")
     wrong = refused.find("input", name="email")
     assert wrong.attributes["aria-invalid"] == "true"

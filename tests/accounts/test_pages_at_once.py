@@ -15,11 +15,21 @@ from sqlalchemy import event
 from werkzeug.test import TestResponse
 
 from app.accounts import pages_at_once
-from app.accounts.pages_at_once import Crowded, PagesAtOnce
+from app.accounts.pages_at_once import Crowded, Turns
 from app.accounts.tokens import hash_token
+from app.assistant.models import Message
 from app.db import Database
+from app.errors import NotFound, Unavailable
 from app.jobs.system_threads import RealThreads
-from tests.factories import CheckedClient, Member, make_section, make_user, sign_in
+from tests.factories import (
+    CheckedClient,
+    Member,
+    api_token,
+    ask,
+    make_section,
+    make_user,
+    sign_in,
+)
 
 WAIT = 60.0
 MANUAL = "/library/manual/milk"
@@ -39,37 +49,47 @@ class Held:
         return work()
 
 
-def test_no_more_than_so_many_of_one_person_are_made_at_once() -> None:
-    turns = PagesAtOnce(at_once=2)
-    turns.take("ana")
-    turns.take("ana")
-    with pytest.raises(Crowded):
-        turns.take("ana", longest=0.01)
-    turns.take("ben", longest=0.01)
-    turns.give_back("ana")
-    turns.take("ana", longest=0.01)
-    for who in ("ana", "ana", "ben"):
-        turns.give_back(who)
-    assert turns._lines == {}
+ANA, BEN = ("read", "ana"), ("read", "ben")
 
 
-def test_who_waits_goes_on_as_soon_as_another_page_is_made() -> None:
-    turns = PagesAtOnce(at_once=1)
-    turns.take("ana")
+def test_no_more_than_so_many_of_one_person_are_answered_at_once() -> None:
+    turns = Turns()
+    assert not turns.take(ANA)
+    assert not turns.take(ANA)
+    with pytest.raises(Unavailable):
+        turns.take(ANA, longest=0.01)
+    assert not turns.take(BEN)
+    turns.give_back(ANA)
+    assert not turns.take(ANA)
+    for lane in (ANA, ANA, BEN):
+        turns.give_back(lane)
+    assert turns._lanes == {}
+
+
+def test_who_waits_goes_on_as_soon_as_another_one_is_answered(one_at_once: None) -> None:
+    turns = Turns()
+    turns.take(ANA)
     with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(turns.take, "ana", WAIT)
-        turns.give_back("ana")
-        waiting.result(WAIT)
-    turns.give_back("ana")
-    assert turns._lines == {}
+        waiting = pool.submit(turns.take, ANA, WAIT)
+        while len(turns._lanes) < 1 or turns._lanes[ANA][1] < 2:
+            Event().wait(0.01)
+        turns.give_back(ANA)
+        assert waiting.result(WAIT) is True
+    turns.give_back(ANA)
+    assert turns._lanes == {}
 
 
-def test_whoever_asks_for_far_too_many_is_told_so() -> None:
-    turns = PagesAtOnce(at_once=1, waiting=0)
-    turns.take("ana")
+def test_whoever_asks_for_far_too_many_is_told_so(one_at_once: None) -> None:
+    turns = Turns(waiting=0)
+    turns.take(ANA)
     with pytest.raises(Crowded):
-        turns.take("ana")
-    turns.take("ben")
+        turns.take(ANA)
+    turns.take(BEN)
+
+
+@pytest.fixture
+def one_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages_at_once, "AT_ONCE", {"read": 1, "write": 1, "files": 1})
 
 
 @pytest.fixture
@@ -78,10 +98,12 @@ def member(owner: Database) -> Member:
 
 
 @pytest.fixture
-def held(owner: Database, member: Member, monkeypatch: pytest.MonkeyPatch) -> Held:
+def held(
+    owner: Database, member: Member, one_at_once: None, monkeypatch: pytest.MonkeyPatch
+) -> Held:
     """The first page waits for its long text to be drawn, and the second one for its turn."""
     make_section(owner, member.group_id, "milk", "Milk", f"{uuid.uuid4()}\n\n" + "- Cold.\n" * 2000)
-    monkeypatch.setattr(pages_at_once, "_turns", PagesAtOnce(at_once=1, waiting=1))
+    monkeypatch.setattr(pages_at_once, "_turns", Turns(waiting=1))
     held = Held()
     monkeypatch.setattr(RealThreads, "run", lambda _threads, work: held(work))
     return held
@@ -114,11 +136,11 @@ def test_one_persons_pages_wait_for_each_other_and_nobody_else_for_them(
         assert held.begun == 1
         held.may_end.set()
         assert [look.result(WAIT).status_code for look in looks] == [200, 200]
-    assert pages_at_once._turns._lines == {}
+    assert pages_at_once._turns._lanes == {}
 
 
 @pytest.mark.fault(61)
-def test_a_page_too_many_is_refused_in_the_persons_language(
+def test_a_page_too_many_is_refused_in_the_language_of_its_link(
     app: Flask, owner: Database, member: Member, held: Held
 ) -> None:
     browser: CheckedClient = sign_in(app, owner, member)
@@ -129,36 +151,68 @@ def test_a_page_too_many_is_refused_in_the_persons_language(
     assert "demasiado a la vez" in refused.text
 
 
-def wait_until_two_are_counted() -> None:
-    for _ in range(1000):
-        if any(count == 2 for _line, count in pages_at_once._turns._lines.values()):
-            return
-        Event().wait(0.01)
-    raise AssertionError("the second page never came")
+def lane_of(browser: CheckedClient, kind: str) -> tuple[str, str]:
+    with browser.client.session_transaction() as session:
+        return kind, hash_token(session["_user_id"])
 
 
 def test_what_is_posted_waits_for_its_turn_too(
-    app: Flask, owner: Database, member: Member, monkeypatch: pytest.MonkeyPatch
+    browser: CheckedClient, one_at_once: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pages_at_once, "_turns", PagesAtOnce(at_once=1, waiting=0))
-    browser: CheckedClient = sign_in(app, owner, member)
+    monkeypatch.setattr(pages_at_once, "_turns", Turns(waiting=0))
     token = browser.csrf_token
-    with browser.client.session_transaction() as session:
-        lane = ("write", hash_token(session["_user_id"]))
+    lane = lane_of(browser, "write")
     pages_at_once._turns.take(lane)
     refused = browser.post("/language", csrf_token=token, language="es")
     assert (refused.status_code, refused.mimetype) == (429, "text/plain")
     assert refused.headers["Retry-After"] == "1"
+    assert refused.headers["X-Request-ID"]
+    api = browser.client.post("/api/ask", json={"message": "hi"})
+    assert (api.status_code, api.get_json()["code"]) == (429, "too_many")
     pages_at_once._turns.give_back(lane)
     assert browser.post("/language", csrf_token=token, language="es").status_code < 400
 
 
+def test_a_form_with_files_has_turns_of_its_own_and_a_page_that_says_it_is_one_has_not(
+    browser: CheckedClient, one_at_once: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages_at_once, "_turns", Turns(waiting=0))
+    pages_at_once._turns.take(lane_of(browser, "read"))
+    pages_at_once._turns.take(lane_of(browser, "files"))
+    multipart = {"Content-Type": "multipart/form-data; boundary=x"}
+    assert browser.get("/chat", headers=multipart).status_code == 429
+    assert browser.client.post("/profile", headers=multipart, data=b"--x--").status_code == 429
+
+
+def test_who_waits_for_an_answer_or_sends_a_long_file_has_given_the_turn_back(
+    app: Flask,
+    database: Database,
+    owner: Database,
+    member: Member,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    held: list[dict[Any, Any]] = []
+
+    def waits(*_: Any) -> Message:
+        held.append(dict(pages_at_once._turns._lanes))
+        raise NotFound("It is enough.")
+
+    monkeypatch.setattr("app.assistant.web.api.wait_for_reply", waits)
+    header = {"Authorization": f"Bearer {api_token(owner, member)}"}
+    app.test_client().post("/api/ask", json={"message": "hi"}, headers=header)
+    assert held == [{}]
+    thread = ask(database, member, "Is the milk cold?").thread.id
+    sent = sign_in(app, owner, member).get(f"/chats/{thread}/export.md", buffered=False)
+    assert pages_at_once._turns._lanes == {}
+    assert "Is the milk cold?" in sent.text
+
+
 @pytest.mark.fault(61)
 def test_who_waits_or_is_refused_takes_no_connection(
-    app: Flask, owner: Database, member: Member, monkeypatch: pytest.MonkeyPatch
+    app: Flask, browser: CheckedClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    browser: CheckedClient = sign_in(app, owner, member)
-    monkeypatch.setattr(pages_at_once, "_turns", PagesAtOnce(at_once=0, waiting=0))
+    monkeypatch.setattr(pages_at_once, "AT_ONCE", {"read": 0, "write": 0, "files": 0})
+    monkeypatch.setattr(pages_at_once, "_turns", Turns(waiting=0))
 
     def connect(*_: object) -> None:
         raise AssertionError("the database was asked")
@@ -170,4 +224,18 @@ def test_who_waits_or_is_refused_takes_no_connection(
         assert browser.post("/profile", name="Ana").status_code == 429
     finally:
         event.remove(engine, "checkout", connect)
-    assert browser.get("/healthz").status_code == 200
+    for probe in ("/healthz", "/readyz"):
+        assert browser.get(probe).status_code == 200
+
+
+@pytest.fixture
+def browser(app: Flask, owner: Database, member: Member) -> CheckedClient:
+    return sign_in(app, owner, member)
+
+
+def wait_until_two_are_counted() -> None:
+    for _ in range(6000):
+        if any(count == 2 for _, count in list(pages_at_once._turns._lanes.values())):
+            return
+        Event().wait(0.01)
+    raise AssertionError("the second page never came")

@@ -88,7 +88,8 @@ class CheckedClient:
     def csrf_token(self) -> str:
         """The token that this browser's forms carry."""
         if self._csrf_token is None:
-            self._csrf_token = mint_csrf_token(self.client)
+            group_id = self._member.group_id if self._member else None
+            self._csrf_token = mint_csrf_token(self.client, group_id)
         return self._csrf_token
 
     def _page(self, response: TestResponse, status: int) -> Page:
@@ -111,10 +112,13 @@ def sign_in(app: Flask, owner: Database, member: Member) -> CheckedClient:
     return CheckedClient(client, member)
 
 
-def mint_csrf_token(client: FlaskClient) -> str:
+def mint_csrf_token(client: FlaskClient, group_id: UUID | None = None) -> str:
     """What a page of this browser would carry, without drawing one."""
+    own = f":{group_id}" if group_id else ""
     with client.session_transaction() as session:
-        raw = session.setdefault("csrf_token", secrets.token_hex(20))
+        raw = session.get("csrf_token", "")
+        if not raw.endswith(own) or not raw:
+            raw = session["csrf_token"] = secrets.token_hex(20) + own
     app = client.application
     secret = app.config.get("WTF_CSRF_SECRET_KEY") or app.secret_key
     return str(URLSafeTimedSerializer(secret, salt="wtf-csrf-token").dumps(raw))

@@ -32,7 +32,8 @@ NEITHER = (
     "si quieres", "si el cliente pide", "no sé", "no se puede guardar pollo crudo", "ok google",
     "y", "n", "ya", "stop the fryer", "cancel the order of table 4", "🍕", "sure is hot in here",
     "no hay problema", "bueno, mejor 250", "x" * 4000,
-    "yes, -", "ok . . .", "como no gracias",
+    "yes, -", "ok . . .", "como no gracias", "yes ___", "ok _", 'chef "yes"', '"sure"', "yes,",
+    "si entonces",
     "yes\uff1f", "ok\u061f", "yes 🚫", "yes ❎", "y\u0336e\u0336s\u0336", "sí ⁉",
 )  # fmt: skip
 
@@ -256,6 +257,7 @@ def test_a_line_of_many_sentences_is_looked_at_a_word_a_sentence(
 
 
 def test_what_is_kept_of_questions_does_not_grow_with_them() -> None:
+    agreement._kinds_of.cache_clear()
     for number in range(200):
         read_answer("yes", f"Shall I add “taxi {number}” for ${number}?")
-    assert agreement._kinds_of.cache_info().currsize < 200
+    assert agreement._kinds_of.cache_info().currsize == 1

@@ -430,7 +430,8 @@ def test_what_is_read_ends_between_two_words() -> None:
         "no lo olvides", "no importa", "I don't need it", "never mind", "bórrala", "déjala",
         "cancel?", "¿cancelar todo?", "cancel it?", "cancel❓", "cancela ⁉️",
         "forget the request ❓",
-        "❌ cancel", "cancel it 🤔",
+        "❌ cancel", "cancel it 🤔", "si cancela la solicitud", "si cancela todo", "cancel ___",
+        '"cancel"',
     ],
 )  # fmt: skip
 def test_what_only_has_such_a_word_cancels_nothing(text: str) -> None:
@@ -438,7 +439,16 @@ def test_what_only_has_such_a_word_cancels_nothing(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["cancel", "no, cancel it", "cancélala", "cancel the request", "mejor cancela"]
+    "text",
+    [
+        "cancel",
+        "no, cancel it",
+        "cancélala",
+        "cancel the request",
+        "mejor cancela",
+        "sí cancela la solicitud",
+        "si, cancela todo",
+    ],
 )
 def test_who_cancels_outright_is_understood(text: str) -> None:
     assert cancels(text)

@@ -368,7 +368,8 @@ def _is_far_from(tool: str, ranking: Sequence[Ranked], wanted: Sequence[PlannedC
 
 def _ask_anew(ranking: Sequence[Ranked], language: str) -> str:
     """A question back where a message is for a tool and does not say what it needs."""
-    tools = [ranked.tool for ranked in ranking[:1] if ranked.tool.is_wished]
+    first = ranking[:1]
+    tools = [each.tool for each in first if each.tool.is_wished and each.share >= CLEAR_SHARE]
     return phrases.not_understood(tools, language) if tools else phrases.ask_more()
 
 

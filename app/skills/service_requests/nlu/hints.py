@@ -18,7 +18,7 @@ from app.assistant.tools.registry import TurnInput
 from app.db import ScopedSession
 from app.fields.extraction.extract import cue_words, stems
 from app.fields.values import FieldContext
-from app.nlu.control import last_line, listed_act, read_answer
+from app.nlu.control import last_line, read_answer
 from app.nlu.emergency import read_emergency
 from app.skills.service_requests.nlu.intent import (
     TOOL,
@@ -35,6 +35,7 @@ from app.skills.service_requests.nlu.requester_replies import (
     is_question,
     is_the_new_one,
     read_want,
+    wants_none,
 )
 from app.skills.service_requests.nlu.values import (
     as_waiting,
@@ -146,7 +147,7 @@ def _want_next(state: OpenRequest) -> Hints:
 
 def _choosing(message: str, tree: Sequence[TypeNode]) -> Hints | None:
     """A type that is named instead of tapped, or none of them; a question leads back to it."""
-    if listed_act(message) == "cancel":
+    if wants_none(message):
         return _want("cancel_service_request")
     if is_question(message):
         return {"lead_back": _("And your request: choose its type above, or name it.")}

@@ -58,6 +58,8 @@ _ASKS_OUTRIGHT = re.compile(
     r"|como (?:hago|se|puedo|le)|donde (?:esta|estan|se|puedo|encuentro)|cuant[oa]s? (?:tiempo|dura"
     r"|es|cuesta|son)|a que (?:hora|temperatura)|que (?:temperatura|hago)|puedo|se puede|debo) \w+"
 )
+# "Si cancela la solicitud" may be a condition; a yes has an accent, or something parts it.
+_MAY_BE_IF = re.compile(r"\s*si\s+\w", re.IGNORECASE)
 _FEWEST_ASKED = 4  # words; what is shorter may be an answer
 
 
@@ -103,10 +105,15 @@ def is_the_new_one(text: str) -> bool:
     return is_plain(text) and bool(_NEW_ONE.fullmatch(plain_words(text)))
 
 
+def wants_none(text: str) -> bool:
+    """Whether somebody wants no request at all, where nothing has been collected for one yet."""
+    return is_plain(text) and listed_act(text) == "cancel"
+
+
 def cancels(text: str) -> bool:
     """Whether somebody says outright that a request shall be cancelled, and nothing else.
 
     "Cancel?" asks whether it can be, or shall be; with a picture it may be meant otherwise.
     """
     said = plain_words(NO_FIRST.sub("", text))
-    return is_plain(text) and bool(_CANCELS.fullmatch(said))
+    return is_plain(text) and not _MAY_BE_IF.match(text) and bool(_CANCELS.fullmatch(said))

@@ -21,8 +21,12 @@ from app.assistant.threads.steps import Step
 from app.assistant.tools.parts import Suggestion
 from app.assistant.tools.tool import ToolFailure
 from app.db import ScopedSession
-from app.nlu.control import listed_act
-from app.skills.service_requests.nlu.requester_replies import cancels, is_the_new_one, read_want
+from app.skills.service_requests.nlu.requester_replies import (
+    cancels,
+    is_the_new_one,
+    read_want,
+    wants_none,
+)
 from app.skills.service_requests.services.definitions import QUESTIONS_ASKED
 from app.skills.service_requests.services.field_context import field_context
 from app.skills.service_requests.workflow.answers import SAID_SHARE
@@ -129,7 +133,7 @@ def _check_cancelling(session: ScopedSession, _step: Step, heard: Heard) -> None
     """Said outright, or a yes to whether it shall be cancelled."""
     state = state_heard(session, heard)
     # Where nothing was collected yet, nothing is lost.
-    is_free = isinstance(state, NoRequest) and listed_act(heard.words) == "cancel"
+    is_free = isinstance(state, NoRequest) and wants_none(heard.words)
     is_outright = is_free or (cancels(heard.words) and _is_about_request(session, heard))
     if is_outright or heard.agrees_to(about_cancelling(state)):
         return

@@ -1,0 +1,46 @@
+"""The token of a page's forms: of one browser, and of the group that the page shows.
+
+What a tab still shows after another one has changed the group is not taken for the new group's,
+whichever way it was changed and whichever answer's cookie the browser kept last.
+"""
+
+from __future__ import annotations
+
+import secrets
+
+from flask import Flask, g, session
+from flask_login import current_user
+from flask_wtf.csrf import CSRFError, generate_csrf
+
+# Where Flask-WTF keeps what its tokens are made from.
+KEPT = "csrf_token"
+
+
+def make_form_token() -> str:
+    """The token for the forms of the page that is being made."""
+    if current_user.is_authenticated and not _is_of_group():
+        session[KEPT] = f"{secrets.token_hex(20)}:{current_user.group_id}"
+        g.pop(KEPT, None)
+    token: str = generate_csrf()
+    return token
+
+
+def check_form_token() -> None:
+    """Refuse a request whose token was needed, and is of another group's page.
+
+    Raises:
+        CSRFError: a page of the group that is looked at now has to be loaded first.
+    """
+    # Set where Flask-WTF has found the token good.
+    if g.get("csrf_valid") and current_user.is_authenticated and not _is_of_group():
+        raise CSRFError("The token is of another group.")
+
+
+def _is_of_group() -> bool:
+    group = str(session.get(KEPT, "")).partition(":")[2]
+    return group == str(current_user.group_id)
+
+
+def init_form_tokens(app: Flask) -> None:
+    """Have the templates make these, instead of those of Flask-WTF; bind it after that."""
+    app.context_processor(lambda: {"csrf_token": make_form_token})
