@@ -17,9 +17,8 @@ export function unfinished() {
   return messages.querySelectorAll("[data-status=streaming], [data-status=queued]");
 }
 
-// Cards come with their answer; while one also comes by itself, what is pressed in it is dropped.
+// While a card that came with its answer also comes by itself, what is pressed in it is dropped.
 function stopWaiting(bubble) {
-  // It must not bubble: the answer itself is on its way.
   bubble.querySelectorAll(".part:empty").forEach((part) => part.dispatchEvent(new Event("htmx:abort")));
 }
 

@@ -14,6 +14,7 @@ from flask.testing import FlaskClient
 from itsdangerous import URLSafeTimedSerializer
 from werkzeug.test import TestResponse
 
+from app.accounts.form_tokens import PARTED, mark_of
 from app.db import Database
 from app.web.issued_ids import make_issued_id
 from tests.factories.people import Member, browser_token
@@ -114,7 +115,7 @@ def sign_in(app: Flask, owner: Database, member: Member) -> CheckedClient:
 
 def mint_csrf_token(client: FlaskClient, group_id: UUID | None = None) -> str:
     """What a page of this browser would carry, without drawing one."""
-    own = f":{group_id}" if group_id else ""
+    own = f"{PARTED}{mark_of(group_id)}" if group_id else ""
     with client.session_transaction() as session:
         raw = session.get("csrf_token", "")
         if not raw.endswith(own) or not raw:
