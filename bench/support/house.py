@@ -15,6 +15,7 @@ from flask import Flask
 from itsdangerous import URLSafeTimedSerializer
 
 from app import create_app
+from app.accounts.form_tokens import PARTED, mark_of
 from app.config import Settings, load_settings
 from app.db import Database, owner_database
 from app.embedded import release, resolve
@@ -80,7 +81,7 @@ class House:
 
     def guest(self, member: Member) -> Guest:
         """A browser of this person, with the token that its forms carry."""
-        raw = "the seed of a token"
+        raw = f"the seed of a token{PARTED}{mark_of(member.group_id)}"
         cookie = self.app.session_interface.get_signing_serializer(self.app)  # type: ignore[attr-defined]
         session = {
             "_user_id": browser_token(self.owner, member),
