@@ -105,7 +105,8 @@ def test_the_same_contact_may_be_sent_to_two_groups_of_ones_own(
     for group_id in (boss.group_id, other):
         assert browser.post("/switch-group", group_id=str(group_id)).status_code == 303
         # A page of that group carries a token of its own.
-        token = browser.page(f"{HOME}new").find("input", name="csrf_token").attributes["value"]
+        page = browser.page(f"{HOME}new")
+        token = page.find("meta", name="csrf-token").attributes["content"]
         form = {"begun_id": begun, "name": "Ana Ruiz", "job": "Bar", "csrf_token": token}
         assert browser.post(f"{HOME}new", **form).status_code == 303
     with owner.session() as session:
