@@ -22,6 +22,16 @@ class ConfigurationError(Exception):
     """The process cannot start with these settings; the text is for the operator."""
 
 
+class NotLearned(ConfigurationError):
+    """What messages are for was never learned, or from other sentences than are there now."""
+
+    FIX = "Run `make nlu`."
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(f"{problem}: run `make nlu`")
+        self.problem = problem
+
+
 class ComandaError(Exception):
     """Something went wrong that the person at the other end should be told.
 

@@ -9,27 +9,18 @@ guesses at a colleague's password elsewhere cannot keep the colleague out.
 from __future__ import annotations
 
 import hashlib
-import math
 import secrets
-import time
-from collections.abc import Callable
 from datetime import timedelta
-from typing import TypeVar
 
 import structlog
 from flask import current_app
-from flask_babel import format_timedelta
 from itsdangerous import BadSignature, URLSafeSerializer
 from limits import RateLimitItem, parse_many
-from limits.errors import StorageError
-from limits.storage import MemoryStorage, Storage
-from redis.exceptions import RedisError
 from werkzeug.wrappers import Response
 
 from app.errors import TooMany
 from app.extensions import client_address, keep_cookie, kept_cookie, limiter
-
-Answer = TypeVar("Answer")
+from app.web.shared_counters import ask_counters, seconds_until_anew, wait_in_words
 
 # Failures only, for all the phones behind one restaurant's address.
 SIGN_IN_ADDRESS = "30 per minute; 300 per hour"
@@ -46,9 +37,6 @@ DEVICE_YEARS = 1
 DEVICE_ACCOUNTS = 8
 
 log = structlog.get_logger()
-
-# Takes over while Redis is away, for this process alone: less strict, but never nothing.
-_own_counters = MemoryStorage()
 
 
 def count_try(rule: str, *who: str) -> None:
@@ -67,22 +55,17 @@ def count_try(rule: str, *who: str) -> None:
 def _hit(limit: RateLimitItem, who: tuple[str, ...], amount: int = 1) -> bool:
     """Count, and say whether that was still within the limit."""
     key, seconds = limit.key_for(*who), limit.get_expiry()
-    return _ask(lambda counters: counters.incr(key, seconds, amount=amount)) <= limit.amount
+    return ask_counters(lambda counters: counters.incr(key, seconds, amount=amount)) <= limit.amount
 
 
 def _refuse(limit: RateLimitItem, who: tuple[str, ...]) -> None:
-    reset_at = _ask(lambda counters: counters.get_expiry(limit.key_for(*who)))
-    seconds = max(1, math.ceil(reset_at - time.time()))
+    seconds = seconds_until_anew(limit.key_for(*who))
     log.warning("throttled", rule=who[0], seconds=seconds)
     raise TooMany(
-        "Too many tries. Try again in %(wait)s.", retry_after=seconds, wait=_in_words(seconds)
+        "Too many tries. Try again in %(wait)s.",
+        retry_after=seconds,
+        wait=wait_in_words(seconds),
     )
-
-
-def _in_words(seconds: int) -> str:
-    # Rounded up: whoever waits as long as this says must not be refused again.
-    whole = seconds if seconds < 90 else 60 * math.ceil(seconds / 60)
-    return str(format_timedelta(timedelta(seconds=whole), threshold=1.5))
 
 
 def take_back(rule: str, *who: str) -> None:
@@ -102,7 +85,7 @@ def forget_tries(rule: str, *who: str) -> None:
 
 
 def _forget(key: str) -> None:
-    _ask(lambda counters: counters.clear(key))
+    ask_counters(lambda counters: counters.clear(key))
 
 
 def count_sign_in(email: str) -> None:
@@ -149,12 +132,3 @@ def _device() -> tuple[str, list[str]]:
 
 def _serializer() -> URLSafeSerializer:
     return URLSafeSerializer(str(current_app.secret_key), salt="device")
-
-
-def _ask(question: Callable[[Storage], Answer]) -> Answer:
-    """Put the question to the shared counters, or to our own while those are away."""
-    try:
-        return question(limiter.storage)
-    except (RedisError, StorageError) as error:
-        log.warning("shared counters away", error=type(error).__name__)
-        return question(_own_counters)

@@ -33,7 +33,7 @@ from app.assistant.turns.language import detect_language
 from app.assistant.turns.outcome import TurnFacts
 from app.assistant.usage.message_limits import Usage, read_standing
 from app.db import Scope, new_id, owner_database
-from app.errors import ComandaError, ConfigurationError
+from app.errors import ComandaError, NotLearned
 from app.extensions import services
 from app.nlu.model import load_model
 from app.text.plain_text import clean_text, clean_value
@@ -111,7 +111,7 @@ def require_learned() -> None:
     """
     try:
         load_model()
-    except ConfigurationError as error:
+    except NotLearned as error:
         raise click.ClickException(str(error)) from None
 
 

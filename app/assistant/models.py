@@ -275,7 +275,7 @@ class Prompt(Base):
     updated_at: Mapped[datetime] = mapped_column(default=utc_now)
     # The safety of answers depends on it: it cannot be switched off.
     is_required: Mapped[bool] = mapped_column(default=False)
-    # Of the seeded text that the group has seen last; see app.assistant.prompt_seeds.
+    # Of the seeded text that the group has seen last; see app.assistant.prompts.system_prompt.
     seed_digest: Mapped[str | None]
 
 

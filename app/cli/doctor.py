@@ -16,7 +16,7 @@ from app.assistant.providers.choice import make_provider
 from app.config import EVERYWHERE, Settings
 from app.db import owner_database
 from app.demo import find_demo, open_accounts
-from app.errors import ConfigurationError
+from app.errors import NotLearned
 from app.extensions import Services, services
 from app.nlu.model import load_model
 from app.notifications.mail import IMPLICIT_TLS_PORT
@@ -124,9 +124,8 @@ def _learned() -> Finding:
     """What messages are for was learned from sentences, which may have changed since."""
     try:
         load_model()
-    except ConfigurationError as error:
-        problem, _, _ = str(error).partition(": run ")
-        return Finding("learned", False, problem, "Run `make nlu`.")
+    except NotLearned as error:
+        return Finding("learned", False, error.problem, error.FIX)
     return Finding("learned", True, "from the sentences that are there")
 
 

@@ -2,37 +2,20 @@
 
 from __future__ import annotations
 
-import math
-import time
-from collections.abc import Callable
-from datetime import timedelta
-from typing import TypeVar
-
-import structlog
 from flask import g
-from flask_babel import format_timedelta
 from flask_login import current_user
 from limits import RateLimitItem, RateLimitItemPerMinute, parse_many
-from limits.errors import StorageError
-from limits.storage import MemoryStorage, Storage
-from redis.exceptions import RedisError
 
 from app.errors import TooMany
 from app.extensions import limiter
 from app.files.kinds import MIB
 from app.web.request_body import MOST_FILES
+from app.web.shared_counters import ask_counters, seconds_until_anew, wait_in_words
 
 # Files of one person, on all routes together.
 UPLOADS = f"{MOST_FILES} per minute; 600 per hour"
 # What one person sends in forms with files, in MiB: a disk that writes keeps others waiting.
 VOLUME = RateLimitItemPerMinute(200)
-
-Answer = TypeVar("Answer")
-
-log = structlog.get_logger()
-
-# Takes over while Redis is away, for this process alone.
-_own_counters = MemoryStorage()
 
 
 def check_limits() -> None:
@@ -49,7 +32,9 @@ def check_limits() -> None:
 
 
 def count_volume(size: int) -> None:
-    """Count what is about to be read, in bytes; what is refused does not count.
+    """Count what is about to be read, by its whole MiB; what is refused does not count.
+
+    `size` is in bytes. Smaller files are bounded by their number.
 
     Raises:
         TooMany: it would be more than the limit allows.
@@ -94,7 +79,7 @@ def uncount_files() -> None:
 def _hit(limit: RateLimitItem, amount: int) -> int:
     """Count, and return how many there are now."""
     key = _key(limit)
-    return _ask(lambda counters: counters.incr(key, limit.get_expiry(), amount=amount))
+    return ask_counters(lambda counters: counters.incr(key, limit.get_expiry(), amount=amount))
 
 
 def _key(limit: RateLimitItem) -> str:
@@ -104,21 +89,10 @@ def _key(limit: RateLimitItem) -> str:
 
 def _refuse(limit: RateLimitItem) -> None:
     key = _key(limit)
-    reset_at = _ask(lambda counters: counters.get_expiry(key))
-    seconds = max(1, math.ceil(reset_at - time.time()))
-    whole = seconds if seconds < 90 else 60 * math.ceil(seconds / 60)
+    seconds = seconds_until_anew(key)
     raise TooMany(
         "These are more files than can be added in so short a time, so none was. Try again in"
         " %(wait)s.",
         retry_after=seconds,
-        wait=format_timedelta(timedelta(seconds=whole), threshold=1.5),
+        wait=wait_in_words(seconds),
     )
-
-
-def _ask(question: Callable[[Storage], Answer]) -> Answer:
-    """Put the question to the shared counters, or to our own while those are away."""
-    try:
-        return question(limiter.storage)
-    except (RedisError, StorageError) as error:
-        log.warning("shared counters away", error=type(error).__name__)
-        return question(_own_counters)

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.errors import ConfigurationError
+from app.errors import NotLearned
 from app.nlu.features import count_answer_features, count_features
 
 FOLDER = Path(__file__).parent
@@ -102,18 +102,16 @@ def load_model(path: Path = ARTEFACT) -> Mapping[str, Classifier]:
     """The classifiers of the artefact, `INTENTS` and `CONTROLS`.
 
     Raises:
-        ConfigurationError: it is missing, damaged, or older than what it was made from.
+        NotLearned: it is missing, damaged, or older than what it was made from.
     """
     try:
         with np.load(path, allow_pickle=False) as stored:
             made_from = str(stored["digest"])
             model = {name: _unpack(stored, name) for name in (INTENTS, CONTROLS)}
     except (OSError, ValueError, KeyError, zipfile.BadZipFile, EOFError) as error:
-        raise ConfigurationError(
-            f"{path.name} cannot be read ({type(error).__name__}): run `make nlu`"
-        ) from error
+        raise NotLearned(f"{path.name} cannot be read ({type(error).__name__})") from error
     if made_from != digest(learned=model[INTENTS].classes):
-        raise ConfigurationError(f"{path.name} is older than its sentences: run `make nlu`")
+        raise NotLearned(f"{path.name} is older than its sentences")
     return model
 
 

@@ -32,7 +32,7 @@ from app.text.json_text import parse_json
 
 # A form of a hundred fields, with all of a hundred choices in each.
 MOST_PARTS = 11_000
-# What one person may add in a minute (app.files.posted_files) is not sent at once either.
+# What one person may add in a minute (app.files.upload_limits) is not sent at once either.
 MOST_FILES = 60
 # The longest text of a field of a form; pages for longer ones name their own.
 LONGEST_FIELD = MIB
