@@ -35,6 +35,7 @@ KEYWORDS: dict[str, tuple[int | tuple[int, str], ...] | None] = {
             "InvalidInput",
             "Problem",
             "NotSignedIn",
+            "Crowded",
             "Forbidden",
             "Gone",
             "NotFound",

@@ -1,4 +1,6 @@
-"""Brings the database up to date before the programs start: migrations, then the demo.
+"""Makes everything ready before the programs start: the database, and then the demo.
+
+Where programs follow that answer messages, what they understand them by is looked at first.
 
 A process of its own, because it needs the whole app, which the supervisor should not
 carry in memory for as long as it runs. `python -m app.embedded.prepare DESCRIPTOR` writes
@@ -13,13 +15,13 @@ import sys
 
 from app.errors import ConfigurationError
 
-NO_DEMO = "--no-demo"
+SERVICES_ONLY = "--services-only"
 
 
 def main(arguments: list[str]) -> int:
     descriptor, *flags = arguments
     try:
-        answer: dict[str, str | None] = {"sign_ins": _prepare(serves=NO_DEMO not in flags)}
+        answer: dict[str, str | None] = {"sign_ins": _prepare(serves=SERVICES_ONLY not in flags)}
     except ConfigurationError as error:
         answer = {"problem": str(error)}
     with os.fdopen(int(descriptor), "w") as answers:
@@ -37,7 +39,7 @@ def read_answer(answer: bytes) -> str | None:
         fields: dict[str, str | None] = json.loads(answer)
     except ValueError:
         raise ConfigurationError(
-            "The database could not be brought up to date; the lines above say why"
+            "Comanda could not be made ready to start; the lines above say why"
         ) from None
     if problem := fields.get("problem"):
         raise ConfigurationError(problem)

@@ -25,7 +25,7 @@ from app.embedded.child import PROGRAMS, SETUP, Child, Program
 from app.embedded.folder import DataFolder, open_folder
 from app.embedded.lease import Lease
 from app.embedded.locks import FileLock
-from app.embedded.prepare import NO_DEMO, read_answer
+from app.embedded.prepare import SERVICES_ONLY, read_answer
 from app.errors import ConfigurationError
 from app.observability.metric_files import metrics_folder
 
@@ -141,7 +141,7 @@ class Supervisor:
     def _prepare(self) -> str | None:
         """Run the migrations and the demo in a process of their own; the sign-ins to print."""
         reader, writer = os.pipe()
-        flags = [] if self.programs else [NO_DEMO]
+        flags = [] if self.programs else [SERVICES_ONLY]
         program = replace(self.setup, command=(*self.setup.command, str(writer), *flags))
         with open(reader, "rb") as answers_of_setup:
             self._run_to_its_end(Child(program, environment_of(self.settings)), writer)

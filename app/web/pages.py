@@ -75,7 +75,7 @@ def release_session() -> None:
     session = g.pop("db", None)
     if session is not None:
         session.close()
-    # Of app.accounts.pages_at_once.
+    # Of app.accounts.requests_at_once.
     turns = g.pop("turns", None)
     if turns is not None:
         turns.close()

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import pkgutil
+import runpy
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+
+import app
+from app.errors import ComandaError
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -44,3 +51,20 @@ def test_a_new_text_is_added_and_named_until_it_is_translated(translations: Path
     checked = catalog(str(translations))
     assert checked.returncode == 1
     assert "is not translated: 'Save'" in checked.stdout
+
+
+def with_message(kind: type[ComandaError]) -> Iterator[str]:
+    """This error and those made from it, as far as they are given their message where raised."""
+    yield kind.__name__
+    for each in kind.__subclasses__():
+        if "__init__" not in vars(each) or each.__module__ == "app.errors":
+            yield from with_message(each)
+
+
+def test_the_message_of_every_error_is_looked_for() -> None:
+    """A new kind of error would be told in English to everybody, and nothing would say so."""
+    for module in pkgutil.walk_packages(app.__path__, "app."):
+        if "__main__" not in module.name:
+            import_module(module.name)
+    known = runpy.run_path(str(ROOT / ".ci" / "catalog.py"))["KEYWORDS"]
+    assert set(with_message(ComandaError)) - set(known) == set()

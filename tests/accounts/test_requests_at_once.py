@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import event
+from sqlalchemy import event, update
 from werkzeug.test import TestResponse
 
-from app.accounts import pages_at_once
-from app.accounts.pages_at_once import Crowded, Turns
+from app.accounts import requests_at_once
+from app.accounts.models import Membership
+from app.accounts.requests_at_once import Crowded, Turns
 from app.accounts.tokens import hash_token
 from app.assistant.models import Message
 from app.db import Database
@@ -89,7 +90,7 @@ def test_whoever_asks_for_far_too_many_is_told_so(one_at_once: None) -> None:
 
 @pytest.fixture
 def one_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages_at_once, "AT_ONCE", {"read": 1, "write": 1, "files": 1})
+    monkeypatch.setattr(requests_at_once, "AT_ONCE", {"read": 1, "write": 1, "files": 1})
 
 
 @pytest.fixture
@@ -103,7 +104,7 @@ def held(
 ) -> Held:
     """The first page waits for its long text to be drawn, and the second one for its turn."""
     make_section(owner, member.group_id, "milk", "Milk", f"{uuid.uuid4()}\n\n" + "- Cold.\n" * 2000)
-    monkeypatch.setattr(pages_at_once, "_turns", Turns(waiting=1))
+    monkeypatch.setattr(requests_at_once, "_turns", Turns(waiting=1))
     held = Held()
     monkeypatch.setattr(RealThreads, "run", lambda _threads, work: held(work))
     return held
@@ -136,7 +137,7 @@ def test_one_persons_pages_wait_for_each_other_and_nobody_else_for_them(
         assert held.begun == 1
         held.may_end.set()
         assert [look.result(WAIT).status_code for look in looks] == [200, 200]
-    assert pages_at_once._turns._lanes == {}
+    assert requests_at_once._turns._lanes == {}
 
 
 @pytest.mark.fault(61)
@@ -159,26 +160,61 @@ def lane_of(browser: CheckedClient, kind: str) -> tuple[str, str]:
 def test_what_is_posted_waits_for_its_turn_too(
     browser: CheckedClient, one_at_once: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pages_at_once, "_turns", Turns(waiting=0))
+    monkeypatch.setattr(requests_at_once, "_turns", Turns(waiting=0))
     token = browser.csrf_token
     lane = lane_of(browser, "write")
-    pages_at_once._turns.take(lane)
+    requests_at_once._turns.take(lane)
     refused = browser.post("/language", csrf_token=token, language="es")
     assert (refused.status_code, refused.mimetype) == (429, "text/plain")
     assert refused.headers["Retry-After"] == "1"
     assert refused.headers["X-Request-ID"]
     api = browser.client.post("/api/ask", json={"message": "hi"})
     assert (api.status_code, api.get_json()["code"]) == (429, "too_many")
-    pages_at_once._turns.give_back(lane)
+    requests_at_once._turns.give_back(lane)
     assert browser.post("/language", csrf_token=token, language="es").status_code < 400
+
+
+def test_turns_are_a_persons_too_whatever_they_are_signed_in_with(
+    app: Flask,
+    owner: Database,
+    member: Member,
+    browser: CheckedClient,
+    one_at_once: None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(requests_at_once, "_turns", Turns(waiting=0))
+    requests_at_once._turns.take(("read", member.user_id))
+    refused = browser.get("/chat?lang=es")
+    assert (refused.status_code, refused.mimetype) == (429, "text/plain")
+    assert "demasiado a la vez" in refused.text
+    header = {"Authorization": f"Bearer {api_token(owner, member)}"}
+    assert app.test_client().get("/api/usage", headers=header).status_code == 429
+
+
+def test_who_had_to_wait_is_looked_up_again(
+    app: Flask, owner: Database, member: Member, one_at_once: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(requests_at_once, "_turns", Turns())
+    admin = make_user(owner, member.group_id, "admin")
+    browser = sign_in(app, owner, admin)
+    lane = ("read", admin.user_id)
+    requests_at_once._turns.take(lane)
+    with ThreadPoolExecutor(1) as pool:
+        looking = pool.submit(browser.get, "/people")
+        wait_until_two_are_counted()
+        with owner.transaction() as session:
+            demoted = update(Membership).where(Membership.user_id == admin.user_id)
+            session.execute(demoted.values(role="staff"))
+        requests_at_once._turns.give_back(lane)
+        assert looking.result(WAIT).status_code == 403
 
 
 def test_a_form_with_files_has_turns_of_its_own_and_a_page_that_says_it_is_one_has_not(
     browser: CheckedClient, one_at_once: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pages_at_once, "_turns", Turns(waiting=0))
-    pages_at_once._turns.take(lane_of(browser, "read"))
-    pages_at_once._turns.take(lane_of(browser, "files"))
+    monkeypatch.setattr(requests_at_once, "_turns", Turns(waiting=0))
+    requests_at_once._turns.take(lane_of(browser, "read"))
+    requests_at_once._turns.take(lane_of(browser, "files"))
     multipart = {"Content-Type": "multipart/form-data; boundary=x"}
     assert browser.get("/chat", headers=multipart).status_code == 429
     assert browser.client.post("/profile", headers=multipart, data=b"--x--").status_code == 429
@@ -194,7 +230,7 @@ def test_who_waits_for_an_answer_or_sends_a_long_file_has_given_the_turn_back(
     held: list[dict[Any, Any]] = []
 
     def waits(*_: Any) -> Message:
-        held.append(dict(pages_at_once._turns._lanes))
+        held.append(dict(requests_at_once._turns._lanes))
         raise NotFound("It is enough.")
 
     monkeypatch.setattr("app.assistant.web.api.wait_for_reply", waits)
@@ -203,7 +239,7 @@ def test_who_waits_for_an_answer_or_sends_a_long_file_has_given_the_turn_back(
     assert held == [{}]
     thread = ask(database, member, "Is the milk cold?").thread.id
     sent = sign_in(app, owner, member).get(f"/chats/{thread}/export.md", buffered=False)
-    assert pages_at_once._turns._lanes == {}
+    assert requests_at_once._turns._lanes == {}
     assert "Is the milk cold?" in sent.text
 
 
@@ -211,8 +247,8 @@ def test_who_waits_for_an_answer_or_sends_a_long_file_has_given_the_turn_back(
 def test_who_waits_or_is_refused_takes_no_connection(
     app: Flask, browser: CheckedClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pages_at_once, "AT_ONCE", {"read": 0, "write": 0, "files": 0})
-    monkeypatch.setattr(pages_at_once, "_turns", Turns(waiting=0))
+    monkeypatch.setattr(requests_at_once, "AT_ONCE", {"read": 0, "write": 0, "files": 0})
+    monkeypatch.setattr(requests_at_once, "_turns", Turns(waiting=0))
 
     def connect(*_: object) -> None:
         raise AssertionError("the database was asked")
@@ -235,7 +271,7 @@ def browser(app: Flask, owner: Database, member: Member) -> CheckedClient:
 
 def wait_until_two_are_counted() -> None:
     for _ in range(6000):
-        if any(count == 2 for _, count in list(pages_at_once._turns._lanes.values())):
+        if any(count == 2 for _, count in list(requests_at_once._turns._lanes.values())):
             return
         Event().wait(0.01)
     raise AssertionError("the second page never came")
