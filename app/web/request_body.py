@@ -198,8 +198,8 @@ def drain(request: BodyRequest) -> None:
     left, until = DRAINED_BYTES, time.monotonic() + DRAIN_SECONDS
     body = request.environ["wsgi.input"]
     # One that was waited for too long already gets its answer without being read to the end.
-    # Nor has one that is no body, or whose sender has gone.
-    with suppress(RequestTimeout, OSError, ParseException):
+    # So does one that is no body, or whose sender has gone.
+    with suppress(RequestTimeout, BadRequest):
         while left > 0 and time.monotonic() < until and (piece := body.read(PIECE_BYTES)):
             left -= len(piece)
             time.sleep(DRAIN_PAUSE_SECONDS)
@@ -230,7 +230,8 @@ class Source(Protocol):
 class TimedBody:
     """A body whose reads raise RequestTimeout once it was waited for too long in all.
 
-    `seconds` are what it may take, and one more for each 16 KiB that came.
+    They raise BadRequest where it is no body, as in chunks without a size, or breaks off. `seconds`
+    are what it may take, and one more for each 16 KiB that came.
     """
 
     def __init__(self, source: Source, seconds: float) -> None:
@@ -263,6 +264,8 @@ class TimedBody:
         try:
             with gevent.Timeout(self._left, RequestTimeout()):
                 data = read()
+        except (OSError, ParseException) as error:
+            raise BadRequest from error
         finally:
             self._left -= time.monotonic() - began
         self._left += len(data) / SLOWEST_BYTES_PER_SECOND

@@ -88,6 +88,21 @@ def test_half_a_request_is_given_up_while_others_are_answered(impatient: Web, ha
     assert "Traceback" not in impatient[0].output
 
 
+@pytest.mark.parametrize("size", ["zz", "-1", "3e8"])
+@pytest.mark.parametrize("path", ["/sign-in", "/api/ask", "/nowhere"])
+@pytest.mark.fault(33)
+def test_a_body_in_broken_pieces_is_refused_without_an_error_of_ours(
+    impatient: Web, path: str, size: str
+) -> None:
+    head = HEAD.replace("/sign-in", path)
+    broken = f"{head}{KIND}Transfer-Encoding: chunked\r\n\r\n{size}\r\nemail=a\r\nzz\r\n\r\n"
+    with closing(send(impatient[1], broken)) as connection:
+        connection.shutdown(socket.SHUT_WR)
+        answer = answer_on(connection)
+    assert answer == b"" or answer.split()[1][:1] == b"4", answer[:200]
+    assert "Traceback" not in impatient[0].output
+
+
 @pytest.mark.fault(33)
 def test_a_body_that_drips_is_given_up_too(impatient: Web) -> None:
     """A byte now and then must not keep a connection for as long as the body is long."""
