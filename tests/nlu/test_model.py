@@ -12,7 +12,7 @@ from app.errors import ConfigurationError
 from app.nlu import model as nlu
 from app.nlu.features import count_features, sound_of
 from app.nlu.model import ARTEFACT, CONTROLS, CRISIS, INTENTS, REPLY, digest, load_model
-from app.nlu.trainer import SENTENCES, Sentence, calibrate, learn, read_held_out
+from app.nlu.trainer import EXAMPLES, SENTENCES, Sentence, calibrate, learn, read_held_out
 
 
 def likeliest(text: str) -> str:
@@ -157,6 +157,26 @@ def test_each_sentence_is_measured_by_what_never_saw_its_writer() -> None:
     assert sorted(each.text for each, _ in held) == sorted(each.text for each in sentences)
     right = [max(shares, key=lambda name: shares[name]) == each.label for each, shares in held]
     assert all(right)
+
+
+def test_what_only_a_skill_has_examples_of_is_reached_by_less() -> None:
+    written = made_up()
+    examples = [
+        Sentence(each.text, each.label, EXAMPLES if each.label == "form" else each.author)
+        for each in written
+    ]
+    message = "document the broken three"
+    before, after = learn(written).shares(message), learn(examples).shares(message)
+    assert after["form"] > before["form"]
+    # What shares nothing with the examples is no more likely than before.
+    unknown = "?!"
+    assert learn(examples).shares(unknown) == pytest.approx(learn(written).shares(unknown))
+
+
+def test_what_is_learned_is_the_same_each_time() -> None:
+    first, second = learn(made_up()), learn(made_up())
+    assert (first.weights == second.weights).all()
+    assert (first.scale == second.scale).all()
 
 
 def test_calibrating_changes_how_sure_it_is_and_not_what_it_says() -> None:
