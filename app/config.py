@@ -172,6 +172,8 @@ class Settings(BaseModel):
 
     # Turns run in runner processes; a lease that is not renewed is lost.
     runner_concurrency: int = Field(100, ge=1, le=1000)
+    # How many of one person run at once; the others wait for these.
+    turns_per_person: int = Field(2, ge=1, le=1000)
     turn_lease_seconds: float = Field(3, ge=0.5, le=60)
     # How long a runner that is told to end goes on with what it has begun.
     runner_drain_seconds: float = Field(10, ge=0, le=300)

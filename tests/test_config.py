@@ -245,6 +245,7 @@ OTHERS: dict[str, object] = {
     "streams_per_person": 41,
     "request_timeout_seconds": 16.5,
     "runner_concurrency": 101,
+    "turns_per_person": 3,
     "turn_lease_seconds": 4.5,
     "runner_drain_seconds": 0,
 }

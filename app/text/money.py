@@ -111,7 +111,10 @@ def find_amounts(text: str, language: str, home: str = "") -> list[FoundAmount]:
         if kept and each.start < kept[-1].end:
             continue
         whole = _with_cents(kept[-1], each, folded) if kept else None
-        kept = [*kept[:-1], whole] if whole else [*kept, each]
+        if whole:
+            kept[-1] = whole
+        else:
+            kept.append(each)
     return kept
 
 

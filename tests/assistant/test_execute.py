@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from contextvars import Context
+from threading import Barrier
 from typing import Any
 from uuid import UUID
 
@@ -476,6 +478,17 @@ def expire(owner: Database, turn_id: UUID) -> None:
         )
 
 
+def end(owner: Database, turn_id: UUID) -> None:
+    with owner.transaction() as session:
+        session.execute(
+            text(
+                "UPDATE turns SET status = 'complete', finished_at = clock_timestamp()"
+                " WHERE id = :id"
+            ),
+            {"id": turn_id},
+        )
+
+
 def test_a_claim_tells_for_whom_and_is_made_once(
     on: Services, database: Database, member: Member
 ) -> None:
@@ -493,6 +506,38 @@ def test_a_thread_is_answered_one_message_at_a_time_in_order(
     second = queue(database, member, first.thread_id)
     assert [each for each in claim(on, "one") if each in (first.id, second.id)] == [first.id]
     assert second.id not in claim(on, "two")
+
+
+@pytest.mark.fault(64)
+def test_few_turns_of_one_person_run_at_once_and_nobody_waits_for_anothers_tenth(
+    on: Services, owner: Database, database: Database, member: Member
+) -> None:
+    many = [queue(database, member).id for _ in range(10)]
+    one = queue(database, make_user(owner, member.group_id)).id
+    mine = {*many, one}
+    assert mine & set(claim(on, "one")) == {many[0], many[1], one}
+    # Nobody claims another one as long as two run, whoever runs them.
+    assert not mine & set(claim(on, "two"))
+    end(owner, many[1])
+    assert mine & set(claim(on, "two")) == {many[2]}
+    # A claim that nobody renews holds no place, and is taken over itself.
+    expire(owner, many[0])
+    assert mine & set(claim(on, "two")) == {many[0]}
+
+
+def test_two_runners_that_claim_at_once_claim_no_more_than_one_would(
+    on: Services, database: Database, member: Member
+) -> None:
+    many = {queue(database, member).id for _ in range(10)}
+    together = Barrier(4)
+
+    def take(runner: str) -> set[UUID]:
+        together.wait()
+        return many & set(claim(on, runner))
+
+    with ThreadPoolExecutor(4) as threads:
+        claimed = list(threads.map(take, ("one", "two", "three", "four")))
+    assert sum(map(len, claimed)) == len(set().union(*claimed)) == 2
 
 
 def test_a_lapsed_claim_is_taken_over_under_a_higher_fence(

@@ -392,11 +392,11 @@ def _tool_context(
 
 
 def claim_turns(services: Services, runner_id: str, most: int) -> list[ClaimedTurn]:
-    """Take up to `most` waiting turns (or abandoned ones) for this runner."""
-    lease = services.settings.turn_lease_seconds
+    """Take up to `most` waiting turns (or abandoned ones) for this runner, few of one person."""
+    lease, of_one = services.settings.turn_lease_seconds, services.settings.turns_per_person
     with services.database.transaction() as session:
         rows = session.execute(
-            select("*").select_from(func.claim_turns(runner_id, lease, most))
+            select("*").select_from(func.claim_turns(runner_id, lease, most, of_one))
         ).all()
     return [
         ClaimedTurn(

@@ -34,6 +34,10 @@ _THING = re.compile("[a-z]{3}")
 _AND = re.compile(r"(?<!\w)(?:and|y|plus|mas)(?!\w)")
 _PAPER = re.compile(r"(?<!\w)(?:invoice|bill|receipt|check|factura|recibo|folio|cheque)\W{1,2}$")
 _BEFORE = re.compile(rf"{either('before_numbers')}\W{{0,2}}$")
+# Neither is longer: before each of a thousand numbers no more than this is searched.
+_LONGEST_BEFORE = 40
+# So many characters after its number a paper's sum may stand.
+_FARTHEST_SUM = 200
 # A plain number before a noun counts things: "2 ribeyes". Before these it may be a sum.
 _SUM_GOES_ON = re.compile(rf"\s*(?:$|[^\w\s]|{MASKS}|{either('after_sums')})")
 _OF_DAYS = re.compile(r"\b(yesterday|today)s\b", re.IGNORECASE)
@@ -189,18 +193,24 @@ def _next_time(left: str, around: ReadingContext) -> Found | None:
 
 def _without_numbers(sums: list[FoundAmount], folded: str) -> tuple[FoundAmount, ...]:
     """Without the "4521" of "invoice 4521 $300": a paper has a number where a sum follows."""
-    return tuple(
-        each
-        for place, each in enumerate(sums)
-        if each.is_marked
-        or each.has_cents
-        or each.value < _LEAST_NUMBER
-        or not _PAPER.search(folded, 0, each.start)
-        or not any(
-            later.is_marked and not _AND.search(folded, each.end, later.start)
-            for later in sums[place + 1 :]
-        )
-    )
+    kept: list[FoundAmount] = []
+    marked: FoundAmount | None = None
+    for each in reversed(sums):
+        if not (marked and _is_number_of_paper(each, marked, folded)):
+            kept.append(each)
+        if each.is_marked:
+            marked = each
+    return tuple(reversed(kept))
+
+
+def _is_number_of_paper(each: FoundAmount, later: FoundAmount, folded: str) -> bool:
+    """Whether it is the number of a paper whose sum is `later`, the next one that is marked."""
+    if each.is_marked or each.has_cents or each.value < _LEAST_NUMBER:
+        return False
+    is_near = later.start - each.end <= _FARTHEST_SUM
+    if not is_near or _AND.search(folded, each.end, later.start):
+        return False
+    return _follows(_PAPER, each, folded)
 
 
 def _is_list_of_things(found: list[FoundAmount], folded: str) -> bool:
@@ -222,7 +232,7 @@ def _is_list_of_things(found: list[FoundAmount], folded: str) -> bool:
         or _VERB.search(before)
     ):
         return False
-    if any(_BEFORE.search(folded, 0, each.start) for each in found):
+    if any(_follows(_BEFORE, each, folded) for each in found):
         return False
     between = [folded[a.end : b.start] for a, b in pairwise(found)]
     things = [before, *(_UNIT.sub(" ", each, count=1) for each in between)]
@@ -241,8 +251,12 @@ def _is_price_list(found: list[FoundAmount], folded: str) -> bool:
     return bool(_THING.search(ends[0])) != bool(_THING.search(ends[1]))
 
 
+def _follows(ending: re.Pattern[str], each: FoundAmount, folded: str) -> bool:
+    return bool(ending.search(folded, max(0, each.start - _LONGEST_BEFORE), each.start))
+
+
 def _is_measure(each: FoundAmount, folded: str) -> bool:
-    return bool(_UNIT.match(folded, each.end) or _BEFORE.search(folded, 0, each.start))
+    return bool(_UNIT.match(folded, each.end) or _follows(_BEFORE, each, folded))
 
 
 def _is_sum(each: FoundAmount, folded: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 
 from app.assistant.turns.language import detect_language
 from app.skills.expenses.nlu import Command, default_categories, read_wish
+from app.skills.expenses.nlu.sentence import ReadingContext, Sentence
+from tests.growth import check_growth
 
 HERE = Path(__file__).parent
 TODAY = date(2026, 11, 20)
@@ -167,3 +169,15 @@ def test_a_sum_is_kept_to_the_cent(item: str, amount: Any, form: str) -> None:
     command = read_wish(form.format(item, f"{amount:,.2f}"), "en", TODAY, CATEGORIES)
     expected = {"item": item, "amount": f"{amount:.2f}", "currency": "GBP"}
     assert command == Command("add_expense", expected)
+
+
+@pytest.mark.fault(64)
+@pytest.mark.parametrize("again", ["1 ", "1.5 ", "1 invoice 200 $3 ", "taxi 1 "])
+def test_four_times_the_numbers_are_about_four_times_the_work(again: str) -> None:
+    around = ReadingContext("en", TODAY, (), "USD")
+
+    def work(times: int) -> Callable[[], Sentence]:
+        message = again * times
+        return lambda: Sentence.of(message, around)
+
+    check_growth(work, 2000)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 import io
-import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -20,32 +18,11 @@ from app.skills.knowledge.services.documents import Library, prepare_documents
 from app.skills.knowledge.web.presenters import anchor_blocks
 from app.text.markdown import render_library_text
 from app.text.slugs import UsedSlugs
+from tests.growth import check_growth
 
 # More than a file may have: what is measured is how it grows, not where it ends.
 AMPLE = replace(LIMITS, sections=10**9, words=10**9, rows=10**9)
-# What is linear grows to four times; what is quadratic to sixteen.
-MOST_GROWN, FLOOR = 5.0, 0.2
-
 Make = Callable[[int], bytes]
-
-
-def spent(work: Callable[[], object]) -> float:
-    """Seconds of this process's CPU."""
-    gc.collect()
-    began = time.process_time()
-    work()
-    return time.process_time() - began
-
-
-def check_growth(work: Callable[[int], Callable[[], object]], size: int) -> None:
-    """The least of what each costs counts: on a busy machine the same work may cost twice."""
-    little, much = work(size), work(4 * size)
-    small = large = float("inf")
-    for _ in range(4):
-        small, large = min(small, spent(little)), min(large, spent(much))
-        if large <= MOST_GROWN * small + FLOOR:
-            return
-    pytest.fail(f"{small:.3f} s became {large:.3f} s")
 
 
 def text(before: str, again: str, after: str = "") -> Make:
