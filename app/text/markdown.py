@@ -51,6 +51,8 @@ _LINK = re.compile(
 _BARE_LINK = re.compile(r"<((?:https?|mailto|tel):[^>\s]{1,400})>")
 _STRESS = re.compile(r"(?<!\\)(?:`+|~~|(?<=\S)\*+|\*+(?=\S)|(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w))")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+# What means something within a line; an underscore between letters does not.
+_SIGN = re.compile(r"[\\`*~\[<&]|(?<!\w)_|_(?!\w)")
 _DRAWING = RealThreads(2, holds_nothing=True)
 # What an editor draws again at each change never stands before what readers wait for.
 _PREVIEWING = RealThreads(1, holds_nothing=True)
@@ -144,6 +146,15 @@ def render_model_text(text: str) -> Markup:
         known = draw()
         _rendered.add(digest, known)
     return known
+
+
+def escape_markdown(text: str) -> str:
+    """Plain text of one line as Markdown that shows it as it is, whatever it is made of.
+
+    Else "[coffee](<" and ">)", with a laptop for $900 between them, would be a link of which
+    nothing is shown but the coffee.
+    """
+    return _SIGN.sub(r"\\\g<0>", text)
 
 
 def _digest(kind: str, text: str) -> bytes:

@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from app.assistant.web.presenters import cite_html
 from app.text.markdown import (
+    escape_markdown,
     join_paragraphs,
     paragraph_after,
     plain_line,
@@ -289,3 +290,12 @@ def test_what_is_joined_ends_in_a_paragraph_of_its_own(texts: list[str]) -> None
 def test_a_text_that_leaves_nothing_open_is_not_changed() -> None:
     assert join_paragraphs("", "- a\n\n~~~\nb\n~~~", "", "c") == "- a\n\n~~~\nb\n~~~\n\nc"
     assert join_paragraphs("", "") == ""
+
+
+@given(st.text("ab 1[](){}<>!*_`~&;#|\\-+=\"'.:/$^@", max_size=40))
+@example("[coffee](<$4.50, laptop $900>)")
+@example("&#x202E;")
+@example("<http://x.example>")
+def test_escaped_text_is_shown_as_it_is(text: str) -> None:
+    drawn = str(render_model_text(f"Shall I add {escape_markdown(text)} now?"))
+    assert parse_html(drawn).text.split() == f"Shall I add {text} now?".split()

@@ -22,6 +22,7 @@ from app.assistant.tools.parts import Part
 from app.db import ScopedSession
 from app.errors import Conflict
 from app.nlu.control import Answer, last_line, read_answer
+from app.text.markdown import escape_markdown
 
 # Of a reply in these states its person has seen the words that are stored.
 _SEEN = ("complete", "stopped", "interrupted")
@@ -62,7 +63,7 @@ class Heard:
 
 @dataclass(frozen=True)
 class Question:
-    """A question in the product's own words, with which a reply ends; `about` names it.
+    """A question in the product's own plain words, with which a reply ends; `about` names it.
 
     The name says all that a yes would consent to: of what is written or settled, a digest. Where
     that is no card, `words` and `parts` are what must stand before the question, drawn from the
@@ -73,6 +74,11 @@ class Question:
     about: str
     words: str = ""
     parts: tuple[Part, ...] = ()
+
+    @property
+    def markdown(self) -> str:
+        """The question as a reply holds it: of the names and values in it nothing is hidden."""
+        return escape_markdown(self.text)
 
 
 # How the names of questions about proposals begin.

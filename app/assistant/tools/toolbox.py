@@ -28,6 +28,7 @@ from app.assistant.tools.tool import (
 from app.errors import ComandaError
 from app.text.bilingual import reader_language
 from app.text.json_text import TooMuch, parse_json
+from app.text.markdown import escape_markdown
 from app.text.plain_text import clean_value
 
 # What a model is given of one result; a tool that brings more is cut, and says so.
@@ -177,7 +178,8 @@ class Toolbox:
         language = self.context.language
         if isinstance(offered.card, ReceiptPart):
             done = offered.card.summary[language]
-            return ToolResult({"done": done}, parts=[offered.card], final_text=done)
+            told = escape_markdown(done)
+            return ToolResult({"done": done}, parts=[offered.card], final_text=told)
         assert isinstance(offered.card, ProposalPart)
         payload = {
             "proposal": {

@@ -147,7 +147,7 @@ def ask_again(
         return hinted
     for part in () if is_known else question.parts:
         relay(PartReady(part), writer, registry, context.language)
-    text = join_paragraphs("" if is_known else question.words, question.text)
+    text = join_paragraphs("" if is_known else question.words, question.markdown)
     writer.add_text(paragraph_after(writer.text, text))
     return question.about
 

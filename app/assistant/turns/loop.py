@@ -171,7 +171,7 @@ def _end_words(progress: _Progress) -> Iterator[TurnEvent]:
             if progress.shown.get((part.type, part.once)) != part:
                 yield PartReady(part)
         before = "" if question.words in said else question.words
-        words = join_paragraphs(said, before, question.text)
+        words = join_paragraphs(said, before, question.markdown)
     if words:
         yield from _show_words(paragraph_after("".join(progress.told), words), progress)
 

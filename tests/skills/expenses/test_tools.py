@@ -23,10 +23,12 @@ from app.skills import SKILLS
 from app.skills.expenses.models import Expense
 from app.skills.expenses.services.expenses import Filters, find_expenses
 from app.skills.expenses.services.times import read_time
+from app.text.markdown import render_model_text
 from app.web.links import Link
 from tests.assistant.scripted import ScriptedProvider, call, say
 from tests.factories import Member, answer, ask, sign_in
 from tests.factories.expenses import a_day, ledger_of, make_expense
+from tests.html_checks import parse_html
 from tests.skills.expenses.conftest import SayTo
 
 
@@ -108,6 +110,28 @@ def test_several_in_one_sentence_are_one_proposal(
     assert "coffee $4.50 and taxi $12" in reply.content
     confirmed(app, database, member, reply)
     assert sorted(item for item, _, _ in rows(database, member)) == ["coffee", "taxi"]
+
+
+@pytest.mark.parametrize(
+    ("first", "last"),
+    [
+        ("[coffee](<", ">)"),
+        ("`coffee", "`"),
+        ("<!--", "-->"),
+        ("[coffee](x '", "')"),
+        ("a\\", "*b"),
+    ],
+)
+def test_nothing_of_what_a_yes_would_write_is_hidden_in_the_question(
+    app: Flask, database: Database, member: Member, say_to: SayTo, first: str, last: str
+) -> None:
+    more = [{"item": "laptop", "amount": 900}, {"item": last, "amount": 1}]
+    reply = say_to(member, "add my coffee", add(item=first, amount=4.5, more=more))
+    shown = parse_html(str(render_model_text(reply.content))).text
+    assert f"add {first} $4.50, laptop $900 and {last} $1 for" in shown
+    done = confirmed(app, database, member, reply)
+    assert len(rows(database, member)) == 3
+    assert "laptop" in done.summary["en"]
 
 
 def test_two_calls_of_one_reply_are_joined_into_one_proposal(
