@@ -19,17 +19,21 @@ from flask_login import AnonymousUserMixin, current_user
 from app.accounts.person import presented_token
 from app.accounts.tokens import hash_token
 from app.errors import TooMany, Unavailable
-from app.extensions import PROBES
+from app.extensions import PROBES, client_address
+from app.web.first_steps import add_first_step
 from app.web.pages import error_response, wants_json
 
-# How many of one person, and of one sign-in, are answered at once in a process, by what they are.
-# Any of them may run wherever another person's request waits for the database. A form with files
-# may take long to come, and the routes that take files have limits of their own.
-AT_ONCE = {"read": 2, "write": 2, "files": 12}
-MOST_WAITING = 60
+# How many of one person, and of one sign-in, are answered at once in a process, by what they are;
+# and of one address, of those of whom this process does not know that they are anybody's. Any of
+# them may run wherever another person's request waits for the database.
+AT_ONCE = {"read": 2, "write": 2, "unknown": 4}
+# When a server has started anew, nobody's token is known, and all pages of a restaurant come back.
+MOST_WAITING = {"read": 60, "write": 60, "unknown": 600}
 LONGEST_WAIT_SECONDS = 30.0
-# A stream lasts for hours and has limits of its own; a static file is nobody's.
-WITHOUT_TURN = {"static", "streams.events", *PROBES}
+# A static file is nobody's; a stream lasts for hours and has limits of its own.
+WITHOUT_TURN, STREAM = {"static", *PROBES}, "streams.events"
+# So many tokens are known to be somebody's, those that were sent last.
+MOST_KNOWN = 10_000
 
 Lane = tuple[str, Hashable]
 
@@ -41,10 +45,11 @@ class Crowded(TooMany):
 class Turns:
     """What is being answered in this process, and what waits. Safe to use from threads.
 
-    A lane is a kind of request with whoever sends it: `("read", id)`.
+    A lane is a kind of request with whoever sends it: `("read", id)`, `("unknown", address)`.
     """
 
-    def __init__(self, waiting: int = MOST_WAITING) -> None:
+    def __init__(self, waiting: int | None = None) -> None:
+        """`waiting` is how many may wait in any lane; else it is `MOST_WAITING` of its kind."""
         self._waiting = waiting
         self._lanes: dict[Lane, tuple[Semaphore, int]] = {}
         self._lock = Lock()
@@ -57,9 +62,10 @@ class Turns:
             Unavailable: none became free in `longest` seconds.
         """
         at_once = AT_ONCE[lane[0]]
+        waiting = MOST_WAITING[lane[0]] if self._waiting is None else self._waiting
         with self._lock:
             turns, count = self._lanes.get(lane, (Semaphore(at_once), 0))
-            if count >= at_once + self._waiting:
+            if count >= at_once + waiting:
                 raise Crowded(
                     "That was too much at once. Wait a moment and try again.", retry_after=1
                 )
@@ -83,31 +89,59 @@ class Turns:
                 self._lanes[lane] = turns, count - 1
 
 
+class KnownTokens:
+    """The tokens that were somebody's when they were sent last, by their hashes."""
+
+    def __init__(self, most: int = MOST_KNOWN) -> None:
+        self._most = most
+        self._hashes: dict[str, None] = {}
+
+    def __contains__(self, hashed: str) -> bool:
+        return hashed in self._hashes
+
+    def add(self, hashed: str) -> None:
+        self._hashes.pop(hashed, None)
+        self._hashes[hashed] = None
+        while len(self._hashes) > self._most:
+            self._hashes.pop(next(iter(self._hashes)))
+
+
 def _take_turn() -> None:
     """Wait for a turn of the sign-in, and then of its person.
 
     The sign-in is counted before the database is asked whose it is, so that who waits or is
-    refused takes no connection.
+    refused takes no connection. Whoever sends none, or one that nobody is known to have, waits for
+    a turn of their address first: anybody can make up tokens.
 
     Raises:
         Crowded, Unavailable: it is too much at once, or took too long.
     """
+    if request.endpoint in WITHOUT_TURN:
+        return
     token = presented_token()
-    if not token or request.endpoint in WITHOUT_TURN:
+    hashed = hash_token(token) if token else ""
+    address = ExitStack()
+    g.setdefault("turns", ExitStack()).callback(address.close)
+    if hashed not in _known:
+        _take(("unknown", client_address()), address)
+    elif request.endpoint == STREAM:
         return
     kind = "read" if request.method in ("GET", "HEAD", "OPTIONS") else "write"
-    if kind == "write" and request.mimetype == "multipart/form-data":
-        kind = "files"
-    _take((kind, hash_token(token)))
-    if current_user.is_authenticated and _take((kind, current_user.user_id)):
+    if token and request.endpoint != STREAM:
+        _take((kind, hashed), g.turns)
+    if not current_user.is_authenticated:
+        return
+    _known.add(hashed)
+    address.close()
+    if request.endpoint != STREAM and _take((kind, current_user.user_id), g.turns):
         # Meanwhile somebody may have been removed, or have another role.
         g.pop("_login_user", None)
 
 
-def _take(lane: Lane) -> bool:
+def _take(lane: Lane, held: ExitStack) -> bool:
+    """Whether it had to be waited for; `release_session` gives it back at the latest."""
     has_waited = _turns.take(lane)
-    # `release_session` gives it back, at the latest when the request is over.
-    g.setdefault("turns", ExitStack()).callback(_turns.give_back, lane)
+    held.callback(_turns.give_back, lane)
     return has_waited
 
 
@@ -121,7 +155,7 @@ def _refuse(error: Crowded) -> ResponseReturnValue:
     return str(_(error.message)), HTTPStatus.TOO_MANY_REQUESTS, headers
 
 
-_turns = Turns()
+_turns, _known = Turns(), KnownTokens()
 
 
 def init_turns(app: Flask) -> None:
@@ -129,5 +163,5 @@ def init_turns(app: Flask) -> None:
 
     Bind it behind the log and the check of the host, and before what may ask the database.
     """
-    app.before_request(_take_turn)
+    add_first_step(app, _take_turn)
     app.register_error_handler(Crowded, _refuse)

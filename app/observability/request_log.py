@@ -15,6 +15,7 @@ from flask import Flask, Response, g, request
 
 from app.extensions import PROBES
 from app.observability import metrics
+from app.web.first_steps import add_first_step
 
 HEADER = "X-Request-ID"
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{7,63}")
@@ -60,5 +61,5 @@ def request_id() -> str:
 
 def init_request_log(app: Flask) -> None:
     """Bind it first: what is bound first sees a request first and its answer last."""
-    app.before_request(_begin)
+    add_first_step(app, _begin)
     app.after_request(_end)

@@ -15,6 +15,7 @@ from flask import Flask, Response, request
 from app.config import LOOPBACK, Settings
 from app.errors import InvalidInput
 from app.extensions import PROBES, services
+from app.web.first_steps import add_first_step
 
 
 @cache
@@ -60,5 +61,5 @@ def _stay_here(response: Response) -> Response:
 
 def init_hosts(app: Flask) -> None:
     """Bind it before everything that looks at who is asking."""
-    app.before_request(_check_host)
+    add_first_step(app, _check_host)
     app.after_request(_stay_here)

@@ -75,7 +75,11 @@ def release_session() -> None:
     session = g.pop("db", None)
     if session is not None:
         session.close()
-    # Of app.accounts.requests_at_once.
+    give_back_turn()
+
+
+def give_back_turn() -> None:
+    """Let another request of the same person be answered (app.accounts.requests_at_once)."""
     turns = g.pop("turns", None)
     if turns is not None:
         turns.close()

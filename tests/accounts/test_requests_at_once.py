@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from io import BytesIO
 from threading import Event
 from typing import Any
 
@@ -16,7 +17,7 @@ from werkzeug.test import TestResponse
 
 from app.accounts import requests_at_once
 from app.accounts.models import Membership
-from app.accounts.requests_at_once import Crowded, Turns
+from app.accounts.requests_at_once import AT_ONCE, Crowded, KnownTokens, Turns
 from app.accounts.tokens import hash_token
 from app.assistant.models import Message
 from app.db import Database
@@ -34,6 +35,7 @@ from tests.factories import (
 
 WAIT = 60.0
 MANUAL = "/library/manual/milk"
+UNKNOWN = ("/chat", "/invitations/x", "/reset-password/x", "/stream", "/files/x")
 
 
 class Held:
@@ -90,7 +92,7 @@ def test_whoever_asks_for_far_too_many_is_told_so(one_at_once: None) -> None:
 
 @pytest.fixture
 def one_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(requests_at_once, "AT_ONCE", {"read": 1, "write": 1, "files": 1})
+    monkeypatch.setattr(requests_at_once, "AT_ONCE", {"read": 1, "write": 1, "unknown": 1})
 
 
 @pytest.fixture
@@ -152,6 +154,21 @@ def test_a_page_too_many_is_refused_in_the_language_of_its_link(
     assert "demasiado a la vez" in refused.text
 
 
+@contextmanager
+def no_connection(app: Flask) -> Iterator[None]:
+    """Nothing in this block may ask the database."""
+
+    def connect(*_: object) -> None:
+        raise AssertionError("the database was asked")
+
+    engine = app.extensions["comanda"].database.engine
+    event.listen(engine, "checkout", connect)
+    try:
+        yield
+    finally:
+        event.remove(engine, "checkout", connect)
+
+
 def lane_of(browser: CheckedClient, kind: str) -> tuple[str, str]:
     with browser.client.session_transaction() as session:
         return kind, hash_token(session["_user_id"])
@@ -209,15 +226,71 @@ def test_who_had_to_wait_is_looked_up_again(
         assert looking.result(WAIT).status_code == 403
 
 
-def test_a_form_with_files_has_turns_of_its_own_and_a_page_that_says_it_is_one_has_not(
+def test_a_form_with_files_has_limits_of_its_own_and_a_page_that_says_it_is_one_has_not(
     browser: CheckedClient, one_at_once: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(requests_at_once, "_turns", Turns(waiting=0))
-    requests_at_once._turns.take(lane_of(browser, "read"))
-    requests_at_once._turns.take(lane_of(browser, "files"))
+    held: list[dict[Any, Any]] = []
+
+    def look(*_: Any) -> Any:
+        held.append(dict(requests_at_once._turns._lanes))
+        raise NotFound("It is enough.")
+
+    monkeypatch.setattr("app.files.views.read_rules", look)
+    upload = {"file": (BytesIO(b"%PDF-1.7"), "a.pdf")}
+    assert browser.post("/files", **upload).status_code == 404
+    assert held == [{}]
+    requests_at_once._turns.take(lane_of(browser, "write"))
     multipart = {"Content-Type": "multipart/form-data; boundary=x"}
-    assert browser.get("/chat", headers=multipart).status_code == 429
     assert browser.client.post("/profile", headers=multipart, data=b"--x--").status_code == 429
+
+
+@pytest.mark.fault(63)
+def test_whoever_nobody_knows_waits_by_address_before_the_database_is_asked(
+    app: Flask, owner: Database, browser: CheckedClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert browser.get("/chat").status_code == 200
+    monkeypatch.setattr(requests_at_once, "_turns", Turns(waiting=0))
+    for _ in range(AT_ONCE["unknown"]):
+        requests_at_once._turns.take(("unknown", "127.0.0.1"))
+    with no_connection(app):
+        for number, address in enumerate(
+            ("/chat", "/invitations/x", "/reset/x", "/events", "/files")
+        ):
+            made_up = {"Authorization": f"Bearer {number}"}
+            assert app.test_client().get(address).status_code == 429
+            assert app.test_client().get(address, headers=made_up).status_code == 429
+    elsewhere = app.test_client().get("/sign-in", environ_base={"REMOTE_ADDR": "10.0.0.9"})
+    assert elsewhere.status_code == 200
+    # Whoever is known does not wait for those who are not.
+    assert browser.get("/chat").status_code == 200
+
+
+def test_who_is_found_has_given_back_the_turn_of_the_address(
+    app: Flask, owner: Database, member: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(requests_at_once, "_turns", Turns())
+    held: list[set[str]] = []
+
+    def waits(*_: Any) -> Message:
+        raise NotFound("It is enough.")
+
+    def look(_person: object) -> None:
+        held.append({kind for kind, _who in requests_at_once._turns._lanes})
+
+    monkeypatch.setattr("app.assistant.web.api.wait_for_reply", waits)
+    monkeypatch.setattr(requests_at_once.KnownTokens, "add", lambda _known, hashed: look(hashed))
+    browser = sign_in(app, owner, member)
+    assert browser.get("/chat").status_code == 200
+    assert held[-1] == {"unknown", "read"}
+    assert requests_at_once._turns._lanes == {}
+
+
+def test_tokens_that_were_not_sent_for_long_are_known_no_more() -> None:
+    known = KnownTokens(most=2)
+    for token in ("a", "b", "a", "c"):
+        known.add(token)
+    assert [token in known for token in ("a", "b", "c")] == [True, False, True]
 
 
 def test_who_waits_for_an_answer_or_sends_a_long_file_has_given_the_turn_back(
@@ -247,19 +320,12 @@ def test_who_waits_for_an_answer_or_sends_a_long_file_has_given_the_turn_back(
 def test_who_waits_or_is_refused_takes_no_connection(
     app: Flask, browser: CheckedClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(requests_at_once, "AT_ONCE", {"read": 0, "write": 0, "files": 0})
+    monkeypatch.setattr(requests_at_once, "AT_ONCE", {"read": 0, "write": 0, "unknown": 4})
     monkeypatch.setattr(requests_at_once, "_turns", Turns(waiting=0))
 
-    def connect(*_: object) -> None:
-        raise AssertionError("the database was asked")
-
-    engine = app.extensions["comanda"].database.engine
-    event.listen(engine, "checkout", connect)
-    try:
+    with no_connection(app):
         assert browser.get("/chat").status_code == 429
         assert browser.post("/profile", name="Ana").status_code == 429
-    finally:
-        event.remove(engine, "checkout", connect)
     for probe in ("/healthz", "/readyz"):
         assert browser.get(probe).status_code == 200
 
