@@ -32,10 +32,12 @@ def _refuse_forgeries() -> None:
     A request with a bearer token is never answered on the strength of a cookie
     (app.accounts.person), and no other site can make a browser send that header.
     """
-    from app.accounts.form_tokens import check_form_token
+    from app.accounts.form_tokens import check_form_token, is_of_any_group
     from app.accounts.person import bearer_token
     from app.extensions import csrf
 
+    if request.endpoint == "accounts.sign_out" and is_of_any_group():
+        return
     if request.endpoint and current_app.config["WTF_CSRF_ENABLED"] and bearer_token() is None:
         csrf.protect(apply_exemptions=True)
         check_form_token()

@@ -6,12 +6,14 @@ whichever way it was changed and whichever answer's cookie the browser kept last
 
 from __future__ import annotations
 
+import hmac
 import secrets
 from uuid import UUID
 
-from flask import Flask, g, session
+from flask import Flask, current_app, g, request, session
 from flask_login import current_user
 from flask_wtf.csrf import CSRFError, generate_csrf
+from itsdangerous import BadData, URLSafeTimedSerializer
 
 # Where Flask-WTF keeps what its tokens are made from.
 KEPT = "csrf_token"
@@ -21,8 +23,10 @@ PARTED = ":"
 def make_form_token() -> str:
     """The token for the forms of the page that is being made."""
     if current_user.is_authenticated and not _is_of_group():
+        own, parted, _mark = str(session.get(KEPT, "")).partition(PARTED)
         # Short, because each form of a page carries it.
-        session[KEPT] = f"{secrets.token_urlsafe(16)}{PARTED}{mark_of(current_user.group_id)}"
+        own = own if parted else secrets.token_urlsafe(16)
+        session[KEPT] = f"{own}{PARTED}{mark_of(current_user.group_id)}"
         g.pop(KEPT, None)
     token: str = generate_csrf()
     return token
@@ -37,6 +41,21 @@ def check_form_token() -> None:
     # Set where Flask-WTF has found the token good.
     if g.get("csrf_valid") and current_user.is_authenticated and not _is_of_group():
         raise CSRFError("The token is of another group.")
+
+
+def is_of_any_group() -> bool:
+    """Whether the request brings a token of this sign-in, whichever group its page shows.
+
+    For what concerns no group: whoever goes away from a tablet signs out on any page of it.
+    """
+    brought = request.form.get(KEPT) or request.headers.get("X-CSRFToken", "")
+    signed = URLSafeTimedSerializer(str(current_app.secret_key), salt="wtf-csrf-token")
+    try:
+        token = str(signed.loads(brought))
+    except BadData:
+        return False
+    own, parted, _mark = str(session.get(KEPT, "")).partition(PARTED)
+    return bool(parted) and hmac.compare_digest(own, token.partition(PARTED)[0])
 
 
 def mark_of(group_id: UUID) -> str:

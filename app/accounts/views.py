@@ -218,6 +218,7 @@ def switch_group() -> ResponseReturnValue:
 @blueprint.get("/invitations/<token>")
 def accept_invitation(token: str) -> ResponseReturnValue:
     """What the link is for, and the form that fits who is looking at it."""
+    account_limits.count_try(account_limits.LINK_ADDRESS, "link", client_address())
     return page("accounts/invitation.html", invitation=find_invitation(db_session(), token))
 
 
@@ -266,6 +267,7 @@ def submit_forgot_password() -> ResponseReturnValue:
 @blueprint.get("/reset-password/<token>")
 def reset_password(token: str) -> ResponseReturnValue:
     """The form for a new password, while the link works; else the one for another link."""
+    account_limits.count_try(account_limits.LINK_ADDRESS, "link", client_address())
     try:
         password_change.check_password_reset(db_session(), token)
     except NotFound as error:

@@ -80,6 +80,19 @@ def test_what_another_tab_still_shows_is_not_sent_to_the_group_one_switched_to(
     assert "stranger@example.org" in browser.get("/people").text
 
 
+def test_one_signs_out_on_a_page_of_any_group(
+    signed_in: SignedIn, house: House, other_house: House, join_group: Join
+) -> None:
+    """Else somebody walks away from a tablet that goes on being theirs."""
+    join_group(house.admin, other_house, "admin")
+    browser = signed_in(house.admin)
+    shown = browser.csrf_token()
+    browser.post("/switch-group", {"group_id": str(other_house.group_id)})
+    browser.get("/people")
+    assert browser.post("/sign-out", {"csrf_token": shown}).status_code == 303
+    assert not browser.is_signed_in()
+
+
 def test_an_answer_that_comes_late_with_the_cookie_of_before_changes_nothing_about_that(
     signed_in: SignedIn, house: House, other_house: House, join_group: Join
 ) -> None:
