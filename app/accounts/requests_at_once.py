@@ -6,6 +6,7 @@ database. Forty requests of one person would each come in between wherever anoth
 
 from __future__ import annotations
 
+import time
 from collections.abc import Hashable
 from contextlib import ExitStack
 from http import HTTPStatus
@@ -26,7 +27,10 @@ from app.web.pages import error_response, wants_json
 # How many of one person, and of one sign-in, are answered at once in a process, by what they are;
 # and of one address, of those of whom this process does not know that they are anybody's. Any of
 # them may run wherever another person's request waits for the database.
-AT_ONCE = {"read": 2, "write": 2, "unknown": 4}
+AT_ONCE = {"read": 2, "write": 2, "unknown": 2}
+# Where more are there, each pauses for so long with its turn: a process looks at what others wait
+# for (the database, a new connection) only when nothing else can go on.
+PAUSE_SECONDS = {"read": 0.005, "write": 0.005, "unknown": 0.02}
 # When a server has started anew, nobody's token is known, and all pages of a restaurant come back.
 MOST_WAITING = {"read": 60, "write": 60, "unknown": 600}
 LONGEST_WAIT_SECONDS = 30.0
@@ -55,7 +59,7 @@ class Turns:
         self._lock = Lock()
 
     def take(self, lane: Lane, longest: float = LONGEST_WAIT_SECONDS) -> bool:
-        """Wait for a turn, to be given back with `give_back`; True when others were before it.
+        """Wait for a turn, to be given back with `give_back`; True when others were there.
 
         Raises:
             Crowded: as many wait as may.
@@ -70,12 +74,10 @@ class Turns:
                     "That was too much at once. Wait a moment and try again.", retry_after=1
                 )
             self._lanes[lane] = turns, count + 1
-        if turns.acquire(blocking=False):
-            return False
         if not turns.acquire(timeout=longest):
             self._leave(lane)
             raise Unavailable("That took too long. Try again in a moment.")
-        return True
+        return count >= at_once
 
     def give_back(self, lane: Lane) -> None:
         """Let the next one be answered."""
@@ -113,6 +115,9 @@ def _take_turn() -> None:
     refused takes no connection. Whoever sends none, or one that nobody is known to have, waits for
     a turn of their address first: anybody can make up tokens.
 
+    What a stranger posts does not keep the turn of the address while it comes: a few slow ones
+    would keep everybody behind that address from signing in.
+
     Raises:
         Crowded, Unavailable: it is too much at once, or took too long.
     """
@@ -120,20 +125,21 @@ def _take_turn() -> None:
         return
     token = presented_token()
     hashed = hash_token(token) if token else ""
+    kind = "read" if request.method in ("GET", "HEAD", "OPTIONS") else "write"
     address = ExitStack()
     g.setdefault("turns", ExitStack()).callback(address.close)
-    if hashed not in _known:
+    if hashed not in _known and (token or kind == "read"):
         _take(("unknown", client_address()), address)
     elif request.endpoint == STREAM:
         return
-    kind = "read" if request.method in ("GET", "HEAD", "OPTIONS") else "write"
     if token and request.endpoint != STREAM:
         _take((kind, hashed), g.turns)
-    if not current_user.is_authenticated:
-        return
-    _known.add(hashed)
-    address.close()
-    if request.endpoint != STREAM and _take((kind, current_user.user_id), g.turns):
+    if current_user.is_authenticated:
+        _known.add(hashed)
+    if current_user.is_authenticated or kind == "write":
+        address.close()
+    is_theirs = current_user.is_authenticated and request.endpoint != STREAM
+    if is_theirs and _take((kind, current_user.user_id), g.turns):
         # Meanwhile somebody may have been removed, or have another role.
         g.pop("_login_user", None)
 
@@ -142,6 +148,8 @@ def _take(lane: Lane, held: ExitStack) -> bool:
     """Whether it had to be waited for; `release_session` gives it back at the latest."""
     has_waited = _turns.take(lane)
     held.callback(_turns.give_back, lane)
+    if has_waited:
+        time.sleep(PAUSE_SECONDS[lane[0]])
     return has_waited
 
 

@@ -286,6 +286,21 @@ def test_who_is_found_has_given_back_the_turn_of_the_address(
     assert requests_at_once._turns._lanes == {}
 
 
+def test_what_a_stranger_posts_keeps_no_turn_of_the_address(
+    app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(requests_at_once, "_turns", Turns())
+    held: list[dict[Any, Any]] = []
+
+    def look(_email: str) -> None:
+        held.append(dict(requests_at_once._turns._lanes))
+
+    monkeypatch.setattr("app.accounts.account_limits.count_sign_in", look)
+    stranger = CheckedClient(app.test_client())
+    stranger.post("/sign-in", email="ana@example.org", password="a wrong one")
+    assert held == [{}]
+
+
 def test_tokens_that_were_not_sent_for_long_are_known_no_more() -> None:
     known = KnownTokens(most=2)
     for token in ("a", "b", "a", "c"):
