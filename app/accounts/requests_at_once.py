@@ -34,8 +34,8 @@ PAUSE_SECONDS = {"read": 0.005, "write": 0.005, "unknown": 0.02}
 # When a server has started anew, nobody's token is known, and all pages of a restaurant come back.
 MOST_WAITING = {"read": 60, "write": 60, "unknown": 600}
 LONGEST_WAIT_SECONDS = 30.0
-# A static file is nobody's; a stream lasts for hours and has limits of its own.
-WITHOUT_TURN, STREAM = {"static", *PROBES}, "streams.events"
+# A stream lasts for hours and has limits of its own; a static file is nobody's.
+WITHOUT_TURN = {"static", "streams.events", *PROBES}
 # So many tokens are known to be somebody's, those that were sent last.
 MOST_KNOWN = 10_000
 
@@ -112,41 +112,59 @@ def _take_turn() -> None:
     """Wait for a turn of the sign-in, and then of its person.
 
     The sign-in is counted before the database is asked whose it is, so that who waits or is
-    refused takes no connection. Whoever sends none, or one that nobody is known to have, waits for
-    a turn of their address first: anybody can make up tokens.
-
-    What a stranger posts does not keep the turn of the address while it comes: a few slow ones
-    would keep everybody behind that address from signing in.
+    refused takes no connection.
 
     Raises:
         Crowded, Unavailable: it is too much at once, or took too long.
     """
     if request.endpoint in WITHOUT_TURN:
         return
-    token = presented_token()
-    hashed = hash_token(token) if token else ""
     kind = "read" if request.method in ("GET", "HEAD", "OPTIONS") else "write"
-    address = ExitStack()
-    g.setdefault("turns", ExitStack()).callback(address.close)
-    if hashed not in _known and (token or kind == "read"):
-        _take(("unknown", client_address()), address)
-    elif request.endpoint == STREAM:
+    token = presented_token()
+    if not is_somebodys(token, kind):
         return
-    if token and request.endpoint != STREAM:
-        _take((kind, hashed), g.turns)
+    hashed = hash_token(token)
+    has_waited = _take((kind, hashed), g.turns)
     if current_user.is_authenticated:
-        _known.add(hashed)
-    if current_user.is_authenticated or kind == "write":
-        address.close()
-    is_theirs = current_user.is_authenticated and request.endpoint != STREAM
-    if is_theirs and _take((kind, current_user.user_id), g.turns):
+        has_waited = _take((kind, current_user.user_id), g.turns) or has_waited
+    if has_waited:
         # Meanwhile somebody may have been removed, or have another role.
         g.pop("_login_user", None)
 
 
+def is_somebodys(token: str, kind: str = "read") -> bool:
+    """Whether a token was somebody's when it was sent last, or is, as far as is known here.
+
+    Anybody can make up tokens, or send none: they wait for a turn of their address before the
+    database is asked. It is given back when they are found. What a stranger posts does not keep it
+    while it comes: a few slow ones would keep everybody behind that address from signing in.
+
+    Raises:
+        Crowded, Unavailable: too many of that address are there, or it took too long.
+    """
+    g.turns = ExitStack()
+    hashed = hash_token(token) if token else ""
+    if hashed in _known:
+        return True
+    if not token and kind == "write":
+        return False
+    address = g.turns.enter_context(ExitStack())
+    _take(("unknown", client_address()), address)
+    if current_user.is_authenticated:
+        _known.add(hashed)
+    if current_user.is_authenticated or kind == "write":
+        address.close()
+    return bool(current_user.is_authenticated)
+
+
 def _take(lane: Lane, held: ExitStack) -> bool:
     """Whether it had to be waited for; `release_session` gives it back at the latest."""
-    has_waited = _turns.take(lane)
+    try:
+        has_waited = _turns.take(lane)
+    except (Crowded, Unavailable):
+        # The answer is made for nobody: looking up its language would cost what is spared.
+        g.setdefault("_login_user", AnonymousUserMixin())
+        raise
     held.callback(_turns.give_back, lane)
     if has_waited:
         time.sleep(PAUSE_SECONDS[lane[0]])
@@ -154,9 +172,7 @@ def _take(lane: Lane, held: ExitStack) -> bool:
 
 
 def _refuse(error: Crowded) -> ResponseReturnValue:
-    """In words alone, and for nobody: drawing a page would cost what is spared."""
-    if "_login_user" not in g:
-        g._login_user = AnonymousUserMixin()
+    """In words alone: drawing a page would cost what is spared."""
     if wants_json():
         return error_response(error)
     headers = {"Content-Type": "text/plain; charset=utf-8", "Retry-After": str(error.retry_after)}

@@ -23,6 +23,7 @@ from app.assistant.models import Message
 from app.db import Database
 from app.errors import NotFound, Unavailable
 from app.jobs.system_threads import RealThreads
+from app.web.pages import db_session
 from tests.factories import (
     CheckedClient,
     Member,
@@ -35,7 +36,13 @@ from tests.factories import (
 
 WAIT = 60.0
 MANUAL = "/library/manual/milk"
-UNKNOWN = ("/chat", "/invitations/x", "/reset-password/x", "/stream", "/files/x")
+UNKNOWN = (
+    "/chat",
+    "/invitations/x",
+    "/reset-password/x",
+    f"/chat/{uuid.uuid4()}/events",
+    "/no-page",
+)
 
 
 class Held:
@@ -254,9 +261,7 @@ def test_whoever_nobody_knows_waits_by_address_before_the_database_is_asked(
     for _ in range(AT_ONCE["unknown"]):
         requests_at_once._turns.take(("unknown", "127.0.0.1"))
     with no_connection(app):
-        for number, address in enumerate(
-            ("/chat", "/invitations/x", "/reset/x", "/events", "/files")
-        ):
+        for number, address in enumerate(UNKNOWN):
             made_up = {"Authorization": f"Bearer {number}"}
             assert app.test_client().get(address).status_code == 429
             assert app.test_client().get(address, headers=made_up).status_code == 429
@@ -272,17 +277,15 @@ def test_who_is_found_has_given_back_the_turn_of_the_address(
     monkeypatch.setattr(requests_at_once, "_turns", Turns())
     held: list[set[str]] = []
 
-    def waits(*_: Any) -> Message:
-        raise NotFound("It is enough.")
-
-    def look(_person: object) -> None:
+    def look(*_: Any) -> None:
         held.append({kind for kind, _who in requests_at_once._turns._lanes})
 
-    monkeypatch.setattr("app.assistant.web.api.wait_for_reply", waits)
-    monkeypatch.setattr(requests_at_once.KnownTokens, "add", lambda _known, hashed: look(hashed))
+    monkeypatch.setattr(KnownTokens, "add", look)
     browser = sign_in(app, owner, member)
+    monkeypatch.setattr("app.assistant.web.chat_views.db_session", lambda: look() or db_session())
     assert browser.get("/chat").status_code == 200
-    assert held[-1] == {"unknown", "read"}
+    assert held[0] == {"unknown"}
+    assert held[-1] == {"read"}
     assert requests_at_once._turns._lanes == {}
 
 
@@ -335,6 +338,7 @@ def test_who_waits_for_an_answer_or_sends_a_long_file_has_given_the_turn_back(
 def test_who_waits_or_is_refused_takes_no_connection(
     app: Flask, browser: CheckedClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert browser.get("/chat").status_code == 200
     monkeypatch.setattr(requests_at_once, "AT_ONCE", {"read": 0, "write": 0, "unknown": 4})
     monkeypatch.setattr(requests_at_once, "_turns", Turns(waiting=0))
 

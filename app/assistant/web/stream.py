@@ -26,6 +26,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.accounts.models import SignIn
 from app.accounts.person import presented_token
+from app.accounts.requests_at_once import is_somebodys
 from app.accounts.tokens import hash_token
 from app.assistant.threads.threads import load_thread
 from app.assistant.turns.events import Event, EventLog, Subscription
@@ -169,16 +170,19 @@ def _take_place() -> None:
     """Take the place before anything is asked of the database, even who it is for.
 
     Raises:
-        TooMany: the sign-in that the request brings has as many as a person may have.
+        TooMany: the sign-in that the request brings has as many as a person may have, or many
+            are sent from its address that nobody knows.
         Unavailable: the process serves as many streams as it can.
     """
     try:
         g.stream_place = Place()
-        if token := presented_token():
+        token = presented_token()
+        if token:
             sign_in = hash_token(token)
             g.stream_place.count(sign_in)
             if Place.taken_by[sign_in] > FEW_STREAMS:
                 _pace.wait()
+        is_somebodys(token)
     except ComandaError:
         # The answer is made for nobody: looking up its language would cost what is spared.
         g._login_user = AnonymousUserMixin()
