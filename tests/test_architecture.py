@@ -6,7 +6,7 @@ import ast
 import importlib.util
 import re
 import statistics
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -308,7 +308,8 @@ def importers_of(sources: Mapping[Path, str]) -> dict[str, set[str]]:
 def modules_apart(sources: Mapping[Path, str]) -> list[str]:
     """The short modules that one other module alone imports.
 
-    Packages are not counted, nor what a skill's shape has it declare: its `nlu`, its pages.
+    Packages are not counted, nor what a skill's shape has it declare (its `nlu`, its pages) or
+    keep apart: whoever adds a skill cannot merge those.
     """
     importers = importers_of(sources)
     short = [
@@ -317,7 +318,27 @@ def modules_apart(sources: Mapping[Path, str]) -> list[str]:
         if file.name != "__init__.py" and len(source.splitlines()) < SHORT_MODULE
     ]
     alone = {name_of(file): importers[name_of(file)] for file in short}
-    return [name for name, by in alone.items() if len(by) == 1 and not by <= {declaration_of(name)}]
+    return [
+        name
+        for name, by in alone.items()
+        if len(by) == 1
+        and not by <= {declaration_of(name)}
+        and not is_of_the_shape(name, importers)
+    ]
+
+
+def is_of_the_shape(module: str, modules: Collection[str]) -> bool:
+    """Whether a skill cannot do without it: its `models`, or the one module of its `services`."""
+    skill, _, own = module.removeprefix("app.skills.").partition(".")
+    if not module.startswith("app.skills.") or own.count(".") > 1:
+        return False
+    folder, _, name = own.partition(".")
+    if not name:
+        return f"{folder}.py" in SHAPE
+    beside = f"app.skills.{skill}.{folder}."
+    return folder in SHAPE and not any(
+        each.startswith(beside) and each != module for each in modules
+    )
 
 
 def declaration_of(module: str) -> str:
