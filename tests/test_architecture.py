@@ -18,6 +18,7 @@ from alembic.script import ScriptDirectory
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po
 from flask import Flask
+from flask_babel import LazyString
 
 from app import errors
 from app.assistant.tools.parts import NoticePart, Part
@@ -389,6 +390,28 @@ def test_only_what_a_single_module_imports_is_counted(one: str, other: str, is_a
     assert modules_apart(package) == []
 
 
+def test_what_the_shape_of_a_skill_keeps_apart_is_not_counted() -> None:
+    """The smallest skill there is, with an import a module; a second service is its own choice."""
+    notes = APP / "skills" / "notes"
+    package = "app.skills.notes"
+    sources = {
+        notes / "models.py": "",
+        notes / "services" / "notes.py": f"from {package} import models\n",
+        notes / "tools" / "note_tools.py": f"from {package}.services import notes\n",
+        notes / "nlu.py": f"from {package}.tools import note_tools\n",
+        notes / "__init__.py": f"from {package} import nlu\n",
+    }
+    assert modules_apart(sources) == []
+    more = {
+        notes / "services" / "days.py": "",
+        notes / "services" / "notes.py": f"from {package}.services import days\n",
+    }
+    assert modules_apart({**sources, **more}) == [
+        f"{package}.services.notes",
+        f"{package}.services.days",
+    ]
+
+
 def test_templates_are_short() -> None:
     assert {name: size for name, size in lines_of(TEMPLATES).items() if size > 150} == {}
 
@@ -556,6 +579,12 @@ def test_each_part_type_has_one_template_and_each_template_its_part(registry: Re
     assert templates == {f"parts/_{type_}.html" for type_ in registry.parts}
     there = {f"parts/{file.name}" for file in (ROOT / "templates" / "parts").glob("*.html")}
     assert there == templates
+
+
+def test_each_skill_says_what_it_is_called(registry: Registry) -> None:
+    """A text of the catalog, so that it is called in Spanish what it is there."""
+    titles = registry.titles.items()
+    assert [name for name, title in titles if not isinstance(title, LazyString)] == []
 
 
 def test_each_tool_says_in_both_languages_what_it_does_and_when(registry: Registry) -> None:

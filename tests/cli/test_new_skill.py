@@ -171,6 +171,13 @@ def test_a_row_is_called_by_the_singular_or_an_entry(name: str, one: str, many: 
     assert (names.one, names.many) == (one, many)
 
 
+def test_no_two_skills_have_one_place_in_the_menu(tree: Path) -> None:
+    taken = Taken((), (), (), (), (), orders=(10, 60, 61))
+    write_skill(tree, skeletons.SHIFT_NOTES, taken, NOW)
+    declared = (tree / "app" / "skills" / NAME / "__init__.py").read_text("utf-8")
+    assert "            62,\n" in declared
+
+
 def test_its_sentences_fit_a_name_that_is_no_plural() -> None:
     """They are placeholders, and said to be; yet nobody should have to mend their grammar."""
     written = render(skeletons.LOST_AND_FOUND)
