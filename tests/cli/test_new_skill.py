@@ -115,8 +115,8 @@ def test_what_the_guide_adds_to_it_works(project: Any) -> None:
     for path, text in skeletons.ADDED:
         with (folder / path).open("a", encoding="utf-8") as file:
             file.write(f"\n\n{text}" if path.endswith(".py") else text)
-    [(reader, hint)] = skeletons.FIRST_HINTS
-    _put_before(folder / reader, "    text = read_text(turn.message)\n", hint)
+    for reader, hint in skeletons.FIRST_HINTS:
+        _put_before(folder / reader, "    text = read_text(turn.message)\n", hint)
     declaration = folder / "app" / "skills" / NAME / "__init__.py"
     _put_before(declaration, "    ListShiftNotes,\n", "    RemoveShiftNote,\n")
     _put_before(declaration, "        ListShiftNotes(),\n", "        RemoveShiftNote(),\n")
