@@ -10,6 +10,8 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -102,6 +104,22 @@ def make_database(services: RunningServices, folder: Path, name: str) -> None:
             upgrade(services.settings(DATABASE, 0, folder))
             lock.write_note("migrated")
         _clone(services, name)
+
+
+@contextmanager
+def empty_database(services: RunningServices, name: str) -> Iterator[str]:
+    """A database without tables, with the extension that an operator makes; gone afterwards."""
+    address = services.superuser_url().replace("+psycopg", "")
+    named = {"name": sql.Identifier(name), "owner": sql.Identifier(OWNER)}
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE DATABASE {name} OWNER {owner}").format(**named))
+    with psycopg.connect(
+        services.superuser_url(name).replace("+psycopg", ""), autocommit=True
+    ) as connection:
+        connection.execute("CREATE EXTENSION vector")
+    yield name
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(sql.SQL("DROP DATABASE {name} WITH (FORCE)").format(**named))
 
 
 def _clone(services: RunningServices, name: str) -> None:

@@ -6,7 +6,7 @@ import ast
 import importlib.util
 import re
 import statistics
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -18,6 +18,7 @@ from alembic.script import ScriptDirectory
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po
 from flask import Flask
+from flask_babel import LazyString
 
 from app import errors
 from app.assistant.tools.parts import NoticePart, Part
@@ -308,7 +309,8 @@ def importers_of(sources: Mapping[Path, str]) -> dict[str, set[str]]:
 def modules_apart(sources: Mapping[Path, str]) -> list[str]:
     """The short modules that one other module alone imports.
 
-    Packages are not counted, nor what a skill's shape has it declare: its `nlu`, its pages.
+    Packages are not counted, nor what a skill's shape has it declare (its `nlu`, its pages) or
+    keep apart: whoever adds a skill cannot merge those.
     """
     importers = importers_of(sources)
     short = [
@@ -317,7 +319,27 @@ def modules_apart(sources: Mapping[Path, str]) -> list[str]:
         if file.name != "__init__.py" and len(source.splitlines()) < SHORT_MODULE
     ]
     alone = {name_of(file): importers[name_of(file)] for file in short}
-    return [name for name, by in alone.items() if len(by) == 1 and not by <= {declaration_of(name)}]
+    return [
+        name
+        for name, by in alone.items()
+        if len(by) == 1
+        and not by <= {declaration_of(name)}
+        and not is_of_the_shape(name, importers)
+    ]
+
+
+def is_of_the_shape(module: str, modules: Collection[str]) -> bool:
+    """Whether a skill cannot do without it: its `models`, or the one module of its `services`."""
+    skill, _, own = module.removeprefix("app.skills.").partition(".")
+    if not module.startswith("app.skills.") or own.count(".") > 1:
+        return False
+    folder, _, name = own.partition(".")
+    if not name:
+        return f"{folder}.py" in SHAPE
+    beside = f"app.skills.{skill}.{folder}."
+    return folder in SHAPE and not any(
+        each.startswith(beside) and each != module for each in modules
+    )
 
 
 def declaration_of(module: str) -> str:
@@ -366,6 +388,28 @@ def test_only_what_a_single_module_imports_is_counted(one: str, other: str, is_a
     assert modules_apart(long) == []
     package = {**sources, APP / "piece" / "__init__.py": "go = print\n"}
     assert modules_apart(package) == []
+
+
+def test_what_the_shape_of_a_skill_keeps_apart_is_not_counted() -> None:
+    """The smallest skill there is, with an import a module; a second service is its own choice."""
+    notes = APP / "skills" / "notes"
+    package = "app.skills.notes"
+    sources = {
+        notes / "models.py": "",
+        notes / "services" / "notes.py": f"from {package} import models\n",
+        notes / "tools" / "note_tools.py": f"from {package}.services import notes\n",
+        notes / "nlu.py": f"from {package}.tools import note_tools\n",
+        notes / "__init__.py": f"from {package} import nlu\n",
+    }
+    assert modules_apart(sources) == []
+    more = {
+        notes / "services" / "days.py": "",
+        notes / "services" / "notes.py": f"from {package}.services import days\n",
+    }
+    assert modules_apart({**sources, **more}) == [
+        f"{package}.services.notes",
+        f"{package}.services.days",
+    ]
 
 
 def test_templates_are_short() -> None:
@@ -535,6 +579,12 @@ def test_each_part_type_has_one_template_and_each_template_its_part(registry: Re
     assert templates == {f"parts/_{type_}.html" for type_ in registry.parts}
     there = {f"parts/{file.name}" for file in (ROOT / "templates" / "parts").glob("*.html")}
     assert there == templates
+
+
+def test_each_skill_says_what_it_is_called(registry: Registry) -> None:
+    """A text of the catalog, so that it is called in Spanish what it is there."""
+    titles = registry.titles.items()
+    assert [name for name, title in titles if not isinstance(title, LazyString)] == []
 
 
 def test_each_tool_says_in_both_languages_what_it_does_and_when(registry: Registry) -> None:

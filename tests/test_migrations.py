@@ -7,22 +7,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from psycopg import sql
 from sqlalchemy import create_engine, make_url, text
 
 import app.notifications.mail
 import app.skills.knowledge.models  # noqa: F401
 from app.config import Settings
 from app.db import Base
-from app.embedded.postgres import OWNER
 from app.errors import ConfigurationError
 from app.schema import MIGRATIONS, alembic_config, downgrade, pending, upgrade
-from tests.services import RunningServices
+from tests.services import RunningServices, empty_database
 
 VERSIONS = sorted((MIGRATIONS / "versions").glob("*.py"))
 
@@ -32,21 +29,8 @@ def empty(
     services: RunningServices, worker: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Settings]:
     """Settings for an empty database, with the extension that an operator makes."""
-    name = f"migrations_{worker}"
-    address = services.superuser_url().replace("+psycopg", "")
-    with psycopg.connect(address, autocommit=True) as connection:
-        connection.execute(
-            sql.SQL("CREATE DATABASE {} OWNER {}").format(
-                sql.Identifier(name), sql.Identifier(OWNER)
-            )
-        )
-    with psycopg.connect(
-        services.superuser_url(name).replace("+psycopg", ""), autocommit=True
-    ) as connection:
-        connection.execute("CREATE EXTENSION vector")
-    yield services.settings(name, 0, tmp_path_factory.mktemp("migrations"))
-    with psycopg.connect(address, autocommit=True) as connection:
-        connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+    with empty_database(services, f"migrations_{worker}") as name:
+        yield services.settings(name, 0, tmp_path_factory.mktemp("migrations"))
 
 
 def objects(settings: Settings) -> set[str]:

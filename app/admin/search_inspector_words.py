@@ -7,6 +7,7 @@ from typing import Any
 from flask_babel import format_decimal
 from flask_babel import gettext as _
 
+from app.extensions import services
 from app.retrieval.explain import Finding
 from app.skills.knowledge.services.vocabulary import kind_name
 from app.text.bilingual import reader_language
@@ -22,8 +23,9 @@ def score(value: float | None, digits: int = 3) -> str:
 
 
 def kind_words(kind: str) -> str:
-    """What is searched, as the library calls it."""
-    return kind_name(kind, reader_language())
+    """What is searched or what a prompt is for, as its skill or else the library calls it."""
+    title = services().registry.titles.get(kind)
+    return str(title) if title else kind_name(kind, reader_language())
 
 
 def language_words(language: str) -> str:

@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -19,6 +20,7 @@ from flask import current_app
 from flask.cli import with_appcontext
 from sqlalchemy import select
 
+from app import schema
 from app.accounts.models import Membership, User, UserProfile
 from app.assistant.models import Message
 from app.assistant.prompts.expectations import BatchLine, Expectation, UnreadableLine, read_batch
@@ -26,6 +28,7 @@ from app.assistant.providers.choice import make_provider, make_standby
 from app.assistant.threads.step_posts import accept_step
 from app.assistant.threads.steps import Step
 from app.assistant.threads.threads import accept_message, load_message, load_thread
+from app.assistant.tools.parts import details_of_part, words_of_part
 from app.assistant.turns.ask import turn_request
 from app.assistant.turns.envelope import envelope, words_of
 from app.assistant.turns.executor import ClaimedTurn, execute_turn
@@ -85,7 +88,7 @@ def ask(
     """Ask TEXT, or each line of a JSONL file with --batch."""
     if (text is None) == (batch is None):
         raise click.UsageError("Give a text or --batch FILE, one of the two.")
-    require_learned()
+    require_ready()
     if batch is not None:
         sys.exit(_run_batch(batch, email, language))
     thread_id = None if thread == "new" else _uuid(thread)
@@ -98,21 +101,28 @@ def ask(
         raise click.ClickException(_words(error)) from None
     body = _envelope(reply)
     click.echo(_as_line(body) if as_json else _plain(reply))
+    if not as_json and (how := _how_to_answer(reply, email)):
+        click.echo(how, err=True)
     if explain:
         click.echo(_explanation(reply), err=True)
     sys.exit(0 if reply.status in ("complete", "stopped") else 1)
 
 
-def require_learned() -> None:
-    """Look whether messages can be understood at all, before any of them is asked.
+def require_ready() -> None:
+    """Look whether messages can be answered at all, before any of them is asked.
 
     Raises:
-        click.ClickException: what was learned is missing or too old; it says what to run.
+        click.ClickException: what was learned is missing or too old, or a migration was not
+            applied; it says what to run.
     """
     try:
         load_model()
     except NotLearned as error:
         raise click.ClickException(str(error)) from None
+    if schema.pending(services().settings):
+        raise click.ClickException(
+            "the database is behind the code: run `make run` once, or `flask db upgrade`"
+        )
 
 
 def run_one(
@@ -242,13 +252,36 @@ def _usage(reply: Message) -> Usage:
 
 
 def _plain(reply: Message) -> str:
-    """The words, and under them the sources, without what a terminal would obey.
+    """The words, and under them the cards and the sources, without what a terminal would obey.
 
     What is stored may be from before texts were cleaned as they came.
     """
     words = words_of(reply)
     sources = [f"[{c['number']}] {' › '.join([*c['path'], c['title']])}" for c in reply.citations]
-    return clean_text("\n".join([words, "", *sources]) if sources else words)
+    cards = [line for part in reply.parts for line in _card(part, reply.language, words)]
+    blocks = (["", *lines] for lines in (cards, sources) if lines)
+    return clean_text("\n".join([words, *chain.from_iterable(blocks)]))
+
+
+def _card(part: Mapping[str, Any], language: str, words: str) -> list[str]:
+    """A part as lines; none where the words of the reply are its own."""
+    said = words_of_part(part, language)
+    if not said or said == words:
+        return []
+    details = [f"    {label}: {value}" for label, value in details_of_part(part, language)]
+    return [f"* {said}", *details]
+
+
+def _how_to_answer(reply: Message, email: str | None) -> str:
+    """The command that answers what the reply asks; "" where it asks nothing."""
+    is_offer = any(part["type"] == "proposal" for part in reply.parts)
+    last = (reply.content.splitlines() or [""])[-1]
+    # A list at the end is of what could be asked.
+    if not is_offer and (last.startswith("- ") or not last.rstrip().endswith("?")):
+        return ""
+    agreed = {"en": "yes", "es": "sí"}[reply.language] if is_offer else "…"
+    user = f" --user {email}" if email else ""
+    return clean_text(f'To answer: flask ask "{agreed}"{user} --thread {reply.thread_id}')
 
 
 def _explanation(reply: Message) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from string import Template
 
@@ -55,6 +56,8 @@ RULE = "| the group reads, managers and admins write | "
 # As `make texts` writes the catalogs (.ci/catalog.py).
 WIDTH = 100
 
+# The place in the menu of the first skill that is added, from the top; the next one's follows.
+FIRST_ORDER = 60
 SHORTEST, LONGEST = 3, 24
 _NAME = re.compile(r"[a-z]+(_[a-z]+)*")
 # An article, and what is called so.
@@ -78,6 +81,7 @@ class Names:
     many: str
     revision: str = ""
     newest: str = ""
+    order: int = FIRST_ORDER
 
     @classmethod
     def of(cls, name: str, spanish: str, one: str = "") -> Names:
@@ -109,6 +113,7 @@ class Names:
             "Spanish": spanish[:1].upper() + spanish[1:],
             "revision": self.revision,
             "newest": self.newest,
+            "order": str(self.order),
         }
 
 
@@ -137,6 +142,7 @@ class Taken:
     tables: Collection[str]
     models: Collection[str]
     addresses: Collection[str]
+    orders: Collection[int] = ()
 
 
 @click.command("new-skill")
@@ -170,6 +176,7 @@ def find_taken() -> Taken:
         tools=services().registry.tools,
         tables=Base.metadata.tables,
         models=[mapper.class_.__name__ for mapper in Base.registry.mappers],
+        orders=[entry.order for entry in services().registry.navigation],
         addresses={*current_app.blueprints, *(rule.rule.split("/")[1] for rule in rules)},
     )
 
@@ -184,9 +191,9 @@ def _next_steps(name: str) -> list[str]:
         "  make run     makes its table, and shows its page in the menu",
         "  make texts   after each change of what people read",
         "  make check   the linters and the rules of the project, in one to six minutes",
-        "  make nlu     last, when its sentences are done: teaches the built-in assistant, in ten",
-        "               to fourteen minutes. Until then it goes by how near a message is to an",
-        "               example, and tests/nlu/test_model.py fails.",
+        "  make nlu     last, when its sentences are done: teaches the built-in assistant, in five",
+        "               minutes or so. Until then it goes by how near a message is to an example,",
+        "               and tests/nlu/test_model.py fails.",
         "docs/adding-a-skill.md explains each file and how to make it yours.",
     ]
 
@@ -204,7 +211,12 @@ def write_skill(root: Path, names: Names, taken: Taken, now: datetime) -> list[s
                 f"{needed} is not there. Run this in a clone of the project, where its tests are."
             )
     newest = str(ScriptDirectory(str(root / "migrations")).get_current_head())
-    names = replace(names, revision=next_revision(root / "migrations", now), newest=newest)
+    names = replace(
+        names,
+        revision=next_revision(root / "migrations", now),
+        newest=newest,
+        order=next(order for order in count(FIRST_ORDER) if order not in taken.orders),
+    )
     made = render(names)
     for path in made:
         folder = root / _own_folder(path, names.name)

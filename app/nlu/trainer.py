@@ -302,15 +302,27 @@ def _share(counted: Mapping[bool, int]) -> str:
     return f"{counted[True] / max(1, sum(counted.values())):6.1%}"
 
 
-def main() -> None:
-    """Learn, measure and write."""
+def main(artefact: Path = ARTEFACT) -> None:
+    """Learn, measure, and write the artefact with what was measured beside it.
+
+    That report belongs into the commit as well: its diff shows what a change has moved.
+    """
     packed: dict[str, Any] = {}
+    report = []
     for name, sentences in load_sentences().items():
+        _say(f"{name}: learning from {len(sentences)} sentences, which takes minutes …")
         held = read_held_out(sentences)
-        sys.stdout.write(f"{describe(name, held)}\n")
+        report.append(describe(name, held))
+        _say(report[-1])
         packed |= pack(name, calibrate(learn(sentences), held))
-    np.savez_compressed(ARTEFACT, digest=np.array(digest()), **packed)
-    sys.stdout.write(f"{ARTEFACT.name}: {ARTEFACT.stat().st_size // 1024} KiB\n")
+    np.savez_compressed(artefact, digest=np.array(digest()), **packed)
+    artefact.with_suffix(".txt").write_text("\n".join([*report, ""]), "utf-8")
+    _say(f"{artefact.name}: {artefact.stat().st_size // 1024} KiB")
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ PROVED_THERE = {
     "test_few_short_modules_have_a_single_importer",
     "test_a_short_module_that_was_split_off_is_counted",
     "test_only_what_a_single_module_imports_is_counted",
+    "test_what_the_shape_of_a_skill_keeps_apart_is_not_counted",
 }
 
 
@@ -125,6 +126,8 @@ PLANTED = [
     # Parts, tools and skills
     Planted(rules.test_each_part_type_has_one_template_and_each_template_its_part,
             {"templates/parts/_planted.html": ""}, "planted", {"registry": Registry(SKILLS)}),
+    Planted(rules.test_each_skill_says_what_it_is_called, {}, "planted",
+            {"registry": Registry([Skill("planted")])}),
     Planted(rules.test_each_tool_says_in_both_languages_what_it_does_and_when, {}, "look_up",
             {"registry": Registry([Skill("planted", tools=(OneLanguage(),))])}),
     Planted(rules.test_each_list_that_a_tool_takes_has_a_longest, {}, "look_up_all",

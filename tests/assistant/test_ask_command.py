@@ -20,6 +20,7 @@ from app.config import Settings
 from app.db import Database
 from tests.factories import Member, ask, embed_library, make_section, make_thread, make_user
 from tests.model_server import Call, CutAfter, HttpError, ModelServer, Say, scenario
+from tests.services import RunningServices, empty_database
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +46,14 @@ def flask_ask(model_app: Flask, member: Member) -> Any:
     return run
 
 
+@pytest.fixture
+def unmigrated(services: RunningServices, settings: Settings, worker: str) -> Iterator[Settings]:
+    """A database as it is in a clone where nothing has run yet."""
+    with empty_database(services, f"unmigrated_{worker}") as name:
+        own = services.settings(name, 0, settings.comanda_data)
+        yield own.model_copy(update={"redis_url": settings.redis_url})
+
+
 def write_lines(path: Path, *lines: Any) -> str:
     text = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines)
     path.write_text(text + "\n", "utf-8")
@@ -61,6 +70,56 @@ def test_an_answer_is_printed_with_its_sources(
     assert "two hours" in result.stdout
     assert result.stdout.rstrip().splitlines()[-1].startswith("[1] ")
     assert "Raw chicken" in result.stdout.rstrip().splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "card", "agreed"),
+    [
+        ("en", "coffee 4.50", "* Add coffee $4.50 ", "yes"),
+        ("es", "café 4.50", "* Agregar café $4.50 ", "sí"),
+    ],
+)
+def test_what_is_proposed_is_printed_with_how_to_answer(
+    cli: FlaskCliRunner, member: Member, language: str, said: str, card: str, agreed: str
+) -> None:
+    """As it stands on the card: nobody agrees to what they were not shown."""
+    asked = ["ask", "--user", member.email, "--language", language]
+    offered = cli.invoke(args=[*asked, said])
+    lines = offered.stdout.splitlines()
+    assert [line for line in lines if line.startswith(card)]
+    assert [line for line in lines if line.startswith("    ") and "4.50" in line]
+    how = re.fullmatch(
+        rf'To answer: flask ask "{agreed}" --user {re.escape(member.email)} --thread (\S+)\n',
+        offered.stderr,
+    )
+    assert how
+    done = cli.invoke(args=[*asked, agreed, "--thread", how[1]])
+    assert "4.50" in done.stdout
+    assert done.stderr == ""
+
+
+def test_a_question_says_how_it_is_answered_and_json_stands_alone(
+    cli: FlaskCliRunner, member: Member
+) -> None:
+    asked = ["ask", "--user", member.email, "add a taxi to my expenses"]
+    assert 'flask ask "…" --user' in cli.invoke(args=asked).stderr
+    assert cli.invoke(args=[*asked, "--json"]).stderr == ""
+    # Its examples are questions; it asks none.
+    assert cli.invoke(args=["ask", "--user", member.email, "hello"]).stderr == ""
+
+
+@pytest.mark.parametrize("command", [["ask", "Hi"], ["eval", "understanding", "--cases"]])
+def test_where_the_database_has_no_tables_yet_it_says_what_to_run(
+    unmigrated: Settings, tmp_path: Path, command: list[str]
+) -> None:
+    cases = write_lines(tmp_path / "cases.jsonl", {
+        "text": "hi", "lang": "en", "class": "none_smalltalk", "tools": ["none"],
+    })  # fmt: skip
+    more = [cases] if "--cases" in command else []
+    result = create_app(unmigrated).test_cli_runner().invoke(args=[*command, *more])
+    assert result.exit_code == 1
+    told = "the database is behind the code: run `make run` once, or `flask db upgrade`"
+    assert result.stderr == f"Error: {told}\n"
 
 
 def test_with_json_the_envelope_alone_is_printed(flask_ask: Any, model: ModelServer) -> None:

@@ -40,6 +40,7 @@ def test_messages_are_answered_counted_and_forgotten(
     assert rows["ana"] == ["1", "1", "100.0%"]
     assert rows["leo"] == ["1", "0", "0.0%"]
     assert "   1  chat taken for ask" in result.stdout
+    assert "Wanted and got:\n  en Good morning: x -> ask\n" in result.stdout
     assert count() == 0
     earlier = json.loads(kept.read_text("utf-8"))
     assert earlier["en Hello!"] == ["ask", True]
@@ -49,6 +50,18 @@ def test_messages_are_answered_counted_and_forgotten(
     kept.write_text(json.dumps(earlier), "utf-8")
     result = cli.invoke(args=[*arguments, "--compare", str(kept)])
     assert "1 better, 1 worse than then:\n  en Good morning: x -> ask" in result.stdout
+
+
+def test_of_many_that_went_wrong_the_first_are_named(
+    cli: FlaskCliRunner, member: Member, tmp_path: Path
+) -> None:
+    file = tmp_path / "cases.jsonl"
+    file.write_text("\n".join(json.dumps(WRONG) for _ in range(23)), "utf-8")
+    result = cli.invoke(
+        args=["eval", "understanding", "--cases", str(file), "--user", member.email]
+    )
+    assert result.stdout.count("  en Good morning: x -> ask\n") == 20
+    assert "  and 3 more: --output keeps all of them\n" in result.stdout
 
 
 def test_a_file_that_holds_no_cases_is_a_message(cli: FlaskCliRunner, tmp_path: Path) -> None:

@@ -115,8 +115,8 @@ def test_what_the_guide_adds_to_it_works(project: Any) -> None:
     for path, text in skeletons.ADDED:
         with (folder / path).open("a", encoding="utf-8") as file:
             file.write(f"\n\n{text}" if path.endswith(".py") else text)
-    [(reader, hint)] = skeletons.FIRST_HINTS
-    _put_before(folder / reader, "    text = read_text(turn.message)\n", hint)
+    for reader, hint in skeletons.FIRST_HINTS:
+        _put_before(folder / reader, "    text = read_text(turn.message)\n", hint)
     declaration = folder / "app" / "skills" / NAME / "__init__.py"
     _put_before(declaration, "    ListShiftNotes,\n", "    RemoveShiftNote,\n")
     _put_before(declaration, "        ListShiftNotes(),\n", "        RemoveShiftNote(),\n")
@@ -169,6 +169,13 @@ def test_under_short_and_long_names_lines_are_as_the_linters_want_them(
 def test_a_row_is_called_by_the_singular_or_an_entry(name: str, one: str, many: str) -> None:
     names = Names.of(name, "x")
     assert (names.one, names.many) == (one, many)
+
+
+def test_no_two_skills_have_one_place_in_the_menu(tree: Path) -> None:
+    taken = Taken((), (), (), (), (), orders=(10, 60, 61))
+    write_skill(tree, skeletons.SHIFT_NOTES, taken, NOW)
+    declared = (tree / "app" / "skills" / NAME / "__init__.py").read_text("utf-8")
+    assert "            62,\n" in declared
 
 
 def test_its_sentences_fit_a_name_that_is_no_plural() -> None:

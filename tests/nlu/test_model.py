@@ -10,6 +10,7 @@ import pytest
 
 from app.errors import ConfigurationError
 from app.nlu import model as nlu
+from app.nlu import trainer
 from app.nlu.features import count_features, sound_of
 from app.nlu.model import ARTEFACT, CONTROLS, CRISIS, INTENTS, REPLY, digest, load_model
 from app.nlu.trainer import EXAMPLES, SENTENCES, Sentence, calibrate, learn, read_held_out
@@ -177,6 +178,21 @@ def test_what_is_learned_is_the_same_each_time() -> None:
     first, second = learn(made_up()), learn(made_up())
     assert (first.weights == second.weights).all()
     assert (first.scale == second.scale).all()
+
+
+def test_what_was_measured_is_kept_beside_the_artefact(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each classifier is named before the minutes that it takes; the report is its own diff."""
+    monkeypatch.setattr(trainer, "load_sentences", lambda: {INTENTS: made_up()})
+    artefact = tmp_path / "model.npz"
+    trainer.main(artefact)
+    said = capsys.readouterr().out
+    report = artefact.with_suffix(".txt").read_text("utf-8")
+    assert said.startswith(f"{INTENTS}: learning from {len(made_up())} sentences")
+    assert report in said
+    assert report.startswith(f"{INTENTS}: 100.0% of ")
+    assert artefact.exists()
 
 
 def test_calibrating_changes_how_sure_it_is_and_not_what_it_says() -> None:

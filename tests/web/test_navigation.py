@@ -16,6 +16,8 @@ from tests.factories import make_group, make_user, sign_in
 STAFF = ["Manual and menu", "Requests", "Forms", "Expenses"]
 MANAGER = [*STAFF, "Form builder", "Types of requests", "People", "Contacts"]
 ADMIN = [*MANAGER, "Prompts", "Usage"]
+# Those lists are the core's places and these skills'; one that was added since has its own tests.
+SHIPPED = {"knowledge", "service_requests", "forms", "expenses"}
 PLACES = re.compile(r'<nav class="rail-places".*?</nav>', re.S)
 LINK = re.compile(r'<a class="rail-link" href="([^"]+)"([^>]*)>.*?<span>([^<]+)</span>', re.S)
 
@@ -31,6 +33,13 @@ def places(app: Flask, owner: Database, role: str, url: str) -> list[tuple[str, 
     return LINK.findall(menu[0])
 
 
+def names_of_added_places(app: Flask) -> set[str]:
+    services: Services = app.extensions["comanda"]
+    added = (skill for skill in services.registry.skills if skill.name not in SHIPPED)
+    with app.test_request_context():
+        return {str(entry.label) for skill in added for entry in skill.navigation}
+
+
 @pytest.mark.parametrize(
     ("role", "expected"), [("staff", STAFF), ("manager", MANAGER), ("admin", ADMIN)]
 )
@@ -38,7 +47,8 @@ def test_each_role_is_led_to_what_it_may_see(
     app: Flask, owner: Database, role: str, expected: list[str]
 ) -> None:
     found = places(app, owner, role, "/forms")
-    assert [name for _, _, name in found] == expected
+    added = names_of_added_places(app)
+    assert [name for _, _, name in found if name not in added] == expected
     member = make_user(owner, make_group(owner), role)
     client = sign_in(app, owner, member)
     assert {client.get(url, follow_redirects=True).status_code for url, _, _ in found} == {200}

@@ -25,6 +25,7 @@ from app.assistant.feedback.feedback import feedback_on
 from app.assistant.models import AGENT, Message, MessageFeedback, Thread, own
 from app.assistant.proposals.proposals import part_as_of_now, proposals_of
 from app.assistant.threads.threads import load_thread, own_threads
+from app.assistant.tools.parts import words_of_part
 from app.db import ScopedSession, utc_now
 from app.errors import N_, NotFound
 from app.text.markdown import open_fence
@@ -174,7 +175,7 @@ def _markdown_message(said: Said, letterhead: Letterhead) -> Iterator[str]:
         # What it leaves open would take in what stands below.
         yield "\n".join(filter(None, (content, open_fence(content)))) + "\n"
     for part in said.parts:
-        if told := _told(part, message.language):
+        if told := words_of_part(part, message.language):
             yield f"\n_{_line(told)}_\n"
     if message.citations:
         sources = letterhead.text(N_("Sources"))
@@ -188,14 +189,6 @@ def _author(message: Message, letterhead: Letterhead) -> str:
         written = message.internal_content or {}
         return f"{written.get('author', '')} · {written.get('reference', '')}"
     return letterhead.text(N_("You")) if message.role == "user" else "Comanda"
-
-
-def _told(part: dict[str, Any], language: str) -> str:
-    """What a part says in a line: a notice its text, others their sentence or their name."""
-    summary = part.get("summary")
-    if isinstance(summary, dict):
-        return str(summary.get(language) or "")
-    return str(part.get("text") or part.get("name") or part.get("title") or "")
 
 
 def _markdown_source(citation: Mapping[str, Any], site: str) -> str:

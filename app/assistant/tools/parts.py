@@ -6,6 +6,7 @@ and a template `templates/parts/_<type>.html`. Parts carry data, never HTML.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, ClassVar, Literal
 from uuid import UUID
@@ -77,6 +78,22 @@ class ReceiptPart(Part):
     done_at: datetime
     undo_until: datetime | None = None
     undone_at: datetime | None = None
+
+
+def words_of_part(part: Mapping[str, Any], language: str) -> str:
+    """What a stored part says in a line: its sentence, text or name; "" where it has none."""
+    for by_language in (part.get("summary"), part.get("about")):
+        if isinstance(by_language, Mapping):
+            return str(by_language.get(language) or "")
+    named = (part.get(name) for name in ("text", "name", "title", "type_name"))
+    return next((str(each) for each in named if each), "")
+
+
+def details_of_part(part: Mapping[str, Any], language: str) -> list[tuple[str, str]]:
+    """The label and value pairs under that line, as a card shows them."""
+    details = part.get("details")
+    pairs = details.get(language) if isinstance(details, Mapping) else None
+    return [(str(label), str(value)) for label, value in pairs or ()]
 
 
 class Citation(BaseModel):

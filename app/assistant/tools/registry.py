@@ -155,6 +155,7 @@ class FirstQuestion:
 class Skill:
     """What one skill adds to the assistant.
 
+    `title` is what people call it, in the reader's language.
     `suggestions` are chips that stand beside answers, by the tool that they lead to; `blocks` read
     what a model writes into its words as JSON, by the key of the object; `action_blocks` write the
     like for other clients, by the type of an action; `readers` read what a message asks for where
@@ -165,6 +166,7 @@ class Skill:
     """
 
     name: str
+    title: LazyString | str = ""
     tools: tuple[Tool, ...] = ()
     parts: tuple[type[Part], ...] = ()
     blueprints: tuple[Blueprint, ...] = ()
@@ -192,6 +194,7 @@ class Registry:
 
     def __init__(self, skills: Iterable[Skill]) -> None:
         self.skills = tuple(skills)
+        self.titles = {skill.name: skill.title for skill in self.skills}
         self.navigation = tuple(entry for skill in self.skills for entry in skill.navigation)
         self.first_questions = tuple(
             sorted(

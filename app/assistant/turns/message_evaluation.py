@@ -12,7 +12,7 @@ import click
 from flask import current_app
 from flask.cli import with_appcontext
 
-from app.assistant.cli import Asker, find_asker, require_learned
+from app.assistant.cli import Asker, find_asker, require_ready
 from app.assistant.prompts.dry_run import Sentence, rehearse
 from app.assistant.prompts.system_prompt import load_prompts
 from app.assistant.providers.base import Provider
@@ -30,16 +30,17 @@ from app.nlu.evaluation import (
     read_cases,
     score_by,
 )
+from app.text.plain_text import clean_text
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 NEW_FILE = click.Path(dir_okay=False, path_type=Path)
-MOST_CONFUSIONS = 12
+MOST_CONFUSIONS, MOST_NAMED = 12, 20
 
 
 @click.command("understanding")
 @click.option("--cases", "files", type=FILE, required=True, multiple=True, help="JSON lines.")
 @click.option("--user", "email", help="Ask as this person where a case names nobody.")
-@click.option("--output", type=NEW_FILE, help="Keep the run here.")
+@click.option("--output", type=NEW_FILE, help="Keep what each became here, as JSON.")
 @click.option("--compare", type=FILE, help="A run that was kept: name what is better and worse.")
 @with_appcontext
 def eval_understanding(
@@ -50,11 +51,12 @@ def eval_understanding(
         cases = [case for file in files for case in read_cases(file)]
     except UnreadableCase as error:
         raise click.ClickException(str(error)) from None
-    require_learned()
+    require_ready()
     judged = evaluate(cases, email)
     for by in ("class", "lang", "author"):
         click.echo(_table(by, score_by(judged, by=by)))
     click.echo(_confusions(score_by(judged, by="class")["all"]))
+    click.echo(_wrong_ones(judged))
     run = {_key(each.case): [each.outcome, each.is_right] for each in judged}
     if compare is not None:
         click.echo(_changes(json.loads(compare.read_text("utf-8")), run))
@@ -110,6 +112,18 @@ def _confusions(score: Score) -> str:
         for (kind, outcome), count in score.confusions.most_common(MOST_CONFUSIONS)
     ]
     return "\n".join(["What was taken for something else:", *lines, ""])
+
+
+def _wrong_ones(judged: Sequence[Judged]) -> str:
+    """The first cases that went wrong, with what was wanted of each and what became of it."""
+    wrong = [each for each in judged if not each.is_right]
+    lines = [
+        f"  {' '.join(_key(each.case).split())}: {' or '.join(each.case.tools)} -> {each.outcome}"
+        for each in wrong[:MOST_NAMED]
+    ]
+    more = len(wrong) - len(lines)
+    rest = [f"  and {more} more: --output keeps all of them"] if more else []
+    return clean_text("\n".join(["Wanted and got:", *lines, *rest, ""])) if wrong else ""
 
 
 def _changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Days in a sentence: "yesterday", "el martes", "last Saturday", "11/12", "December 4"."""
+"""Days in a sentence: "yesterday", "el martes", "last Sat", "the 12th", "11/12", "December 4"."""
 
 from __future__ import annotations
 
@@ -6,11 +6,18 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
+from itertools import chain
 
 import dateparser
 
 from app.fields.extraction.sentence import Sentence, Span
-from app.text.calendar_words import ALL_WEEKDAYS, MONTHS, SHORT_MONTHS, either_of
+from app.text.calendar_words import (
+    ALL_WEEKDAYS,
+    MONTHS,
+    SHORT_MONTHS,
+    SHORT_WEEKDAYS,
+    either_of,
+)
 from app.text.numbers import SMALL_NUMBERS
 
 _PARTS = r"morning|afternoon|evening|night|madrugada|manana|tarde|noche"
@@ -24,17 +31,29 @@ _RELATIVE = (
     (0, rf"(?:this {_PART}|tonight|esta (?:misma )?{_PART})"),
     (0, rf"(?:today|hoy)(?: mismo)?{_THEN}"),
     (2, r"the day after tomorrow|pasado manana"),
-    (1, rf"tomorrow{_THEN}|(?<!la )(?<!de )(?<!esta )(?<!ayer )(?<!hoy )manana{_THEN}"),
+    (1, rf"(?:tomorrow|tmrw){_THEN}|(?<!la )(?<!de )(?<!esta )(?<!ayer )(?<!hoy )manana{_THEN}"),
 )
 _AGO = re.compile(
     rf"\b(?P<count>\d{{1,3}}|an?|{_COUNTS})\s+(?P<unit>days?|weeks?)\s+ago\b"
     rf"|\bhace\s+(?P<count_es>\d{{1,3}}|{_COUNTS})\s+(?P<unit_es>dias?|semanas?)\b"
 )
+_WEEKDAYS = {**SHORT_WEEKDAYS["en"], **SHORT_WEEKDAYS["es"], **ALL_WEEKDAYS}
+# These mean more than a day: they need a word before them, or stand alone.
+_UNSURE = ("sat", "sun")
+_BEFORE_DAYS = ("on", "this", "by", "until", "every")
 _WEEKDAY = re.compile(
     rf"\b(?:(?P<next>next|el proximo|este proximo)\s+|(?P<last>last|this past|el pasado)\s+)?"
-    rf"(?P<day>{either_of(ALL_WEEKDAYS)})"
+    rf"(?P<day>{either_of(_WEEKDAYS)})"
     rf"(?P<last_es>\s+pasado)?(?P<next_es>\s+(?:que viene|proximo))?{_THEN}(?!\w)"
 )
+# The 12th of a month that is not said; before a noun it counts: "the 2nd floor".
+_OF_MONTH = re.compile(
+    r"\b(?:on|for|by|until) the (?P<number>[1-9]|[12]\d|3[01])(?:st|nd|rd|th)\b"
+    r"(?=\s*(?:$|[^\w\s]|(?:at|from|if|instead|please|and|or)\b))"
+    r"|^\W*(?:the )?(?P<alone>[1-9]|[12]\d|3[01])(?:st|nd|rd|th)\W*$"
+)
+# So many days hold a 31st.
+_TWO_MONTHS = 62
 _MONTHS = f"(?:{either_of([*MONTHS['en'], *SHORT_MONTHS['en'], *MONTHS['es']])})"
 _WRITTEN = re.compile(
     rf"\b{_MONTHS}\.?\s+(?:the\s+)?\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s+20\d\d)?(?![\w:])"
@@ -48,11 +67,12 @@ _NUMBERS = re.compile(
 
 @dataclass(frozen=True)
 class Day:
-    """A day that was said: so far from today, a day of the week, or a date as it was written."""
+    """A day that was said: so far from today, of the week, of a month, or as it was written."""
 
     span: Span
     offset: int | None = None
     weekday: int | None = None
+    of_month: int | None = None
     # "past" or "future" where it was said which Tuesday.
     side: str = ""
     written: str = ""
@@ -65,6 +85,8 @@ class Day:
         side = self.side or when
         if side not in ("past", "future"):
             return _read(self.written, today, "") if self.written else None
+        if self.of_month is not None:
+            return _nearest(self.of_month, today, side)
         if self.weekday is None:
             return _read(self.written, today, side)
         if side == "past":
@@ -75,7 +97,8 @@ class Day:
 def find_days(said: Sentence, is_spanish: bool) -> list[Day]:
     """All days of a sentence that are not denied, in their order."""
     found: list[Day] = []
-    for day in (*_relative(said), *_ago(said), *_weekdays(said), *_written(said, is_spanish)):
+    days = (_relative(said), _ago(said), _weekdays(said), _written(said, is_spanish))
+    for day in (*chain.from_iterable(days), *_of_month(said)):
         is_new = not any(day.span.overlaps(each.span) for each in found)
         if is_new and not said.is_denied(day.span):
             found.append(day)
@@ -113,10 +136,31 @@ def _ago(said: Sentence) -> Iterator[Day]:
 
 def _weekdays(said: Sentence) -> Iterator[Day]:
     for match in said.find(_WEEKDAY):
+        if match["day"] in _UNSURE and not _is_a_day(said, match):
+            continue
         side = "past" if match["last"] or match["last_es"] else ""
         side = "future" if match["next"] or match["next_es"] else side
-        day = ALL_WEEKDAYS[match["day"]]
+        day = _WEEKDAYS[match["day"]]
         yield Day(Span(*match.span()), weekday=day, side=side, part=_part(match[0]))
+
+
+def _is_a_day(said: Sentence, match: re.Match[str]) -> bool:
+    """Whether "sat" or "sun" is one: "on sat", "next sun", or nothing else."""
+    before = said.before(Span(*match.span()), 1)
+    is_alone = said.folded.strip(" .,!?") == match[0]
+    return bool(match["next"] or match["last"]) or before in _BEFORE_DAYS or is_alone
+
+
+def _of_month(said: Sentence) -> Iterator[Day]:
+    for match in said.find(_OF_MONTH):
+        yield Day(Span(*match.span()), of_month=int(match["number"] or match["alone"]))
+
+
+def _nearest(number: int, today: date, side: str) -> date | None:
+    """The day of that number which is the next from today on, or the last until today."""
+    step = 1 if side == "future" else -1
+    days = (today + timedelta(days=step * each) for each in range(_TWO_MONTHS))
+    return next((day for day in days if day.day == number), None)
 
 
 def _written(said: Sentence, is_spanish: bool) -> Iterator[Day]:

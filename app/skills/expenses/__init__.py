@@ -20,6 +20,7 @@ __all__ = ["SKILL", "expense_views", "list_views", "settings_views"]
 
 SKILL = Skill(
     name="expenses",
+    title=_("Expenses"),
     tools=TOOLS,
     parts=(ExpenseListPart,),
     blueprints=(blueprint, chat_api),

@@ -29,6 +29,7 @@ __all__ = ["SKILL", "fill_views", "list_views", "submission_views"]
 
 SKILL = Skill(
     name="forms",
+    title=_("Forms"),
     tools=(SearchForms(), UpdateForm()),
     parts=(FormCardPart, FormUpdatesPart),
     blueprints=(blueprint, handovers, builder_pages, contacts),

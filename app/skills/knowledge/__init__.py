@@ -19,6 +19,7 @@ from app.web.navigation import NavEntry
 
 SKILL = Skill(
     name="knowledge",
+    title=_("Manual and menu"),
     tools=TOOLS,
     parts=(ProductCardPart,),
     blueprints=(blueprint, editing, menu, imports),

@@ -20,7 +20,7 @@ from app.extensions import services
 from app.retrieval.vectors import embed_missing
 from app.skills.knowledge.models import PRODUCT_KINDS, SECTION_KINDS
 from app.skills.knowledge.readers import (
-    Problem,
+    FileProblem,
     ReadDocument,
     Reading,
     place_text,
@@ -252,7 +252,7 @@ def _namesake(document: ReadDocument, taken: dict[str, str]) -> str:
     return ""
 
 
-def _in_words(name: str, problem: Problem) -> str:
+def _in_words(name: str, problem: FileProblem) -> str:
     with force_locale("en"):
         place = place_text(problem)
         return (

@@ -30,6 +30,7 @@ from app.web.navigation import NavEntry
 
 SKILL = Skill(
     name="service_requests",
+    title=_("Requests"),
     tools=(
         SuggestType(),
         GetForm(),

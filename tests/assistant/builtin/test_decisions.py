@@ -270,3 +270,15 @@ def test_what_a_skill_could_not_read_is_asked_for_anew_and_no_other_tool_runs(
     text, calls = respond(provider, request)
     assert calls == []
     assert ADD_EXPENSE.examples["en"][0] in text
+
+
+def test_the_question_of_a_tool_is_asked_as_its_call_would_be_made(
+    provider: BuiltinProvider, make_request: MakeRequest
+) -> None:
+    """Of a tool of which nothing was learned without weighing; of one that is not offered never."""
+    add_note = replace(LIST_NOTES, name="add_note", is_wished=True)
+    hints = {"reply": "For which day?", "reply_for": "add_note"}
+    asked = make_request("plan a large party", hints=hints, offered=(ADD_EXPENSE, add_note))
+    assert respond(provider, asked) == ("For which day?", [])
+    other = make_request("plan a large party", hints=hints, offered=(ADD_EXPENSE,))
+    assert respond(provider, other)[0] != "For which day?"

@@ -169,9 +169,13 @@ def _agreed(
 
 
 def _is_for_reply(request: ModelRequest, index: IntentIndex) -> bool:
-    """Whether a skill's question is to be asked: of a tool that was not named, if it is likely."""
+    """Whether a skill's question is to be asked: of a tool that was not named, if it is likely.
+
+    As for calls, one of which nothing was learned is not weighed.
+    """
     tool = request.hints.get("reply_for")
-    return not tool or _is_likeliest(str(tool), request, index)
+    offered = {each.name for each in request.tools} - {each.name for each in index.tools}
+    return not tool or tool in offered or _is_likeliest(str(tool), request, index)
 
 
 def _is_likeliest(tool: str, request: ModelRequest, index: IntentIndex) -> bool:

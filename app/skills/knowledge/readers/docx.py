@@ -22,9 +22,9 @@ from app.skills.knowledge.readers.archive import open_office
 from app.skills.knowledge.readers.docx_styles import Styles
 from app.skills.knowledge.readers.markup import escape_start, escape_text, table
 from app.skills.knowledge.readers.result import (
+    FileProblem,
     Limits,
     OnProgress,
-    Problem,
     Reading,
     Unreadable,
 )
@@ -102,7 +102,7 @@ class _Reader:
 
     def finish(self) -> Reading:
         self._end_list()
-        problems = [] if self._builder.has_headings else [Problem("", "no_headings")]
+        problems = [] if self._builder.has_headings else [FileProblem("", "no_headings")]
         title = self._title or " ".join(self._properties.split())
         return Reading(documents=[self._builder.build(title)], problems=problems)
 

@@ -13,7 +13,7 @@ from bs4.element import PageElement
 
 from app.skills.knowledge.readers.grid import decode
 from app.skills.knowledge.readers.html_markdown import MARK, to_markdown
-from app.skills.knowledge.readers.result import Problem, ReadDocument, Reading, Unreadable
+from app.skills.knowledge.readers.result import FileProblem, ReadDocument, Reading, Unreadable
 from app.skills.knowledge.readers.tree import TreeBuilder
 from app.text.slugs import UsedSlugs
 
@@ -49,7 +49,7 @@ def read_html(content: bytes, source: str) -> Reading:
     document, has_headings = read_page(content, source, UsedSlugs())
     if document is None:
         raise Unreadable("no_sections")
-    problems = [] if has_headings else [Problem("", "no_headings")]
+    problems = [] if has_headings else [FileProblem("", "no_headings")]
     return Reading(documents=[document], problems=problems)
 
 

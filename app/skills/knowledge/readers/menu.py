@@ -10,9 +10,9 @@ from app.config import LANGUAGES
 from app.skills.knowledge.readers.columns import FACT, WRITTEN, field_of
 from app.skills.knowledge.readers.grid import Grid
 from app.skills.knowledge.readers.result import (
+    FileProblem,
     Limits,
     OnProgress,
-    Problem,
     Reading,
     ReadRow,
     Unreadable,
@@ -86,9 +86,9 @@ def _fields(header: Sequence[str], kind: str, reading: Reading) -> list[str]:
     for cell in header:
         field = field_of(cell, kind)
         if cell and not field:
-            reading.problems.append(Problem("", "unknown_column", cell[:100]))
+            reading.problems.append(FileProblem("", "unknown_column", cell[:100]))
         elif field and field in fields:
-            reading.problems.append(Problem("", "repeated_column", cell[:100]))
+            reading.problems.append(FileProblem("", "repeated_column", cell[:100]))
             field = ""
         fields.append(field)
     return fields
@@ -99,14 +99,14 @@ def _row(
 ) -> ReadRow:
     row = ReadRow(line)
     if any(cells[len(fields) :]):
-        row.problems.append(Problem(f"row {line}", "too_many_cells"))
+        row.problems.append(FileProblem(f"row {line}", "too_many_cells"))
     said = {field: cell for field, cell in zip(fields, cells, strict=False) if field and cell}
     _write_texts(row, said, language)
     for field, cell in said.items():
         try:
             _write(row.values, field, cell)
         except BadValue as bad:
-            row.problems.append(Problem(f"row {line}", bad.code, bad.detail))
+            row.problems.append(FileProblem(f"row {line}", bad.code, bad.detail))
     _write_lists(row.values, said)
     row.problems += _find_long(row)
     if kind == "recipes" and "category" in row.values:
@@ -122,7 +122,7 @@ def _write_texts(row: ReadRow, said: Mapping[str, str], language: str) -> None:
         texts = {each: said.get(f"{field}_{each}", "") for each in LANGUAGES}
         texts[language] = said.get(field) or texts[language]
         if field == "name" and not any(texts.values()):
-            row.problems.append(Problem(f"row {row.line}", "name_missing"))
+            row.problems.append(FileProblem(f"row {row.line}", "name_missing"))
         first = texts[language] or next((text for text in texts.values() if text), "")
         if not first:
             continue
@@ -133,7 +133,7 @@ def _write_texts(row: ReadRow, said: Mapping[str, str], language: str) -> None:
         longest = max(map(len, texts.values()))
         if longest > (LONGEST_NAME if field == "name" else LONGEST_TEXT):
             code = "name_too_long" if field == "name" else "text_too_long"
-            row.problems.append(Problem(f"row {row.line}", code, own))
+            row.problems.append(FileProblem(f"row {row.line}", code, own))
     name = row.values.get("name_en") if "name_en" not in row.borrowed else None
     slug = said.get("slug") or name or row.values.get("name_es") or ""
     if slug:
@@ -176,19 +176,19 @@ def _write_lists(values: dict[str, Any], said: Mapping[str, str]) -> None:
             values[field] = [{"en": item, "es": item} for item in read_list(said[field])]
 
 
-def _find_long(row: ReadRow) -> list[Problem]:
+def _find_long(row: ReadRow) -> list[FileProblem]:
     """What could not be saved again in the browser."""
     problems = []
     for field in ("category", "cuisine", "tags"):
         value = row.values.get(field, [])
         if any(len(word) > LONGEST_WORD for word in ([value] if isinstance(value, str) else value)):
-            problems.append(Problem(f"row {row.line}", "text_too_long", field))
+            problems.append(FileProblem(f"row {row.line}", "text_too_long", field))
     for field in LISTS:
         items = row.values.get(field, [])
         if len(items) > MOST_ROWS:
-            problems.append(Problem(f"row {row.line}", "too_many_items", field))
+            problems.append(FileProblem(f"row {row.line}", "too_many_items", field))
         elif any(len(item["en"]) > LONGEST_TEXT for item in items):
-            problems.append(Problem(f"row {row.line}", "text_too_long", field))
+            problems.append(FileProblem(f"row {row.line}", "text_too_long", field))
     return problems
 
 
@@ -200,4 +200,4 @@ def _find_namesakes(rows: Sequence[ReadRow]) -> None:
             continue
         line = first.setdefault(row.values["slug"], row.line)
         if line != row.line:
-            row.problems.append(Problem(f"row {row.line}", "duplicate_name", str(line)))
+            row.problems.append(FileProblem(f"row {row.line}", "duplicate_name", str(line)))

@@ -22,9 +22,9 @@ from app.skills.knowledge.readers.pdf_lines import (
 )
 from app.skills.knowledge.readers.pdf_text import measure, to_markdown
 from app.skills.knowledge.readers.result import (
+    FileProblem,
     Limits,
     OnProgress,
-    Problem,
     Reading,
     Unreadable,
 )
@@ -83,7 +83,7 @@ def read_pdf(content: bytes, source: str, on_progress: OnProgress, limits: Limit
         lines = drop_printed_contents(lines, bookmarks)
     headings = _by_outline(bookmarks, lines) or _by_size(lines)
     if not headings:
-        reading.problems.append(Problem("", "no_headings"))
+        reading.problems.append(FileProblem("", "no_headings"))
     reading.documents = [_tree(lines, headings, source).build(title)]
     return reading
 
@@ -98,7 +98,7 @@ def _read_pages(
         try:
             page = document[number]
         except pdfium.PdfiumError:
-            reading.problems.append(Problem(f"page {number + 1}", "page_unreadable"))
+            reading.problems.append(FileProblem(f"page {number + 1}", "page_unreadable"))
             continue
         found = read_lines(page, number)
         if not found and _has_picture(page):
@@ -111,7 +111,7 @@ def _read_pages(
     if not lines:
         raise Unreadable("no_text" if pictures else "no_sections")
     noted = pictures[:MENTIONED_PAGES]
-    reading.problems += [Problem(f"page {number}", "page_without_text") for number in noted]
+    reading.problems += [FileProblem(f"page {number}", "page_without_text") for number in noted]
     return lines
 
 

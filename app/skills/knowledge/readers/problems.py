@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from flask_babel import gettext, ngettext
 
-from app.skills.knowledge.readers.result import Problem
+from app.skills.knowledge.readers.result import FileProblem
 from app.skills.knowledge.services.products import LONGEST_NAME, MOST_ROWS
 from app.skills.knowledge.services.sections import LONGEST_BODY
 from app.text.allergens import ALLERGENS
@@ -165,12 +165,12 @@ _STEPS: dict[str, Callable[[], str]] = {
 }
 
 
-def problem_text(problem: Problem) -> str:
+def problem_text(problem: FileProblem) -> str:
     """The problem in the reader's language, without its place; a sentence or two."""
     return _TEXTS.get(problem.code, _TEXTS["could_not_be_read"])(problem.detail)
 
 
-def place_text(problem: Problem) -> str:
+def place_text(problem: FileProblem) -> str:
     """Where it is in the reader's language: Page 3, Row 12, or the file's name as it is."""
     word, _, number = problem.place.partition(" ")
     if word == "page" and number.isdecimal():

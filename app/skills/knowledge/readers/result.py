@@ -37,7 +37,7 @@ LIMITS = Limits()
 
 
 @dataclass(frozen=True)
-class Problem:
+class FileProblem:
     """What is wrong, and where: "page 3", "row 12", a file's name, or "" for the whole file.
 
     `problem_text` puts it into words; after a fatal one nothing of the file is used.
@@ -91,7 +91,7 @@ class ReadRow:
     line: int
     values: dict[str, Any] = field(default_factory=dict)
     borrowed: list[str] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[FileProblem] = field(default_factory=list)
 
 
 @dataclass
@@ -100,7 +100,7 @@ class Reading:
 
     documents: list[ReadDocument] = field(default_factory=list)
     rows: list[ReadRow] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[FileProblem] = field(default_factory=list)
     facts: dict[str, int] = field(default_factory=dict)
     reader: int = READER
 
@@ -111,7 +111,7 @@ class Reading:
     @classmethod
     def failed(cls, code: str, detail: str = "", place: str = "") -> Reading:
         """The reading of a file that cannot be used, for one reason."""
-        return cls(problems=[Problem(place, code, detail, is_fatal=True)])
+        return cls(problems=[FileProblem(place, code, detail, is_fatal=True)])
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -136,8 +136,8 @@ class Reading:
         return cls(documents, rows, problems, values["facts"], values.get("reader", 0))
 
 
-def _problems(values: list[dict[str, Any]]) -> list[Problem]:
-    return [Problem(**each) for each in values]
+def _problems(values: list[dict[str, Any]]) -> list[FileProblem]:
+    return [FileProblem(**each) for each in values]
 
 
 class Unreadable(Exception):
@@ -145,4 +145,4 @@ class Unreadable(Exception):
 
     def __init__(self, code: str, detail: str = "", place: str = "") -> None:
         super().__init__(code)
-        self.problem = Problem(place, code, detail, is_fatal=True)
+        self.problem = FileProblem(place, code, detail, is_fatal=True)

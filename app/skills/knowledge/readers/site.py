@@ -10,9 +10,9 @@ from app.skills.knowledge.readers.archive import Archive
 from app.skills.knowledge.readers.html import parse, read_page
 from app.skills.knowledge.readers.markdown import read_markdown_text
 from app.skills.knowledge.readers.result import (
+    FileProblem,
     Limits,
     OnProgress,
-    Problem,
     ReadDocument,
     Reading,
     Unreadable,
@@ -52,16 +52,16 @@ def read_site(
         try:
             document = _page(archive, name, source, used)
         except Unreadable as failure:
-            reading.problems.append(Problem(name, failure.problem.code, failure.problem.detail))
+            reading.problems.append(FileProblem(name, failure.problem.code, failure.problem.detail))
             continue
         except RecursionError:
-            reading.problems.append(Problem(name, "page_unreadable"))
+            reading.problems.append(FileProblem(name, "page_unreadable"))
             continue
         if document is not None:
             reading.documents.append(document)
             sections += len(document.sections)
         elif not _is_index(name):
-            reading.problems.append(Problem(name, "file_left_out"))
+            reading.problems.append(FileProblem(name, "file_left_out"))
         if sections > limits.sections:
             raise Unreadable("too_many_sections")
     if not reading.documents:
@@ -99,12 +99,12 @@ def _own_words(document: ReadDocument) -> int:
     return len(re.sub(r"\[[^\]]*\]\([^)]*\)", "", bodies).split())
 
 
-def _left_out(archive: Archive, pages: list[str]) -> list[Problem]:
+def _left_out(archive: Archive, pages: list[str]) -> list[FileProblem]:
     """What is in the archive and is not read, as far as somebody may miss it."""
     texts = [name for name in archive.members if name.lower().endswith(OTHER_TEXTS)]
-    problems = [Problem(name, "not_in_a_zip") for name in sorted(texts) if not _is_hidden(name)]
+    problems = [FileProblem(name, "not_in_a_zip") for name in sorted(texts) if not _is_hidden(name)]
     others = sum(_is_page(name) for name in archive.members) - len(pages)
-    return [*problems, Problem("", "other_language", str(others))] if others else problems
+    return [*problems, FileProblem("", "other_language", str(others))] if others else problems
 
 
 def _is_page(name: str) -> bool:

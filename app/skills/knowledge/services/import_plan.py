@@ -19,7 +19,7 @@ from app.skills.knowledge.models import (
     ManualSection,
     Product,
 )
-from app.skills.knowledge.readers import Problem, Reading
+from app.skills.knowledge.readers import FileProblem, Reading
 from app.skills.knowledge.services.documents import Edition, Library, prepare_documents
 from app.skills.knowledge.services.import_changes import (
     Change,
@@ -65,13 +65,13 @@ def problems_of(reading: Reading) -> JsonList:
     """What is wrong with the file, as it is kept: those of the whole before those of rows."""
     problems = [*reading.problems, *(p for row in reading.rows for p in row.problems)]
     more = len(problems) - MOST_PROBLEMS
-    kept = problems if more <= 0 else [*problems[:MOST_PROBLEMS], Problem("", MORE, str(more))]
+    kept = problems if more <= 0 else [*problems[:MOST_PROBLEMS], FileProblem("", MORE, str(more))]
     return [[each.place, each.code, each.detail, each.is_fatal] for each in kept]
 
 
-def problem_from(values: list[Any]) -> Problem:
+def problem_from(values: list[Any]) -> FileProblem:
     """The problem that `problems_of` kept."""
-    return Problem(*values)
+    return FileProblem(*values)
 
 
 def _plan_manual(

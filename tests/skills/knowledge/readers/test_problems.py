@@ -11,7 +11,7 @@ from flask import Flask
 
 from app.skills.knowledge.readers import (
     STEPS,
-    Problem,
+    FileProblem,
     place_text,
     problem_text,
     problems,
@@ -20,7 +20,7 @@ from app.skills.knowledge.readers import (
 
 PACKAGE = Path(problems.__file__).parent
 RAISED = re.compile(
-    r"(?:Unreadable|BadValue|Reading\.failed)\(\s*\"(\w+)\"|Problem\([^()]*?(?:\([^()]*\))?,\s*\"(\w+)\""
+    r"(?:Unreadable|BadValue|Reading\.failed)\(\s*\"(\w+)\"|FileProblem\([^()]*?(?:\([^()]*\))?,\s*\"(\w+)\""
 )
 # These are put together from what a library or the Markdown parser says.
 INDIRECT = {
@@ -44,19 +44,19 @@ def test_every_problem_that_is_found_has_words_and_no_words_are_for_nothing() ->
 
 
 def test_words_name_what_is_wrong_and_what_to_do() -> None:
-    price = problem_text(Problem("row 3", "price_negative", "-5"))
+    price = problem_text(FileProblem("row 3", "price_negative", "-5"))
     assert price == "The price -5 is below zero. Write it without the minus."
-    allergen = problem_text(Problem("row 3", "allergen_unknown", "kryptonite"))
+    allergen = problem_text(FileProblem("row 3", "allergen_unknown", "kryptonite"))
     assert "kryptonite" in allergen
     assert "tree nuts" in allergen
-    unknown = problem_text(Problem("", "of a later version"))
-    assert unknown == problem_text(Problem("", "could_not_be_read"))
+    unknown = problem_text(FileProblem("", "of a later version"))
+    assert unknown == problem_text(FileProblem("", "could_not_be_read"))
 
 
 def test_places_and_steps_have_words_too() -> None:
-    assert place_text(Problem("row 12", "x")) == "Row 12"
-    assert place_text(Problem("page 3", "x")) == "Page 3"
-    assert place_text(Problem("row of tables.html", "x")) == "row of tables.html"
-    assert place_text(Problem("", "x")) == ""
+    assert place_text(FileProblem("row 12", "x")) == "Row 12"
+    assert place_text(FileProblem("page 3", "x")) == "Page 3"
+    assert place_text(FileProblem("row of tables.html", "x")) == "row of tables.html"
+    assert place_text(FileProblem("", "x")) == ""
     assert all(step_text(step) for step in STEPS)
     assert step_text("dancing") == ""
