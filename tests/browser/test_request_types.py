@@ -96,7 +96,7 @@ def test_work_that_was_not_saved_comes_back(visit: Visit, house: House, admin: M
     visitor = visit(admin).open(TYPES)
     page = visitor.page
     page.get_by_role("link", name="Plumbing").click()
-    expect(page.locator("#work")).to_be_visible()
+    expect(page.locator("form:has(#work)")).to_have_attribute("data-htmx-powered", "true")
     page.locator("#f-words_en").fill("the drain is singing")
     told(page, "")
     # Enter in a line saves nothing.
