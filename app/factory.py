@@ -66,7 +66,6 @@ def build_app(settings: Settings | None = None, skills: tuple[Skill, ...] = SKIL
     _configure(app, settings)
     init_logs(settings)
     init_request_log(app)
-    init_hosts(app)
     connection = redis_client.connect(settings.redis_url or "")
     app.extensions["comanda"] = Services(
         settings=settings,
@@ -78,6 +77,7 @@ def build_app(settings: Settings | None = None, skills: tuple[Skill, ...] = SKIL
         examinations=ExaminationQueue(connection),
     )
     init_turns(app)
+    init_hosts(app)
     init_bodies(app)
     _bind_extensions(app)
     init_web(app)

@@ -11,6 +11,8 @@ from collections.abc import Hashable
 from contextlib import ExitStack
 from http import HTTPStatus
 from threading import Lock, Semaphore
+from typing import cast
+from uuid import UUID
 
 from flask import Flask, g, request
 from flask.typing import ResponseReturnValue
@@ -20,22 +22,26 @@ from flask_login import AnonymousUserMixin, current_user
 from app.accounts.person import presented_token
 from app.accounts.tokens import hash_token
 from app.errors import TooMany, Unavailable
-from app.extensions import PROBES, client_address
+from app.extensions import PROBES, ComandaRequest, client_address
 from app.web.first_steps import add_first_step
 from app.web.pages import error_response, wants_json
+from app.web.request_body import LARGEST_SIGNED_OUT
 
-# How many of one person, and of one sign-in, are answered at once in a process, by what they are;
-# and of one address, of those of whom this process does not know that they are anybody's. Any of
-# them may run wherever another person's request waits for the database.
+# How many of one person are answered at once in a process, by what they are; and of one address, of
+# those that are nobody's as far as the process knows. Any of them may run wherever another person's
+# request waits for the database.
 AT_ONCE = {"read": 2, "write": 2, "unknown": 2}
 # Where more are there, each pauses for so long with its turn: a process looks at what others wait
 # for (the database, a new connection) only when nothing else can go on.
 PAUSE_SECONDS = {"read": 0.005, "write": 0.005, "unknown": 0.02}
 # When a server has started anew, nobody's token is known, and all pages of a restaurant come back.
 MOST_WAITING = {"read": 60, "write": 60, "unknown": 600}
+# Who is refused asks again at once, and each answer costs others a little.
+REFUSED_SECONDS = 1.0
 LONGEST_WAIT_SECONDS = 30.0
 # A stream lasts for hours and has limits of its own; a static file is nobody's.
-WITHOUT_TURN = {"static", "streams.events", *PROBES}
+STREAM = "streams.events"
+WITHOUT_TURN = {"static", STREAM, *PROBES}
 # So many tokens are known to be somebody's, those that were sent last.
 MOST_KNOWN = 10_000
 
@@ -92,69 +98,85 @@ class Turns:
 
 
 class KnownTokens:
-    """The tokens that were somebody's when they were sent last, by their hashes."""
+    """Whose the tokens were that were sent last, by their hashes."""
 
     def __init__(self, most: int = MOST_KNOWN) -> None:
         self._most = most
-        self._hashes: dict[str, None] = {}
+        self._people: dict[str, UUID] = {}
 
-    def __contains__(self, hashed: str) -> bool:
-        return hashed in self._hashes
+    def find(self, hashed: str) -> UUID | None:
+        return self._people.get(hashed)
 
-    def add(self, hashed: str) -> None:
-        self._hashes.pop(hashed, None)
-        self._hashes[hashed] = None
-        while len(self._hashes) > self._most:
-            self._hashes.pop(next(iter(self._hashes)))
+    def add(self, hashed: str, person: UUID) -> None:
+        self.forget(hashed)
+        self._people[hashed] = person
+        while len(self._people) > self._most:
+            self._people.pop(next(iter(self._people)))
+
+    def forget(self, hashed: str) -> None:
+        self._people.pop(hashed, None)
 
 
 def _take_turn() -> None:
-    """Wait for a turn of the sign-in, and then of its person.
+    """Wait for a turn of the person, or of the address of a stranger.
 
-    The sign-in is counted before the database is asked whose it is, so that who waits or is
+    Of whom a token is that was sent before is known without the database, so that who waits or is
     refused takes no connection.
 
     Raises:
         Crowded, Unavailable: it is too much at once, or took too long.
     """
     if request.endpoint in WITHOUT_TURN:
+        if request.endpoint != STREAM:
+            # Its answer is the same for everybody, also where there is no such file.
+            g._login_user = AnonymousUserMixin()
         return
-    kind = "read" if request.method in ("GET", "HEAD", "OPTIONS") else "write"
     token = presented_token()
-    if not is_somebodys(token, kind):
+    kind = "read" if request.method in ("GET", "HEAD", "OPTIONS") else "write"
+    person = find_owner(token)
+    if person is None:
+        _take_turn_of_address(kind)
         return
-    hashed = hash_token(token)
-    has_waited = _take((kind, hashed), g.turns)
-    if current_user.is_authenticated:
-        has_waited = _take((kind, current_user.user_id), g.turns) or has_waited
-    if has_waited:
+    if _take((kind, person), g.turns):
         # Meanwhile somebody may have been removed, or have another role.
         g.pop("_login_user", None)
+    if not current_user.is_authenticated:
+        # The sign-in has ended: the next request with it is a stranger's.
+        _known.forget(hash_token(token))
 
 
-def is_somebodys(token: str, kind: str = "read") -> bool:
-    """Whether a token was somebody's when it was sent last, or is, as far as is known here.
+def find_owner(token: str) -> UUID | None:
+    """Whose a token is, or was when it was sent last; None for a made-up one, and for none.
 
-    Anybody can make up tokens, or send none: they wait for a turn of their address before the
-    database is asked. It is given back when they are found. What a stranger posts does not keep it
-    while it comes: a few slow ones would keep everybody behind that address from signing in.
+    Anybody can make up tokens: those that are not known wait for a turn of their address before
+    the database is asked. It is given back before anything else is waited for.
 
     Raises:
         Crowded, Unavailable: too many of that address are there, or it took too long.
     """
     g.turns = ExitStack()
     hashed = hash_token(token) if token else ""
-    if hashed in _known:
-        return True
-    if not token and kind == "write":
-        return False
-    address = g.turns.enter_context(ExitStack())
-    _take(("unknown", client_address()), address)
-    if current_user.is_authenticated:
-        _known.add(hashed)
-    if current_user.is_authenticated or kind == "write":
-        address.close()
-    return bool(current_user.is_authenticated)
+    known = _known.find(hashed)
+    if known is not None or not token:
+        return known
+    with ExitStack() as address:
+        _take(("unknown", client_address()), address)
+        if not current_user.is_authenticated:
+            return None
+        person: UUID = current_user.user_id
+    _known.add(hashed, person)
+    return person
+
+
+def _take_turn_of_address(kind: str) -> None:
+    """Wait for a turn of the address; what a stranger posts is read before.
+
+    A few slow ones would keep everybody behind that address from signing in.
+    """
+    if kind == "write" and (request.content_length or 0) <= LARGEST_SIGNED_OUT:
+        cast(ComandaRequest, request).max_content_length = LARGEST_SIGNED_OUT
+        request.get_data()
+    _take(("unknown", client_address()), g.turns)
 
 
 def _take(lane: Lane, held: ExitStack) -> bool:
@@ -172,7 +194,8 @@ def _take(lane: Lane, held: ExitStack) -> bool:
 
 
 def _refuse(error: Crowded) -> ResponseReturnValue:
-    """In words alone: drawing a page would cost what is spared."""
+    """In words alone, since drawing a page would cost what is spared; and not at once."""
+    time.sleep(REFUSED_SECONDS)
     if wants_json():
         return error_response(error)
     headers = {"Content-Type": "text/plain; charset=utf-8", "Retry-After": str(error.retry_after)}
@@ -185,7 +208,7 @@ _turns, _known = Turns(), KnownTokens()
 def init_turns(app: Flask) -> None:
     """Have every request that somebody sends wait for its turn.
 
-    Bind it behind the log and the check of the host, and before what may ask the database.
+    Bind it behind the log, and before what may ask the database or draw a page.
     """
     add_first_step(app, _take_turn)
     app.register_error_handler(Crowded, _refuse)

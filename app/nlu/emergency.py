@@ -15,7 +15,7 @@ from app.text.yaml_file import read_yaml
 
 EMERGENCIES = Path(__file__).with_name("emergencies.yaml")
 # So likely must it be in words that nobody listed: "se cayó el internet" is none.
-SURE = 0.65
+SURE = 0.58
 # And so likely though it may only be an answer.
 LEAST_ALONE = 0.2
 # In listed words it is none where it is so unlikely, and so likely for one of the tools: no

@@ -133,9 +133,9 @@ def expected_amount(text: str) -> re.Pattern[str] | None:
 
 def asks_the_same(question: str, lead: str) -> bool:
     """True where `lead` opens with the question's own "who", "where", "when" or "why"."""
-    opening = words(lead)[:1]
-    asked = {_PLAIN_QUESTIONS[word] for word in words(question) if word in _PLAIN_QUESTIONS}
-    return bool(opening) and _PLAIN_QUESTIONS.get(opening[0]) in asked
+    asks = next((_PLAIN_QUESTIONS.get(word) for word in words(lead)), None)
+    # A question may be long, and is compared with the leads of a hundred pieces.
+    return asks is not None and any(_PLAIN_QUESTIONS.get(word) == asks for word in words(question))
 
 
 def wants_list(text: str) -> bool:

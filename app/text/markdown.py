@@ -52,7 +52,9 @@ _BARE_LINK = re.compile(r"<((?:https?|mailto|tel):[^>\s]{1,400})>")
 _STRESS = re.compile(r"(?<!\\)(?:`+|~~|(?<=\S)\*+|\*+(?=\S)|(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w))")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 # What means something within a line; an underscore between letters does not.
-_SIGN = re.compile(r"[\\`*~\[<&]|(?<!\w)_|_(?!\w)")
+_SIGN = re.compile(r"[\\`*~\[<&]|(?<![^\W_])_|_(?![^\W_])")
+# What means something where a line begins with it: "# ", "1. ".
+_BEGINNING = re.compile(r"^(\s*(?:\d{1,9}(?=[.)]))?)([#>+=.)-])")
 _DRAWING = RealThreads(2, holds_nothing=True)
 # What an editor draws again at each change never stands before what readers wait for.
 _PREVIEWING = RealThreads(1, holds_nothing=True)
@@ -154,7 +156,7 @@ def escape_markdown(text: str) -> str:
     Else "[coffee](<" and ">)", with a laptop for $900 between them, would be a link of which
     nothing is shown but the coffee.
     """
-    return _SIGN.sub(r"\\\g<0>", text)
+    return _BEGINNING.sub(r"\1\\\2", _SIGN.sub(r"\\\g<0>", text))
 
 
 def _digest(kind: str, text: str) -> bytes:

@@ -60,6 +60,6 @@ def _stay_here(response: Response) -> Response:
 
 
 def init_hosts(app: Flask) -> None:
-    """Bind it before everything that looks at who is asking."""
+    """Bind it before everything that does something for who is asking."""
     add_first_step(app, _check_host)
     app.after_request(_stay_here)

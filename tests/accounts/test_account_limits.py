@@ -13,7 +13,7 @@ from redis.exceptions import ConnectionError as RedisAway
 
 from app.accounts import account_limits
 from app.errors import TooMany
-from app.extensions import limiter
+from app.extensions import client_address, limiter
 from tests.accounts.conftest import Browser, House, Member
 
 SignedIn = Callable[[Member], Browser]
@@ -156,3 +156,18 @@ def test_the_wait_is_told_in_spanish_too(browser: Browser, house: House) -> None
     browser.post("/language", {"language": "es"})
     guess(browser, house.staff, ACCOUNT_TRIES)
     assert "5 minutos" in browser.sign_in(house.staff).text
+
+
+@pytest.mark.parametrize(
+    ("address", "counted"),
+    [
+        ("192.0.2.7", "192.0.2.7"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("::ffff:192.0.2.7", "::ffff:192.0.2.7"),
+    ],
+)
+def test_whoever_has_one_address_of_a_network_has_all_of_them(
+    app: Flask, address: str, counted: str
+) -> None:
+    with app.test_request_context("/", environ_base={"REMOTE_ADDR": address}):
+        assert client_address() == counted

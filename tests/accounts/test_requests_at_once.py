@@ -6,24 +6,24 @@ import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from importlib import import_module
 from io import BytesIO
+from operator import attrgetter
 from threading import Event
 from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import event, update
+from sqlalchemy import delete, event, update
 from werkzeug.test import TestResponse
 
 from app.accounts import requests_at_once
-from app.accounts.models import Membership
+from app.accounts.models import Membership, SignIn
 from app.accounts.requests_at_once import AT_ONCE, Crowded, KnownTokens, Turns
-from app.accounts.tokens import hash_token
 from app.assistant.models import Message
-from app.db import Database
+from app.db import Database, new_id
 from app.errors import NotFound, Unavailable
 from app.jobs.system_threads import RealThreads
-from app.web.pages import db_session
 from tests.factories import (
     CheckedClient,
     Member,
@@ -176,17 +176,12 @@ def no_connection(app: Flask) -> Iterator[None]:
         event.remove(engine, "checkout", connect)
 
 
-def lane_of(browser: CheckedClient, kind: str) -> tuple[str, str]:
-    with browser.client.session_transaction() as session:
-        return kind, hash_token(session["_user_id"])
-
-
 def test_what_is_posted_waits_for_its_turn_too(
-    browser: CheckedClient, one_at_once: None, monkeypatch: pytest.MonkeyPatch
+    browser: CheckedClient, member: Member, one_at_once: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(requests_at_once, "_turns", Turns(waiting=0))
     token = browser.csrf_token
-    lane = lane_of(browser, "write")
+    lane = ("write", member.user_id)
     requests_at_once._turns.take(lane)
     refused = browser.post("/language", csrf_token=token, language="es")
     assert (refused.status_code, refused.mimetype) == (429, "text/plain")
@@ -234,7 +229,7 @@ def test_who_had_to_wait_is_looked_up_again(
 
 
 def test_a_form_with_files_has_limits_of_its_own_and_a_page_that_says_it_is_one_has_not(
-    browser: CheckedClient, one_at_once: None, monkeypatch: pytest.MonkeyPatch
+    browser: CheckedClient, member: Member, one_at_once: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(requests_at_once, "_turns", Turns(waiting=0))
     held: list[dict[Any, Any]] = []
@@ -247,7 +242,7 @@ def test_a_form_with_files_has_limits_of_its_own_and_a_page_that_says_it_is_one_
     upload = {"file": (BytesIO(b"%PDF-1.7"), "a.pdf")}
     assert browser.post("/files", **upload).status_code == 404
     assert held == [{}]
-    requests_at_once._turns.take(lane_of(browser, "write"))
+    requests_at_once._turns.take(("write", member.user_id))
     multipart = {"Content-Type": "multipart/form-data; boundary=x"}
     assert browser.client.post("/profile", headers=multipart, data=b"--x--").status_code == 429
 
@@ -263,7 +258,10 @@ def test_whoever_nobody_knows_waits_by_address_before_the_database_is_asked(
     with no_connection(app):
         for number, address in enumerate(UNKNOWN):
             made_up = {"Authorization": f"Bearer {number}"}
-            assert app.test_client().get(address).status_code == 429
+            # A stream without a token is led to the page for signing in, which costs nothing.
+            assert app.test_client().get(address).status_code == (
+                303 if "events" in address else 429
+            )
             assert app.test_client().get(address, headers=made_up).status_code == 429
     elsewhere = app.test_client().get("/sign-in", environ_base={"REMOTE_ADDR": "10.0.0.9"})
     assert elsewhere.status_code == 200
@@ -271,44 +269,83 @@ def test_whoever_nobody_knows_waits_by_address_before_the_database_is_asked(
     assert browser.get("/chat").status_code == 200
 
 
-def test_who_is_found_has_given_back_the_turn_of_the_address(
-    app: Flask, owner: Database, member: Member, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def held_when(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[set[str]]]:
+    """The kinds of turns that are taken each time something is called."""
+
+    def watch(target: str, name: str) -> list[set[str]]:
+        held: list[set[str]] = []
+        original = attrgetter(name)(import_module(target))
+
+        def look(*given: Any, **named: Any) -> Any:
+            held.append({kind for kind, _who in requests_at_once._turns._lanes})
+            return original(*given, **named)
+
+        monkeypatch.setattr(f"{target}.{name}", look)
+        return held
+
     monkeypatch.setattr(requests_at_once, "_turns", Turns())
-    held: list[set[str]] = []
+    return watch
 
-    def look(*_: Any) -> None:
-        held.append({kind for kind, _who in requests_at_once._turns._lanes})
 
-    monkeypatch.setattr(KnownTokens, "add", look)
-    browser = sign_in(app, owner, member)
-    monkeypatch.setattr("app.assistant.web.chat_views.db_session", lambda: look() or db_session())
-    assert browser.get("/chat").status_code == 200
-    assert held[0] == {"unknown"}
-    assert held[-1] == {"read"}
+def test_who_is_found_has_given_back_the_turn_of_the_address(
+    browser: CheckedClient, held_when: Callable[..., list[set[str]]]
+) -> None:
+    looked_up = held_when("app.accounts.person", "find_person")
+    made = held_when("app.assistant.web.chat_views", "db_session")
+    for _ in range(2):
+        assert browser.get("/chat").status_code == 200
+    assert looked_up == [{"unknown"}, {"read"}]
+    assert made
+    assert all(each == {"read"} for each in made)
     assert requests_at_once._turns._lanes == {}
 
 
-def test_what_a_stranger_posts_keeps_no_turn_of_the_address(
-    app: Flask, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("token", ["", "Bearer made-up"])
+def test_what_a_stranger_posts_is_read_before_it_waits_for_the_address(
+    app: Flask, held_when: Callable[..., list[set[str]]], token: str
 ) -> None:
-    monkeypatch.setattr(requests_at_once, "_turns", Turns())
-    held: list[dict[Any, Any]] = []
-
-    def look(_email: str) -> None:
-        held.append(dict(requests_at_once._turns._lanes))
-
-    monkeypatch.setattr("app.accounts.account_limits.count_sign_in", look)
+    """Two who post slowly would keep everybody behind the address from signing in."""
+    read = held_when("app.web.request_body", "BodyRequest.get_data")
+    tried = held_when("app.accounts.account_limits", "count_sign_in")
     stranger = CheckedClient(app.test_client())
-    stranger.post("/sign-in", email="ana@example.org", password="a wrong one")
-    assert held == [{}]
+    form = {"csrf_token": stranger.csrf_token, "email": "ana@example.org"}
+    headers = {"Authorization": token} if token else {}
+    assert stranger.client.post("/sign-in", data=form, headers=headers).status_code == 422
+    assert read[0] == set()
+    assert tried == [{"unknown"}]
+
+
+def test_a_sign_in_that_has_ended_is_a_strangers(
+    app: Flask, owner: Database, member: Member, held_when: Callable[..., list[set[str]]]
+) -> None:
+    browser = sign_in(app, owner, member)
+    assert browser.get("/chat").status_code == 200
+    with owner.transaction() as session:
+        session.execute(delete(SignIn).where(SignIn.user_id == member.user_id))
+    looked_up = held_when("app.accounts.person", "find_person")
+    for _ in range(2):
+        assert browser.get("/chat").status_code == 303
+    assert looked_up == [{"read"}, {"unknown"}]
+
+
+@pytest.mark.parametrize("address", ["/static/none.css", "/static/../x"])
+def test_a_file_that_is_not_there_is_answered_without_looking_anybody_up(
+    app: Flask, address: str
+) -> None:
+    with no_connection(app):
+        made_up = {"Authorization": "Bearer made-up"}
+        assert app.test_client().get(address, headers=made_up).status_code == 404
 
 
 def test_tokens_that_were_not_sent_for_long_are_known_no_more() -> None:
-    known = KnownTokens(most=2)
+    known, person = KnownTokens(most=2), new_id()
     for token in ("a", "b", "a", "c"):
-        known.add(token)
-    assert [token in known for token in ("a", "b", "c")] == [True, False, True]
+        known.add(token, person)
+    assert [known.find(token) for token in ("a", "b", "c")] == [person, None, person]
+    known.forget("a")
+    known.forget("b")
+    assert known.find("a") is None
 
 
 def test_who_waits_for_an_answer_or_sends_a_long_file_has_given_the_turn_back(

@@ -95,6 +95,7 @@ def test_scores_are_counted_by_class_language_and_author() -> None:
 def test_the_sentences_of_this_project_are_cases_with_their_authors() -> None:
     for file in sorted(SENTENCES.glob("*.jsonl")):
         cases = read_cases(file)
-        assert len(cases) >= 140
+        # But for the few that the developers wrote, each is a person's whole way of speaking.
+        assert len(cases) >= (10 if file.stem.endswith("-where") else 140)
         assert {each.author for each in cases} == {file.stem}
         assert all(each.asked for each in cases if each.kind.startswith("control_"))

@@ -296,6 +296,16 @@ def test_a_text_that_leaves_nothing_open_is_not_changed() -> None:
 @example("[coffee](<$4.50, laptop $900>)")
 @example("&#x202E;")
 @example("<http://x.example>")
+@example("__wine__")
 def test_escaped_text_is_shown_as_it_is(text: str) -> None:
     drawn = str(render_model_text(f"Shall I add {escape_markdown(text)} now?"))
     assert parse_html(drawn).text.split() == f"Shall I add {text} now?".split()
+
+
+@given(st.text("ab 1[](){}<>!*_`~&;#|\\-+=\"'.:/$^@", min_size=1, max_size=40))
+@example("# wine")
+@example("1. wine")
+@example("> wine")
+def test_escaped_text_that_begins_a_line_is_shown_as_it_is(text: str) -> None:
+    drawn = str(render_model_text(f"{escape_markdown(text.strip() or 'a')} is it."))
+    assert parse_html(drawn).text.split() == f"{text} is it.".split() or not text.strip()

@@ -26,7 +26,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.accounts.models import SignIn
 from app.accounts.person import presented_token
-from app.accounts.requests_at_once import is_somebodys
+from app.accounts.requests_at_once import find_owner
 from app.accounts.tokens import hash_token
 from app.assistant.threads.threads import load_thread
 from app.assistant.turns.events import Event, EventLog, Subscription
@@ -182,7 +182,7 @@ def _take_place() -> None:
             g.stream_place.count(sign_in)
             if Place.taken_by[sign_in] > FEW_STREAMS:
                 _pace.wait()
-        is_somebodys(token)
+        find_owner(token)
     except ComandaError:
         # The answer is made for nobody: looking up its language would cost what is spared.
         g._login_user = AnonymousUserMixin()
