@@ -31,9 +31,9 @@ from app.web.request_body import LARGEST_SIGNED_OUT
 # those that are nobody's as far as the process knows. Any of them may run wherever another person's
 # request waits for the database.
 AT_ONCE = {"read": 2, "write": 2, "unknown": 2}
-# Where more are there, each pauses for so long with its turn: a process looks at what others wait
-# for (the database, a new connection) only when nothing else can go on.
-PAUSE_SECONDS = {"read": 0.005, "write": 0.005, "unknown": 0.02}
+# For each other one that is there so much of a pause is made with a turn: a process looks at what
+# others wait for (the database, a new connection) only when nothing else can go on.
+PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.005, 0.05
 # When a server has started anew, nobody's token is known, and all pages of a restaurant come back.
 MOST_WAITING = {"read": 60, "write": 60, "unknown": 600}
 # Who is refused asks again at once, and each answer costs others a little.
@@ -64,8 +64,8 @@ class Turns:
         self._lanes: dict[Lane, tuple[Semaphore, int]] = {}
         self._lock = Lock()
 
-    def take(self, lane: Lane, longest: float = LONGEST_WAIT_SECONDS) -> bool:
-        """Wait for a turn, to be given back with `give_back`; True when others were there.
+    def take(self, lane: Lane, longest: float = LONGEST_WAIT_SECONDS) -> int:
+        """Wait for a turn, to be given back with `give_back`; how many are waiting, with this one.
 
         Raises:
             Crowded: as many wait as may.
@@ -83,7 +83,7 @@ class Turns:
         if not turns.acquire(timeout=longest):
             self._leave(lane)
             raise Unavailable("That took too long. Try again in a moment.")
-        return count >= at_once
+        return max(0, count + 1 - at_once)
 
     def give_back(self, lane: Lane) -> None:
         """Let the next one be answered."""
@@ -182,15 +182,15 @@ def _take_turn_of_address(kind: str) -> None:
 def _take(lane: Lane, held: ExitStack) -> bool:
     """Whether it had to be waited for; `release_session` gives it back at the latest."""
     try:
-        has_waited = _turns.take(lane)
+        others = _turns.take(lane)
     except (Crowded, Unavailable):
         # The answer is made for nobody: looking up its language would cost what is spared.
         g.setdefault("_login_user", AnonymousUserMixin())
         raise
     held.callback(_turns.give_back, lane)
-    if has_waited:
-        time.sleep(PAUSE_SECONDS[lane[0]])
-    return has_waited
+    if others:
+        time.sleep(min(PAUSE_SECONDS * others, LONGEST_PAUSE_SECONDS))
+    return others > 0
 
 
 def _refuse(error: Crowded) -> ResponseReturnValue:

@@ -84,7 +84,7 @@ def test_who_waits_goes_on_as_soon_as_another_one_is_answered(one_at_once: None)
         while len(turns._lanes) < 1 or turns._lanes[ANA][1] < 2:
             Event().wait(0.01)
         turns.give_back(ANA)
-        assert waiting.result(WAIT) is True
+        assert waiting.result(WAIT) == 1
     turns.give_back(ANA)
     assert turns._lanes == {}
 
