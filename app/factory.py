@@ -18,7 +18,7 @@ from redis.retry import Retry
 
 from app import redis_client
 from app.accounts import init_accounts
-from app.accounts.requests_at_once import init_turns
+from app.accounts.requests_at_once import init_lanes
 from app.admin import init_admin
 from app.assistant import init_assistant
 from app.assistant.tools.registry import Registry, Skill
@@ -76,7 +76,7 @@ def build_app(settings: Settings | None = None, skills: tuple[Skill, ...] = SKIL
         files=make_storage(settings),
         examinations=ExaminationQueue(connection),
     )
-    init_turns(app)
+    init_lanes(app)
     init_hosts(app)
     init_bodies(app)
     _bind_extensions(app)

@@ -31,8 +31,8 @@ from app.web.request_body import LARGEST_SIGNED_OUT
 # those that are nobody's as far as the process knows. Any of them may run wherever another person's
 # request waits for the database.
 AT_ONCE = {"read": 2, "write": 2, "unknown": 2}
-# For each other one that is there so much of a pause is made with a turn: a process looks at what
-# others wait for (the database, a new connection) only when nothing else can go on.
+# For each other one that is there so much of a pause is made in its lane: a process looks at what
+# others wait for (the database, a new connection) only when nothing else can go on (decision 24).
 PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.005, 0.05
 # When a server has started anew, nobody's token is known, and all pages of a restaurant come back.
 MOST_WAITING = {"read": 60, "write": 60, "unknown": 600}
@@ -41,7 +41,7 @@ REFUSED_SECONDS = 1.0
 LONGEST_WAIT_SECONDS = 30.0
 # A stream lasts for hours and has limits of its own; a static file is nobody's.
 STREAM = "streams.events"
-WITHOUT_TURN = {"static", STREAM, *PROBES}
+WITHOUT_LANE = {"static", STREAM, *PROBES}
 # So many tokens are known to be somebody's, those that were sent last.
 MOST_KNOWN = 10_000
 
@@ -52,7 +52,7 @@ class Crowded(TooMany):
     """What is asked for is not done, because too much of the same person is."""
 
 
-class Turns:
+class Lanes:
     """What is being answered in this process, and what waits. Safe to use from threads.
 
     A lane is a kind of request with whoever sends it: `("read", id)`, `("unknown", address)`.
@@ -61,11 +61,11 @@ class Turns:
     def __init__(self, waiting: int | None = None) -> None:
         """`waiting` is how many may wait in any lane; else it is `MOST_WAITING` of its kind."""
         self._waiting = waiting
-        self._lanes: dict[Lane, tuple[Semaphore, int]] = {}
+        self._entered: dict[Lane, tuple[Semaphore, int]] = {}
         self._lock = Lock()
 
-    def take(self, lane: Lane, longest: float = LONGEST_WAIT_SECONDS) -> int:
-        """Wait for a turn, to be given back with `give_back`; how many are waiting, with this one.
+    def enter(self, lane: Lane, longest: float = LONGEST_WAIT_SECONDS) -> int:
+        """Wait for room in a lane, to be left with `leave`; how many are waiting, with this one.
 
         Raises:
             Crowded: as many wait as may.
@@ -74,27 +74,27 @@ class Turns:
         at_once = AT_ONCE[lane[0]]
         waiting = MOST_WAITING[lane[0]] if self._waiting is None else self._waiting
         with self._lock:
-            turns, count = self._lanes.get(lane, (Semaphore(at_once), 0))
+            room, count = self._entered.get(lane, (Semaphore(at_once), 0))
             if count >= at_once + waiting:
                 raise Crowded(
                     "That was too much at once. Wait a moment and try again.", retry_after=1
                 )
-            self._lanes[lane] = turns, count + 1
-        if not turns.acquire(timeout=longest):
-            self._leave(lane)
+            self._entered[lane] = room, count + 1
+        if not room.acquire(timeout=longest):
+            self._count_out(lane)
             raise Unavailable("That took too long. Try again in a moment.")
         return max(0, count + 1 - at_once)
 
-    def give_back(self, lane: Lane) -> None:
+    def leave(self, lane: Lane) -> None:
         """Let the next one be answered."""
-        self._lanes[lane][0].release()
-        self._leave(lane)
+        self._entered[lane][0].release()
+        self._count_out(lane)
 
-    def _leave(self, lane: Lane) -> None:
+    def _count_out(self, lane: Lane) -> None:
         with self._lock:
-            turns, count = self._lanes.pop(lane)
+            room, count = self._entered.pop(lane)
             if count > 1:
-                self._lanes[lane] = turns, count - 1
+                self._entered[lane] = room, count - 1
 
 
 class KnownTokens:
@@ -117,8 +117,8 @@ class KnownTokens:
         self._people.pop(hashed, None)
 
 
-def _take_turn() -> None:
-    """Wait for a turn of the person, or of the address of a stranger.
+def _enter_lane() -> None:
+    """Wait for room in the lane of the person, or of the address of a stranger.
 
     Of whom a token is that was sent before is known without the database, so that who waits or is
     refused takes no connection.
@@ -126,7 +126,7 @@ def _take_turn() -> None:
     Raises:
         Crowded, Unavailable: it is too much at once, or took too long.
     """
-    if request.endpoint in WITHOUT_TURN:
+    if request.endpoint in WITHOUT_LANE:
         if request.endpoint != STREAM:
             # Its answer is the same for everybody, also where there is no such file.
             g._login_user = AnonymousUserMixin()
@@ -135,9 +135,9 @@ def _take_turn() -> None:
     kind = "read" if request.method in ("GET", "HEAD", "OPTIONS") else "write"
     person = find_owner(token)
     if person is None:
-        _take_turn_of_address(kind)
+        _enter_lane_of_address(kind)
         return
-    if _take((kind, person), g.turns):
+    if _enter((kind, person), g.lanes):
         # Meanwhile somebody may have been removed, or have another role.
         g.pop("_login_user", None)
     if not current_user.is_authenticated:
@@ -148,19 +148,19 @@ def _take_turn() -> None:
 def find_owner(token: str) -> UUID | None:
     """Whose a token is, or was when it was sent last; None for a made-up one, and for none.
 
-    Anybody can make up tokens: those that are not known wait for a turn of their address before
-    the database is asked. It is given back before anything else is waited for.
+    Anybody can make up tokens: those that are not known wait in the lane of their address before
+    the database is asked, and leave it before they wait for anything else.
 
     Raises:
         Crowded, Unavailable: too many of that address are there, or it took too long.
     """
-    g.turns = ExitStack()
+    g.lanes = ExitStack()
     hashed = hash_token(token) if token else ""
     known = _known.find(hashed)
     if known is not None or not token:
         return known
     with ExitStack() as address:
-        _take(("unknown", client_address()), address)
+        _enter(("unknown", client_address()), address)
         if not current_user.is_authenticated:
             return None
         person: UUID = current_user.user_id
@@ -168,26 +168,26 @@ def find_owner(token: str) -> UUID | None:
     return person
 
 
-def _take_turn_of_address(kind: str) -> None:
-    """Wait for a turn of the address; what a stranger posts is read before.
+def _enter_lane_of_address(kind: str) -> None:
+    """Wait in the lane of the address; what a stranger posts is read before.
 
     A few slow ones would keep everybody behind that address from signing in.
     """
     if kind == "write" and (request.content_length or 0) <= LARGEST_SIGNED_OUT:
         cast(ComandaRequest, request).max_content_length = LARGEST_SIGNED_OUT
         request.get_data()
-    _take(("unknown", client_address()), g.turns)
+    _enter(("unknown", client_address()), g.lanes)
 
 
-def _take(lane: Lane, held: ExitStack) -> bool:
-    """Whether it had to be waited for; `release_session` gives it back at the latest."""
+def _enter(lane: Lane, held: ExitStack) -> bool:
+    """Whether it had to be waited for; `release_session` leaves it at the latest."""
     try:
-        others = _turns.take(lane)
+        others = _lanes.enter(lane)
     except (Crowded, Unavailable):
         # The answer is made for nobody: looking up its language would cost what is spared.
         g.setdefault("_login_user", AnonymousUserMixin())
         raise
-    held.callback(_turns.give_back, lane)
+    held.callback(_lanes.leave, lane)
     if others:
         time.sleep(min(PAUSE_SECONDS * others, LONGEST_PAUSE_SECONDS))
     return others > 0
@@ -202,13 +202,13 @@ def _refuse(error: Crowded) -> ResponseReturnValue:
     return str(_(error.message)), HTTPStatus.TOO_MANY_REQUESTS, headers
 
 
-_turns, _known = Turns(), KnownTokens()
+_lanes, _known = Lanes(), KnownTokens()
 
 
-def init_turns(app: Flask) -> None:
-    """Have every request that somebody sends wait for its turn.
+def init_lanes(app: Flask) -> None:
+    """Have every request wait for room in its lane.
 
     Bind it behind the log, and before what may ask the database or draw a page.
     """
-    add_first_step(app, _take_turn)
+    add_first_step(app, _enter_lane)
     app.register_error_handler(Crowded, _refuse)

@@ -191,8 +191,8 @@ def _next_steps(name: str) -> list[str]:
         "  make run     makes its table, and shows its page in the menu",
         "  make texts   after each change of what people read",
         "  make check   the linters and the rules of the project, in one to six minutes",
-        "  make nlu     last, when its sentences are done: teaches the built-in assistant, in five",
-        "               minutes or so. Until then it goes by how near a message is to an example,",
+        "  make nlu     last, when its sentences are done: teaches the built-in assistant, in some",
+        "               minutes. Until then it goes by how near a message is to an example,",
         "               and tests/nlu/test_model.py fails.",
         "docs/adding-a-skill.md explains each file and how to make it yours.",
     ]

@@ -22,7 +22,7 @@ from app.errors import InvalidInput, TooMany
 from app.extensions import ComandaRequest, services
 from app.files.examination_queue import MOST_AT_ONCE, line_is_full
 from app.files.upload_limits import count_files, count_volume, uncount_files
-from app.web.pages import give_back_turn
+from app.web.pages import leave_lanes
 from app.web.request_body import MOST_FILES
 
 PostedFiles = dict[str, list[FileStorage]]
@@ -48,7 +48,7 @@ def allow_files(largest_body: int, most: int = MOST_FILES) -> None:
     count_volume(min(posted.content_length or largest_body, largest_body))
     posted.held.enter_context(_body_of(current_user.user_id))
     # A form with files may take long to come, and has the limits above.
-    give_back_turn()
+    leave_lanes()
     posted.most_text = posted.max_content_length
     posted.max_content_length, posted.most_files = largest_body, most
 

@@ -68,21 +68,21 @@ def db_session() -> ScopedSession:
 
 
 def release_session() -> None:
-    """Give back what others wait for before the response ends: the connection, and the turn.
+    """Give back what others wait for before the response ends: the connection, and the lane.
 
     For a stream, which holds none of them, and for who waits for something else.
     """
     session = g.pop("db", None)
     if session is not None:
         session.close()
-    give_back_turn()
+    leave_lanes()
 
 
-def give_back_turn() -> None:
+def leave_lanes() -> None:
     """Let another request of the same person be answered (app.accounts.requests_at_once)."""
-    turns = g.pop("turns", None)
-    if turns is not None:
-        turns.close()
+    lanes = g.pop("lanes", None)
+    if lanes is not None:
+        lanes.close()
 
 
 def _give_back_while_reading() -> None:

@@ -63,14 +63,25 @@ def test_only_people_of_several_groups_are_offered_a_switch(
     assert other_house.name in page
 
 
-def test_what_another_tab_still_shows_is_not_sent_to_the_group_one_switched_to(
+@pytest.fixture
+def switched(
     signed_in: SignedIn, house: House, other_house: House, join_group: Join
-) -> None:
-    """Two tabs of one browser share the sign-in, and with it the group."""
+) -> tuple[Browser, str]:
+    """A browser that has switched to another group, and the token that a tab of it still shows.
+
+    Two tabs share the sign-in, and with it the group.
+    """
     join_group(house.admin, other_house, "admin")
     browser = signed_in(house.admin)
     shown = browser.csrf_token()
     browser.post("/switch-group", {"group_id": str(other_house.group_id)})
+    return browser, shown
+
+
+def test_what_another_tab_still_shows_is_not_sent_to_the_group_one_switched_to(
+    switched: tuple[Browser, str],
+) -> None:
+    browser, shown = switched
     invited = {"action": "invite", "email": "stranger@example.org", "role": "admin"}
     refused = browser.post("/people", {**invited, "csrf_token": shown})
     assert refused.status_code == 400
@@ -80,14 +91,9 @@ def test_what_another_tab_still_shows_is_not_sent_to_the_group_one_switched_to(
     assert "stranger@example.org" in browser.get("/people").text
 
 
-def test_one_signs_out_on_a_page_of_any_group(
-    signed_in: SignedIn, house: House, other_house: House, join_group: Join
-) -> None:
+def test_one_signs_out_on_a_page_of_any_group(switched: tuple[Browser, str]) -> None:
     """Else somebody walks away from a tablet that goes on being theirs."""
-    join_group(house.admin, other_house, "admin")
-    browser = signed_in(house.admin)
-    shown = browser.csrf_token()
-    browser.post("/switch-group", {"group_id": str(other_house.group_id)})
+    browser, shown = switched
     browser.get("/people")
     assert browser.post("/sign-out", {"csrf_token": shown}).status_code == 303
     assert not browser.is_signed_in()

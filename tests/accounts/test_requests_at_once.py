@@ -19,7 +19,7 @@ from werkzeug.test import TestResponse
 
 from app.accounts import requests_at_once
 from app.accounts.models import Membership, SignIn
-from app.accounts.requests_at_once import AT_ONCE, Crowded, KnownTokens, Turns
+from app.accounts.requests_at_once import AT_ONCE, Crowded, KnownTokens, Lanes
 from app.assistant.models import Message
 from app.db import Database, new_id
 from app.errors import NotFound, Unavailable
@@ -63,38 +63,43 @@ ANA, BEN = ("read", "ana"), ("read", "ben")
 
 
 def test_no_more_than_so_many_of_one_person_are_answered_at_once() -> None:
-    turns = Turns()
-    assert not turns.take(ANA)
-    assert not turns.take(ANA)
+    lanes = Lanes()
+    assert not lanes.enter(ANA)
+    assert not lanes.enter(ANA)
     with pytest.raises(Unavailable):
-        turns.take(ANA, longest=0.01)
-    assert not turns.take(BEN)
-    turns.give_back(ANA)
-    assert not turns.take(ANA)
+        lanes.enter(ANA, longest=0.01)
+    assert not lanes.enter(BEN)
+    lanes.leave(ANA)
+    assert not lanes.enter(ANA)
     for lane in (ANA, ANA, BEN):
-        turns.give_back(lane)
-    assert turns._lanes == {}
+        lanes.leave(lane)
+    assert lanes._entered == {}
 
 
 def test_who_waits_goes_on_as_soon_as_another_one_is_answered(one_at_once: None) -> None:
-    turns = Turns()
-    turns.take(ANA)
+    lanes = Lanes()
+    lanes.enter(ANA)
     with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(turns.take, ANA, WAIT)
-        while len(turns._lanes) < 1 or turns._lanes[ANA][1] < 2:
+        waiting = pool.submit(lanes.enter, ANA, WAIT)
+        while len(lanes._entered) < 1 or lanes._entered[ANA][1] < 2:
             Event().wait(0.01)
-        turns.give_back(ANA)
+        lanes.leave(ANA)
         assert waiting.result(WAIT) == 1
-    turns.give_back(ANA)
-    assert turns._lanes == {}
+    lanes.leave(ANA)
+    assert lanes._entered == {}
 
 
 def test_whoever_asks_for_far_too_many_is_told_so(one_at_once: None) -> None:
-    turns = Turns(waiting=0)
-    turns.take(ANA)
+    lanes = Lanes(waiting=0)
+    lanes.enter(ANA)
     with pytest.raises(Crowded):
-        turns.take(ANA)
-    turns.take(BEN)
+        lanes.enter(ANA)
+    lanes.enter(BEN)
+
+
+@pytest.fixture(autouse=True)
+def refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(requests_at_once, "REFUSED_SECONDS", 0.0)
 
 
 @pytest.fixture
@@ -111,9 +116,9 @@ def member(owner: Database) -> Member:
 def held(
     owner: Database, member: Member, one_at_once: None, monkeypatch: pytest.MonkeyPatch
 ) -> Held:
-    """The first page waits for its long text to be drawn, and the second one for its turn."""
+    """The first page waits for its long text to be drawn, and the second one in its lane."""
     make_section(owner, member.group_id, "milk", "Milk", f"{uuid.uuid4()}\n\n" + "- Cold.\n" * 2000)
-    monkeypatch.setattr(requests_at_once, "_turns", Turns(waiting=1))
+    monkeypatch.setattr(requests_at_once, "_lanes", Lanes(waiting=1))
     held = Held()
     monkeypatch.setattr(RealThreads, "run", lambda _threads, work: held(work))
     return held
@@ -140,13 +145,13 @@ def test_one_persons_pages_wait_for_each_other_and_nobody_else_for_them(
     browser: CheckedClient = sign_in(app, owner, member)
     with two_looks(app, owner, member, held) as looks:
         assert colleague.get("/library/").status_code == 200
-        # Static files are not among them, and what is posted has turns of its own.
+        # Static files are not among them, and what is posted has a lane of its own.
         assert browser.get("/static/css/base.css").status_code == 200
         assert browser.post("/language", language="es").status_code < 400
         assert held.begun == 1
         held.may_end.set()
         assert [look.result(WAIT).status_code for look in looks] == [200, 200]
-    assert requests_at_once._turns._lanes == {}
+    assert requests_at_once._lanes._entered == {}
 
 
 @pytest.mark.fault(61)
@@ -179,17 +184,17 @@ def no_connection(app: Flask) -> Iterator[None]:
 def test_what_is_posted_waits_for_its_turn_too(
     browser: CheckedClient, member: Member, one_at_once: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(requests_at_once, "_turns", Turns(waiting=0))
+    monkeypatch.setattr(requests_at_once, "_lanes", Lanes(waiting=0))
     token = browser.csrf_token
     lane = ("write", member.user_id)
-    requests_at_once._turns.take(lane)
+    requests_at_once._lanes.enter(lane)
     refused = browser.post("/language", csrf_token=token, language="es")
     assert (refused.status_code, refused.mimetype) == (429, "text/plain")
     assert refused.headers["Retry-After"] == "1"
     assert refused.headers["X-Request-ID"]
     api = browser.client.post("/api/ask", json={"message": "hi"})
     assert (api.status_code, api.get_json()["code"]) == (429, "too_many")
-    requests_at_once._turns.give_back(lane)
+    requests_at_once._lanes.leave(lane)
     assert browser.post("/language", csrf_token=token, language="es").status_code < 400
 
 
@@ -201,8 +206,8 @@ def test_turns_are_a_persons_too_whatever_they_are_signed_in_with(
     one_at_once: None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(requests_at_once, "_turns", Turns(waiting=0))
-    requests_at_once._turns.take(("read", member.user_id))
+    monkeypatch.setattr(requests_at_once, "_lanes", Lanes(waiting=0))
+    requests_at_once._lanes.enter(("read", member.user_id))
     refused = browser.get("/chat?lang=es")
     assert (refused.status_code, refused.mimetype) == (429, "text/plain")
     assert "demasiado a la vez" in refused.text
@@ -213,36 +218,36 @@ def test_turns_are_a_persons_too_whatever_they_are_signed_in_with(
 def test_who_had_to_wait_is_looked_up_again(
     app: Flask, owner: Database, member: Member, one_at_once: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(requests_at_once, "_turns", Turns())
+    monkeypatch.setattr(requests_at_once, "_lanes", Lanes())
     admin = make_user(owner, member.group_id, "admin")
     browser = sign_in(app, owner, admin)
     lane = ("read", admin.user_id)
-    requests_at_once._turns.take(lane)
+    requests_at_once._lanes.enter(lane)
     with ThreadPoolExecutor(1) as pool:
         looking = pool.submit(browser.get, "/people")
         wait_until_two_are_counted()
         with owner.transaction() as session:
             demoted = update(Membership).where(Membership.user_id == admin.user_id)
             session.execute(demoted.values(role="staff"))
-        requests_at_once._turns.give_back(lane)
+        requests_at_once._lanes.leave(lane)
         assert looking.result(WAIT).status_code == 403
 
 
 def test_a_form_with_files_has_limits_of_its_own_and_a_page_that_says_it_is_one_has_not(
     browser: CheckedClient, member: Member, one_at_once: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(requests_at_once, "_turns", Turns(waiting=0))
+    monkeypatch.setattr(requests_at_once, "_lanes", Lanes(waiting=0))
     held: list[dict[Any, Any]] = []
 
     def look(*_: Any) -> Any:
-        held.append(dict(requests_at_once._turns._lanes))
+        held.append(dict(requests_at_once._lanes._entered))
         raise NotFound("It is enough.")
 
     monkeypatch.setattr("app.files.views.read_rules", look)
     upload = {"file": (BytesIO(b"%PDF-1.7"), "a.pdf")}
     assert browser.post("/files", **upload).status_code == 404
     assert held == [{}]
-    requests_at_once._turns.take(("write", member.user_id))
+    requests_at_once._lanes.enter(("write", member.user_id))
     multipart = {"Content-Type": "multipart/form-data; boundary=x"}
     assert browser.client.post("/profile", headers=multipart, data=b"--x--").status_code == 429
 
@@ -252,9 +257,9 @@ def test_whoever_nobody_knows_waits_by_address_before_the_database_is_asked(
     app: Flask, owner: Database, browser: CheckedClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert browser.get("/chat").status_code == 200
-    monkeypatch.setattr(requests_at_once, "_turns", Turns(waiting=0))
+    monkeypatch.setattr(requests_at_once, "_lanes", Lanes(waiting=0))
     for _ in range(AT_ONCE["unknown"]):
-        requests_at_once._turns.take(("unknown", "127.0.0.1"))
+        requests_at_once._lanes.enter(("unknown", "127.0.0.1"))
     with no_connection(app):
         for number, address in enumerate(UNKNOWN):
             made_up = {"Authorization": f"Bearer {number}"}
@@ -271,20 +276,20 @@ def test_whoever_nobody_knows_waits_by_address_before_the_database_is_asked(
 
 @pytest.fixture
 def held_when(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[set[str]]]:
-    """The kinds of turns that are taken each time something is called."""
+    """The kinds of lanes that are entered each time something is called."""
 
     def watch(target: str, name: str) -> list[set[str]]:
         held: list[set[str]] = []
         original = attrgetter(name)(import_module(target))
 
         def look(*given: Any, **named: Any) -> Any:
-            held.append({kind for kind, _who in requests_at_once._turns._lanes})
+            held.append({kind for kind, _who in requests_at_once._lanes._entered})
             return original(*given, **named)
 
         monkeypatch.setattr(f"{target}.{name}", look)
         return held
 
-    monkeypatch.setattr(requests_at_once, "_turns", Turns())
+    monkeypatch.setattr(requests_at_once, "_lanes", Lanes())
     return watch
 
 
@@ -298,7 +303,7 @@ def test_who_is_found_has_given_back_the_turn_of_the_address(
     assert looked_up == [{"unknown"}, {"read"}]
     assert made
     assert all(each == {"read"} for each in made)
-    assert requests_at_once._turns._lanes == {}
+    assert requests_at_once._lanes._entered == {}
 
 
 @pytest.mark.parametrize("token", ["", "Bearer made-up"])
@@ -358,7 +363,7 @@ def test_who_waits_for_an_answer_or_sends_a_long_file_has_given_the_turn_back(
     held: list[dict[Any, Any]] = []
 
     def waits(*_: Any) -> Message:
-        held.append(dict(requests_at_once._turns._lanes))
+        held.append(dict(requests_at_once._lanes._entered))
         raise NotFound("It is enough.")
 
     monkeypatch.setattr("app.assistant.web.api.wait_for_reply", waits)
@@ -367,7 +372,7 @@ def test_who_waits_for_an_answer_or_sends_a_long_file_has_given_the_turn_back(
     assert held == [{}]
     thread = ask(database, member, "Is the milk cold?").thread.id
     sent = sign_in(app, owner, member).get(f"/chats/{thread}/export.md", buffered=False)
-    assert requests_at_once._turns._lanes == {}
+    assert requests_at_once._lanes._entered == {}
     assert "Is the milk cold?" in sent.text
 
 
@@ -377,7 +382,7 @@ def test_who_waits_or_is_refused_takes_no_connection(
 ) -> None:
     assert browser.get("/chat").status_code == 200
     monkeypatch.setattr(requests_at_once, "AT_ONCE", {"read": 0, "write": 0, "unknown": 4})
-    monkeypatch.setattr(requests_at_once, "_turns", Turns(waiting=0))
+    monkeypatch.setattr(requests_at_once, "_lanes", Lanes(waiting=0))
 
     with no_connection(app):
         assert browser.get("/chat").status_code == 429
@@ -393,7 +398,7 @@ def browser(app: Flask, owner: Database, member: Member) -> CheckedClient:
 
 def wait_until_two_are_counted() -> None:
     for _ in range(6000):
-        if any(count == 2 for _, count in list(requests_at_once._turns._lanes.values())):
+        if any(count == 2 for _, count in list(requests_at_once._lanes._entered.values())):
             return
         Event().wait(0.01)
     raise AssertionError("the second page never came")
