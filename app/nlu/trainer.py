@@ -58,8 +58,11 @@ FEWEST_SENTENCES, MOST_FEATURES = 2, 25_000
 FREEDOM = 0.5
 # What speaks for a class counts so much more where its skill's examples are all there is of it:
 # strangers share about half of their words, and writers of other classes have taught many more.
-# Measured on three skills in other people's words; with 2.5, messages of other tools are taken.
-EXAMPLES_ALONE = 1.8
+# Measured on six skills in other people's words; with 2.2, messages of other tools are taken.
+EXAMPLES_ALONE = 2.0
+# What speaks for any tool of a skill counts so much for each of them: a word that several have in
+# common tells them from other skills, but not from each other (decision 17).
+SKILL_SHARE = 0.3
 # The largest step of a weight.
 LARGEST = 127
 # So many messages that do nothing to what is open: with more, what acts is read as one of them.
@@ -184,18 +187,41 @@ def learn(sentences: Sequence[Sentence]) -> Classifier:
     ends = np.cumsum([0, *(len(each) for each, _ in rows)])
     size = sum(len(group.numbers) for group in groups)
     matrix = csr_matrix((values, places, ends), shape=(len(rows), size))
-    fitted = LinearSVC(C=FREEDOM, random_state=0)
-    fitted.fit(matrix, [each.label for each in sentences])
-    classes = tuple(map(str, fitted.classes_))
-    scale = np.abs(fitted.coef_).max(axis=1) / LARGEST
+    classes, weights, start = _fit(matrix, [each.label for each in sentences])
+    scale = np.abs(weights).max(axis=1) / LARGEST
     return Classifier(
         classes,
         groups,
-        np.rint(fitted.coef_ / scale[:, None]).T.astype(np.int8),
+        np.rint(weights / scale[:, None]).T.astype(np.int8),
         (scale * _boldness(sentences, classes)).astype(np.float32),
-        fitted.intercept_.astype(np.float32),
+        start.astype(np.float32),
         _words_of_acts(sentences),
     )
+
+
+def _fit(
+    matrix: Any, labels: Sequence[str]
+) -> tuple[tuple[str, ...], NDArray[np.float64], NDArray[np.float64]]:
+    """The classes, what each feature says for each of them, and where each of them starts."""
+    skills = _skills_of_tools()
+    tools = LinearSVC(C=FREEDOM, random_state=0).fit(matrix, labels)
+    classes = tuple(map(str, tools.classes_))
+    groups = [skills.get(label, label) for label in labels]
+    if groups == list(labels):
+        return classes, tools.coef_, tools.intercept_
+    shared = LinearSVC(C=FREEDOM, random_state=0).fit(matrix, groups)
+    places = np.searchsorted(shared.classes_, [skills.get(name, name) for name in classes])
+    weights = tools.coef_ + SKILL_SHARE * shared.coef_[places]
+    return classes, weights, tools.intercept_ + SKILL_SHARE * shared.intercept_[places]
+
+
+def _skills_of_tools(skills: Path = SKILLS) -> dict[str, str]:
+    """Which skill each tool belongs to that has examples."""
+    return {
+        str(tool): path.parent.parent.name
+        for path in skills.glob("*/tools/examples.yaml")
+        for tool in yaml.safe_load(path.read_text("utf-8"))
+    }
 
 
 def _boldness(sentences: Sequence[Sentence], classes: Sequence[str]) -> NDArray[np.float64]:
