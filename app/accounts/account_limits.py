@@ -26,6 +26,8 @@ from app.web.shared_counters import ask_counters, seconds_until_anew, wait_in_wo
 SIGN_IN_ADDRESS = "30 per minute; 300 per hour"
 # At most 96 guesses an hour at one account, and nobody waits longer than five minutes.
 SIGN_IN_ACCOUNT = "8 per 5 minutes"
+# With the right password: each leaves a row behind, and costs as much as a wrong one.
+SIGN_INS = "60 per minute"
 REAUTHENTICATION = "8 per 5 minutes"
 RESET_ADDRESS = "20 per hour"
 RESET_ACCOUNT = "4 per hour"
@@ -39,8 +41,8 @@ DEVICE_ACCOUNTS = 8
 log = structlog.get_logger()
 
 
-def count_try(rule: str, *who: str) -> None:
-    """Count one try under `rule`, written like "8 per 5 minutes; 60 per hour".
+def count_try(rule: str, *who: str, amount: int = 1) -> None:
+    """Count one try under `rule`, written like "8 per 5 minutes; 60 per hour"; or look, with 0.
 
     Raises:
         TooMany: with the seconds until the next try, and the same in words.
@@ -48,7 +50,7 @@ def count_try(rule: str, *who: str) -> None:
     if not limiter.enabled:
         return
     for limit in parse_many(rule):
-        if not _hit(limit, who):
+        if not _hit(limit, who, amount):
             _refuse(limit, who)
 
 
@@ -89,15 +91,26 @@ def _forget(key: str) -> None:
 
 
 def count_sign_in(email: str) -> None:
-    """Count a try to sign in, by address and by account, or raise TooMany."""
+    """Count a try to sign in, by address and by account, or raise TooMany.
+
+    Who knows the password is counted by their account alone, whatever the device: nobody else can
+    use that up.
+    """
+    count_try(SIGN_INS, *_signed_in(email), amount=0)
     count_try(SIGN_IN_ADDRESS, "sign-in-address", client_address())
     count_try(SIGN_IN_ACCOUNT, "sign-in-account", *_bucket(email))
 
 
 def sign_in_succeeded(email: str) -> None:
-    """It was them: the tries so far count no more."""
+    """It was them: the tries so far count no more, but that they signed in does."""
     take_back(SIGN_IN_ADDRESS, "sign-in-address", client_address())
     forget_tries(SIGN_IN_ACCOUNT, "sign-in-account", *_bucket(email))
+    for limit in parse_many(SIGN_INS) if limiter.enabled else ():
+        _hit(limit, _signed_in(email))
+
+
+def _signed_in(email: str) -> tuple[str, ...]:
+    return "sign-ins", account_key(email)
 
 
 def remember_device(response: Response, email: str) -> None:
@@ -107,6 +120,12 @@ def remember_device(response: Response, email: str) -> None:
     accounts = [account, *(known for known in accounts if known != account)]
     proof = str(_serializer().dumps([name, accounts[:DEVICE_ACCOUNTS]]))
     keep_cookie(response, DEVICE_COOKIE, proof, timedelta(days=365 * DEVICE_YEARS))
+
+
+def account_of_device() -> str:
+    """What stands for the account that was used on this browser last; empty where none was."""
+    _, accounts = _device()
+    return accounts[0] if accounts else ""
 
 
 def account_key(email: str) -> str:

@@ -19,7 +19,8 @@ from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 from flask_login import AnonymousUserMixin, current_user
 
-from app.accounts.person import presented_token
+from app.accounts.account_limits import account_of_device
+from app.accounts.person import bearer_token, presented_token
 from app.accounts.tokens import hash_token
 from app.errors import TooMany, Unavailable
 from app.extensions import PROBES, ComandaRequest, client_address
@@ -31,9 +32,9 @@ from app.web.request_body import LARGEST_SIGNED_OUT
 # those that are nobody's as far as the process knows. Any of them may run wherever another person's
 # request waits for the database.
 AT_ONCE = {"read": 2, "write": 2, "unknown": 2}
-# For each other one that is there so much of a pause is made in its lane: a process looks at what
-# others wait for (the database, a new connection) only when nothing else can go on (decision 24).
-PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.005, 0.05
+# For each other one that is there so much of a pause is made in its lane, which leaves others their
+# time (decision 24). Longer ones would keep the people behind a stranger's address out.
+PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.005, 0.025
 # When a server has started anew, nobody's token is known, and all pages of a restaurant come back.
 MOST_WAITING = {"read": 60, "write": 60, "unknown": 600}
 # Who is refused asks again at once, and each answer costs others a little.
@@ -135,7 +136,12 @@ def _enter_lane() -> None:
     kind = "read" if request.method in ("GET", "HEAD", "OPTIONS") else "write"
     person = find_owner(token)
     if person is None:
-        _enter_lane_of_address(kind)
+        try:
+            if kind == "write":
+                _read_posted()
+        finally:
+            # What is wrong with it is told in turn, too.
+            enter_lane_of_stranger()
         return
     if _enter((kind, person), g.lanes):
         # Meanwhile somebody may have been removed, or have another role.
@@ -148,19 +154,21 @@ def _enter_lane() -> None:
 def find_owner(token: str) -> UUID | None:
     """Whose a token is, or was when it was sent last; None for a made-up one, and for none.
 
-    Anybody can make up tokens: those that are not known wait in the lane of their address before
-    the database is asked, and leave it before they wait for anything else.
+    Who sends one that is not known waits before the database is asked, and no longer: with others
+    who send the same, since nobody can make up what a cookie brings; or, as anybody can make up
+    the token of a program, with all of the address.
 
     Raises:
-        Crowded, Unavailable: too many of that address are there, or it took too long.
+        Crowded, Unavailable: too many of them are there, or it took too long.
     """
     g.lanes = ExitStack()
     hashed = hash_token(token) if token else ""
     known = _known.find(hashed)
     if known is not None or not token:
         return known
-    with ExitStack() as address:
-        _enter(("unknown", client_address()), address)
+    sender = client_address() if bearer_token() is not None else hashed
+    with ExitStack() as looked_up:
+        _enter(("unknown", sender), looked_up)
         if not current_user.is_authenticated:
             return None
         person: UUID = current_user.user_id
@@ -168,15 +176,25 @@ def find_owner(token: str) -> UUID | None:
     return person
 
 
-def _enter_lane_of_address(kind: str) -> None:
-    """Wait in the lane of the address; what a stranger posts is read before.
+def _read_posted() -> None:
+    """What a stranger posts is read before it waits.
 
     A few slow ones would keep everybody behind that address from signing in.
     """
-    if kind == "write" and (request.content_length or 0) <= LARGEST_SIGNED_OUT:
+    if (request.content_length or 0) <= LARGEST_SIGNED_OUT:
         cast(ComandaRequest, request).max_content_length = LARGEST_SIGNED_OUT
         request.get_data()
-    _enter(("unknown", client_address()), g.lanes)
+
+
+def enter_lane_of_stranger() -> None:
+    """Wait in the lane of the account that was used on this device before, else of the address.
+
+    Guests are often behind the same address as the restaurant's people, who come in beside them.
+
+    Raises:
+        Crowded, Unavailable: too many are there, or it took too long.
+    """
+    _enter(("unknown", account_of_device() or client_address()), g.lanes)
 
 
 def _enter(lane: Lane, held: ExitStack) -> bool:

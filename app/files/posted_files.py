@@ -23,7 +23,7 @@ from app.extensions import ComandaRequest, services
 from app.files.examination_queue import MOST_AT_ONCE, line_is_full
 from app.files.upload_limits import count_files, count_volume, uncount_files
 from app.web.pages import leave_lanes
-from app.web.request_body import MOST_FILES
+from app.web.request_body import FEW_PARTS, MOST_FILES
 
 PostedFiles = dict[str, list[FileStorage]]
 
@@ -32,11 +32,12 @@ _sending: Counter[UUID] = Counter()
 _sending_lock = Lock()
 
 
-def allow_files(largest_body: int, most: int = MOST_FILES) -> None:
+def allow_files(largest_body: int, most: int = MOST_FILES, parts: int = FEW_PARTS) -> None:
     """Let the form of this request bring up to `most` files, in up to `largest_body` bytes.
 
-    Called before anything reads the form, as the search for its token does. What is typed may be
-    as long as on any other page, because it is kept in memory.
+    It has so many `parts` at most, files and fields. Called before anything reads the form, as the
+    search for its token does. What is typed may be as long as on any other page, because it is
+    kept in memory.
 
     Raises:
         TooMany: this person is sending as many forms with files as may be sent at once, or has
@@ -51,6 +52,7 @@ def allow_files(largest_body: int, most: int = MOST_FILES) -> None:
     leave_lanes()
     posted.most_text = posted.max_content_length
     posted.max_content_length, posted.most_files = largest_body, most
+    posted.max_form_parts = parts
 
 
 @contextmanager

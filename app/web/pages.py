@@ -42,7 +42,7 @@ from app.errors import (
     NotSignedIn,
     Unavailable,
 )
-from app.extensions import ComandaRequest, kept_cookie, services
+from app.extensions import PROBES, ComandaRequest, kept_cookie, services
 from app.jobs.system_threads import give_back_with
 from app.web.icons import icon, icon_sprite
 from app.web.navigation import nav_entries
@@ -241,6 +241,9 @@ def error_response(error: ComandaError) -> ResponseReturnValue:
         return jsonify(body), error.status, headers
     if isinstance(error, NotSignedIn):
         return _ask_to_sign_in()
+    if request.endpoint == "static" or request.endpoint in PROBES:
+        # Programs ask for these, again and again: drawing a page costs much more than they do.
+        return message, error.status, {**headers, "Content-Type": "text/plain; charset=utf-8"}
     part = "errors/_limit.html" if isinstance(error, LimitReached) else "errors/_error.html"
     template = part if wants_fragment() else "errors/page.html"
     page = render_template(template, message=message, status=error.status, code=error.code)

@@ -29,9 +29,12 @@ from app.errors import InvalidInput
 from app.files.kinds import KIB, MIB
 from app.files.spool import PIECE_BYTES, Spool
 from app.text.json_text import parse_json
+from app.web.pace import Pace
 
 # A form of a hundred fields, with all of a hundred choices in each.
 MOST_PARTS = 11_000
+# Of a form with files that has few fields of its own, and of what stands above each part.
+FEW_PARTS, LONGEST_PART_HEADER = 100, 4 * KIB
 # What one person may add in a minute (app.files.upload_limits) is not sent at once either.
 MOST_FILES = 60
 # The longest text of a field of a form; pages for longer ones name their own.
@@ -46,6 +49,7 @@ DRAIN_PAUSE_SECONDS = 0.005
 _UNDECIDED = 2 * PIECE_BYTES + 4 * KIB
 # What begins no escaped byte. Browsers send none at all, and programs few.
 MOST_BARE = 1000
+_END_OF_HEADER = b"\r\n\r\n"
 _BARE = re.compile(rb"%(?![0-9a-fA-F]{2})")
 # A history of 200 messages, or a form, has a few hundred.
 MOST_VALUES_OF_A_BODY = 10_000
@@ -54,6 +58,10 @@ SLOWEST_BYTES_PER_SECOND = 16 * 1024
 STEP_BYTES = 64 * 1024
 # A body that is there already is worked on for so long in one go; then others go on for as long.
 STRETCH_SECONDS = 0.01
+# The parts of a form are told apart in small pieces; after each stretch of that all forms of a
+# process wait for a turn, so that however many come they take a quarter of its time.
+PARTS_PIECE_BYTES, PARTS_STRETCH_SECONDS = 8 * KIB, 0.003
+_parts_turns = Pace(4 * PARTS_STRETCH_SECONDS, longest=0.5)
 
 
 class FormParser(FormDataParser):
@@ -77,7 +85,9 @@ class FormParser(FormDataParser):
                 is not escaped.
         """
         if mimetype != "application/x-www-form-urlencoded":
-            parsed = super().parse(stream, mimetype, content_length, options)
+            boundary = (options or {}).get("boundary", "")
+            parts: Any = _Parts(stream, boundary.encode(errors="replace"))
+            parsed = super().parse(parts, mimetype, content_length, options)
             if None in parsed[1] or None in parsed[2]:
                 raise BadRequest
             return parsed
@@ -169,6 +179,47 @@ class NotChosen(BytesIO):
         if content:
             raise BadRequest
         return 0
+
+
+class _Parts:
+    """The stream of a form in parts, read in small pieces; others go on after each stretch.
+
+    What stands above a part is read in one go, however long it is.
+    """
+
+    def __init__(self, stream: IO[bytes], boundary: bytes) -> None:
+        self._stream, self._boundary = stream, b"--" + boundary
+        self._unread, self._is_header = b"", False
+        # For how long others have not gone on, and since when the last piece is worked on.
+        self._worked, self._since = 0.0, time.monotonic()
+
+    def read(self, size: int = -1) -> bytes:
+        """The next piece.
+
+        Raises:
+            RequestEntityTooLarge: what stands above a part is longer than any browser writes.
+        """
+        self._worked += time.monotonic() - self._since
+        if self._worked > PARTS_STRETCH_SECONDS:
+            _parts_turns.wait(self._worked / PARTS_STRETCH_SECONDS)
+            self._worked = 0.0
+        piece = self._stream.read(PARTS_PIECE_BYTES if size < 0 else min(size, PARTS_PIECE_BYTES))
+        self._since = time.monotonic()
+        self._check_headers(piece)
+        return piece
+
+    def _check_headers(self, piece: bytes) -> None:
+        self._unread += piece
+        while True:
+            mark = _END_OF_HEADER if self._is_header else self._boundary
+            before, found, after = self._unread.partition(mark)
+            if self._is_header and len(before) > LONGEST_PART_HEADER:
+                raise RequestEntityTooLarge
+            if not found:
+                break
+            self._unread, self._is_header = after, not self._is_header
+        if not self._is_header:
+            self._unread = self._unread[-len(self._boundary) :]
 
 
 class _Bounded:

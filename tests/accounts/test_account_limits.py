@@ -98,6 +98,17 @@ def test_a_whole_shift_may_sign_in_from_one_address(app: Flask, house: House) ->
 
 
 @pytest.mark.fault(30)
+def test_who_knows_the_password_signs_in_so_often_and_is_then_asked_to_wait(
+    app: Flask, house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(account_limits, "SIGN_INS", "3 per minute")
+    for _ in range(4):
+        assert Browser(app).sign_in(house.staff).status_code == 303
+    assert Browser(app).sign_in(house.staff).status_code == 429
+    assert Browser(app).sign_in(house.manager).status_code == 303
+
+
+@pytest.mark.fault(30)
 def test_guesses_at_the_same_time_are_all_counted(app: Flask, house: House) -> None:
     browsers = [Browser(app) for _ in range(ACCOUNT_TRIES * 2)]
     tokens = [browser.csrf_token() for browser in browsers]

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from flask import Flask
 from sqlalchemy import delete, event, update
+from werkzeug.exceptions import BadRequest
 from werkzeug.test import TestResponse
 
 from app.accounts import requests_at_once
@@ -25,6 +26,7 @@ from app.db import Database, new_id
 from app.errors import NotFound, Unavailable
 from app.jobs.system_threads import RealThreads
 from tests.factories import (
+    PASSWORD,
     CheckedClient,
     Member,
     api_token,
@@ -57,6 +59,13 @@ class Held:
         self.one_began.set()
         assert self.may_end.wait(WAIT)
         return work()
+
+
+class Broken(BytesIO):
+    """A body in pieces of which the first has no size."""
+
+    def read(self, _size: int | None = -1) -> bytes:
+        raise BadRequest
 
 
 ANA, BEN = ("read", "ana"), ("read", "ben")
@@ -263,10 +272,7 @@ def test_whoever_nobody_knows_waits_by_address_before_the_database_is_asked(
     with no_connection(app):
         for number, address in enumerate(UNKNOWN):
             made_up = {"Authorization": f"Bearer {number}"}
-            # A stream without a token is led to the page for signing in, which costs nothing.
-            assert app.test_client().get(address).status_code == (
-                303 if "events" in address else 429
-            )
+            assert app.test_client().get(address).status_code == 429
             assert app.test_client().get(address, headers=made_up).status_code == 429
     elsewhere = app.test_client().get("/sign-in", environ_base={"REMOTE_ADDR": "10.0.0.9"})
     assert elsewhere.status_code == 200
@@ -319,6 +325,37 @@ def test_what_a_stranger_posts_is_read_before_it_waits_for_the_address(
     assert stranger.client.post("/sign-in", data=form, headers=headers).status_code == 422
     assert read[0] == set()
     assert tried == [{"unknown"}]
+
+
+def test_a_body_in_broken_pieces_is_refused_in_the_lane_of_the_address(
+    app: Flask, held_when: Callable[..., list[set[str]]]
+) -> None:
+    held = held_when("app.web.pages", "render_template")
+    chunked = {"wsgi.input_terminated": True, "HTTP_TRANSFER_ENCODING": "chunked"}
+    answer = app.test_client().post("/sign-in", input_stream=Broken(), environ_overrides=chunked)
+    assert answer.status_code == 400
+    assert held == [{"unknown"}]
+
+
+@pytest.mark.fault(63)
+def test_who_comes_in_beside_strangers_at_the_same_address_does_not_wait_for_them(
+    app: Flask, owner: Database, member: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A restaurant's guests are behind its own address."""
+    known, used_before = sign_in(app, owner, member), CheckedClient(app.test_client())
+    form = {"email": member.email, "password": PASSWORD}
+    assert used_before.post("/sign-in", **form).status_code == 303
+    with used_before.client.session_transaction() as cookie:
+        cookie.clear()
+    monkeypatch.setattr(requests_at_once, "_lanes", Lanes(waiting=0))
+    for _ in range(AT_ONCE["unknown"]):
+        requests_at_once._lanes.enter(("unknown", "127.0.0.1"))
+    assert app.test_client().get("/sign-in").status_code == 429
+    # The process has not seen this token before: it has started anew, say.
+    assert known.get("/chat").status_code == 200
+    assert used_before.get("/sign-in").status_code == 200
+    anew = CheckedClient(used_before.client)
+    assert anew.post("/sign-in", **form).status_code == 303
 
 
 def test_a_sign_in_that_has_ended_is_a_strangers(

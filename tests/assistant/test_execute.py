@@ -308,6 +308,7 @@ def test_a_piece_of_context_that_cannot_be_had_is_left_out(
         ("server_error", "cannot be reached"),
         ("rate_limited", "busy"),
         ("refused", "key or model name"),
+        ("declined", "in other words"),
     ],
 )
 def test_a_failed_model_becomes_a_notice_and_the_question_stays(

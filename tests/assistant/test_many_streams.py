@@ -15,8 +15,9 @@ from sqlalchemy import event
 from werkzeug.test import EnvironBuilder
 
 from app.assistant.web import stream
-from app.assistant.web.stream import Pace, Place
+from app.assistant.web.stream import Place
 from app.db import Database
+from app.web.pace import Pace
 from tests.assistant.test_chat_pages import frames
 from tests.factories import CheckedClient, Member, make_thread, make_user, sign_in
 
@@ -173,20 +174,6 @@ def test_many_streams_of_one_person_are_opened_or_refused_in_turn(
     for each in opened:
         close(each)
     check_no_place_is_taken()
-
-
-def test_what_waits_for_its_turn_goes_on_one_after_the_other(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    waits, times = list[float](), iter([100.0] * 12 + [200.0])
-    monkeypatch.setattr(stream, "monotonic", lambda: next(times))
-    monkeypatch.setattr(stream.gevent, "sleep", waits.append)
-    pace = Pace(every=0.05, longest=0.2)
-    for _ in range(13):
-        pace.wait()
-    # No more than the longest, however many came before; and none when all is quiet again.
-    longest = [pytest.approx(0.2)] * 8
-    assert waits == [0, *map(pytest.approx, (0.05, 0.1, 0.15)), *longest, 0]
 
 
 def test_a_process_that_is_full_says_so_before_it_asks_the_database(

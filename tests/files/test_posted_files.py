@@ -29,7 +29,7 @@ from app.files.models import StoredFile
 from app.files.spool import Spool
 from app.files.upload_limits import VOLUME
 from app.skills.expenses.models import Expense
-from app.web.request_body import MOST_FILES
+from app.web.request_body import FEW_PARTS, MOST_FILES
 from tests.assistant.processes import wait_until
 from tests.factories import CheckedClient, Member, make_user, sign_in
 from tests.factories.browser import HTMX
@@ -386,6 +386,13 @@ def test_a_form_without_files_has_a_limit_of_fields_too(browser: CheckedClient) 
     body = f"csrf_token={browser.csrf_token}&display_name=Ana".encode()
     form = {"content_type": "application/x-www-form-urlencoded"}
     assert browser.client.post("/sign-out", data=body + b"&a" * 12_000, **form).status_code == 413
+
+
+def test_a_form_with_one_file_has_few_fields(browser: CheckedClient) -> None:
+    fields = {f"x{n}": "1" for n in range(FEW_PARTS)}
+    assert (
+        browser.post("/files", file=(io.BytesIO(b"%PDF-1.7"), "a.pdf"), **fields).status_code == 413
+    )
 
 
 def test_bytes_that_are_no_text_are_read_as_such(app: Flask) -> None:

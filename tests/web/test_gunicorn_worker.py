@@ -10,7 +10,7 @@ import gevent.socket
 import pytest
 from gevent.pool import Pool
 
-from app.web.gunicorn_worker import ACCEPTED_AT_ONCE, FairWorker
+from app.web.gunicorn_worker import ACCEPTED_AT_ONCE, FairWorker, end_turn
 
 
 class Taking(FairWorker):
@@ -40,3 +40,27 @@ def test_whenever_it_looks_for_connections_it_takes_several_of_those_that_wait()
             assert len(worker.taken) == taken
         for each in waiting:
             each.close()
+
+
+@pytest.mark.fault(63)
+def test_between_two_requests_it_looks_at_what_others_wait_for() -> None:
+    """With `gevent.sleep(0)` who waited for a byte that was there went on hundreds later."""
+    ours, theirs = gevent.socket.socketpair()
+    woke = gevent.spawn(theirs.recv, 1)
+    gevent.sleep(0)
+    busy = [gevent.spawn(_end_turns, woke) for _ in range(3)]
+    gevent.sleep(0)
+    ours.send(b"x")
+    gevent.joinall([woke, *busy], timeout=60)
+    assert max(each.value for each in busy) <= 5
+    ours.close()
+    theirs.close()
+
+
+def _end_turns(until: gevent.Greenlet[Any, Any]) -> int:
+    """How many requests of a connection that asks without a pause are answered until then."""
+    turns = 0
+    while not until.ready():
+        end_turn()
+        turns += 1
+    return turns

@@ -103,9 +103,19 @@ def test_an_error_is_told_in_the_readers_language(failing: FlaskClient) -> None:
     assert "página" in page.find("h1").text
 
 
-@pytest.mark.parametrize("path", ["/nowhere", "/chat/none/at/all", "/static/js/none.js", "/%ff"])
+@pytest.mark.parametrize("path", ["/nowhere", "/chat/none/at/all", "/%ff"])
 def test_an_unknown_address_is_404(client: FlaskClient, path: str) -> None:
     CheckedClient(client).page(path, 404)
+
+
+@pytest.mark.fault(63)
+@pytest.mark.parametrize("path", ["/static/js/none.js", "/metrics"])
+def test_what_programs_ask_for_again_and_again_is_refused_in_words_alone(
+    client: FlaskClient, path: str
+) -> None:
+    answer = client.get(path, headers={"Accept-Language": "es"})
+    assert (answer.status_code, answer.mimetype) == (404, "text/plain")
+    assert "página" in answer.text
 
 
 def test_a_wrong_method_says_which_are_right(browser: CheckedClient) -> None:

@@ -6,6 +6,7 @@ import time
 from io import BytesIO
 from urllib.parse import parse_qsl
 
+import gevent
 import pytest
 from flask import Flask
 from hypothesis import given
@@ -80,3 +81,49 @@ def test_a_part_without_a_name_is_a_bad_request(app: Flask) -> None:
             content_type="multipart/form-data; boundary=x",
         )
         assert answer.status_code == 400
+
+
+def read_parts(body: bytes) -> list[tuple[str, str]]:
+    parser = FormParser(max_form_memory_size=LARGEST_BODY, max_form_parts=11_000)
+    _, form, _ = parser.parse(BytesIO(body), "multipart/form-data", len(body), {"boundary": "B"})
+    return list(form.items(multi=True))
+
+
+PART = b'--B\r\nContent-Disposition: form-data; name="a"%s\r\n\r\n%s\r\n'
+
+
+@pytest.mark.fault(53)
+def test_others_go_on_while_a_form_of_thousands_of_parts_is_read() -> None:
+    body = PART % (b"", b"1") * 10_000 + b"--B--\r\n"
+    turns: list[float] = []
+
+    def go_on() -> None:
+        while True:
+            turns.append(time.thread_time())
+            gevent.sleep(0.001)
+
+    others = gevent.spawn(go_on)
+    assert len(read_parts(body)) == 10_000
+    others.kill()
+    # It is read in many stretches, not in one.
+    assert len(turns) > 20
+
+
+@pytest.mark.fault(53)
+@pytest.mark.parametrize("length", [2_000, 3_900])
+def test_what_stands_above_a_part_is_as_long_as_browsers_write_it(length: int) -> None:
+    assert read_parts(PART % (b'; b="%s"' % (b"x" * length), b"1") + b"--B--\r\n") == [("a", "1")]
+
+
+@pytest.mark.fault(53)
+@pytest.mark.parametrize("length", [4_200, 20_000, 500_000])
+def test_a_part_with_a_book_above_it_is_refused(length: int) -> None:
+    with pytest.raises(RequestEntityTooLarge):
+        read_parts(PART % (b'; b=""' * (length // 6), b"1") + b"--B--\r\n")
+
+
+@given(st.lists(st.text("\r\n-B x", max_size=9000).map(str.encode), max_size=3))
+def test_a_form_in_parts_is_read_as_it_was_written(texts: list[bytes]) -> None:
+    body = b"".join(PART % (b"", text.replace(b"--B", b"")) for text in texts) + b"--B--\r\n"
+    expected = [("a", text.replace(b"--B", b"").decode()) for text in texts]
+    assert read_parts(body) == expected

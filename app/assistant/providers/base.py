@@ -168,8 +168,9 @@ class Provider(Protocol):
 class ProviderError(Exception):
     """A call to a model failed.
 
-    `code` is one of: unreachable, timeout, rate_limited, refused, server_error,
-    interrupted, malformed. `retry_after` is in seconds where the model's server named it.
+    `code` is one of: unreachable, timeout, rate_limited, refused, declined, server_error,
+    interrupted, malformed. What is `refused` is so whoever asks, as with a wrong key; `declined` is
+    this one request. `retry_after` is in seconds where the model's server named it.
     """
 
     def __init__(self, code: str, detail: str = "", *, retry_after: float | None = None) -> None:

@@ -157,7 +157,7 @@ class Reply:
             yield TextDelta(_mended(self._half_character))
         calls = self._calls.finished()
         if self._filtered and not self.begun and not calls:
-            raise ProviderError("refused", "content_filter")
+            raise ProviderError("declined", "content_filter")
         yield from calls
         if self._usage:
             yield self._usage
@@ -292,6 +292,10 @@ def _mended(text: str) -> str:
 # How a server says that it failed.
 
 
+# Bad Request, Content Too Large, Unprocessable Content: what is asked, not who asks or whom.
+_OF_THE_REQUEST = (400, 413, 422)
+
+
 def _told_failure(told: Json) -> ProviderError:
     """An error that came as an event of a stream which had begun with status 200."""
     status = next((told[key] for key in ("code", "status") if isinstance(told.get(key), int)), 500)
@@ -307,6 +311,8 @@ def code_of_status(status: int, body: Json) -> str:
         return "refused" if named_reason(body) == "insufficient_quota" else "rate_limited"
     if status == 408:
         return "timeout"
+    if status in _OF_THE_REQUEST:
+        return "declined"
     return "refused" if status < 500 else "server_error"
 
 

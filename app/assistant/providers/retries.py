@@ -61,6 +61,11 @@ class Breaker:
         self._failed_at.clear()
         self._closed_until = None
 
+    def gave_up(self) -> None:
+        """Whoever was asking stopped it: of those who come now, the next one may try."""
+        if self._closed_until is not None:
+            self._closed_until = self._clock()
+
     def failed(self) -> None:
         now = self._clock()
         self._failed_at.append(now)
@@ -109,9 +114,19 @@ class RetryingProvider:
                 count_model_call(error.code)
                 wait = self._wait(error, attempt)
                 if begun or wait is None:
-                    self.breaker.failed()
+                    self._note(error)
                     raise
+            except GeneratorExit:
+                self.breaker.gave_up()
+                raise
             self._sleep(wait)
+
+    def _note(self, error: ProviderError) -> None:
+        """Let the breaker know. A server that declines what one person asks answers all others."""
+        if error.code != "declined":
+            self.breaker.failed()
+        elif self.breaker.is_tripped:
+            self.breaker.succeeded()
 
     def check(self) -> str:
         return self._provider.check()

@@ -76,6 +76,11 @@ def _trouble(code: str, status: str) -> str:
             "The language model does not accept our key or model name. Tell an admin;"
             " your question is kept."
         )
+    if code == "declined":
+        return _(
+            "The language model did not take this question. Your question is kept; say it in"
+            " other words, or shorter."
+        )
     if code == "malformed":
         return _(
             "The language model answered in a form that could not be read. Your question is"

@@ -106,6 +106,7 @@ def delete(thread_id: UUID) -> ResponseReturnValue:
 
 
 @blueprint.get("/<uuid:thread_id>/export.<any(md, json):extension>")
+@limit_person("30 per minute", "chat files")
 def export(thread_id: UUID, extension: str) -> ResponseReturnValue:
     """One conversation as a file."""
     transaction, letterhead = _reading(), _letterhead()

@@ -10,7 +10,6 @@ import resource
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from time import monotonic
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -26,7 +25,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.accounts.models import SignIn
 from app.accounts.person import presented_token
-from app.accounts.requests_at_once import find_owner
+from app.accounts.requests_at_once import enter_lane_of_stranger, find_owner
 from app.accounts.tokens import hash_token
 from app.assistant.threads.threads import load_thread
 from app.assistant.turns.events import Event, EventLog, Subscription
@@ -34,6 +33,7 @@ from app.db import utc_now
 from app.errors import ComandaError, TooMany, Unavailable
 from app.extensions import services
 from app.observability.metrics import count_stream
+from app.web.pace import Pace
 from app.web.pages import db_session, release_session
 
 # Enough for a proxy to start passing the stream on, and what programs take for the delay before
@@ -102,21 +102,6 @@ class Place:
                 del self.taken_by[who]
 
 
-class Pace:
-    """Lets what comes at once go on one after the other, `every` seconds apart."""
-
-    def __init__(self, every: float, longest: float) -> None:
-        self.every, self.longest = every, longest
-        self._next = 0.0
-
-    def wait(self) -> None:
-        """Wait for one's turn, `longest` seconds at most."""
-        now = monotonic()
-        turn = max(now, self._next)
-        self._next = min(turn, now + self.longest) + self.every
-        gevent.sleep(min(turn - now, self.longest))
-
-
 # One for everybody: what it spares is this process.
 _pace = Pace(PACED_EVERY_SECONDS, LONGEST_PACED_SECONDS)
 
@@ -182,7 +167,9 @@ def _take_place() -> None:
             g.stream_place.count(sign_in)
             if Place.taken_by[sign_in] > FEW_STREAMS:
                 _pace.wait()
-        find_owner(token)
+        if find_owner(token) is None:
+            # Who is refused has to wait for that as for any other page.
+            enter_lane_of_stranger()
     except ComandaError:
         # The answer is made for nobody: looking up its language would cost what is spared.
         g._login_user = AnonymousUserMixin()

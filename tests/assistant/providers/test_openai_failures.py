@@ -44,11 +44,12 @@ pytestmark = pytest.mark.timeout(120)
 @pytest.mark.parametrize(
     ("error", "code"),
     [
-        (HttpError(400), "refused"),
+        (HttpError(400), "declined"),
         (HttpError(401, code="invalid_api_key"), "refused"),
         (HttpError(403), "refused"),
         (HttpError(404, code="model_not_found"), "refused"),
-        (HttpError(422), "refused"),
+        (HttpError(413), "declined"),
+        (HttpError(422), "declined"),
         (HttpError(429, code="insufficient_quota"), "refused"),
         (HttpError(429), "rate_limited"),
         (HttpError(408), "timeout"),
@@ -62,12 +63,12 @@ pytestmark = pytest.mark.timeout(120)
         (Chunk({"error": {"message": "boom", "code": None}}), "server_error"),
         (Chunk({"error": "boom"}), "server_error"),
         (Chunk({"error": {"type": "rate_limit_exceeded"}}), "rate_limited"),
-        (Chunk({"error": {"code": 400}}), "refused"),
+        (Chunk({"error": {"code": 400}}), "declined"),
         (Chunk({"object": "error", "message": "boom", "code": 503}), "server_error"),
         (CutAfter(0), "unreachable"),
         ([Delta({"reasoning": "hm"}), CutAfter(1)], "interrupted"),
         (Ending(reason=None, done=False), "interrupted"),
-        (Ending(reason="content_filter"), "refused"),
+        (Ending(reason="content_filter"), "declined"),
     ],
 )
 def test_each_failure_before_the_first_word_has_its_code(

@@ -95,6 +95,37 @@ def test_a_model_that_is_down_is_left_alone() -> None:
     assert (raised.value.code, stumbling.calls) == ("unreachable", 5)
 
 
+def test_what_a_model_declines_of_one_person_keeps_nobody_from_asking() -> None:
+    """A model's server that filters contents answers 400, which says nothing of the next one."""
+    stumbling = Stumbling(*(error("declined") for _ in range(6)), WORDS)
+    for _ in range(6):
+        with pytest.raises(ProviderError) as raised:
+            stumbling.ask()
+        assert raised.value.code == "declined"
+    assert stumbling.ask() == "All is well."
+
+
+def test_a_server_that_declines_something_is_there_again(clock: Clock) -> None:
+    provider = RetryingProvider(ScriptedProvider(error("declined")), Breaker(clock))
+    fail(provider.breaker, 5)
+    clock.now += 31
+    with pytest.raises(ProviderError):
+        list(provider.stream(REQUEST))
+    assert not provider.breaker.is_tripped
+
+
+def test_the_next_one_may_try_where_whoever_tried_has_left(clock: Clock) -> None:
+    provider = RetryingProvider(ScriptedProvider(WORDS, WORDS), Breaker(clock))
+    fail(provider.breaker, 5)
+    clock.now += 31
+    left = provider.stream(REQUEST)
+    next(left)
+    left.close()
+    assert provider.breaker.is_tripped
+    assert list(provider.stream(REQUEST))
+    assert not provider.breaker.is_tripped
+
+
 def test_leaving_in_the_middle_ends_the_call_upstream() -> None:
     closed: list[bool] = []
 

@@ -55,6 +55,7 @@ from app.skills.forms.workflow.conversation import tell_assistant
 from app.text.bilingual import reader_language
 from app.web.issued_ids import is_issued
 from app.web.pages import choose_language, db_session, is_htmx, require_role
+from app.web.request_body import MOST_PARTS
 
 MOST_SAVES = "240 per minute"
 handovers = Blueprint("form_handover", __name__, url_prefix="/forms")
@@ -64,7 +65,7 @@ handovers = Blueprint("form_handover", __name__, url_prefix="/forms")
 def let_files_in(endpoint: str | None, _values: dict[str, Any] | None) -> None:
     """Without scripts the files come with the form; reading its token reads the whole of it."""
     if endpoint == "forms.save" and current_user.is_authenticated:
-        allow_files(LARGEST_FORM)
+        allow_files(LARGEST_FORM, parts=MOST_PARTS)
 
 
 @blueprint.get("/drafts/<uuid:draft_id>")

@@ -56,6 +56,8 @@ LEAST_ODDS, ODDS_A_POINT, MOST_ODDS = -0.35, 0.6, 1.3
 TOLD_ODDS = -2.0
 # Whoever says "request" or "ticket" means one, whatever it is for.
 NAMED_ODDS = 6.0
+# A trouble is told in fewer characters; a page that was pasted is not searched for every phrase.
+_LONGEST = 1500
 _LEANS = re.compile(r"(?:it|this|that|they|these|those|esto|eso|esta)\b")
 _FEW_WORDS = 3
 # One thing that a type is about says as much as several of its words.
@@ -135,7 +137,7 @@ def _is_of_another(text: str, open_type: UUID, tree: Sequence[TypeNode]) -> bool
 
 def rank_types(text: str, tree: Sequence[TypeNode]) -> list[Likely]:
     """The types whose words a message has, the likeliest first."""
-    folded = _DENIED.sub(" ", plain_words(text))
+    folded = _DENIED.sub(" ", plain_words(text[:_LONGEST]))
     found = [Likely(node, _score(folded, node)) for node in submittable(tree)]
     return sorted((each for each in found if each.score > 0), key=lambda each: -each.score)
 
