@@ -25,18 +25,23 @@ from app.accounts.tokens import hash_token
 from app.errors import TooMany, Unavailable
 from app.extensions import PROBES, ComandaRequest, client_address
 from app.web.first_steps import add_first_step
+from app.web.pace import Pace
 from app.web.pages import error_response, wants_json
 from app.web.request_body import LARGEST_SIGNED_OUT
 
 # How many of one person are answered at once in a process, by what they are; and of one address, of
 # those that are nobody's as far as the process knows. Any of them may run wherever another person's
 # request waits for the database.
-AT_ONCE = {"read": 2, "write": 2, "unknown": 2}
+AT_ONCE = {"read": 2, "write": 2, "unknown": 2, "token": 2}
 # For each other one that is there so much of a pause is made in its lane, which leaves others their
 # time (decision 24). Longer ones would keep the people behind a stranger's address out.
 PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.005, 0.025
 # When a server has started anew, nobody's token is known, and all pages of a restaurant come back.
-MOST_WAITING = {"read": 60, "write": 60, "unknown": 600}
+# What one person or one address sends to a process goes on so far apart, but for as much as a page
+# asks for with all its files. They wait before they are answered: of a proxy's connections none
+# seems to be free that is not.
+EVERY_SECONDS, LONGEST_TURN_SECONDS, BURST = 0.002, 1.0, 60
+MOST_WAITING = {"read": 60, "write": 60, "unknown": 600, "token": 600}
 # Who is refused asks again at once, and each answer costs others a little.
 REFUSED_SECONDS = 1.0
 LONGEST_WAIT_SECONDS = 30.0
@@ -118,6 +123,17 @@ class KnownTokens:
         self._people.pop(hashed, None)
 
 
+def enter_lane(kind: str, person: UUID) -> None:
+    """Wait in the lane of a person for what is asked for in this request.
+
+    Raises:
+        Crowded, Unavailable: it is too much at once, or took too long.
+    """
+    if _enter((kind, person), g.lanes):
+        # Meanwhile somebody may have been removed, or have another role.
+        g.pop("_login_user", None)
+
+
 def _enter_lane() -> None:
     """Wait for room in the lane of the person, or of the address of a stranger.
 
@@ -127,10 +143,12 @@ def _enter_lane() -> None:
     Raises:
         Crowded, Unavailable: it is too much at once, or took too long.
     """
+    if request.endpoint == STREAM:
+        return
     if request.endpoint in WITHOUT_LANE:
-        if request.endpoint != STREAM:
-            # Its answer is the same for everybody, also where there is no such file.
-            g._login_user = AnonymousUserMixin()
+        _paces.wait(client_address())
+        # Its answer is the same for everybody, also where there is no such file.
+        g._login_user = AnonymousUserMixin()
         return
     token = presented_token()
     kind = "read" if request.method in ("GET", "HEAD", "OPTIONS") else "write"
@@ -143,9 +161,7 @@ def _enter_lane() -> None:
             # What is wrong with it is told in turn, too.
             enter_lane_of_stranger()
         return
-    if _enter((kind, person), g.lanes):
-        # Meanwhile somebody may have been removed, or have another role.
-        g.pop("_login_user", None)
+    enter_lane(kind, person)
     if not current_user.is_authenticated:
         # The sign-in has ended: the next request with it is a stranger's.
         _known.forget(hash_token(token))
@@ -154,9 +170,9 @@ def _enter_lane() -> None:
 def find_owner(token: str) -> UUID | None:
     """Whose a token is, or was when it was sent last; None for a made-up one, and for none.
 
-    Who sends one that is not known waits before the database is asked, and no longer: with others
-    who send the same, since nobody can make up what a cookie brings; or, as anybody can make up
-    the token of a program, with all of the address.
+    Who sends one that is not known waits before the database is asked, and no longer: with those
+    of the same address who bring a cookie, which nobody can make up, and who are no guests; or, as
+    anybody can make up the token of a program, with all of the address.
 
     Raises:
         Crowded, Unavailable: too many of them are there, or it took too long.
@@ -164,11 +180,12 @@ def find_owner(token: str) -> UUID | None:
     g.lanes = ExitStack()
     hashed = hash_token(token) if token else ""
     known = _known.find(hashed)
+    _paces.wait(known or client_address())
     if known is not None or not token:
         return known
-    sender = client_address() if bearer_token() is not None else hashed
+    kind = "token" if bearer_token() is None else "unknown"
     with ExitStack() as looked_up:
-        _enter(("unknown", sender), looked_up)
+        _enter((kind, client_address()), looked_up)
         if not current_user.is_authenticated:
             return None
         person: UUID = current_user.user_id
@@ -221,6 +238,7 @@ def _refuse(error: Crowded) -> ResponseReturnValue:
 
 
 _lanes, _known = Lanes(), KnownTokens()
+_paces = Pace(EVERY_SECONDS, LONGEST_TURN_SECONDS, BURST)
 
 
 def init_lanes(app: Flask) -> None:

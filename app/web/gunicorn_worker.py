@@ -12,18 +12,15 @@ from gevent.server import StreamServer
 from gunicorn.http.errors import ParseException  # type: ignore[import-untyped]
 from gunicorn.workers.ggevent import GeventWorker  # type: ignore[import-untyped]
 
-from app.web.pace import Pace
-
 # What is read of a body that the app has left, so that the connection can go on.
 LEFT_BYTES, PIECE_BYTES, LEFT_SECONDS = 64 * 1024, 1024, 1.0
 # So many new connections are taken whenever the worker looks for them, which is once a pass over
 # all that go on: with gunicorn's one, forty that were busy kept new ones waiting for seconds.
 ACCEPTED_AT_ONCE = 16
-# After each answer its connection waits for a turn, so that the worker looks at what others wait
-# for (the database, a new connection) between two requests, however many connections ask again at
-# once: it looks only when nothing else can go on. `gevent.sleep(0)` is not enough for that.
-REQUESTS_SECONDS, LONGEST_TURN_SECONDS, SHORTEST_TURN_SECONDS = 0.002, 0.25, 0.0005
-_turns = Pace(REQUESTS_SECONDS, LONGEST_TURN_SECONDS, SHORTEST_TURN_SECONDS)
+# After each answer a worker looks at what others wait for (the database, a new connection). It
+# looks only when nothing else can go on, and where a few connections ask again at once something
+# always can: `gevent.sleep(0)` lets that go on and does not look.
+LOOK_SECONDS = 0.0005
 
 
 class FairWorker(GeventWorker):  # type: ignore[misc]
@@ -50,15 +47,10 @@ class FairWorker(GeventWorker):  # type: ignore[misc]
         except TimeoutError as error:
             # As if they had gone, which is nothing to be logged as an error.
             raise ConnectionResetError(errno.ECONNRESET, "not read in time") from error
-        end_turn()
+        gevent.sleep(LOOK_SECONDS)
         if not _is_read(request.body):
             raise StopIteration("more of a body came than anybody read")
         return answered
-
-
-def end_turn() -> None:
-    """Let others go on after an answer, whatever they wait for."""
-    _turns.wait()
 
 
 def _is_read(body: Any) -> bool:

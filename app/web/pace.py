@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from time import monotonic
 
 import gevent
 
+# Of so many senders the times are kept; those who wait for nothing are forgotten beyond.
+MOST_SENDERS = 10_000
+
 
 class Pace:
-    """Lets what comes at once go on one after the other, `every` seconds apart.
+    """Lets what a sender brings at once go on one after the other, `every` seconds apart.
 
-    Nobody waits for longer than `longest` seconds, nor for less than `least`.
+    So many of a `burst` go on without waiting, and nobody waits for longer than `longest` seconds.
     """
 
-    def __init__(self, every: float, longest: float, least: float = 0.0) -> None:
-        self.every, self.longest, self.least = every, longest, least
-        self._next = 0.0
+    def __init__(self, every: float, longest: float, burst: int = 0) -> None:
+        self.every, self.longest, self.burst = every, longest, burst
+        self._next: dict[Hashable, float] = {}
 
-    def wait(self, turns: float = 1.0) -> None:
-        """Wait for one's turn; the next one's is so many `turns` later."""
+    def wait(self, sender: Hashable = None, turns: float = 1.0) -> None:
+        """Wait for one's turn among those of the same sender; the next is so many `turns` later."""
         now = monotonic()
-        turn = max(now, self._next)
-        self._next = min(turn, now + self.longest) + self.every * turns
-        gevent.sleep(max(self.least, min(turn - now, self.longest)))
+        earliest = now - self.burst * self.every
+        turn = max(earliest, self._next.get(sender, earliest))
+        self._next[sender] = min(turn, now + self.longest) + self.every * turns
+        if len(self._next) > MOST_SENDERS:
+            self._next = {who: when for who, when in self._next.items() if when > earliest}
+        gevent.sleep(max(0.0, min(turn - now, self.longest)))

@@ -201,7 +201,7 @@ class _Parts:
         """
         self._worked += time.monotonic() - self._since
         if self._worked > PARTS_STRETCH_SECONDS:
-            _parts_turns.wait(self._worked / PARTS_STRETCH_SECONDS)
+            _parts_turns.wait(turns=self._worked / PARTS_STRETCH_SECONDS)
             self._worked = 0.0
         piece = self._stream.read(PARTS_PIECE_BYTES if size < 0 else min(size, PARTS_PIECE_BYTES))
         self._since = time.monotonic()

@@ -113,7 +113,7 @@ def refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def one_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(requests_at_once, "AT_ONCE", {"read": 1, "write": 1, "unknown": 1})
+    monkeypatch.setattr(requests_at_once, "AT_ONCE", dict.fromkeys(AT_ONCE, 1))
 
 
 @pytest.fixture
@@ -306,7 +306,7 @@ def test_who_is_found_has_given_back_the_turn_of_the_address(
     made = held_when("app.assistant.web.chat_views", "db_session")
     for _ in range(2):
         assert browser.get("/chat").status_code == 200
-    assert looked_up == [{"unknown"}, {"read"}]
+    assert looked_up == [{"token"}, {"read"}]
     assert made
     assert all(each == {"read"} for each in made)
     assert requests_at_once._lanes._entered == {}
@@ -368,7 +368,7 @@ def test_a_sign_in_that_has_ended_is_a_strangers(
     looked_up = held_when("app.accounts.person", "find_person")
     for _ in range(2):
         assert browser.get("/chat").status_code == 303
-    assert looked_up == [{"read"}, {"unknown"}]
+    assert looked_up == [{"read"}, {"token"}]
 
 
 @pytest.mark.parametrize("address", ["/static/none.css", "/static/../x"])

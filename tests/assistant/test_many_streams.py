@@ -17,7 +17,6 @@ from werkzeug.test import EnvironBuilder
 from app.assistant.web import stream
 from app.assistant.web.stream import Place
 from app.db import Database
-from app.web.pace import Pace
 from tests.assistant.test_chat_pages import frames
 from tests.factories import CheckedClient, Member, make_thread, make_user, sign_in
 
@@ -149,13 +148,13 @@ def test_a_stream_too_many_is_refused_before_the_database_is_asked(
 def paces(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """How often something waited for its turn."""
     counted: Counter[str] = Counter()
-    wait = Pace.wait
+    wait = stream._pace.wait
 
-    def count(pace: Pace) -> None:
+    def count() -> None:
         counted["waited"] += 1
-        wait(pace)
+        wait()
 
-    monkeypatch.setattr(Pace, "wait", count)
+    monkeypatch.setattr(stream._pace, "wait", count)
     return counted
 
 
@@ -232,6 +231,28 @@ def test_a_new_conversation_or_another_browser_brings_no_more(
     assert status_of(sign_in(app, owner, member), make_thread(database, member)) == 429
     for each in opened:
         close(each)
+
+
+@pytest.mark.fault(34)
+def test_many_sign_ins_of_one_person_bring_no_more_before_the_database_is_asked(
+    app: Flask, owner: Database, few_streams: None, member: Member, browser: CheckedClient,
+    thread_id: UUID,
+) -> None:  # fmt: skip
+    others = [sign_in(app, owner, member) for _ in range(3)]
+    for each in others:
+        # The process knows whose it is.
+        assert each.get("/chats").status_code == 200
+    opened = [open_stream(browser, thread_id) for _ in range(MOST)]
+    with asked_of_the_database(app) as statements:
+        assert [status_of(each, uuid4()) for each in others] == [429] * 3
+        assert statements == []
+    for each in opened:
+        close(each)
+
+
+def test_a_stream_of_nothing_is_refused_in_words_alone(browser: CheckedClient) -> None:
+    answer = browser.get(f"/chat/{uuid4()}/events")
+    assert (answer.status_code, answer.mimetype) == (404, "text/plain")
 
 
 @pytest.mark.fault(34)

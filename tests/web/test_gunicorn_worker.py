@@ -10,7 +10,7 @@ import gevent.socket
 import pytest
 from gevent.pool import Pool
 
-from app.web.gunicorn_worker import ACCEPTED_AT_ONCE, FairWorker, end_turn
+from app.web.gunicorn_worker import ACCEPTED_AT_ONCE, LOOK_SECONDS, FairWorker
 
 
 class Taking(FairWorker):
@@ -61,6 +61,6 @@ def _end_turns(until: gevent.Greenlet[Any, Any]) -> int:
     """How many requests of a connection that asks without a pause are answered until then."""
     turns = 0
     while not until.ready():
-        end_turn()
+        gevent.sleep(LOOK_SECONDS)
         turns += 1
     return turns

@@ -22,14 +22,34 @@ def test_what_waits_for_its_turn_goes_on_one_after_the_other(
     assert waits == [0, *map(pytest.approx, (0.05, 0.1, 0.15)), *longest, 0]
 
 
-def test_nobody_goes_on_without_a_pause_where_there_is_a_least_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    waits, times = list[float](), iter([100.0, 100.0, 200.0])
-    monkeypatch.setattr(pace, "monotonic", lambda: next(times))
+def test_nobody_waits_for_what_somebody_else_sends(monkeypatch: pytest.MonkeyPatch) -> None:
+    waits = list[float]()
+    monkeypatch.setattr(pace, "monotonic", lambda: 100.0)
     monkeypatch.setattr(pace.gevent, "sleep", waits.append)
-    turns = Pace(every=0.05, longest=0.2, least=0.01)
-    turns.wait(2)
-    turns.wait()
-    turns.wait()
-    assert waits == [0.01, pytest.approx(0.1), 0.01]
+    turns = Pace(every=0.05, longest=1.0)
+    for who in ("ana", "ana", "ana", "ben"):
+        turns.wait(who)
+    assert waits == [0, pytest.approx(0.05), pytest.approx(0.1), 0]
+
+
+def test_what_a_page_asks_for_at_once_goes_on_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    waits = list[float]()
+    monkeypatch.setattr(pace, "monotonic", lambda: 100.0)
+    monkeypatch.setattr(pace.gevent, "sleep", waits.append)
+    turns = Pace(every=0.05, longest=1.0, burst=3)
+    for _ in range(5):
+        turns.wait("ana")
+    assert waits == [0, 0, 0, 0, pytest.approx(0.05)]
+
+
+def test_who_waits_for_nothing_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr(pace, "monotonic", lambda: now)
+    monkeypatch.setattr(pace.gevent, "sleep", lambda _seconds: None)
+    monkeypatch.setattr(pace, "MOST_SENDERS", 2)
+    turns = Pace(every=0.05, longest=1.0)
+    for who in ("ana", "ben"):
+        turns.wait(who)
+    now = 200.0
+    turns.wait("eva")
+    assert set(turns._next) == {"eva"}

@@ -78,7 +78,7 @@ class OpenAIProvider:
         connection at once. Tool arguments that came as no text at all are given as `{}`.
 
         Raises:
-            ProviderError: once text was given out its code is always `interrupted`,
+            ProviderError: once text was given out its code is `interrupted` or `declined`,
                 because such a call must not be repeated.
         """
         reply = Reply()
@@ -86,7 +86,7 @@ class OpenAIProvider:
             yield from self._read(request, reply)
         except (ProviderError, openai.OpenAIError, httpx2.HTTPError) as error:
             failure = _failure(error)
-            if reply.begun:
+            if reply.begun and failure.code != "declined":
                 failure = ProviderError("interrupted", str(failure))
             # The chain would carry the server's words, and those may repeat the messages.
             raise failure from None

@@ -25,12 +25,12 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.accounts.models import SignIn
 from app.accounts.person import presented_token
-from app.accounts.requests_at_once import enter_lane_of_stranger, find_owner
+from app.accounts.requests_at_once import enter_lane, enter_lane_of_stranger, find_owner
 from app.accounts.tokens import hash_token
 from app.assistant.threads.threads import load_thread
 from app.assistant.turns.events import Event, EventLog, Subscription
 from app.db import utc_now
-from app.errors import ComandaError, TooMany, Unavailable
+from app.errors import ComandaError, NotFound, TooMany, Unavailable
 from app.extensions import services
 from app.observability.metrics import count_stream
 from app.web.pace import Pace
@@ -43,7 +43,7 @@ HEARTBEAT = ": still here\n\n"
 CLOSED = "closed"
 # A page that is refused asks again after this long (static/js/stream_connection.js waits as long).
 RETRY_SECONDS = 30
-# More streams of one sign-in than these are opened, or refused, so long one after the other, and
+# More streams of one person than these are opened, or refused, so long one after the other, and
 # none waits longer than this: who asks again at each answer would otherwise keep a process busy.
 FEW_STREAMS = 8
 PACED_EVERY_SECONDS = 0.05
@@ -118,7 +118,7 @@ class ThreadEvents(ServerSentEventsBlueprint):
         self.before_request(_take_place)
         self.after_request(_keep_place)
         self.teardown_request(_drop_place)
-        for refused in (TooMany, Unavailable):
+        for refused in (TooMany, Unavailable, NotFound):
             self.register_error_handler(refused, _refuse)
 
     def stream(self, thread_id: UUID) -> Response:
@@ -129,8 +129,6 @@ class ThreadEvents(ServerSentEventsBlueprint):
             TooMany: this process serves as many streams of the person as it may.
         """
         place: Place = g.stream_place
-        # Again, now that it is known whose sign-in it is: they may have others.
-        place.count(str(current_user.user_id))
         load_thread(db_session(), thread_id)
         # A reconnect repeats the old query string, so the header wins.
         last_id = request.headers.get("Last-Event-ID") or request.args.get("after", "")
@@ -163,13 +161,18 @@ def _take_place() -> None:
         g.stream_place = Place()
         token = presented_token()
         if token:
-            sign_in = hash_token(token)
-            g.stream_place.count(sign_in)
-            if Place.taken_by[sign_in] > FEW_STREAMS:
-                _pace.wait()
-        if find_owner(token) is None:
+            g.stream_place.count(hash_token(token))
+        person = find_owner(token)
+        if person is None:
             # Who is refused has to wait for that as for any other page.
             enter_lane_of_stranger()
+        else:
+            # They may have other sign-ins.
+            g.stream_place.count(str(person))
+            if Place.taken_by[str(person)] > FEW_STREAMS:
+                _pace.wait()
+            # Until it begins, or is refused.
+            enter_lane("read", person)
     except ComandaError:
         # The answer is made for nobody: looking up its language would cost what is spared.
         g._login_user = AnonymousUserMixin()

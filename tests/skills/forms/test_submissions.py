@@ -5,18 +5,22 @@ from __future__ import annotations
 import csv
 import io
 import re
+from contextlib import AbstractContextManager, nullcontext
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pypdfium2
 import pytest
-from flask import Flask
+from flask import Flask, g
 from PIL import Image
 from sqlalchemy import func, update
 
-from app.db import Database, utc_now
+from app.accounts import requests_at_once
+from app.db import Database, new_id, utc_now
 from app.skills.forms.models import FormSubmission, FormTemplate
 from app.skills.forms.services.submissions import PAGE
+from app.skills.forms.web import submission_views
 from tests.factories import CheckedClient, Member, Page, make_contact, make_user, sign_in
 from tests.skills.forms.filling import (
     EVERY_TYPE,
@@ -225,6 +229,25 @@ def test_a_list_reads_neither_the_fields_nor_the_answers(
     assert asked
     whole = re.compile(r"form_submissions\.(values|form\b(?! -| ->>))")
     assert not [each for each in asked if whole.search(each)]
+
+
+@pytest.mark.fault(40)
+def test_a_person_stands_in_their_lane_while_their_pdf_is_made(
+    owner: Database, member: Member, browser: CheckedClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The printer makes one at a time: dozens of one person's would keep all others waiting."""
+    address = submit(browser, make_template(owner, member.group_id, [WHAT]), what="Cold.")
+    held: list[object] = []
+
+    def read(*_: object) -> AbstractContextManager[io.BytesIO]:
+        held.extend((*requests_at_once._lanes._entered, "db" in g))
+        return nullcontext(io.BytesIO(b"a picture"))
+
+    monkeypatch.setattr(submission_views, "load_file", lambda *_: SimpleNamespace(key="a"))
+    monkeypatch.setattr(submission_views, "open_bytes", read)
+    monkeypatch.setattr(submission_views, "make_pdf", lambda _, files: files(str(new_id())))
+    assert browser.get(f"{address}.pdf").data == b"a picture"
+    assert held == [("read", member.user_id), False]
 
 
 def text_of(content: bytes) -> tuple[int, str]:
