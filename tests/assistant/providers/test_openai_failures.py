@@ -100,6 +100,14 @@ def test_whatever_fails_after_the_first_word_is_an_interruption(
     assert text_of(said) == "Tips are "
 
 
+def test_what_is_declined_after_the_first_word_is_known_to_be(
+    model_server: ModelServer, make_provider: MakeProvider
+) -> None:
+    """A filter of contents that speaks up late says nothing of the server either."""
+    model_server.script(scenario([Say("Tips are "), Chunk({"error": {"code": 400}})]))
+    assert failure_of(make_provider()).code == "declined"
+
+
 class MovedTo:
     """An address to go on to, which a client would send the whole request to once more."""
 
