@@ -140,11 +140,19 @@ def _as_setting(milliseconds: int | None) -> str | None:
 def _announce(session: ScopedSession, connection: Connection) -> None:
     """Tell a transaction whom it serves, and how long each of its statements may take."""
     scope, longest = session.scope, session.info.get("statement_milliseconds")
+    idle = session.info.get("idle_milliseconds")
     connection.exec_driver_sql(
         "SELECT set_config('comanda.group_id', %s, true),"
         " set_config('comanda.user_id', %s, true), set_config('comanda.role', %s, true),"
-        " set_config('statement_timeout', %s, true)",
-        (str(scope.group_id or ""), str(scope.user_id or ""), scope.role, _as_setting(longest)),
+        " set_config('statement_timeout', %s, true),"
+        " set_config('idle_in_transaction_session_timeout', %s, true)",
+        (
+            str(scope.group_id or ""),
+            str(scope.user_id or ""),
+            scope.role,
+            _as_setting(longest),
+            _as_setting(idle),
+        ),
     )
 
 
@@ -186,7 +194,13 @@ class Database:
         pool_timeout: float = 2,
         settings: Settings | None = None,
         statement_seconds: float | None = None,
+        idle_seconds: float | None = None,
     ) -> None:
+        """`idle_seconds` is how long a transaction may stand still before the server ends it.
+
+        A process that stops in the middle of one would keep what it has locked from all others.
+        """
+        self.idle_milliseconds = None if idle_seconds is None else round(idle_seconds * 1000)
         milliseconds = None if statement_seconds is None else round(statement_seconds * 1000)
         self.statement_milliseconds = milliseconds
         self.settings = settings or Settings()
@@ -209,6 +223,7 @@ class Database:
             "scope": scope,
             "settings": self.settings,
             "statement_milliseconds": self.statement_milliseconds,
+            "idle_milliseconds": self.idle_milliseconds,
         }
         return ScopedSession(self.engine, expire_on_commit=False, info=info)
 
@@ -230,16 +245,19 @@ def app_database(
     pool_size: int = 0,
     pool_timeout: float = 2,
     statement_seconds: float | None = None,
+    idle_seconds: float | None = None,
 ) -> Database:
     """The database as the app's role: row-level security holds.
 
     `pool_size` is the settings' own unless given; who finds no free connection for
     `pool_timeout` seconds gets an error. A statement may take `statement_seconds`, or as long as
-    it takes.
+    it takes, and a transaction may stand still for `idle_seconds`.
     """
     assert settings.database_url, "resolve the embedded services first"
     size = pool_size or settings.database_pool_size
-    return Database(settings.database_url, size, pool_timeout, settings, statement_seconds)
+    return Database(
+        settings.database_url, size, pool_timeout, settings, statement_seconds, idle_seconds
+    )
 
 
 def owner_database(settings: Settings) -> Database:

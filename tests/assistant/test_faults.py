@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import secrets
 import signal
 import time
 from uuid import uuid4
 
 import pytest
 from flask import Flask
-from sqlalchemy import text
+from sqlalchemy import func, select, text
+from sqlalchemy.exc import SQLAlchemyError
 
-from app.db import Database
+from app.config import Settings
+from app.db import Database, app_database
 from app.text.plain_text import clean_text
 from tests.assistant.chatting import (
     WHOLE,
@@ -229,6 +232,25 @@ def test_a_frozen_runner_is_fenced_when_it_wakes_up(
     reply = finished_reply(owner, thread_id)
     assert (reply.content, reply.status) == (WHOLE, "complete")
     assert turn_of(owner, thread_id).attempts == 2
+
+
+@pytest.mark.fault(3)
+def test_what_a_runner_had_locked_when_it_was_stopped_is_free_after_seconds(
+    settings: Settings, member: Member, owner: Database
+) -> None:
+    stopped = app_database(settings, pool_size=1, idle_seconds=0.2)
+    locking = select(func.pg_advisory_xact_lock(secrets.randbits(32)))
+    with stopped.session(member.scope) as session:
+        session.execute(locking)
+        with owner.transaction() as other:
+            other.execute(text("SET LOCAL lock_timeout = '30s'"))
+            other.execute(locking)
+        # Its connection is gone when it goes on.
+        with pytest.raises(SQLAlchemyError):
+            session.commit()
+    with stopped.transaction(member.scope) as session:
+        assert session.scalar(select(1)) == 1
+    stopped.engine.dispose()
 
 
 @pytest.mark.fault(11)

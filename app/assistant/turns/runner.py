@@ -52,6 +52,9 @@ POLL_SECONDS = 1.0
 # What a turn gets to notice that it must let go, or to finish writing its last state.
 LET_GO_SECONDS = 1.0
 POOL_SECONDS = 30.0
+# A runner that is stopped in the middle of a transaction, such as the one that counts an answer for
+# its restaurant, would keep all other answers of that restaurant from being finished.
+IDLE_SECONDS = 10.0
 log = structlog.get_logger()
 
 
@@ -62,10 +65,12 @@ class Runner:
         self.app = app
         # Turns wait for a connection rather than fail: there are more of them than connections.
         shared: Services = app.extensions["comanda"]
-        patient = app_database(shared.settings, pool_timeout=POOL_SECONDS)
+        patient = app_database(
+            shared.settings, pool_timeout=POOL_SECONDS, idle_seconds=IDLE_SECONDS
+        )
         log_of_events = redis_client.connect_patiently(shared.settings.redis_url or "")
         self.services = replace(shared, database=patient, redis=log_of_events)
-        self.leases = app_database(shared.settings, pool_size=1)
+        self.leases = app_database(shared.settings, pool_size=1, idle_seconds=IDLE_SECONDS)
         self.breaker = Breaker()
         self.provider = make_provider(self.services.settings, self.services.embedder, self.breaker)
         self.standby = make_standby(self.services.settings, self.services.embedder)
