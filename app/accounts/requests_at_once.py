@@ -36,11 +36,11 @@ AT_ONCE = {"read": 2, "write": 2, "unknown": 2, "token": 2}
 # For each other one that is there so much of a pause is made in its lane, which leaves others their
 # time (decision 24). Longer ones would keep the people behind a stranger's address out.
 PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.005, 0.025
-# When a server has started anew, nobody's token is known, and all pages of a restaurant come back.
 # What one person or one address sends to a process goes on so far apart, but for as much as a page
-# asks for with all its files. They wait before they are answered: of a proxy's connections none
-# seems to be free that is not.
+# asks for with all its files. It waits before it is answered: of a proxy's connections none seems
+# to be free that is not.
 EVERY_SECONDS, LONGEST_TURN_SECONDS, BURST = 0.002, 1.0, 60
+# When a server has started anew, nobody's token is known, and all pages of a restaurant come back.
 MOST_WAITING = {"read": 60, "write": 60, "unknown": 600, "token": 600}
 # Who is refused asks again at once, and each answer costs others a little.
 REFUSED_SECONDS = 1.0
@@ -170,9 +170,10 @@ def _enter_lane() -> None:
 def find_owner(token: str) -> UUID | None:
     """Whose a token is, or was when it was sent last; None for a made-up one, and for none.
 
-    Who sends one that is not known waits before the database is asked, and no longer: with those
-    of the same address who bring a cookie, which nobody can make up, and who are no guests; or, as
-    anybody can make up the token of a program, with all of the address.
+    What they send goes on `EVERY_SECONDS` apart from here on. Who sends one that is not known waits
+    before the database is asked, and no longer: with those of the same address who bring a cookie,
+    which nobody can make up, and who are no guests; or, as anybody can make up the token of a
+    program, with all of the address.
 
     Raises:
         Crowded, Unavailable: too many of them are there, or it took too long.

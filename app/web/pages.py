@@ -72,15 +72,10 @@ def release_session() -> None:
 
     For a stream, which holds none of them, and for who waits for something else.
     """
-    release_connection()
-    leave_lanes()
-
-
-def release_connection() -> None:
-    """Give back the connection alone: what is done next is still done for this person."""
     session = g.pop("db", None)
     if session is not None:
         session.close()
+    leave_lanes()
 
 
 def leave_lanes() -> None:

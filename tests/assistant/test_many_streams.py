@@ -14,6 +14,8 @@ from flask import Flask, Response
 from sqlalchemy import event
 from werkzeug.test import EnvironBuilder
 
+from app.accounts import requests_at_once
+from app.accounts.requests_at_once import Lane, Lanes
 from app.assistant.web import stream
 from app.assistant.web.stream import Place
 from app.db import Database
@@ -148,28 +150,34 @@ def test_a_stream_too_many_is_refused_before_the_database_is_asked(
 def paces(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """How often something waited for its turn."""
     counted: Counter[str] = Counter()
-    wait = stream._pace.wait
+    wait = stream._refusals.wait
 
     def count() -> None:
         counted["waited"] += 1
         wait()
 
-    monkeypatch.setattr(stream._pace, "wait", count)
+    monkeypatch.setattr(stream._refusals, "wait", count)
     return counted
 
 
 @pytest.mark.fault(30)
 def test_many_streams_of_one_person_are_opened_or_refused_in_turn(
-    few_streams: None, browser: CheckedClient, thread_id: UUID, paces: Counter[str],
-    monkeypatch: pytest.MonkeyPatch,
+    app: Flask, few_streams: None, browser: CheckedClient, thread_id: UUID, member: Member,
+    paces: Counter[str], monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr(stream, "FEW_STREAMS", MOST - 1)
-    opened = [open_stream(browser, thread_id) for _ in range(MOST - 1)]
+    lanes = Lanes()
+    monkeypatch.setattr(requests_at_once, "_lanes", lanes)
+    entered: list[Lane] = []
+    enter = lanes.enter
+    monkeypatch.setattr(lanes, "enter", lambda lane: entered.append(lane) or enter(lane))
+    opened = [open_stream(browser, thread_id) for _ in range(MOST)]
+    assert entered.count(("read", member.user_id)) == MOST
+    # One that has begun stands in no lane.
+    assert lanes._entered == {}
     assert not paces
-    opened.append(open_stream(browser, thread_id))
-    assert paces["waited"] == 1
     assert [status_of(browser, thread_id) for _ in range(3)] == [429] * 3
-    assert paces["waited"] == 4
+    assert paces["waited"] == 3
+    assert lanes._entered == {}
     for each in opened:
         close(each)
     check_no_place_is_taken()

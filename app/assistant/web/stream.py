@@ -43,11 +43,8 @@ HEARTBEAT = ": still here\n\n"
 CLOSED = "closed"
 # A page that is refused asks again after this long (static/js/stream_connection.js waits as long).
 RETRY_SECONDS = 30
-# More streams of one person than these are opened, or refused, so long one after the other, and
-# none waits longer than this: who asks again at each answer would otherwise keep a process busy.
-FEW_STREAMS = 8
-PACED_EVERY_SECONDS = 0.05
-LONGEST_PACED_SECONDS = 5.0
+# Streams are refused so long one after the other, and none waits longer than this to be.
+REFUSED_EVERY_SECONDS, LONGEST_REFUSED_SECONDS = 0.05, 5.0
 # Fewer than the connections that a worker takes (gunicorn.conf.py), so that it answers others.
 MOST_STREAMS = 3500
 # A stream has a connection to its reader and one to Redis; what else the process opens is less.
@@ -103,7 +100,7 @@ class Place:
 
 
 # One for everybody: what it spares is this process.
-_pace = Pace(PACED_EVERY_SECONDS, LONGEST_PACED_SECONDS)
+_refusals = Pace(REFUSED_EVERY_SECONDS, LONGEST_REFUSED_SECONDS)
 
 
 class ThreadEvents(ServerSentEventsBlueprint):
@@ -169,8 +166,6 @@ def _take_place() -> None:
         else:
             # They may have other sign-ins.
             g.stream_place.count(str(person))
-            if Place.taken_by[str(person)] > FEW_STREAMS:
-                _pace.wait()
             # Until it begins, or is refused.
             enter_lane("read", person)
     except ComandaError:
@@ -186,7 +181,7 @@ def _refuse(error: ComandaError) -> ResponseReturnValue:
     """
     if "stream_place" in g:
         g.stream_place.release()
-    _pace.wait()
+    _refusals.wait()
     headers = {"Content-Type": "text/plain; charset=utf-8"}
     retry_after = getattr(error, "retry_after", None)
     if retry_after is not None:

@@ -240,7 +240,7 @@ def test_a_person_stands_in_their_lane_while_their_pdf_is_made(
     held: list[object] = []
 
     def read(*_: object) -> AbstractContextManager[io.BytesIO]:
-        held.extend((*requests_at_once._lanes._entered, "db" in g))
+        held.extend((*requests_at_once._lanes._entered, g.db.in_transaction()))
         return nullcontext(io.BytesIO(b"a picture"))
 
     monkeypatch.setattr(submission_views, "load_file", lambda *_: SimpleNamespace(key="a"))

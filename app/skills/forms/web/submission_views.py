@@ -31,7 +31,7 @@ from app.skills.forms.services.submissions import (
 )
 from app.skills.forms.web.blueprint import blueprint
 from app.text.bilingual import reader_language
-from app.web.pages import db_session, release_connection, release_session, require_role
+from app.web.pages import db_session, give_back_connection, release_session, require_role
 
 
 @blueprint.get("/submissions/")
@@ -106,7 +106,7 @@ def _read_file(file_id: str) -> bytes | None:
         file = load_file(db_session(), UUID(file_id))
         # A storage may take its time, and so may the printer, at which each person stands twice at
         # most; no connection is kept from others meanwhile.
-        release_connection()
+        give_back_connection()
         with open_bytes(services().files, file.key) as stream:
             return stream.read()
     except NotFound:
