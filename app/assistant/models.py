@@ -22,6 +22,8 @@ from app.db import Base, JsonList, JsonObject, ScopedSession, new_id, utc_now
 # Who of the group writes into somebody's conversation, as `role`; and what such a message's
 # `internal_content` is of, beside the request, its reference and the author.
 AGENT, AGENT_REPLY = "agent", "agent_reply"
+# The states of a reply that is still being written.
+UNFINISHED = ("queued", "streaming")
 
 
 class Thread(Base):

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 from typing import Any
 
 import gevent
 from gevent.server import StreamServer
-from gunicorn.http.errors import ParseException  # type: ignore[import-untyped]
+from gunicorn.http.body import ChunkedReader  # type: ignore[import-untyped]
+from gunicorn.http.errors import (  # type: ignore[import-untyped]
+    InvalidChunkSize,
+    LimitRequestHeaders,
+    ParseException,
+)
 from gunicorn.workers.ggevent import GeventWorker  # type: ignore[import-untyped]
 
 # What is read of a body that the app has left, so that the connection can go on.
@@ -21,6 +27,15 @@ ACCEPTED_AT_ONCE = 16
 # looks only when nothing else can go on, and where a few connections ask again at once something
 # always can: `gevent.sleep(0)` lets that go on and does not look.
 LOOK_SECONDS = 0.0005
+# What stands above a body, and below one that comes in chunks. gunicorn looks through all of it
+# after each read, and would take 819 KB of it.
+LONGEST_HEAD, LONGEST_TRAILERS = 32 * 1024, 4 * 1024
+# After so many reads of one request that brought next to nothing, the next ones wait, so that
+# what comes byte by byte is looked through ten times a second.
+CRUMB_BYTES, FEW_CRUMBS, CRUMB_SECONDS = 512, 32, 0.1
+# A body in chunks has so many bytes to a chunk, after a few of them: gunicorn goes through all
+# those of one read without letting anybody go on, and browsers and proxies send kilobytes.
+FEW_CHUNKS, LEAST_BYTES_OF_CHUNKS = 256, 64
 
 
 class FairWorker(GeventWorker):  # type: ignore[misc]
@@ -40,8 +55,13 @@ class FairWorker(GeventWorker):  # type: ignore[misc]
         server.max_accept = ACCEPTED_AT_ONCE
         return server
 
+    def handle(self, listener: Any, client: Any, address: Any) -> None:
+        super().handle(listener, BoundedConnection(client), address)
+
     def handle_request(self, name: str, request: Any, connection: Any, address: Any) -> Any:
         connection.settimeout(self.send_seconds)
+        connection.begin(is_head=False)
+        bound_chunks(request.body.reader)
         try:
             answered = super().handle_request(name, request, connection, address)
         except TimeoutError as error:
@@ -50,7 +70,54 @@ class FairWorker(GeventWorker):  # type: ignore[misc]
         gevent.sleep(LOOK_SECONDS)
         if not _is_read(request.body):
             raise StopIteration("more of a body came than anybody read")
+        connection.begin(is_head=True)
         return answered
+
+
+class BoundedConnection:
+    """A socket that gives a request's head within bounds, and crumbs of anything in their time."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+        self.begin(is_head=True)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
+
+    def begin(self, *, is_head: bool) -> None:
+        """What is read from now on is the head of a request, or its body."""
+        self._is_head, self._read, self._crumbs = is_head, 0, 0
+
+    def recv(self, size: int) -> bytes:
+        """What has come, `size` bytes at most.
+
+        Raises:
+            LimitRequestHeaders: more of a head came than any browser sends; it is 431.
+        """
+        if self._crumbs > FEW_CRUMBS:
+            gevent.sleep(CRUMB_SECONDS)
+        piece: bytes = self._connection.recv(size)
+        self._crumbs += len(piece) < CRUMB_BYTES
+        self._read += len(piece)
+        if self._is_head and self._read > LONGEST_HEAD:
+            raise LimitRequestHeaders("longer than any browser writes")
+        return piece
+
+
+def bound_chunks(reader: Any) -> None:
+    """Have a body in chunks refused where it is crumbs, or goes on behind its end."""
+    if isinstance(reader, ChunkedReader):
+        reader.limit_trailer_section = LONGEST_TRAILERS
+        reader.parser = _without_crumbs(reader.parser)
+
+
+def _without_crumbs(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    size = 0
+    for number, piece in enumerate(pieces):
+        size += len(piece)
+        if number > FEW_CHUNKS and size < LEAST_BYTES_OF_CHUNKS * number:
+            raise InvalidChunkSize(b"crumbs")
+        yield piece
 
 
 def _is_read(body: Any) -> bool:

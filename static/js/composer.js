@@ -11,6 +11,7 @@ const stop = form.querySelector(".halt");
 const LIMIT = 4000;
 const TELL_FROM = 3500;
 const LINES = 140;
+const UNFINISHED = ["queued", "streaming"];
 
 // The last message that may or may not have arrived: sent again, it keeps its key.
 let tried = {};
@@ -140,8 +141,11 @@ on("htmx:config:request", ({ request }, source, event) => {
   if (words !== tried.words || edits !== tried.edits) tried = { words, edits, key: newKey() };
   tried.source = source;
   request.body.set("message_key", tried.key);
-  // A yes is for what is on this page; what came in elsewhere meanwhile has to be looked at.
-  const last = [...document.querySelectorAll("#messages [data-message]")].at(-1);
+  // A yes is for what stands whole on this page; what came in elsewhere, or is still coming, has
+  // to be looked at first.
+  const bubbles = [...document.querySelectorAll("#messages [data-message]")];
+  const unfinished = bubbles.findIndex(({ dataset }) => UNFINISHED.includes(dataset.status));
+  const last = (unfinished < 0 ? bubbles : bubbles.slice(0, unfinished)).at(-1);
   request.body.set("seen", last?.dataset.message ?? "");
 });
 on("htmx:before:request", () => {

@@ -13,7 +13,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from flask import Flask
+from flask import Flask, render_template
 from sqlalchemy import select, update
 
 from app.accounts.models import AuditEntry
@@ -23,6 +23,8 @@ from app.db import Database, utc_now
 from app.factory import build_app
 from app.skills.expenses.models import Expense
 from app.skills.service_requests.models import RequestType, ServiceRequest
+from app.skills.service_requests.parts import RequestSummaryPart
+from app.skills.service_requests.texts import details_of
 from app.skills.service_requests.workflow.next_step import next_step
 from app.skills.service_requests.workflow.state import OpenRequest, RequestState
 from app.skills.service_requests.workflow.tool_results import begun_at
@@ -348,6 +350,45 @@ def test_what_a_yes_would_file_is_shown_whatever_was_drawn_before_it(
     assert reply.text.endswith("Did this resolve your issue?")
     last = [part for part in reply.body["parts"] if part["type"] == "request_summary"][-1]
     assert "E99" in json.dumps(last)
+
+
+def test_what_a_yes_would_file_is_not_behind_a_fold(
+    talk: Talk, server: ModelServer, solving: Solving
+) -> None:
+    with solving(SURE):
+        begin(talk, "the walk-in is not cooling")
+        server.script(scenario(at_once(*EVALUATE), Say("Here."), when="no more questions"))
+        reply = talk.send("no more questions")
+    assert reply.text.endswith("Did this resolve your issue?")
+    so_far = [part for part in reply.body["parts"] if part["type"] == "request_summary"]
+    part = RequestSummaryPart.model_validate(so_far[-1])
+    with talk.app.test_request_context("/"):
+        drawn = render_template(part.template, part=part)
+    assert '<details class="so-far" open>' in drawn
+
+
+def test_no_words_are_filed_as_the_persons_own_that_they_did_not_write(
+    talk: Talk, server: ModelServer, owner: Database
+) -> None:
+    begin(talk, "the walk-in is not cooling")
+    form = talk.state.form
+    assert form is not None
+    inside = form.by_name("temperature")
+    assert inside is not None
+    asks = ("request_field_input", {"field_id": str(inside.field_id)})
+    made_up = "52, and I saw Marcus unplug it on purpose and will swear to it"
+    told = ("record_answers", {"said": made_up})
+    server.script(scenario(at_once(asks, told), Say("Noted."), when="it beeps"))
+    talk.send("it beeps")
+    kept = talk.state.told["temperature"]
+    assert (kept.words, kept.is_inferred) == ("", True)
+    # Theirs are: as they wrote them, wherever in the message, and shown before they are filed.
+    own = ("record_answers", {"said": "it shows 41"})
+    server.script(scenario(at_once(asks, own), Say("Noted."), when="shows"))
+    talk.send("Well, it shows 41 now")
+    kept = talk.state.told["temperature"]
+    assert kept.is_inferred is False
+    assert "unplug" not in json.dumps(details_of(talk.state, "en"))
 
 
 @pytest.mark.parametrize("is_cut_off", [False, True])

@@ -369,8 +369,19 @@ def test_a_yes_from_a_page_that_has_not_seen_all_is_refused_and_other_words_are_
         thread_id = UUID(path.split("/")[2])
         order = select(Message.id).where(Message.thread_id == thread_id).order_by(Message.id)
         question, reply = session.scalars(order).all()
-    refused = browser.post_fragment(path, 409, message="yes", seen=str(question))
-    assert "More was said in this chat since" in refused.text
+    # As long as the reply is not whole, no page has shown it, whatever it claims.
+    page = browser.page(path.removesuffix("/messages"))
+    assert page.find("input", name="seen").attributes["value"] == str(question)
+    for seen in ({"seen": str(question)}, {"seen": ""}, {}):
+        refused = browser.post_fragment(path, 409, message="yes", **seen)
+        assert "An answer is still being written" in refused.text
+    with owner.transaction() as session:
+        session.execute(update(Message).where(Message.id == reply).values(status="complete"))
+    for seen in ({"seen": str(question)}, {"seen": ""}, {}):
+        refused = browser.post_fragment(path, 409, message="yes", **seen)
+        assert "More was said in this chat since" in refused.text
+    page = browser.page(path.removesuffix("/messages"))
+    assert page.find("input", name="seen").attributes["value"] == str(reply)
     sent = browser.post(path, htmx=True, message="yes", seen=str(reply), message_key=key)
     assert sent.status_code == 200
     # The same once more, after its answer was lost.

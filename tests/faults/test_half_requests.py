@@ -104,6 +104,33 @@ def test_a_body_in_broken_pieces_is_refused_without_an_error_of_ours(
 
 
 @pytest.mark.fault(33)
+def test_a_head_without_an_end_is_refused(impatient: Web) -> None:
+    """What was read of it was looked through after each read: 819 KB, for minutes."""
+    with closing(send(impatient[1], HALF_HEADERS)) as connection:
+        with suppress(OSError):
+            connection.sendall(b"\r" * 40_000)
+        answer = b""
+        with suppress(OSError):
+            answer = answer_on(connection)
+    # Closed with something unread it is reset, and the answer may be lost with it.
+    assert answer == b"" or answer.split()[1] == b"431", answer[:200]
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["1\r\na\r\n" * 2_000, "1\r\na\r\n0\r\nX-Trailer: " + "a" * 20_000],
+    ids=["crumbs", "trailers"],
+)
+@pytest.mark.fault(33)
+def test_a_body_in_chunks_without_an_end_is_refused(impatient: Web, body: str) -> None:
+    head = f"{HEAD}{KIND}Transfer-Encoding: chunked\r\n\r\n"
+    with closing(send(impatient[1], head + body)) as connection:
+        assert connection.recv(65536).split()[1] == b"400"
+    assert status_of(impatient[1], "/sign-in")[0] == 200
+    assert "Traceback" not in impatient[0].output
+
+
+@pytest.mark.fault(33)
 def test_a_body_that_drips_is_given_up_too(impatient: Web) -> None:
     """A byte now and then must not keep a connection for as long as the body is long."""
     with closing(send(impatient[1], HALF_BODY)) as drip:

@@ -9,8 +9,20 @@ import gevent
 import gevent.socket
 import pytest
 from gevent.pool import Pool
+from gunicorn.config import Config
+from gunicorn.http.errors import InvalidChunkSize, LimitRequestHeaders
+from gunicorn.http.parser import RequestParser
 
-from app.web.gunicorn_worker import ACCEPTED_AT_ONCE, LOOK_SECONDS, FairWorker
+from app.web.gunicorn_worker import (
+    ACCEPTED_AT_ONCE,
+    CRUMB_SECONDS,
+    FEW_CRUMBS,
+    LONGEST_HEAD,
+    LOOK_SECONDS,
+    BoundedConnection,
+    FairWorker,
+    bound_chunks,
+)
 
 
 class Taking(FairWorker):
@@ -64,3 +76,79 @@ def _end_turns(until: gevent.Greenlet[Any, Any]) -> int:
         gevent.sleep(LOOK_SECONDS)
         turns += 1
     return turns
+
+
+@pytest.mark.fault(33)
+def test_of_a_head_no_more_is_taken_than_any_browser_sends() -> None:
+    ours, theirs = gevent.socket.socketpair()
+    connection = BoundedConnection(ours)
+    theirs.sendall(b"a" * LONGEST_HEAD)
+    read = 0
+    while read < LONGEST_HEAD:
+        read += len(connection.recv(8192))
+    theirs.sendall(b"a")
+    with pytest.raises(LimitRequestHeaders):
+        connection.recv(8192)
+    # A body may be longer.
+    connection.begin(is_head=False)
+    theirs.sendall(b"a" * 2 * LONGEST_HEAD)
+    while read < 3 * LONGEST_HEAD:
+        read += len(connection.recv(8192))
+    ours.close()
+    theirs.close()
+
+
+@pytest.mark.fault(33)
+def test_what_comes_byte_by_byte_is_looked_at_now_and_then() -> None:
+    ours, theirs = gevent.socket.socketpair()
+    connection, sent = BoundedConnection(ours), FEW_CRUMBS + 20
+
+    def drip() -> None:
+        for _ in range(sent):
+            theirs.sendall(b"a")
+            gevent.sleep(CRUMB_SECONDS / 100)
+
+    dripping, pieces = gevent.spawn(drip), []
+    while sum(pieces) < sent:
+        pieces.append(len(connection.recv(8192)))
+    # The first ones as they come; then all that came meanwhile at once.
+    assert pieces[: FEW_CRUMBS + 1] == [1] * (FEW_CRUMBS + 1)
+    assert len(pieces) < sent
+    dripping.join()
+    ours.close()
+    theirs.close()
+
+
+CHUNKED = "POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+def read_body(body: str) -> bytes:
+    """What an app reads of a body in chunks."""
+    request = next(RequestParser(Config(), iter([(CHUNKED + body).encode()]), ("127.0.0.1", 1)))
+    bound_chunks(request.body.reader)
+    read: bytes = request.body.read()
+    return read
+
+
+@pytest.mark.parametrize(
+    ("chunk", "number"), [("1\r\na\r\n", 200), ("400\r\n" + "a" * 1024 + "\r\n", 2_000)]
+)
+@pytest.mark.fault(33)
+def test_a_body_in_chunks_is_read_whole(chunk: str, number: int) -> None:
+    assert len(read_body(chunk * number + "0\r\n\r\n")) == chunk.count("a") * number
+
+
+@pytest.mark.parametrize(
+    ("body", "error"),
+    [
+        ("1\r\na\r\n" * 2_000 + "0\r\n\r\n", InvalidChunkSize),
+        ("0\r\nX: " + "a" * 20_000 + "\r\n", LimitRequestHeaders),
+    ],
+    ids=["crumbs", "trailers"],
+)
+@pytest.mark.fault(33)
+def test_a_body_of_crumbs_or_with_a_book_below_it_is_none(
+    body: str, error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        read_body(body)

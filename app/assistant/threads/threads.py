@@ -13,7 +13,7 @@ from sqlalchemy import Select, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 
-from app.assistant.models import Message, Thread, Turn, own
+from app.assistant.models import UNFINISHED, Message, Thread, Turn, own
 from app.assistant.proposals.proposals import set_aside
 from app.assistant.threads.branches import newest_below, path_to_head, path_up
 from app.assistant.turns.cancel import NOTIFY_CHANNEL, stop_turns, unfinished
@@ -144,7 +144,7 @@ def accept_message(
     request: dict[str, Any] | None = None,
     reserve: tuple[str, float] | None = None,
     instead_of: UUID | None = None,
-    seen: UUID | None = None,
+    seen: str | None = None,
     kind: str = CHAT,
 ) -> Accepted:
     """Store what somebody wrote and queue the turn that answers it, in one transaction.
@@ -153,8 +153,9 @@ def accept_message(
     itself: the command line does. A thread that begins here is of that `kind` (`context_type`),
     and only under an id that `may_begin` one. In place of `instead_of`, an earlier question of
     the person's own, it is on a branch of its own, and what is still being answered is stopped.
-    `seen` is the last message on the page that it was written on. The same `message_key` with
-    the same words is the same message; with other words it is refused.
+    `seen` is the last message up to which all was whole on the page that it was written on, ""
+    where nothing was; None of a program, which reads whole replies. The same `message_key` with the
+    same words is the same message; with other words it is refused.
 
     Raises:
         InvalidInput: the message or the key cannot be taken.
@@ -165,12 +166,16 @@ def accept_message(
     """
     words = clean_message(message)
     check_key(message_key)
+    # What a reply says that is whole only after this moment was not before whoever wrote.
+    arrived = utc_now()
     try:
         thread, is_first = _own_thread(session, thread_id, words, kind, may_begin=may_begin)
-        is_stale = instead_of is None and seen not in (None, thread.head_id)
-        if is_stale and (known := _look_again(session, thread, words, message_key)):
+        after = thread.head_id if instead_of is None else _place_of(session, thread, instead_of)
+        has_seen = _has_seen(seen, after, is_last=instead_of is None)
+        if not has_seen and (known := _look_again(session, thread.id, after, words, message_key)):
             return known
-        after = thread.head_id if instead_of is None else _branch_off(session, thread, instead_of)
+        if instead_of is not None:
+            _make_room(session, thread)
         question = Message(
             id=new_id(),
             group_id=thread.group_id,
@@ -181,6 +186,7 @@ def accept_message(
             content=words,
             message_key=message_key,
             language=language,
+            created_at=arrived,
         )
         accepted = queue_turn(session, thread, question, request or {}, reserve, is_first)
         session.commit()
@@ -195,8 +201,23 @@ def accept_message(
     return accepted
 
 
+def _has_seen(seen: str | None, after: UUID | None, *, is_last: bool) -> bool:
+    """Whether all that a message follows stood whole on its page.
+
+    Ids are in the order in which messages were stored: on a page on which a message is whole,
+    so are those that it follows.
+    """
+    if seen is None or after is None or seen == str(after):
+        return True
+    return not is_last and seen > str(after)
+
+
 def _look_again(
-    session: ScopedSession, thread: Thread, words: str, message_key: str | None
+    session: ScopedSession,
+    thread_id: UUID,
+    after: UUID | None,
+    words: str,
+    message_key: str | None,
 ) -> Accepted | None:
     """What becomes of words that were written before all that was said had been seen.
 
@@ -207,13 +228,14 @@ def _look_again(
     """
     if not may_be_answer(words):
         return None
-    asked = session.scalar(
-        select(Message.content).where(Message.id == thread.head_id, *own(session, Message))
-    )
-    if read_answer(words, last_line(asked or "")) is None:
+    query = select(Message.content, Message.status)
+    asked = session.execute(query.where(Message.id == after, *own(session, Message))).one()
+    if read_answer(words, last_line(asked.content)) is None:
         return None
-    if known := find_accepted(session, thread.id, message_key, words):
+    if known := find_accepted(session, thread_id, message_key, words):
         return known
+    if asked.status in UNFINISHED:
+        raise Conflict("An answer is still being written. Read it, then answer again.")
     raise Conflict("More was said in this chat since. Look at it, then answer again.")
 
 
@@ -305,14 +327,18 @@ def show_branch(session: ScopedSession, thread_id: UUID, message_id: UUID) -> Th
     return thread
 
 
-def _branch_off(session: ScopedSession, thread: Thread, message_id: UUID) -> UUID | None:
-    """Make room for another question in the place of this one; returns what it follows."""
+def _place_of(session: ScopedSession, thread: Thread, message_id: UUID) -> UUID | None:
+    """What another question in the place of this one follows."""
     asked = load_message(session, thread.id, message_id)
     if asked.role != "user":
         raise InvalidInput("Only your own messages can be changed.", field="edits")
+    return asked.parent_id
+
+
+def _make_room(session: ScopedSession, thread: Thread) -> None:
+    """End what is being answered, and put away what waits for a yes, for another question."""
     stop_turns(session, thread.id)
     set_aside(session, thread.id)
-    return asked.parent_id
 
 
 def queue_turn(

@@ -251,7 +251,7 @@ def _accept(thread_id: UUID, edits: UUID | None) -> Accepted:
         language=detect_language(words, current_user.language),
         request=asked,
         instead_of=edits,
-        seen=form.get("seen", type=UUID),
+        seen=form.get("seen", ""),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import takewhile
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -19,7 +20,7 @@ from sqlalchemy.orm.attributes import set_committed_value
 
 from app.accounts.clock import local_now
 from app.assistant.feedback.feedback import feedback_on
-from app.assistant.models import Message, Thread
+from app.assistant.models import UNFINISHED, Message, Thread
 from app.assistant.proposals.proposals import proposals_of
 from app.assistant.threads.branches import places
 from app.assistant.threads.threads import (
@@ -36,7 +37,6 @@ from app.web.pages import db_session, is_htmx
 from app.web.urls import url_of
 
 log = structlog.get_logger(__name__)
-UNFINISHED = ("queued", "streaming")
 
 
 @dataclass(frozen=True)
@@ -62,10 +62,17 @@ def talk_facts(thread: ThreadView, messages: Sequence[Message], cursor: str) -> 
         "thread": thread,
         "messages": view_messages(messages),
         "running": any(message.status in UNFINISHED for message in messages),
+        "seen": last_whole(messages),
         "cursor": cursor,
         "presence": presence_of(messages),
         "message_key": uuid4().hex,
     }
+
+
+def last_whole(messages: Sequence[Message]) -> str:
+    """The last message up to which all are whole; "" where none is."""
+    whole = takewhile(lambda message: message.status not in UNFINISHED, messages)
+    return next((str(message.id) for message in reversed(list(whole))), "")
 
 
 def talk_beside(thread: Thread) -> dict[str, Any]:

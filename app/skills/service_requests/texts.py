@@ -15,6 +15,7 @@ from app.skills.service_requests.services.definitions import Question, RequestFi
 from app.skills.service_requests.workflow.next_step import Next
 from app.skills.service_requests.workflow.state import OpenRequest, Told
 from app.text.bilingual import in_both
+from app.text.normalize import words
 
 # Asked where a type has too few questions of its own: each of them fits whatever is wrong.
 USUAL_QUESTIONS = (
@@ -97,10 +98,18 @@ def details_of(state: OpenRequest, language: str) -> list[tuple[str, str]]:
         for field in state.fields:
             told = state.told.get(field.field.name)
             if told is not None:
-                value = shown(field, told.value, language)
-                doubt = _("%(value)s (check this)", value=value) if told.is_inferred else value
-                rows.append((field.field.label.text(language), doubt))
+                rows.append(
+                    (field.field.label.text(language), _shown_with_words(field, told, language))
+                )
     return [*rows, *state.answers]
+
+
+def _shown_with_words(field: RequestField, told: Told, language: str) -> str:
+    """A value, and the words that are filed with it where they say more."""
+    value = shown(field, told.value, language)
+    says_more = not set(words(told.words)) <= set(words(value))
+    quoted = " · " + _("You said: “%(words)s”", words=told.words) if says_more else ""
+    return (_("%(value)s (check this)", value=value) if told.is_inferred else value) + quoted
 
 
 def details_in_both(state: OpenRequest) -> dict[str, list[tuple[str, str]]]:

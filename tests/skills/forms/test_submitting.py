@@ -211,3 +211,21 @@ def test_a_transaction_that_fails_leaves_no_gap(
     with owner.session() as session:
         mine = FormSubmission.user_id == member.user_id
         assert session.scalar(select(func.count(FormSubmission.id)).where(mine)) == 2
+
+
+def test_nothing_is_handed_in_that_the_page_did_not_show(
+    owner: Database, member: Member, browser: CheckedClient, template: FormTemplate
+) -> None:
+    """A field that comes with a box, which somebody else filled in before the box was ticked."""
+    page = browser.page(f"/forms/{template.slug}")
+    autosave(browser, page, who="Ana", what="A cut")
+    page = browser.page(address_on(page))
+    other = browser.page(address_on(page))
+    autosave(browser, other, hurt="true")
+    send(browser, browser.page(address_on(page)), body_part="Left hand", hurt="true")
+    refused = send(browser, page, "submit", hurt="true")
+    assert refused.status_code == 409
+    assert "Changed on another page and shown here now: Body part." in refused.text
+    assert "Left hand" in refused.text
+    shown = browser.page(address_on(page))
+    assert send(browser, shown, "submit").status_code == 303

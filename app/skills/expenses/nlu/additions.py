@@ -20,9 +20,10 @@ from app.skills.expenses.nlu.lexicon import NOTHING, SUM, TIME, compiled, either
 from app.skills.expenses.nlu.rows import Row, read_rows
 from app.skills.expenses.nlu.sentence import Sentence
 
+# Never in the middle of a run of them, which would be gone through from each of its words.
 _ARTICLES = (
-    r"(?:(?:an?|another|one more|new|some|the|my|our|this|these|following|un|una|otro|otra|nuevo"
-    r"|nueva|el|la|los|las|mi|mis|este|esta|unos|unas|siguiente)\s)*"
+    r"(?<!\w)(?:(?:an?|another|one more|new|some|the|my|our|this|these|following|un|una|otro|otra"
+    r"|nuevo|nueva|el|la|los|las|mi|mis|este|esta|unos|unas|siguiente)\s){0,4}"
 )
 _LEADING_TIME = re.compile(rf"{TIME}+[\s,:-]*")
 _OF = r"(?:for|of|called|named|to|worth|de|por|para|en|del|llamado)(?!\w)"

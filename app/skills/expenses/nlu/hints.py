@@ -46,6 +46,8 @@ CHOOSING = (UPDATE, DELETE)
 # What its sentences were read as speaks for a tool by so much, in log odds.
 READ_ODDS = 2.5
 LONGEST_WHICH = 300
+# In characters; reading one of these keeps others waiting for some 30 ms.
+LONGEST_INTENDED = 1_500
 # What leads up to the things that were bought, once it is clear that they were.
 _CUES = "|".join(either(name) for name in ("spent", "record", "add", "got"))
 _LEAD = re.compile(rf"(?:[^,;{SUM}]*?\W)?(?:{_CUES})\s?[:,-]?\s*")
@@ -170,9 +172,12 @@ def read_intended(tool: str, message: str, around: ReadingContext) -> Command | 
     """What a message that is for `tool` says for it; None for a tool of another skill.
 
     It is known what it wants of the ledger, in whatever words it says so. Only values that stand
-    in it are taken; what is missing is asked for.
+    in it are taken; what is missing is asked for. Of a longer list than `LONGEST_INTENDED` no row
+    is taken, so that none is left out unseen.
     """
     read = _READERS.get(tool)
+    if len(message) > LONGEST_INTENDED:
+        message = "" if tool == ADD else message[:LONGEST_INTENDED]
     # "Do we toss those?" asks, and deletes nothing.
     if tool in WRITING and asks_only(message):
         return None

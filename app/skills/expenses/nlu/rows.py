@@ -24,6 +24,8 @@ _MASKED = re.compile(rf"{MASKS}+")
 _EDGE = r"[\s,.;:!?¡¿=*\"'()\[\]/–—-]"
 _BEFORE = re.compile(rf"(?:{_EDGE}|{either('before_items')}(?=\W|$))*")
 _AFTER = re.compile(rf"(?:{_EDGE}+|{either('after_items')}|{either('cost')})$")
+# None of them is longer, so that no more is searched for each that is taken off.
+_LONGEST_AFTER = 40
 _NOTE = re.compile(
     rf"{either('notes')}|(?<!\w)(?:note|nota)\s?:\s?(?P<said>.+)$|\((?P<aside>[^()]+)\)"
 )
@@ -191,8 +193,8 @@ def trimmed(sentence: Sentence, piece: Piece, *, is_first: bool = True) -> str:
     leading = _BEFORE.match(sentence.masked, start, end)
     if leading and (is_first or leading.end() == end):
         start = leading.end()
-    while trailing := _AFTER.search(sentence.masked[start:end]):
-        end = start + trailing.start()
+    while trailing := _AFTER.search(sentence.masked, max(start, end - _LONGEST_AFTER), end):
+        end = trailing.start()
         if start >= end:
             break
     return sentence.said(start, end).strip(" ,.;:!?¡¿-–—")

@@ -28,6 +28,7 @@ from app.assistant.usage.message_limits import read_standing
 from app.db import ScopedSession, new_id, utc_now
 from app.errors import Conflict, InvalidInput
 from app.extensions import limit_messages, services
+from app.jobs.system_threads import RealThreads
 from app.skills.expenses.nlu.hints import read_command_of
 from app.skills.expenses.services.settings import load_ledger
 from app.text.plain_text import clean_text
@@ -49,6 +50,7 @@ WRITTEN = {ADD: "added", "update_expense": "updated", "delete_expense": "deleted
 LOOKED_UP = {"list_expenses": "listed", "get_balance": "balance"}
 STATUS = {"forbidden": 403, "not_found": 404, "conflict": 409, "invalid_input": 422}
 MODEL_FAILED = 502
+_READING = RealThreads(1, holds_nothing=True)
 RETRY_SECONDS = 30
 
 
@@ -348,7 +350,9 @@ def _attempted(session: ScopedSession, reply: Message, body: ChatBody) -> dict[s
         return {"attemptedAdd": asked[-1]}
     ledger = load_ledger(session)
     turn = _turn_input(session, reply, body, ledger.today)
-    command = read_command_of(turn, ledger.for_reading(), ledger.currency)
+    known = ledger.for_reading()
+    # Of twenty messages a third of a second, in which a worker would answer nobody else.
+    command = _READING.run(lambda: read_command_of(turn, known, ledger.currency))
     return (
         {"attemptedAdd": command.arguments} if command is not None and command.tool == ADD else {}
     )

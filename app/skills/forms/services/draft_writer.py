@@ -55,6 +55,12 @@ class Saved:
     behind: frozenset[str]
     on_page: frozenset[str]
 
+    @property
+    def unseen(self) -> frozenset[str]:
+        """The fields that would be handed in with something, and that the page does not show."""
+        shown = {field.name for field in self.filling.shown}
+        return frozenset(shown & self.filling.checked.values.keys()) - self.on_page
+
 
 def lock_draft(
     session: ScopedSession, draft_id: UUID, form: TypedForm, *, may_begin: bool

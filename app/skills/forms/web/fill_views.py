@@ -150,7 +150,9 @@ def _submit(
     session: ScopedSession, saved: Saved, received: Received, is_new: bool
 ) -> ResponseReturnValue:
     """Hand it in; whatever keeps it from that, all that was typed is saved and shown again."""
-    behind, refused = _labels(saved, saved.behind), received.refused
+    # Nobody hands in what they have not seen, as what a form's assistant wrote into a field that
+    # came with a box ticked on this very page.
+    behind, refused = _labels(saved, saved.behind | saved.unseen), received.refused
     if behind:
         session.commit()
         told = _("Changed on another page and shown here now: %(fields)s.", fields=behind)
@@ -290,6 +292,7 @@ def _accept_message(draft_id: UUID) -> Accepted:
         detect_language(words, current_user.language),
         form.get("message_key") or None,
         form.get("edits", type=UUID),
+        seen=form.get("seen", ""),
     )
 
 

@@ -80,8 +80,12 @@ def tell_assistant(
     language: str,
     message_key: str | None,
     instead_of: UUID | None = None,
+    *,
+    seen: str | None = None,
 ) -> Accepted:
     """Say something to the form's assistant, or say it instead of an earlier message; commits.
+
+    `seen` is the last message up to which all was whole on the page, as `accept_message` takes it.
 
     Raises:
         InvalidInput: the message cannot be taken.
@@ -97,6 +101,7 @@ def tell_assistant(
         message_key=message_key,
         language=language,
         instead_of=instead_of,
+        seen=seen,
         kind=KIND,
     )
 

@@ -44,7 +44,7 @@ class Filed:
 
 def digest_of_state(state: OpenRequest) -> str:
     """A mark of everything that is shown and filed; what has another one says something else."""
-    told = [state.begun_at, state.by_id, state.answers]
+    told = [state.begun_at, state.by_id, state.answers, _origins(state)]
     text_ = json.dumps(told, sort_keys=True, ensure_ascii=False, default=str)
     return hashlib.sha256(text_.encode()).hexdigest()
 

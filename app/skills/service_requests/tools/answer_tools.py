@@ -36,6 +36,7 @@ from app.skills.service_requests.workflow.answers import (
     cleared_between,
     read_by_id,
     was_said,
+    was_written,
 )
 from app.skills.service_requests.workflow.next_step import next_step
 from app.skills.service_requests.workflow.resolution import propose_solution
@@ -130,14 +131,16 @@ class RecordAnswers(ThreadTool):
             heard = _heard(session, context)
         recording = Recording()
         if arguments.said:
+            # A model may put any words into its person's mouth; theirs stand in their messages.
+            is_quoted = was_written(arguments.said, heard)
             for each in read_said(before, arguments.said, around):
                 recording.take(
                     before,
                     each.field,
                     each.raw,
                     around,
-                    words=each.words or arguments.said,
-                    is_inferred=each.is_inferred,
+                    words=(each.words or arguments.said) if is_quoted else "",
+                    is_inferred=each.is_inferred or not is_quoted,
                 )
         for field, raw in _by_id(before, arguments.values or {}):
             recording.take(before, field, raw, around, is_inferred=not was_said(field, raw, heard))

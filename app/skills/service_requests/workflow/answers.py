@@ -91,6 +91,12 @@ def was_said(about: RequestField, value: Any, said: Sequence[str]) -> bool:
     return bool(wanted & heard) or any(fold(str(value)) in fold(text) for text in said)
 
 
+def was_written(quote: str, said: Sequence[str]) -> bool:
+    """Whether all words of a quote stand one after the other in one of the messages."""
+    quoted = f" {' '.join(words(quote))} "
+    return any(quoted in f" {' '.join(words(text))} " for text in said)
+
+
 def read_by_id(state: OpenRequest, values: Mapping[str, Any]) -> list[tuple[RequestField, Any]]:
     """The fields that values are for, in the order of the form.
 

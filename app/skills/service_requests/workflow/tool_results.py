@@ -170,9 +170,9 @@ def ask_resolution(state: OpenRequest, language: str, solution: str = "") -> Que
     """
     answer = state.resolution.answer if state.resolution else ""
     told = solution or (tell_solution(_SOURCE.sub("", answer)) if answer else "")
-    return Question(
-        ask_whether_solved(), about_resolution(state), told, (summary_of(state, language),)
-    )
+    # What is behind a fold is not before anybody who says yes.
+    so_far = summary_of(state, language).model_copy(update={"is_open": True})
+    return Question(ask_whether_solved(), about_resolution(state), told, (so_far,))
 
 
 def tell_solution(answer: str) -> str:
