@@ -18,6 +18,8 @@ from gunicorn.http.errors import (  # type: ignore[import-untyped]
 )
 from gunicorn.workers.ggevent import GeventWorker  # type: ignore[import-untyped]
 
+from app.web.pace import Pace
+
 # What is read of a body that the app has left, so that the connection can go on.
 LEFT_BYTES, PIECE_BYTES, LEFT_SECONDS = 64 * 1024, 1024, 1.0
 # So many new connections are taken whenever the worker looks for them, which is once a pass over
@@ -36,6 +38,10 @@ CRUMB_BYTES, FEW_CRUMBS, CRUMB_SECONDS = 512, 32, 0.1
 # A body in chunks has so many bytes to a chunk, after a few of them: gunicorn goes through all
 # those of one read without letting anybody go on, and browsers and proxies send kilobytes.
 FEW_CHUNKS, LEAST_BYTES_OF_CHUNKS = 256, 64
+
+
+# What is no request is answered so often, of one address; the first ones at once.
+_broken_ones = Pace(0.02, longest=1.0, burst=10)
 
 
 class FairWorker(GeventWorker):  # type: ignore[misc]
@@ -57,6 +63,12 @@ class FairWorker(GeventWorker):  # type: ignore[misc]
 
     def handle(self, listener: Any, client: Any, address: Any) -> None:
         super().handle(listener, BoundedConnection(client), address)
+
+    def handle_error(self, request: Any, client: Any, address: Any, error: BaseException) -> None:
+        # No request of the app's, whose own pace these do not have.
+        if isinstance(error, ParseException):
+            _broken_ones.wait(address[0] if address else "")
+        super().handle_error(request, client, address, error)
 
     def handle_request(self, name: str, request: Any, connection: Any, address: Any) -> Any:
         connection.settimeout(self.send_seconds)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -171,23 +172,13 @@ def accept_message(
     try:
         thread, is_first = _own_thread(session, thread_id, words, kind, may_begin=may_begin)
         after = thread.head_id if instead_of is None else _place_of(session, thread, instead_of)
-        has_seen = _has_seen(seen, after, is_last=instead_of is None)
-        if not has_seen and (known := _look_again(session, thread.id, after, words, message_key)):
+        is_behind = not _has_seen(seen, after, is_last=instead_of is None)
+        if is_behind and (known := _look_again(session, thread.id, after, words, message_key)):
             return known
         if instead_of is not None:
             _make_room(session, thread)
-        question = Message(
-            id=new_id(),
-            group_id=thread.group_id,
-            user_id=thread.user_id,
-            thread_id=thread.id,
-            parent_id=after,
-            role="user",
-            content=words,
-            message_key=message_key,
-            language=language,
-            created_at=arrived,
-        )
+        facts = {"message_key": message_key, "language": language, "created_at": arrived}
+        question = _question_in(thread, after, words, facts)
         accepted = queue_turn(session, thread, question, request or {}, reserve, is_first)
         session.commit()
     except IntegrityError as error:
@@ -199,6 +190,21 @@ def accept_message(
         raise_if_busy(error)
         raise
     return accepted
+
+
+def _question_in(
+    thread: Thread, after: UUID | None, words: str, facts: Mapping[str, Any]
+) -> Message:
+    return Message(
+        id=new_id(),
+        group_id=thread.group_id,
+        user_id=thread.user_id,
+        thread_id=thread.id,
+        parent_id=after,
+        role="user",
+        content=words,
+        **facts,
+    )
 
 
 def _has_seen(seen: str | None, after: UUID | None, *, is_last: bool) -> bool:
