@@ -27,13 +27,10 @@ from app.notifications.mail import queue_mail
 RESET_MINUTES = 60
 
 
-def change_password(
-    session: ScopedSession, current: str, new: str, device: Device | None
-) -> str | None:
+def change_password(session: ScopedSession, current: str, new: str, device: Device) -> str:
     """Replace the person's password; every sign-in, API token and reset link of theirs ends.
 
-    Returns the token of a new sign-in on `device`, from where the password was changed; None
-    without a device.
+    Returns the token of a new sign-in on `device`, from where the password was changed.
 
     Raises:
         InvalidInput: the current password is wrong, or the new one will not do.
@@ -48,7 +45,7 @@ def change_password(
         raise _not_yours()
     # Sign-ins, API tokens and reset links end with it, in the database.
     session.execute(text("SELECT set_password(:hash)"), {"hash": password_hash})
-    token = start_sign_in(session, device) if device else None
+    token = start_sign_in(session, device)
     tell_password_changed(session, user)
     record(session, "password_changed")
     session.commit()

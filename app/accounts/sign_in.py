@@ -186,7 +186,7 @@ def list_groups(session: ScopedSession) -> list[Group]:
 
 
 def switch_group(session: ScopedSession, sign_in_id: UUID, group_id: UUID) -> None:
-    """Look at another of one's groups from this browser.
+    """Look at another of one's groups from this browser; an API token stays where it is.
 
     Raises:
         NotFound: the person does not belong to it, or there is none.
@@ -195,7 +195,11 @@ def switch_group(session: ScopedSession, sign_in_id: UUID, group_id: UUID) -> No
         raise NotFound("This group does not exist, or you are not in it.")
     session.execute(
         update(SignIn)
-        .where(SignIn.id == sign_in_id, SignIn.user_id == session.scope.user_id)
+        .where(
+            SignIn.id == sign_in_id,
+            SignIn.user_id == session.scope.user_id,
+            SignIn.kind == "browser",
+        )
         .values(group_id=group_id)
     )
     session.commit()

@@ -40,6 +40,7 @@ from app.web.pages import (
     db_session,
     is_htmx,
     next_page,
+    require_browser,
     require_role,
     same_page,
     wants_fragment,
@@ -47,7 +48,17 @@ from app.web.pages import (
 
 COOKIE_AGE = timedelta(days=365)
 
+# What a program may do here with its token. Everything else is about a person's own account, or
+# about which group they look at: a token is of one group, and is not the person.
+OPEN_TO_TOKENS = {"accounts.people", "accounts.change_people", "accounts.sign_out"}
+
 blueprint = Blueprint("accounts", __name__)
+
+
+@blueprint.before_request
+def browsers_only() -> None:
+    if request.endpoint not in OPEN_TO_TOKENS:
+        require_browser()
 
 
 @blueprint.get("/sign-in")
@@ -85,6 +96,8 @@ def _enter(token: str, email: str) -> Response:
 @blueprint.post("/sign-out")
 def sign_out() -> ResponseReturnValue:
     """End this sign-in, or all of the person's with `everywhere`."""
+    if "everywhere" in request.form:
+        require_browser()
     if current_user.is_authenticated and "everywhere" in request.form:
         sign_ins.sign_out_everywhere(db_session())
     elif current_user.is_authenticated:
@@ -153,12 +166,11 @@ def change_password() -> ResponseReturnValue:
             db_session(),
             request.form.get("current_password", ""),
             request.form.get("new_password", ""),
-            seen_on() if current_user.kind == "browser" else None,
+            seen_on(),
         )
     except (InvalidInput, TooMany) as error:
         return _profile_page(error)
-    if token:
-        start_browser_session(token)
+    start_browser_session(token)
     flash(
         _(
             "Your password is changed. You are signed out everywhere else, and your API tokens"

@@ -342,6 +342,16 @@ def require_role(*roles: str) -> None:
         raise Forbidden("Your role in this group does not allow that. Ask a manager.")
 
 
+def require_browser() -> None:
+    """Refuse a program that speaks for somebody with an API token.
+
+    Raises:
+        Forbidden
+    """
+    if current_user.is_authenticated and current_user.kind == "api":
+        raise Forbidden("An API token cannot open this page. Sign in with a browser to use it.")
+
+
 def _bound_body() -> None:
     """Take little of a body from whoever is not signed in.
 

@@ -94,7 +94,7 @@ def test_a_token_is_printed_once_and_works(
     assert result.exit_code == 0, result.output
     token = result.output.strip()
     headers = {"Authorization": f"Bearer {token}"}
-    assert app.test_client().get("/profile", headers=headers).status_code == 200
+    assert app.test_client().get("/chat", headers=headers).status_code == 200
     with owner.transaction() as session:
         query = select(AuditEntry.action).where(AuditEntry.group_id == house.group_id)
         assert "token_made_by_operator" in session.scalars(query).all()
