@@ -7,6 +7,7 @@ import io
 import pytest
 from flask import Flask
 from sqlalchemy import select
+from werkzeug.test import TestResponse
 
 from app.accounts.new_people import set_membership
 from app.db import Database
@@ -15,6 +16,7 @@ from app.skills.forms.models import Contact
 from tests.factories import (
     CheckedClient,
     Member,
+    Page,
     make_contact,
     make_group,
     make_user,
@@ -69,8 +71,9 @@ def test_somebody_is_added_found_changed_and_taken_off_the_list(
     path = f"{HOME}{jose.id}"
     page = browser.page(path)
     assert page.find("input", name="phone").attributes["value"] == "(210) 555-0199"
-    assert browser.post(path, name="José Núñez", job="Chef").status_code == 303
+    assert save(browser, page, job="Chef").status_code == 303
     assert contacts_of(owner, boss)["José Núñez"].job == "Chef"
+    assert contacts_of(owner, boss)["José Núñez"].phone == "+12105550199"
     form = make_template(owner, boss.group_id, SHORT)
     assert "José Núñez" in browser.fragment("/forms/people?field=who&v-who=jos").text
     browser.post(f"{path}/switch", to="off")
@@ -135,6 +138,84 @@ def test_what_is_wrong_is_told_at_its_field_and_kept(
     assert contacts_of(owner, boss) == {}
     ann = make_contact(owner, boss.group_id, "Ann Lee")
     assert browser.post(f"{HOME}{ann.id}", **form).status_code == 422
+
+
+SHOWN = ("name", "job", "phone", "email")
+
+
+def save(browser: CheckedClient, page: Page, **typed: str) -> TestResponse:
+    """Send the form of a contact's page as a browser does, with what was typed into it."""
+    form = page.find("form", class_="form")
+    fields = [each.attributes for each in form.find_all("input")]
+    sent = {each["name"]: each["value"] for each in fields if each["name"] != "csrf_token"}
+    return browser.post(form.attributes["action"], **{**sent, **typed})
+
+
+@pytest.fixture
+def ann(owner: Database, boss: Member) -> Contact:
+    return make_contact(owner, boss.group_id, "Ann Lee", job="Cook")
+
+
+def test_of_two_who_change_different_fields_both_changes_stay(
+    owner: Database, boss: Member, browser: CheckedClient, ann: Contact
+) -> None:
+    mine, theirs = (browser.page(f"{HOME}{ann.id}") for _ in range(2))
+    new = {"phone": "210 555 0199", "email": "ann@x.example"}
+    assert save(browser, theirs, **new).status_code == 303
+    assert save(browser, mine, job="Sous chef").status_code == 303
+    now = contacts_of(owner, boss)["Ann Lee"]
+    assert (now.job, now.phone, now.email) == ("Sous chef", "+12105550199", "ann@x.example")
+
+
+def test_of_two_who_change_one_field_the_second_is_told_and_writes_nothing(
+    owner: Database, boss: Member, browser: CheckedClient, ann: Contact
+) -> None:
+    mine, theirs = (browser.page(f"{HOME}{ann.id}") for _ in range(2))
+    new = {"job": "Grill", "phone": "210 555 0199"}
+    assert save(browser, theirs, **new).status_code == 303
+    answer = save(browser, mine, job="Sous chef", email="ann@x.example")
+    page = browser._page(answer, 409)
+    assert "Somebody else has changed this meanwhile." in page.text
+    assert page.find("dl", class_="theirs").text == "JobGrill"
+    now = contacts_of(owner, boss)["Ann Lee"]
+    assert (now.job, now.phone, now.email) == ("Grill", "+12105550199", "")
+    # What was typed is kept; what was not touched here is what stands there now.
+    shown = {name: page.find("input", name=name).attributes["value"] for name in SHOWN}
+    assert shown == {
+        "name": "Ann Lee", "job": "Sous chef", "phone": "(210) 555-0199", "email": "ann@x.example"
+    }  # fmt: skip
+    assert save(browser, page).status_code == 303
+    now = contacts_of(owner, boss)["Ann Lee"]
+    assert (now.job, now.phone, now.email) == ("Sous chef", "+12105550199", "ann@x.example")
+
+
+def test_what_both_have_changed_to_the_same_is_no_conflict(
+    owner: Database, boss: Member, browser: CheckedClient, ann: Contact
+) -> None:
+    mine, theirs = (browser.page(f"{HOME}{ann.id}") for _ in range(2))
+    for page, phone in ((theirs, "210 555 0199"), (mine, "(210) 555-0199")):
+        assert save(browser, page, phone=phone).status_code == 303
+    assert contacts_of(owner, boss)["Ann Lee"].phone == "+12105550199"
+
+
+def test_a_mistake_in_between_wipes_nothing_of_anothers(
+    owner: Database, boss: Member, browser: CheckedClient, ann: Contact
+) -> None:
+    mine, theirs = (browser.page(f"{HOME}{ann.id}") for _ in range(2))
+    wrong = browser._page(save(browser, mine, job="Sous chef", email="nobody"), 422)
+    assert save(browser, theirs, phone="210 555 0199").status_code == 303
+    assert save(browser, wrong, email="ann@x.example").status_code == 303
+    now = contacts_of(owner, boss)["Ann Lee"]
+    assert (now.job, now.phone, now.email) == ("Sous chef", "+12105550199", "ann@x.example")
+
+
+def test_a_page_that_does_not_say_what_it_showed_overwrites_nothing(
+    owner: Database, boss: Member, browser: CheckedClient, ann: Contact
+) -> None:
+    """As of a page that stood open while Comanda was upgraded."""
+    assert browser.post(f"{HOME}{ann.id}", name="Ann Lee", job="Chef").status_code == 409
+    assert browser.post(f"{HOME}{ann.id}", name="Ann Lee", job="Cook").status_code == 303
+    assert contacts_of(owner, boss)["Ann Lee"].job == "Cook"
 
 
 def test_a_table_is_taken_in_row_by_row_and_twice_is_once(

@@ -18,6 +18,7 @@ from app.skills.forms.services.contacts import (
     ContactTexts,
     new_contact,
     read_contact,
+    texts_of,
     write_contact,
 )
 from app.text.normalize import words
@@ -121,8 +122,7 @@ def _write(
         texts.phone or contact.phone,
         texts.email or contact.email,
     )
-    before = ContactTexts(contact.name, contact.job, contact.phone, contact.email)
-    if wanted == before and contact.is_active:
+    if wanted == texts_of(contact) and contact.is_active:
         done.same += 1
         return
     write_contact(contact, wanted)

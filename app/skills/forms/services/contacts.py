@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import asdict, dataclass
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -10,7 +11,7 @@ from sqlalchemy import ColumnElement, Text, cast, func, or_, select
 
 from app.accounts.audit import record
 from app.db import ScopedSession, new_id, utc_now
-from app.errors import InvalidInput, NotFound
+from app.errors import Conflict, InvalidInput, NotFound
 from app.fields.definitions import EmailField, PhoneField, Words
 from app.fields.values import LONGEST_NAME, FieldContext, Problem, clean, read_value
 from app.skills.forms.models import Contact
@@ -31,6 +32,18 @@ class ContactTexts:
     job: str = ""
     phone: str = ""
     email: str = ""
+
+
+class Overtaken(Conflict):
+    """Somebody else has changed a field meanwhile that is changed here to something else.
+
+    `changed` names the fields that are changed here, `contested` those of them that are others now.
+    """
+
+    def __init__(self, changed: Collection[str], contested: Collection[str]) -> None:
+        super().__init__("Somebody else has changed this meanwhile. Look at it again, then save.")
+        self.changed = changed
+        self.contested = contested
 
 
 def list_contacts(
@@ -134,15 +147,30 @@ def write_contact(contact: Contact, texts: ContactTexts) -> None:
     contact.phone, contact.email = texts.phone, texts.email
 
 
-def save_contact(session: ScopedSession, contact_id: UUID, typed: ContactTexts) -> Contact:
-    """Change a contact; forms that name it already keep what they say. Commits.
+def texts_of(contact: Contact) -> ContactTexts:
+    """A contact as it is stored."""
+    return ContactTexts(contact.name, contact.job, contact.phone, contact.email)
+
+
+def save_contact(
+    session: ScopedSession, contact_id: UUID, *, was: ContactTexts, typed: ContactTexts
+) -> Contact:
+    """Change what differs from what the contact `was`, as the page showed it. Commits.
+
+    What somebody else has changed meanwhile stays. Forms that name the contact already keep what
+    they say.
 
     Raises:
-        NotFound, InvalidInput
+        NotFound, InvalidInput. Overtaken: both have changed the same field; nothing is written.
     """
-    texts = read_contact(typed)
+    before, texts = asdict(was), asdict(read_contact(typed))
     contact = load_contact(session, contact_id, lock=True)
-    write_contact(contact, texts)
+    now = asdict(texts_of(contact))
+    changed = [name for name in texts if texts[name] != before[name]]
+    contested = [name for name in changed if now[name] not in (before[name], texts[name])]
+    if contested:
+        raise Overtaken(changed, contested)
+    write_contact(contact, ContactTexts(**{**now, **{name: texts[name] for name in changed}}))
     record(session, "contact_edited", str(contact.id))
     session.commit()
     return contact

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, replace
 from http import HTTPStatus
 from typing import Any
 from uuid import UUID
@@ -13,7 +14,7 @@ from flask_login import current_user
 
 from app.accounts.pages import page
 from app.db import new_id
-from app.errors import InvalidInput, TooMany
+from app.errors import ComandaError, InvalidInput, TooMany
 from app.extensions import limit_searches, services
 from app.fields.display import plain
 from app.files.posted_files import allow_files, examination, get_posted_files
@@ -24,11 +25,13 @@ from app.skills.forms.services.contacts import (
     MOST_LISTED,
     PHONE,
     ContactTexts,
+    Overtaken,
     add_contact,
     list_contacts,
     load_contact,
     save_contact,
     switch_contact,
+    texts_of,
 )
 from app.text.bilingual import reader_language
 from app.web.issued_ids import id_of_posted
@@ -98,21 +101,49 @@ def add() -> ResponseReturnValue:
 def edit(contact_id: UUID) -> ResponseReturnValue:
     """One of them."""
     contact = load_contact(db_session(), contact_id)
-    texts = ContactTexts(contact.name, contact.job, _phone(contact), contact.email)
-    return page("forms/contacts/edit.html", contact=contact, texts=texts)
+    return _edit_page(contact, _shown(contact), texts_of(contact))
+
+
+def _shown(contact: Contact) -> ContactTexts:
+    return replace(texts_of(contact), phone=_phone(contact))
+
+
+def _edit_page(
+    contact: Contact,
+    texts: ContactTexts,
+    was: ContactTexts,
+    error: ComandaError | None = None,
+    theirs: dict[str, str] | None = None,
+) -> ResponseReturnValue:
+    """`texts` stand in the form; what it changes is told by what the contact `was`.
+
+    `theirs` is what stands there instead of what was typed, by field.
+    """
+    more = {"contact": contact, "texts": texts, "was": was, "theirs": theirs}
+    return page("forms/contacts/edit.html", error, **more)
 
 
 @blueprint.post("/<uuid:contact_id>")
 def save(contact_id: UUID) -> ResponseReturnValue:
-    """Write what was typed, or show it again with what is wrong."""
-    session = db_session()
+    """Write what was typed, or show it again with what is wrong or overtaken."""
+    session, was, typed = db_session(), _typed("was_"), _typed()
     try:
-        contact = save_contact(session, contact_id, _typed())
+        contact = save_contact(session, contact_id, was=was, typed=typed)
     except InvalidInput as error:
-        contact = load_contact(session, contact_id)
-        return page("forms/contacts/edit.html", error, contact=contact, texts=_typed())
+        return _edit_page(load_contact(session, contact_id), typed, was, error)
+    except Overtaken as error:
+        session.rollback()
+        return _overtaken_page(load_contact(session, contact_id), typed, error)
     flash(_("%(name)s is saved.", name=contact.name))
     return _to_list()
+
+
+def _overtaken_page(contact: Contact, typed: ContactTexts, error: Overtaken) -> ResponseReturnValue:
+    """What was typed, over what stands there now; saved again, it takes that place."""
+    shown, written = asdict(_shown(contact)), asdict(typed)
+    texts = ContactTexts(**{**shown, **{name: written[name] for name in error.changed}})
+    theirs = {name: shown[name] for name in error.contested}
+    return _edit_page(contact, texts, texts_of(contact), error, theirs)
 
 
 @blueprint.post("/<uuid:contact_id>/switch")
@@ -150,9 +181,9 @@ def take_table() -> ResponseReturnValue:
     return page("forms/contacts/import.html", done=done, problems=problems)
 
 
-def _typed() -> ContactTexts:
-    form = request.form
-    return ContactTexts(*(form.get(name, "")[:500] for name in ("name", "job", "phone", "email")))
+def _typed(prefix: str = "") -> ContactTexts:
+    names = ("name", "job", "phone", "email")
+    return ContactTexts(*(request.form.get(f"{prefix}{name}", "")[:500] for name in names))
 
 
 def _to_list() -> ResponseReturnValue:
