@@ -5,7 +5,7 @@ import "./drawer.js";
 import "./offline.js";
 import "./theme.js";
 import "./times.js";
-import { forgetDrafts } from "./unsent.js";
+import { forgetArrived, forgetDrafts, leaveSent } from "./unsent.js";
 
 // Forms carry their token themselves; requests without a form get it here, and reads never do,
 // so that it stays out of addresses and logs.
@@ -26,6 +26,10 @@ document.addEventListener("DOMContentLoaded", () => {
     field.dispatchEvent(new Event("input", { bubbles: true }));
   }
 });
+
+// A form that has arrived leaves nothing on this device; what reads drafts has run before this.
+forgetArrived();
+leaveSent();
 
 document.addEventListener("submit", ({ target }) => {
   if (target.matches("[data-signs-out]")) forgetDrafts();

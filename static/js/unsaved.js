@@ -1,33 +1,38 @@
 // Text that is being written and is not saved: kept on this device, and not left unawares.
 // A session that has ended, a lost connection or a closed tab must not cost anybody a page.
-import { keepDraft, readDraft } from "./unsent.js";
+import { forgetArrived, forgetSent, keepDraft, readDraft, rememberSent } from "./unsent.js";
 
-const form = document.querySelector("form[data-keeps]");
 const offer = document.getElementById("brought-back");
 const PAUSE = 300;
 // A token belongs to one sign-in, and which language is shown is not text; an id that was given
-// to something new is used up when that is saved.
-const PASSING = new Set(["csrf_token", "shown", "section_id", "product_id"]);
-// Under which name the form that was sent last is kept: the page that follows may have another.
-const SENT = "comanda:sent";
+// to something new is used up when that is saved. Who is on a team is not text either.
+const PASSING = new Set([
+  "csrf_token",
+  "shown",
+  "section_id",
+  "product_id",
+  "begun_id",
+  "message_key",
+  "key",
+  "v-receipt",
+  "was",
+  "members",
+]);
 
 let sending = false;
 let isLeft = false;
-// Whether what is kept on this device is this page's.
-let isMine = false;
-let timer = 0;
 
-function fields() {
-  return [...form.elements].filter((one) => one.name && one.type !== "submit" && !PASSING.has(one.name));
+function fieldsOf(form) {
+  return [...form.elements].filter((one) => one.name && !/^(submit|file)$/.test(one.type) && !PASSING.has(one.name));
 }
 
-function typed() {
-  return fields().map((one) => [one.name, "checked" in one && /^(checkbox|radio)$/.test(one.type) ? one.checked : one.value]);
+function typedIn(form) {
+  return fieldsOf(form).map((one) => [one.name, "checked" in one && /^(checkbox|radio)$/.test(one.type) ? one.checked : one.value]);
 }
 
-function put(values) {
+function put(form, values) {
   const waiting = [...values];
-  for (const one of fields()) {
+  for (const one of fieldsOf(form)) {
     const place = waiting.findIndex(([name]) => name === one.name);
     if (place < 0) continue;
     const [[, value]] = waiting.splice(place, 1);
@@ -36,90 +41,90 @@ function put(values) {
   }
 }
 
-function kept() {
-  try {
-    return JSON.parse(readDraft(form.dataset.keeps) || "null");
-  } catch {
-    return null;
+/** One form of the page, with what of it is kept on this device. */
+class Kept {
+  constructor(form) {
+    this.form = form;
+    this.name = form.dataset.keeps;
+    this.saved = JSON.stringify(typedIn(form));
+    // Whether what is kept on this device is this page's.
+    this.isMine = false;
+    this.timer = 0;
+  }
+
+  get isUnsaved() {
+    return "unsaved" in this.form.dataset || JSON.stringify(typedIn(this.form)) !== this.saved;
+  }
+
+  keep() {
+    clearTimeout(this.timer);
+    if (isLeft) return;
+    const words = this.isUnsaved ? JSON.stringify(typedIn(this.form)) : "";
+    // What another tab has kept is not this one's to throw away.
+    if (words || this.isMine) keepDraft(this.name, words);
+    this.isMine = Boolean(words);
+  }
+
+  begin() {
+    if ("saved" in this.form.dataset) {
+      keepDraft(this.name, "");
+      forgetSent(this.name);
+    } else if ("unsaved" in this.form.dataset) {
+      this.keep();
+      forgetSent(this.name);
+    } else this.bringBack();
+    this.form.addEventListener("input", () => {
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => this.keep(), PAUSE);
+    });
+    this.form.addEventListener("submit", () => {
+      this.keep();
+      rememberSent(this.name);
+      sending = true;
+    });
+  }
+
+  read() {
+    try {
+      return JSON.parse(readDraft(this.name) || "null");
+    } catch {
+      return null;
+    }
+  }
+
+  bringBack() {
+    const values = this.read();
+    if (!values || JSON.stringify(values) === this.saved) return;
+    put(this.form, values);
+    this.isMine = true;
+    this.form.closest("details")?.setAttribute("open", "");
+    for (const folded of this.form.querySelectorAll("details")) folded.open = true;
+    offer.hidden = false;
+    document.getElementById("forget-typed").addEventListener("click", () => {
+      put(this.form, JSON.parse(this.saved));
+      keepDraft(this.name, "");
+      offer.hidden = true;
+      this.form.querySelector("input:not([type=hidden]), textarea").focus();
+    });
   }
 }
 
-const saved = JSON.stringify(typed());
-
-function isUnsaved() {
-  return "unsaved" in form.dataset || JSON.stringify(typed()) !== saved;
-}
-
-function keep() {
-  clearTimeout(timer);
-  if (isLeft) return;
-  const words = isUnsaved() ? JSON.stringify(typed()) : "";
-  // What another tab has kept is not this one's to throw away.
-  if (words || isMine) keepDraft(form.dataset.keeps, words);
-  isMine = Boolean(words);
-}
-
-function bringBack() {
-  const values = kept();
-  if (!values || JSON.stringify(values) === saved) return;
-  const before = JSON.parse(saved);
-  put(values);
-  isMine = true;
-  offer.hidden = false;
-  document.getElementById("forget-typed").addEventListener("click", () => {
-    put(before);
-    keepDraft(form.dataset.keeps, "");
-    offer.hidden = true;
-    form.querySelector("input:not([type=hidden]), textarea").focus();
-  });
-}
-
-function remember(name) {
-  try {
-    sessionStorage.setItem(SENT, name);
-  } catch {
-    // Storage may be full or forbidden: then the text is offered once more.
-  }
-}
-
-// What was sent is in this page now, saved or shown again, and no longer where it was kept.
-function forgetSent() {
-  try {
-    const name = sessionStorage.getItem(SENT);
-    if (name && name !== form.dataset.keeps) keepDraft(name, "");
-    sessionStorage.removeItem(SENT);
-  } catch {
-    // Nothing was remembered.
-  }
-}
-
-if ("saved" in form.dataset) {
-  keepDraft(form.dataset.keeps, "");
-  forgetSent();
-} else if ("unsaved" in form.dataset) {
-  keep();
-  forgetSent();
-} else bringBack();
+forgetArrived();
+const forms = [...document.querySelectorAll("form[data-keeps]")].map((form) => new Kept(form));
+for (const each of forms) each.begin();
 // Old addresses of "saved" must not throw away what is typed after it.
-if ("saved" in form.dataset) history.replaceState(history.state, "", location.pathname);
+if (document.querySelector("form[data-saved]")) history.replaceState(history.state, "", location.pathname);
 
-form.addEventListener("input", () => {
-  clearTimeout(timer);
-  timer = setTimeout(keep, PAUSE);
-});
-form.addEventListener("submit", () => {
-  keep();
-  remember(form.dataset.keeps);
-  sending = true;
-});
 // Kitchen phones are shared: who signs out leaves nothing behind.
 document.addEventListener("submit", ({ target }) => {
   if (!target.matches("[data-signs-out]")) return;
   isLeft = sending = true;
-  clearTimeout(timer);
+  for (const each of forms) clearTimeout(each.timer);
 });
 window.addEventListener("pageshow", () => (sending = false));
-window.addEventListener("pagehide", keep);
+window.addEventListener("pagehide", () => {
+  for (const each of forms) each.keep();
+});
 window.addEventListener("beforeunload", (event) => {
-  if (!sending && isUnsaved()) event.preventDefault();
+  if (!sending && forms.some((each) => "warns" in each.form.dataset && each.isUnsaved)) event.preventDefault();
 });
