@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, make_url, text
+from sqlalchemy.exc import IntegrityError
 
 import app.notifications.mail
 import app.skills.knowledge.models  # noqa: F401
@@ -21,6 +23,22 @@ from app.errors import ConfigurationError
 from app.schema import MIGRATIONS, alembic_config, downgrade, pending, upgrade
 from tests.services import RunningServices, empty_database
 
+PUT_ON_TEAM = (
+    "INSERT INTO service_team_members (team_id, user_id, group_id) VALUES (:team, :gone, :group)"
+)
+# A group with a team of two, one of whom has left the group.
+FOUND_A_TEAM = (
+    "INSERT INTO groups (id, slug, name, timezone, currency, language, created_at)"
+    " VALUES (:group, 'alamo', 'Alamo', 'UTC', 'USD', 'en', now())",
+    "INSERT INTO users (id, email, name, is_active, created_at) VALUES"
+    " (:member, 'here@example.com', '', true, now()), (:gone, 'gone@example.com', '', true, now())",
+    "INSERT INTO memberships (user_id, group_id, role, created_at)"
+    " VALUES (:member, :group, 'staff', now())",
+    "INSERT INTO service_teams (id, group_id, slug, name_en, name_es, created_at)"
+    " VALUES (:team, :group, 'fixers', 'Fixers', '', now())",
+    PUT_ON_TEAM,
+    PUT_ON_TEAM.replace(":gone", ":member"),
+)
 VERSIONS = sorted((MIGRATIONS / "versions").glob("*.py"))
 
 
@@ -77,6 +95,37 @@ def test_each_revision_goes_down_and_up_alone(empty: Settings) -> None:
         assert objects(empty) == before, revision.revision
         downgrade(empty, str(revision.down_revision or "base"))
     upgrade(empty)
+
+
+def test_who_was_on_a_team_of_a_group_they_had_left_is_on_it_no_more(empty: Settings) -> None:
+    upgrade(empty)
+    downgrade(empty, "20261126_0400")
+    engine = create_engine(empty.migration_database_url or "")
+    member, gone, group, team = (str(uuid4()) for _ in range(4))
+    there = "SELECT count(*) FROM service_team_members WHERE team_id = :team AND user_id = :user_id"
+
+    def is_there(person: str) -> bool:
+        with engine.connect() as connection:
+            found = connection.execute(text(there), {"team": team, "user_id": person})
+            return found.scalar_one() == 1
+
+    with engine.begin() as connection:
+        for statement in FOUND_A_TEAM:
+            values = {"member": member, "gone": gone, "group": group, "team": team}
+            connection.execute(text(statement), values)
+    upgrade(empty)
+    assert (is_there(member), is_there(gone)) == (True, False)
+    with engine.begin() as connection:
+        values = {"gone": gone, "group": group, "team": team}
+        with pytest.raises(IntegrityError), connection.begin_nested():
+            connection.execute(text(PUT_ON_TEAM), values)
+        leave = text("DELETE FROM memberships WHERE user_id = :member")
+        connection.execute(leave, {"member": member})
+    assert not is_there(member)
+    with engine.begin() as connection:
+        connection.execute(text("DELETE FROM groups WHERE id = :group"), {"group": group})
+        connection.execute(text("DELETE FROM users"))
+    engine.dispose()
 
 
 def test_a_second_upgrade_does_nothing(empty: Settings) -> None:

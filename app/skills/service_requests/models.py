@@ -5,7 +5,15 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import CheckConstraint, Computed, ForeignKey, Index, UniqueConstraint, text
+from sqlalchemy import (
+    CheckConstraint,
+    Computed,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    UniqueConstraint,
+    text,
+)
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db import Base, JsonList, JsonObject, new_id, utc_now
@@ -45,6 +53,15 @@ class TeamMember(Base):
     """Somebody who is given the requests of a team."""
 
     __tablename__ = "service_team_members"
+    __table_args__ = (
+        # Whoever is removed from the group is on no team of it when they are asked back.
+        ForeignKeyConstraint(
+            ["user_id", "group_id"],
+            ["memberships.user_id", "memberships.group_id"],
+            name="fk_service_team_members_membership",
+            ondelete="CASCADE",
+        ),
+    )
 
     team_id: Mapped[UUID] = mapped_column(
         ForeignKey("service_teams.id", ondelete="CASCADE"), primary_key=True

@@ -150,8 +150,13 @@ def save_team(
 
 
 def _let_come(session: ScopedSession, team: RequestTeam, people: Collection[UUID]) -> None:
-    known = select(Membership.user_id).where(
-        Membership.group_id == session.scope.group_id, Membership.user_id.in_(people)
+    # Nobody of them is removed until they are on the team. Who changes or removes people locks
+    # the admins first; in another order each would wait for the other.
+    known = (
+        select(Membership.user_id)
+        .where(Membership.group_id == session.scope.group_id, Membership.user_id.in_(people))
+        .order_by(Membership.role != "admin", Membership.user_id)
+        .with_for_update(read=True, key_share=True)
     )
     if set(session.scalars(known)) != set(people):
         raise InvalidInput("Somebody you chose does not work here any more.", field="members")

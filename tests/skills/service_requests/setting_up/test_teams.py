@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
 from flask import Flask
 from sqlalchemy import select
 
+from app.accounts.models import Membership
 from app.db import Database, new_id
+from app.errors import InvalidInput
+from app.fields.definitions import Words
 from app.skills.service_requests.models import RequestTeam, RequestType, TeamMember
+from app.skills.service_requests.services.teams import save_team
 from tests.factories import CheckedClient, Member, make_user, sign_in
+from tests.factories.service_requests import make_request
 from tests.skills.forms.filling import sent_by
 from tests.skills.service_requests.setting_up.making import put_team, put_type
 
@@ -20,6 +28,16 @@ TEAMS = "/admin/requests/teams/"
 @pytest.fixture
 def team(owner: Database, admin: Member) -> RequestTeam:
     return put_team(owner, admin.group_id, "Fixers")
+
+
+def put_on_team(owner: Database, team: RequestTeam, person: Member) -> None:
+    with owner.transaction() as session:
+        session.add(TeamMember(team_id=team.id, user_id=person.user_id, group_id=team.group_id))
+
+
+def join_group(owner: Database, person: Member, group_id: UUID) -> None:
+    with owner.transaction() as session:
+        session.add(Membership(user_id=person.user_id, group_id=group_id, role="staff"))
 
 
 def path_of(team: RequestTeam) -> str:
@@ -122,12 +140,66 @@ def test_a_team_goes_once_it_looks_after_nothing(
 def test_whoever_has_left_the_house_is_not_shown(
     owner: Database, admin: Member, browser: CheckedClient, team: RequestTeam
 ) -> None:
-    gone = make_user(owner, name="Gone Girl")
-    with owner.transaction() as session:
-        session.add(TeamMember(team_id=team.id, user_id=gone.user_id, group_id=admin.group_id))
+    gone = make_user(owner, group_id=admin.group_id, name="Gone Girl")
+    put_on_team(owner, team, gone)
+    assert "Gone Girl" in browser.page(TEAMS).text
+    browser.post("/people", action="remove", user_id=str(gone.user_id))
     assert "Gone Girl" not in browser.page(TEAMS).text
     assert "Nobody yet" in browser.page(TEAMS).text
     assert "Gone Girl" not in browser.page(path_of(team)).text
+
+
+def test_whoever_is_removed_and_invited_again_is_on_no_team(
+    app: Flask, owner: Database, admin: Member, browser: CheckedClient, team: RequestTeam
+) -> None:
+    cook = make_user(owner, group_id=admin.group_id)
+    elsewhere = make_user(owner, role="admin")
+    theirs = put_team(owner, elsewhere.group_id, "Theirs")
+    join_group(owner, cook, elsewhere.group_id)
+    for each in (team, theirs):
+        put_on_team(owner, each, cook)
+    hidden = make_request(owner, admin, team_id=team.id)
+    assert sign_in(app, owner, cook).get(f"/requests/{hidden.id}").status_code == 200
+    browser.post("/people", action="remove", user_id=str(cook.user_id))
+    assert members_of(owner, team) == set()
+    # What they are in another restaurant is no business of this one.
+    assert members_of(owner, theirs) == {cook.user_id}
+    invited = browser.post("/people", action="invite", email=cook.email, role="staff")
+    link = re.search(r"/invitations/[\w.-]+", browser.page(invited.location).response.text)
+    assert link
+    join_by(app, owner, cook, elsewhere.group_id, link[0])
+    again = sign_in(app, owner, cook)
+    assert again.get("/requests").status_code == 200
+    assert again.get("/requests/queue").status_code == 404
+    assert again.get(f"/requests/{hidden.id}").status_code == 404
+
+
+def join_by(app: Flask, owner: Database, person: Member, signed_in_at: UUID, link: str) -> None:
+    """Accept an invitation, signed in at another restaurant."""
+    there = sign_in(app, owner, replace(person, group_id=signed_in_at))
+    assert there.post(link).status_code == 303
+
+
+def test_whoever_is_removed_while_they_are_put_on_a_team_is_not_on_it(
+    owner: Database, database: Database, admin: Member, team: RequestTeam
+) -> None:
+    cook = make_user(owner, group_id=admin.group_id)
+    name = Words(en="Fixers")
+
+    def put_there() -> None:
+        with database.session(admin.scope) as session:
+            save_team(session, team.id, was=name, name=name, come=[cook.user_id], gone=[])
+
+    with ThreadPoolExecutor(1) as pool:
+        with owner.transaction() as session:
+            session.delete(session.get_one(Membership, (cook.user_id, cook.group_id)))
+            session.flush()
+            putting = pool.submit(put_there)
+            # Until it waits for the removal, or is through without looking.
+            wait([putting], timeout=1)
+        with pytest.raises(InvalidInput, match="does not work here any more"):
+            putting.result(60)
+    assert members_of(owner, team) == set()
 
 
 def test_managers_look_staff_does_not_and_other_houses_find_nothing(
