@@ -213,12 +213,22 @@ def change_role(session: ScopedSession, user_id: UUID, role: str) -> None:
 def remove_from_group(session: ScopedSession, user_id: UUID) -> None:
     """Take somebody out of the group; where they are looking at it they are signed out.
 
+    What made them part of it ends with the membership, by the database's foreign keys: their
+    sign-ins there, and their teams. An invitation that they have not used brings them back no more.
+
     Raises:
         NotFound: nobody in this group.
         Conflict: the group would be left without an admin.
     """
     membership = _lock_membership(session, user_id, keeps_admin=False)
     record(session, "removed_from_group", f"{user_id}: {membership.role}")
+    session.execute(
+        delete(Invitation).where(
+            Invitation.group_id == session.scope.group_id,
+            Invitation.email == select(User.email).where(User.id == user_id).scalar_subquery(),
+            Invitation.accepted_at.is_(None),
+        )
+    )
     session.delete(membership)
     session.commit()
 

@@ -118,6 +118,23 @@ def test_a_second_invitation_ends_the_first(
     assert role_in(owner, house, newcomer) == "manager"
 
 
+def test_a_link_from_before_a_removal_brings_nobody_back(
+    signed_in: SignedIn, house: House, other_house: House, invite: Callable[..., str],
+    owner: Database,
+) -> None:  # fmt: skip
+    person = other_house.staff
+    link = invite(house, person.email, "manager")
+    # The operator has given them the role meanwhile, so that nobody needed the link.
+    with owner.transaction() as session:
+        session.add(Membership(user_id=person.user_id, group_id=house.group_id, role="staff"))
+    form = {"action": "remove", "user_id": str(person.user_id)}
+    assert signed_in(house.admin).post("/people", form).status_code == 303
+    browser = signed_in(person)
+    assert browser.get(link).status_code == 404
+    assert browser.post(link).status_code == 404
+    assert role_in(owner, house, person.email) is None
+
+
 @pytest.mark.parametrize("token", ["x", "A" * 43, "%00", "..%2F..%2Fpeople"])
 def test_a_made_up_link_does_not_work(browser: Browser, token: str) -> None:
     assert browser.get(f"/invitations/{token}").status_code == 404
