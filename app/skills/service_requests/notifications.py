@@ -15,7 +15,7 @@ from flask_babel import force_locale
 from flask_babel import gettext as _
 from sqlalchemy import select, text
 
-from app.accounts.models import Membership, User
+from app.accounts.models import User
 from app.db import ScopedSession
 from app.notifications.mail import queue_mail
 from app.notifications.services import notify
@@ -61,20 +61,20 @@ def tell_status(session: ScopedSession, request: ServiceRequest) -> None:
     _tell(session, request, event, [request.user_id])
 
 
-def _looking_after(session: ScopedSession, request: ServiceRequest) -> list[UUID | None]:
-    """Whoever has it; where nobody has, the team; without a team, the group's editors."""
-    if request.assignee_id is not None:
+def _looking_after(session: ScopedSession, request: ServiceRequest) -> list[UUID]:
+    """Whoever has it; where nobody has, the team; without a team, the group's editors.
+
+    Only those count who may work on it now: whoever left, or lost the role or the team that
+    let them, has it no more.
+    """
+    agents = [user_id for user_id, _name in list_agents(session, request.team_id)]
+    if request.assignee_id in agents:
         return [request.assignee_id]
-    team = session.scalars(
-        select(TeamMember.user_id)
-        .join(
-            Membership,
-            (Membership.user_id == TeamMember.user_id)
-            & (Membership.group_id == TeamMember.group_id),
-        )
-        .where(TeamMember.group_id == session.scope.group_id, TeamMember.team_id == request.team_id)
+    of_team = select(TeamMember.user_id).where(
+        TeamMember.group_id == session.scope.group_id, TeamMember.team_id == request.team_id
     )
-    return [*team] or [user_id for user_id, _name in list_agents(session, None)]
+    team = set(session.scalars(of_team))
+    return [each for each in agents if each in team] or agents
 
 
 def _tell(

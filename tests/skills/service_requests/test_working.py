@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from uuid import UUID
 
 import pytest
 from flask import Flask
-from sqlalchemy import select
+from sqlalchemy import delete, select, update
 
-from app.accounts.models import AuditEntry, Membership
+from app.accounts.models import AuditEntry, Membership, User
 from app.config import Settings
 from app.db import Database
 from app.notifications.mail import OutgoingMail
@@ -282,6 +282,79 @@ def test_whoever_has_left_is_shown_as_such_and_told_nothing(
     assert len(told(owner, technician)) == before
     leave_the_house(owner, technician)
     assert "nobody yet" in manager.page(at(request_)).text
+
+
+def leave(owner: Database, person: Member) -> None:
+    with owner.transaction() as session:
+        session.execute(delete(Membership).where(Membership.user_id == person.user_id))
+
+
+def change_role(owner: Database, person: Member, role: str) -> None:
+    with owner.transaction() as session:
+        mine = Membership.user_id == person.user_id
+        session.execute(update(Membership).where(mine).values(role=role))
+
+
+def demote(owner: Database, person: Member) -> None:
+    change_role(owner, person, "staff")
+
+
+def deactivate(owner: Database, person: Member) -> None:
+    with owner.transaction() as session:
+        session.execute(update(User).where(User.id == person.user_id).values(is_active=False))
+
+
+LOSSES = pytest.mark.parametrize("lose", [leave, demote, deactivate])
+
+
+@LOSSES
+def test_whoever_had_a_request_and_may_not_open_it_any_more_is_told_nothing_but_the_team_is(
+    owner: Database, browser: CheckedClient, boss: Member, technician: Member, team: UUID,
+    member: Member, lose: Callable[[Database, Member], None],
+) -> None:  # fmt: skip
+    ana = make_user(owner, boss.group_id, "manager", name="Ana")
+    found = make_request(owner, member, team_id=team, assignee_id=ana.user_id)
+    lose(owner, ana)
+    browser.post(at(found, "replies"), words="It leaks now", message_key="a")
+    assert told(owner, technician) == [f"An answer to {found.reference}: The walk-in is warm"]
+    assert len(mailed(owner, technician)) == 1
+    assert told(owner, ana) == [] and mailed(owner, ana) == []
+    assert told(owner, boss) == []
+
+
+@LOSSES
+def test_without_a_team_the_editors_are_told_in_place_of_whoever_lost_the_request(
+    owner: Database, browser: CheckedClient, boss: Member, technician: Member, member: Member,
+    lose: Callable[[Database, Member], None],
+) -> None:  # fmt: skip
+    ana = make_user(owner, boss.group_id, "manager", name="Ana")
+    found = make_request(owner, member, status="resolved", assignee_id=ana.user_id)
+    lose(owner, ana)
+    browser.post(at(found, "status"), status="in_progress", version="1")
+    assert told(owner, boss) == [f"{found.reference} is open again: The walk-in is warm"]
+    assert told(owner, ana) == told(owner, technician) == []
+
+
+@pytest.mark.parametrize("lose", [leave, deactivate])
+def test_where_nobody_of_a_team_is_left_the_editors_are_told(
+    owner: Database, browser: CheckedClient, boss: Member, technician: Member,
+    request_: ServiceRequest, lose: Callable[[Database, Member], None],
+) -> None:  # fmt: skip
+    lose(owner, technician)
+    browser.post(at(request_, "replies"), words="It leaks now", message_key="a")
+    assert told(owner, boss) == [f"An answer to {request_.reference}: The walk-in is warm"]
+    assert told(owner, technician) == []
+
+
+def test_the_page_of_a_request_still_says_who_had_it(
+    owner: Database, manager: CheckedClient, boss: Member, team: UUID, member: Member
+) -> None:
+    ana = make_user(owner, boss.group_id, "manager", name="Ana Assignee")
+    found = make_request(owner, member, team_id=team, assignee_id=ana.user_id)
+    demote(owner, ana)
+    assert "Ana Assignee" in manager.page(at(found)).text
+    leave(owner, ana)
+    assert "Former colleague (does not work here any more)" in manager.page(at(found)).text
 
 
 @pytest.fixture
