@@ -16,7 +16,7 @@ from app.accounts.models import AuditEntry, Membership, User
 from app.config import Settings
 from app.db import Database
 from app.notifications.mail import OutgoingMail
-from app.notifications.services import Notification
+from app.notifications.services import Notification, notify
 from app.skills.service_requests.models import STATUSES, ServiceRequest
 from app.skills.service_requests.services.lifecycle import TRANSITIONS, may_become
 from tests.assistant.processes import running
@@ -355,6 +355,36 @@ def test_the_page_of_a_request_still_says_who_had_it(
     assert "Ana Assignee" in manager.page(at(found)).text
     leave(owner, ana)
     assert "Former colleague (does not work here any more)" in manager.page(at(found)).text
+
+
+def test_the_bell_names_no_request_that_its_person_may_not_open_any_more(
+    owner: Database, database: Database, browser: CheckedClient, manager: CheckedClient,
+    boss: Member, request_: ServiceRequest,
+) -> None:  # fmt: skip
+    manager.post(at(request_, "assignee"), assignee=str(boss.user_id), version="1")
+    own = make_request(owner, boss, "The lamp flickers")
+    browser.post(at(request_, "replies"), words="It leaks now", message_key="a")
+    with database.transaction(boss.scope) as session:
+        for url, line in ((at(own), "The lamp is fixed"), ("/chats", "The export is ready")):
+            notify(session, boss.user_id, {"en": line, "es": line}, url)
+    line = f"An answer to {request_.reference}: The walk-in is warm"
+    others = ("The lamp is fixed", "The export is ready")
+    page = manager.page("/notifications")
+    assert all(each in page.text for each in (line, *others))
+    [link] = [each for each in page.find_all("a") if line in each.text]
+    demote(owner, boss)
+    assert manager.get(at(request_)).status_code == 404
+    page = manager.page("/notifications")
+    assert "walk-in" not in page.text and request_.reference not in page.text
+    assert all(each in page.text for each in others)
+    assert page.find("span", **{"class": "bell-count"}).text == "2"
+    assert manager.get(link.attributes["href"]).status_code == 404
+    # What is hidden is not read by reading all: it is new to whoever has the right again.
+    manager.post("/notifications/read")
+    change_role(owner, boss, "manager")
+    page = manager.page("/notifications")
+    assert line in page.text
+    assert page.find("span", **{"class": "bell-count"}).text == "1"
 
 
 @pytest.fixture
