@@ -48,9 +48,9 @@ from app.web.pages import (
 
 COOKIE_AGE = timedelta(days=365)
 
-# What a program may do here with its token. Everything else is about a person's own account, or
-# about which group they look at: a token is of one group, and is not the person.
-OPEN_TO_TOKENS = {"accounts.people", "accounts.change_people", "accounts.sign_out"}
+# What a program may do here with its token. Everything else is about a person's own account, who
+# is in a group, or which one they look at: a token is of one group, and is not the person.
+OPEN_TO_TOKENS = {"accounts.sign_out"}
 
 blueprint = Blueprint("accounts", __name__)
 

@@ -23,8 +23,10 @@ OPEN = "/chat"
 
 # What a program may do with its token among the pages of accounts. Whoever adds a route decides:
 # what is not here is a person's own, and asks for a browser.
-FOR_TOKENS = {"POST /sign-out", "GET /people", "POST /people"}
+FOR_TOKENS = {"POST /sign-out"}
 BROWSERS_ALONE = {
+    "GET /people",
+    "POST /people",
     "GET /sign-in",
     "POST /sign-in",
     "GET /profile",
