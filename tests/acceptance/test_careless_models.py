@@ -61,7 +61,7 @@ def test_what_nobody_said_is_marked_and_shown_so(talk: Talk, solving: Solving) -
         reply = talk.take(Turn(say="no"))
     [proposal] = (part for part in reply.body["parts"] if part["type"] == "proposal")
     assert ["Code on the display", "E27-B (check this)"] in proposal["details"]["en"]
-    assert ["What is wrong", "Leaks"] in proposal["details"]["en"]
+    assert ["What is wrong", "Leaks · You said: “leaking”"] in proposal["details"]["en"]
 
 
 def test_a_word_for_the_value_is_its_persons_own(talk: Talk) -> None:

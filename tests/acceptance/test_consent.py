@@ -18,6 +18,7 @@ from sqlalchemy import select, update
 
 from app.accounts.models import AuditEntry
 from app.assistant.models import AGENT, Message, Proposal, Thread, Turn
+from app.assistant.turns.final_state import NEAR_MESSAGES
 from app.config import Settings
 from app.db import Database, utc_now
 from app.factory import build_app
@@ -377,18 +378,37 @@ def test_no_words_are_filed_as_the_persons_own_that_they_did_not_write(
     assert inside is not None
     asks = ("request_field_input", {"field_id": str(inside.field_id)})
     made_up = "52, and I saw Marcus unplug it on purpose and will swear to it"
-    told = ("record_answers", {"said": made_up})
-    server.script(scenario(at_once(asks, told), Say("Noted."), when="it beeps"))
-    talk.send("it beeps")
-    kept = talk.state.told["temperature"]
-    assert (kept.words, kept.is_inferred) == ("", True)
+    for words in (made_up, "52 🅼🅰🆁🅲🆄🆂 🖕", "52... sure?!"):
+        told = ("record_answers", {"said": words})
+        server.script(scenario(at_once(asks, told), Say("Noted."), when="it beeps"))
+        talk.send("it beeps, 52")
+        kept = talk.state.told["temperature"]
+        assert (kept.words, kept.is_inferred) == ("", True)
     # Theirs are: as they wrote them, wherever in the message, and shown before they are filed.
     own = ("record_answers", {"said": "it shows 41"})
     server.script(scenario(at_once(asks, own), Say("Noted."), when="shows"))
     talk.send("Well, it shows 41 now")
     kept = talk.state.told["temperature"]
-    assert kept.is_inferred is False
+    assert (kept.words, kept.is_inferred) == ("41", False)
     assert "unplug" not in json.dumps(details_of(talk.state, "en"))
+
+
+def test_what_a_yes_would_do_is_drawn_again_where_it_has_gone_far_up(
+    talk: Talk, server: ModelServer, solving: Solving
+) -> None:
+    with solving(SURE):
+        begin(talk, "the walk-in is not cooling")
+        server.script(scenario(at_once(*EVALUATE), Say("Here."), when="no more questions"))
+        talk.send("no more questions")
+        drawn = []
+        for _ in range(NEAR_MESSAGES):
+            server.script(scenario(Say("On Fridays."), when="tips"))
+            reply = talk.send("and the tips?")
+            assert reply.text.endswith("Did this resolve your issue?")
+            drawn.append("request_summary" in [part["type"] for part in reply.body["parts"]])
+    # Not each time, and never out of sight.
+    assert drawn[0] is False
+    assert drawn.count(True) == 1
 
 
 @pytest.mark.parametrize("is_cut_off", [False, True])

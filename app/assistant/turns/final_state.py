@@ -17,7 +17,8 @@ from flask_babel import gettext as _
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.assistant.models import Message
-from app.assistant.proposals.consent import load_asked
+from app.assistant.proposals.consent import Question, load_asked
+from app.assistant.threads.branches import path_up
 from app.assistant.tools.parts import NoticePart, Suggestion
 from app.assistant.tools.registry import Registry
 from app.assistant.tools.tool import ToolContext
@@ -30,6 +31,8 @@ from app.db import ScopedSession
 from app.text.markdown import join_paragraphs, paragraph_after
 
 log = structlog.get_logger(__name__)
+# What a yes would do is drawn again after so many messages, some screens of a phone.
+NEAR_MESSAGES = 6
 
 
 def settle(writer: ReplyWriter, language: str, started: float, outcome: TurnOutcome) -> TurnOutcome:
@@ -144,10 +147,9 @@ def ask_again(
     with context.transaction() as session:
         found = (source(session, context) for source in registry.questions.values())
         question = next((each for each in found if each is not None), None)
-        before = load_asked(session, message)
+        is_known = question is not None and _is_before_them(session, message, question)
     if question is None or (hinted and question.about != hinted):
         return hinted or ""
-    is_known = before == question.about
     if hinted and is_known:
         return hinted
     for part in () if is_known else question.parts:
@@ -155,6 +157,18 @@ def ask_again(
     text = join_paragraphs("" if is_known else question.words, question.markdown)
     writer.add_text(paragraph_after(writer.text, text))
     return question.about
+
+
+def _is_before_them(session: ScopedSession, message: Message, question: Question) -> bool:
+    """Whether the reply before asked the same, and what a yes would do was drawn just before."""
+    if load_asked(session, message) != question.about or message.parent_id is None:
+        return False
+    drawn = {part.type for part in question.parts}
+    replies = path_up(session, message.parent_id, NEAR_MESSAGES)
+    return any(
+        reply.asked == question.about and drawn <= {part.get("type") for part in reply.parts}
+        for reply in replies
+    )
 
 
 def asked_by_hints(hints: Mapping[str, Any], said: str) -> str:

@@ -15,7 +15,7 @@ from app.skills.service_requests.services.definitions import Question, RequestFi
 from app.skills.service_requests.workflow.next_step import Next
 from app.skills.service_requests.workflow.state import OpenRequest, Told
 from app.text.bilingual import in_both
-from app.text.normalize import words
+from app.text.normalize import fold
 
 # Asked where a type has too few questions of its own: each of them fits whatever is wrong.
 USUAL_QUESTIONS = (
@@ -107,7 +107,7 @@ def details_of(state: OpenRequest, language: str) -> list[tuple[str, str]]:
 def _shown_with_words(field: RequestField, told: Told, language: str) -> str:
     """A value, and the words that are filed with it where they say more."""
     value = shown(field, told.value, language)
-    says_more = not set(words(told.words)) <= set(words(value))
+    says_more = fold(told.words).strip() not in ("", fold(value))
     quoted = " · " + _("You said: “%(words)s”", words=told.words) if says_more else ""
     return (_("%(value)s (check this)", value=value) if told.is_inferred else value) + quoted
 

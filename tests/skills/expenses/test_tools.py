@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -22,6 +23,7 @@ from app.factory import build_app
 from app.skills import SKILLS
 from app.skills.expenses.models import Expense
 from app.skills.expenses.services.expenses import Filters, find_expenses
+from app.skills.expenses.services.settings import save_settings
 from app.skills.expenses.services.times import read_time
 from app.text.markdown import render_model_text
 from app.web.links import Link
@@ -220,6 +222,30 @@ def test_a_house_may_let_a_fully_explicit_add_go_straight_through(
     vague = reply_to(add(item="bus", amount=5))
     assert [part["type"] for part in vague.parts] == ["proposal"]
     assert [item for item, _, _ in rows(database, member)] == ["taxi"]
+
+
+def test_the_category_that_was_shown_is_the_one_that_is_written(
+    app: Flask, database: Database, member: Member, boss: Member, say_to: SayTo
+) -> None:
+    """Though by now another one is called as this one was when it was made."""
+    shown = ledger_of(database, boss)
+    [was] = [each for each in shown.categories if each["slug"] == "transport"]
+    own = {**was, "name_en": "Guest rides", "name_es": "Viajes de clientes"}
+    rest = [each for each in shown.categories if each is not was]
+    other = {**was, "slug": "transport-2"}
+    with database.transaction(replace(boss.scope, role="admin")) as session:
+        save_settings(session, shown.currencies, [other, own, *rest], shown.version)
+    for said, slug in (("Guest rides", "transport"), ("Transport", "transport-2")):
+        reply = say_to(member, "ride", add(item=f"a {slug}", amount=12, category=said))
+        details = proposal_of(database, member, reply).details["en"]
+        assert ["Category", said] in [list(pair) for pair in details]
+        confirmed(app, database, member, reply)
+        assert (f"a {slug}", "12.00", slug) in rows(database, member)
+    changed = say_to(
+        boss, "change", use("update_expense", which="a transport-2", category="Guest rides")
+    )
+    confirmed(app, database, boss, changed)
+    assert ("a transport-2", "12.00", "transport") in rows(database, boss)
 
 
 # Changing and deleting

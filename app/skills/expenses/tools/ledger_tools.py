@@ -65,21 +65,29 @@ A_DAY = 24 * 60
 
 
 def find_category(ledger: Ledger, said: str) -> str:
-    """The slug of the category that is called so, in either language.
+    """The slug of the category that is called so, in either language, or that has it.
+
+    What is to be written is looked up once, as it is said: the slug of one may be what another
+    one is called by now.
 
     Raises:
         InvalidInput: the group has none of that name.
     """
     wanted = fold(said).strip()
-    for each in ledger.offered:
-        if wanted in (each["slug"], fold(each["name_en"]), fold(each["name_es"])):
-            return str(each["slug"])
+    named = (each for each in ledger.offered if wanted in _names_of(each))
+    slugs = (each for each in ledger.offered if wanted == each["slug"])
+    for each in (*named, *slugs):
+        return str(each["slug"])
     raise InvalidInput(
         "There is no category “%(name)s”. Choose one of: %(known)s.",
         field="category",
         name=said,
         known=", ".join(each["slug"] for each in ledger.offered),
     )
+
+
+def _names_of(category: Mapping[str, Any]) -> tuple[str, str]:
+    return fold(category["name_en"]), fold(category["name_es"])
 
 
 class AddExpense(WriteTool):
@@ -115,18 +123,18 @@ class AddExpense(WriteTool):
         if not is_bare_addition(heard.words, around, [each.item for each in read]):
             return False
         rows = [_row(ledger, each, heard.language) for each in read]
-        return _facts(rows) == _facts([_row(ledger, each, "en") for each in arguments.rows])
+        return _facts(rows) == _facts([_proposed(ledger, each) for each in arguments.rows])
 
     def join(self, session: ScopedSession, before: Any, draft: Draft) -> Draft | None:
         """Two calls of one reply are one proposal with the rows of both."""
         ledger = load_ledger(session)
         assert isinstance(draft.arguments, AddArguments)
-        rows = [_row(ledger, each, "en") for each in (*before.rows, *draft.arguments.rows)]
+        rows = [_proposed(ledger, each) for each in (*before.rows, *draft.arguments.rows)]
         return _draft_of(rows, ledger)
 
     def execute(self, session: ScopedSession, arguments: Any) -> Receipt:
         ledger = load_ledger(session)
-        rows = [_row(ledger, each, "en") for each in arguments.rows]
+        rows = [_proposed(ledger, each) for each in arguments.rows]
         added = add_expenses(session, rows)
         ids = [str(expense.id) for expense in added]
         return Receipt(
@@ -159,7 +167,9 @@ class UpdateExpense(WriteTool):
             require_editor(session)
             ledger = load_ledger(session)
             expense = _meant(session, arguments, context, ledger)
-            changes = _changes(ledger, arguments)
+            changes = _changes(arguments)
+            if arguments.category is not None:
+                changes["category"] = find_category(ledger, arguments.category)
             kept = {
                 name: value for name, value in changes.items() if value != getattr(expense, name)
             }
@@ -186,7 +196,7 @@ class UpdateExpense(WriteTool):
 
     def execute(self, session: ScopedSession, arguments: Any) -> Receipt:
         ledger = load_ledger(session)
-        changes = _changes(ledger, arguments)
+        changes = _changes(arguments)
         expense, before = change_expense(session, ledger, arguments.id, changes, arguments.version)
         kept = {name: _storable(value) for name, value in before.items()}
         return Receipt(
@@ -295,6 +305,17 @@ def _row(ledger: Ledger, said: ExpenseArguments, language: str) -> Row:
     Raises:
         ToolFailure: the currency has to be asked for. InvalidInput: with the field.
     """
+    category = find_category(ledger, said.category) if said.category else ""
+    category = category or guess_category(said.item, ledger.for_reading(), language)
+    return _proposed(ledger, said.model_copy(update={"category": category_for(ledger, category)}))
+
+
+def _proposed(ledger: Ledger, said: ExpenseArguments) -> Row:
+    """What was proposed as the row that is written: its category is the slug that was shown.
+
+    Raises:
+        ToolFailure: the currency has to be asked for. InvalidInput: with the field.
+    """
     currency = said.currency or ledger.currency
     if currency not in ledger.currencies:
         raise ToolFailure(
@@ -308,14 +329,12 @@ def _row(ledger: Ledger, said: ExpenseArguments, language: str) -> Row:
             code="clarify",
             field="currency",
         )
-    category = find_category(ledger, said.category) if said.category else ""
-    category = category or guess_category(said.item, ledger.for_reading(), language)
     row = Row(
         said.item,
         said.amount,
         currency,
         said.date or ledger.today,
-        category_for(ledger, category),
+        said.category or "",
         said.note or "",
     )
     return check_row(ledger, row)
@@ -334,13 +353,10 @@ def _draft_of(rows: Sequence[Row], ledger: Ledger, *, at_once: bool = False) -> 
     )
 
 
-def _changes(ledger: Ledger, said: UpdateArguments) -> dict[str, Any]:
-    """What is to be different, by the names of `Row`."""
-    names = ("item", "amount", "currency", "date", "note")
-    changes = {name: value for name in names if (value := getattr(said, name)) is not None}
-    if said.category is not None:
-        changes["category"] = find_category(ledger, said.category)
-    return changes
+def _changes(said: UpdateArguments) -> dict[str, Any]:
+    """What is to be different, by the names of `Row`; its category as it was said or proposed."""
+    names = ("item", "amount", "currency", "date", "note", "category")
+    return {name: value for name in names if (value := getattr(said, name)) is not None}
 
 
 def _meant(

@@ -92,9 +92,9 @@ def was_said(about: RequestField, value: Any, said: Sequence[str]) -> bool:
 
 
 def was_written(quote: str, said: Sequence[str]) -> bool:
-    """Whether all words of a quote stand one after the other in one of the messages."""
-    quoted = f" {' '.join(words(quote))} "
-    return any(quoted in f" {' '.join(words(text))} " for text in said)
+    """Whether a quote stands in one of the messages, sign by sign but for blanks and case."""
+    quoted = " ".join(quote.split()).lower()
+    return any(quoted in " ".join(text.split()).lower() for text in said)
 
 
 def read_by_id(state: OpenRequest, values: Mapping[str, Any]) -> list[tuple[RequestField, Any]]:
