@@ -40,6 +40,9 @@ PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.005, 0.025
 # asks for with all its files. It waits before it is answered: of a proxy's connections none seems
 # to be free that is not.
 EVERY_SECONDS, LONGEST_TURN_SECONDS, BURST = 0.002, 1.0, 60
+# What stands in no lane has nothing else that keeps it apart. A page has dozens of static files;
+# nobody needs the probes a hundred times a second.
+TURNS_OF_STATIC, TURNS_OF_PROBE = 2.0, 5.0
 # When a server has started anew, nobody's token is known, and all pages of a restaurant come back.
 MOST_WAITING = {"read": 60, "write": 60, "unknown": 600, "token": 600}
 # Who is refused asks again at once, and each answer costs others a little.
@@ -146,7 +149,8 @@ def _enter_lane() -> None:
     if request.endpoint == STREAM:
         return
     if request.endpoint in WITHOUT_LANE:
-        _paces.wait(client_address())
+        turns = TURNS_OF_STATIC if request.endpoint == "static" else TURNS_OF_PROBE
+        _paces.wait(client_address(), turns)
         # Its answer is the same for everybody, also where there is no such file.
         g._login_user = AnonymousUserMixin()
         return

@@ -6,6 +6,7 @@ import errno
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
+from time import monotonic
 from typing import Any
 
 import gevent
@@ -21,7 +22,7 @@ from gunicorn.workers.ggevent import GeventWorker  # type: ignore[import-untyped
 from app.web.pace import Pace
 
 # What is read of a body that the app has left, so that the connection can go on.
-LEFT_BYTES, PIECE_BYTES, LEFT_SECONDS = 64 * 1024, 1024, 1.0
+LEFT_BYTES, PIECE_BYTES, LEFT_SECONDS = 64 * 1024, 16 * 1024, 1.0
 # So many new connections are taken whenever the worker looks for them, which is once a pass over
 # all that go on: with gunicorn's one, forty that were busy kept new ones waiting for seconds.
 ACCEPTED_AT_ONCE = 16
@@ -35,13 +36,16 @@ LONGEST_HEAD, LONGEST_TRAILERS = 32 * 1024, 4 * 1024
 # After so many reads of one request that brought next to nothing, the next ones wait, so that
 # what comes byte by byte is looked through ten times a second.
 CRUMB_BYTES, FEW_CRUMBS, CRUMB_SECONDS = 512, 32, 0.1
-# A body in chunks has so many bytes to a chunk, after a few of them: gunicorn goes through all
-# those of one read without letting anybody go on, and browsers and proxies send kilobytes.
-FEW_CHUNKS, LEAST_BYTES_OF_CHUNKS = 256, 64
-
-
-# What is no request is answered so often, of one address; the first ones at once.
-_broken_ones = Pace(0.02, longest=1.0, burst=10)
+# A body in chunks has so many bytes to a chunk, after a few of them, and is most of what comes for
+# it over the wire: gunicorn goes through the sizes of all chunks of one read without letting
+# anybody go on. Browsers and proxies send kilobytes with a size of a few letters.
+FEW_CHUNKS, LEAST_BYTES_OF_CHUNKS, MOST_AROUND_CHUNKS = 256, 64, 64 * 1024
+# Who sends without a pause is read without one, and gevent lets nobody else go on meanwhile.
+STRETCH_SECONDS, WAITED_SECONDS = 0.01, 0.001
+# What is no request, or is left before its end, is answered so often, of one address; the first
+# ones at once. So are connections taken: a proxy without kept ones opens one for each request.
+_broken_ones = Pace(0.1, longest=2.0, burst=10)
+_connections = Pace(0.004, longest=1.0, burst=60)
 
 
 class FairWorker(GeventWorker):  # type: ignore[misc]
@@ -62,18 +66,20 @@ class FairWorker(GeventWorker):  # type: ignore[misc]
         return server
 
     def handle(self, listener: Any, client: Any, address: Any) -> None:
-        super().handle(listener, BoundedConnection(client), address)
+        sender = _sender(address)
+        _connections.wait(sender)
+        super().handle(listener, BoundedConnection(client, sender), address)
 
     def handle_error(self, request: Any, client: Any, address: Any, error: BaseException) -> None:
         # No request of the app's, whose own pace these do not have.
         if isinstance(error, ParseException):
-            _broken_ones.wait(address[0] if address else "")
+            _broken_ones.wait(_sender(address))
         super().handle_error(request, client, address, error)
 
     def handle_request(self, name: str, request: Any, connection: Any, address: Any) -> Any:
         connection.settimeout(self.send_seconds)
         connection.begin(is_head=False)
-        bound_chunks(request.body.reader)
+        bound_chunks(request.body.reader, connection)
         try:
             answered = super().handle_request(name, request, connection, address)
         except TimeoutError as error:
@@ -89,8 +95,8 @@ class FairWorker(GeventWorker):  # type: ignore[misc]
 class BoundedConnection:
     """A socket that gives a request's head within bounds, and crumbs of anything in their time."""
 
-    def __init__(self, connection: Any) -> None:
-        self._connection = connection
+    def __init__(self, connection: Any, sender: str = "") -> None:
+        self._connection, self.sender = connection, sender
         self.begin(is_head=True)
 
     def __getattr__(self, name: str) -> Any:
@@ -98,7 +104,8 @@ class BoundedConnection:
 
     def begin(self, *, is_head: bool) -> None:
         """What is read from now on is the head of a request, or its body."""
-        self._is_head, self._read, self._crumbs = is_head, 0, 0
+        self._is_head, self.bytes_read, self._crumbs = is_head, 0, 0
+        self._since = monotonic()
 
     def recv(self, size: int) -> bytes:
         """What has come, `size` bytes at most.
@@ -106,30 +113,48 @@ class BoundedConnection:
         Raises:
             LimitRequestHeaders: more of a head came than any browser sends; it is 431.
         """
+        began = monotonic()
         if self._crumbs > FEW_CRUMBS:
             gevent.sleep(CRUMB_SECONDS)
+        elif began - self._since >= STRETCH_SECONDS:
+            gevent.sleep(LOOK_SECONDS)
+            began = self._since = monotonic()
         piece: bytes = self._connection.recv(size)
+        ended = monotonic()
+        if ended - began >= WAITED_SECONDS:
+            self._since = ended
         self._crumbs += len(piece) < CRUMB_BYTES
-        self._read += len(piece)
-        if self._is_head and self._read > LONGEST_HEAD:
+        self.bytes_read += len(piece)
+        if self._is_head and self.bytes_read > LONGEST_HEAD:
             raise LimitRequestHeaders("longer than any browser writes")
         return piece
 
 
-def bound_chunks(reader: Any) -> None:
-    """Have a body in chunks refused where it is crumbs, or goes on behind its end."""
+def bound_chunks(reader: Any, connection: BoundedConnection) -> None:
+    """Have a body in chunks refused where most of it is none, or where it goes on behind its end.
+
+    `connection` is what it is read from.
+    """
     if isinstance(reader, ChunkedReader):
         reader.limit_trailer_section = LONGEST_TRAILERS
-        reader.parser = _without_crumbs(reader.parser)
+        reader.parser = _without_crumbs(reader.parser, connection)
 
 
-def _without_crumbs(pieces: Iterator[bytes]) -> Iterator[bytes]:
+def _without_crumbs(pieces: Iterator[bytes], connection: BoundedConnection) -> Iterator[bytes]:
     size = 0
     for number, piece in enumerate(pieces):
         size += len(piece)
-        if number > FEW_CHUNKS and size < LEAST_BYTES_OF_CHUNKS * number:
-            raise InvalidChunkSize(b"crumbs")
+        are_crumbs = number > FEW_CHUNKS and size < LEAST_BYTES_OF_CHUNKS * number
+        if are_crumbs or connection.bytes_read > 2 * size + MOST_AROUND_CHUNKS:
+            # Before it is answered: who has the answer comes back without waiting for anything.
+            _broken_ones.wait(connection.sender)
+            raise InvalidChunkSize(b"more around them than in them")
         yield piece
+
+
+def _sender(address: Any) -> str:
+    """Who a connection is of; all that come over a socket of this machine are one."""
+    return str(address[0]) if address else ""
 
 
 def _is_read(body: Any) -> bool:
@@ -138,6 +163,9 @@ def _is_read(body: Any) -> bool:
     gunicorn reads the rest of it, however much there is, and lets nobody go on meanwhile; how it
     is told to close a connection is that there is no further request.
     """
+    # What was none is at no end either.
+    if body.failed or getattr(body.reader, "length", 0) > LEFT_BYTES:
+        return False
     # One that is no body is not read further either; what was answered stays answered.
     with gevent.Timeout(LEFT_SECONDS, exception=False), suppress(OSError, ParseException):
         for _ in range(LEFT_BYTES // PIECE_BYTES):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from contextlib import suppress
 from typing import Any
 
 import gevent
@@ -124,10 +125,23 @@ CHUNKED = "POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\
 
 def read_body(body: str) -> bytes:
     """What an app reads of a body in chunks."""
-    request = next(RequestParser(Config(), iter([(CHUNKED + body).encode()]), ("127.0.0.1", 1)))
-    bound_chunks(request.body.reader)
-    read: bytes = request.body.read()
+    ours, theirs = gevent.socket.socketpair()
+    connection = BoundedConnection(ours)
+    sending = gevent.spawn(_send, theirs, (CHUNKED + body).encode())
+    request = next(RequestParser(Config(), connection, ("127.0.0.1", 1)))
+    connection.begin(is_head=False)
+    bound_chunks(request.body.reader, connection)
+    try:
+        read: bytes = request.body.read()
+    finally:
+        ours.close()
+        sending.join()
     return read
+
+
+def _send(connection: Any, data: bytes) -> None:
+    with connection, suppress(OSError):
+        connection.sendall(data)
 
 
 @pytest.mark.parametrize(
@@ -142,9 +156,11 @@ def test_a_body_in_chunks_is_read_whole(chunk: str, number: int) -> None:
     ("body", "error"),
     [
         ("1\r\na\r\n" * 2_000 + "0\r\n\r\n", InvalidChunkSize),
+        (("82" + ";a" * 4_000 + "\r\n" + "b" * 130 + "\r\n") * 40, InvalidChunkSize),
+        (("0" * 8_000 + "82\r\n" + "b" * 130 + "\r\n") * 40, InvalidChunkSize),
         ("0\r\nX: " + "a" * 20_000 + "\r\n", LimitRequestHeaders),
     ],
-    ids=["crumbs", "trailers"],
+    ids=["crumbs", "extensions", "zeros", "trailers"],
 )
 @pytest.mark.fault(33)
 def test_a_body_of_crumbs_or_with_a_book_below_it_is_none(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,8 +12,8 @@ import numpy as np
 from app.nlu.questions import asks_the_same, expected_amount
 from app.retrieval.embedder import Embedder
 from app.retrieval.quotes.passages import Piece, condition_of, take_apart
-from app.text.normalize import fold
-from app.text.stems import stems
+from app.text.normalize import fold, words
+from app.text.stems import content_words, stems
 
 # What a piece is worth: words shared with the question, nearness in meaning, an amount of
 # the kind that was asked for; and of its passage, the words that the whole of it shares and
@@ -25,6 +25,9 @@ PASSAGE_WORDS, PASSAGE_RANK = 0.4, (0.12, 0.08, 0.04, 0.02)
 CONDITION = 0.6
 # "Who to tell" introduces what "who do I tell" asks for.
 LEAD_ASKS = 0.6
+# "The MD5 sum" is what "how do I check a file's MD5 sum" is about: more than words in common, and
+# word by word, since "the walk-in cooler" has the stems of "Walk-in not cooling".
+NAMED_BY_TITLE = 0.5
 # Words in the line that introduces a piece, in the section's title, in that of the section
 # above it or in the table's header count less.
 LEAD_SHARE, TITLE_SHARE, ABOVE_SHARE, HEADER_SHARE = 0.7, 0.8, 0.4, 0.35
@@ -82,13 +85,14 @@ def score_pieces(question: str, passages: Sequence[Passage], embedder: Embedder)
     if not found:
         return []
     texts = [_Texts(piece, passage) for _, passage, piece in found]
-    weight = _weights(set(stems(question)), [text.all for text in texts])
+    # By passages: what a section is about stands in each of its pieces, and is no common word.
+    weight = _weights(set(stems(question)), [_words_of(passage) for passage in passages])
     vectors = embedder.embed(
         [question, *(f"{piece.lead} {piece.text}".strip() for _, _, piece in found)]
     )
     meaning = np.clip(vectors[1:] @ vectors[0], 0, 1)
     amount = expected_amount(question)
-    worth = _passages_worth(weight, passages)
+    worth = _passages_worth(weight, passages, set(words(question)))
     scored = []
     for (number, passage, piece), text, near in zip(found, texts, meaning, strict=True):
         shared = _share(weight, text.shared)
@@ -121,14 +125,27 @@ def score_pieces(question: str, passages: Sequence[Passage], embedder: Embedder)
     return scored
 
 
-def _passages_worth(weight: Mapping[str, float], passages: Sequence[Passage]) -> list[float]:
-    """What each piece of a passage is worth because of where it stands."""
+def _passages_worth(
+    weight: Mapping[str, float], passages: Sequence[Passage], asked: Set[str]
+) -> list[float]:
+    """What each piece of a passage is worth because of where it stands; `asked` are all words."""
     ranks = [*PASSAGE_RANK, *([0.0] * len(passages))]
-    texts = [stems(f"{one.title} {one.above} {one.text}") for one in passages]
     return [
-        PASSAGE_WORDS * _share(weight, dict.fromkeys(text, 1.0)) + rank
-        for text, rank in zip(texts, ranks, strict=False)
+        PASSAGE_WORDS * _share(weight, dict.fromkeys(_words_of(one), 1.0))
+        + rank
+        + NAMED_BY_TITLE * _is_named(one.title, asked)
+        for one, rank in zip(passages, ranks, strict=False)
     ]
+
+
+def _words_of(passage: Passage) -> set[str]:
+    return set(stems(f"{passage.title} {passage.above} {passage.text}"))
+
+
+def _is_named(title: str, asked: Set[str]) -> bool:
+    """Whether all that a title says is among the words, but for its number; one word is little."""
+    said = {word for word in content_words(title) if not word.isdecimal()}
+    return len(said) > 1 and said <= asked
 
 
 class _Texts:
@@ -146,14 +163,10 @@ class _Texts:
         """Every word with the most that it counts anywhere."""
         return {**self.header, **self.above, **self.title, **self.lead, **self.own}
 
-    @property
-    def all(self) -> set[str]:
-        return {*self.own, *self.lead, *self.header}
-
 
 def unknown_share(question: str, passages: Sequence[Passage]) -> float:
     """The share of the question's words that stand in none of the passages, 0..1."""
-    texts = [set(stems(f"{one.title} {one.above} {one.text}")) for one in passages]
+    texts = [_words_of(one) for one in passages]
     weight = _weights(set(stems(question)), texts)
     return 1 - _share(weight, {word: 1.0 for text in texts for word in text})
 

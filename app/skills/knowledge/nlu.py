@@ -20,7 +20,8 @@ from app.db import ScopedSession
 from app.extensions import services
 from app.nlu.named_allergens import wants_without, without_allergens
 from app.retrieval.embedder import Embedder, EmbeddingUnavailable
-from app.retrieval.search import LONGEST_QUERY, SearchRequest, search
+from app.retrieval.evidence import THIN, odds_of
+from app.retrieval.search import LONGEST_QUERY, SearchRequest, search, unknown_words
 from app.skills.knowledge.models import Product
 from app.skills.knowledge.services.names import name_words
 from app.skills.knowledge.tools.search_tools import TOOLS
@@ -29,7 +30,7 @@ from app.skills.knowledge.tools.search_tools import TOOLS
 NAMED = 0.6
 MOST_NAMES = 3
 EVIDENCE_HITS = 40
-NOTHING: Mapping[str, float] = {"score": 0.0, "coverage": 0.0}
+NOTHING: Mapping[str, float] = {"score": 0.0, "coverage": 0.0, "odds": THIN - 1}
 # Menus whose names are kept folded, in each process.
 MOST_MENUS = 64
 
@@ -159,9 +160,15 @@ def _embedded(message: str, language: str, embedder: Embedder) -> SearchRequest:
 def _evidence(
     session: ScopedSession, request: SearchRequest, embedder: Embedder
 ) -> dict[str, Mapping[str, float]]:
-    """How well the best document of each tool answers the message; zero where it has none."""
+    """How well the best document of each tool answers the message; zero where it has none.
+
+    `odds` is the logarithm of the odds that it does (`app.retrieval.evidence`).
+    """
     evidence: dict[str, Mapping[str, float]] = {}
+    unknown = unknown_words(session, request.text)
     for hit in search(session, request, embedder).hits:
-        found = {"score": hit.score, "coverage": hit.coverage or 0.0}
-        evidence.setdefault(TOOLS_BY_DOMAIN[hit.source_type], found)
+        tool = TOOLS_BY_DOMAIN[hit.source_type]
+        if tool not in evidence:
+            odds = odds_of(hit, request.text, embedder.model, unknown)
+            evidence[tool] = {"score": hit.score, "coverage": hit.coverage or 0.0, "odds": odds}
     return {tool.name: evidence.get(tool.name, NOTHING) for tool in TOOLS}

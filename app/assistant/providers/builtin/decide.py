@@ -34,6 +34,7 @@ from app.nlu.lexicon import (
 from app.nlu.model import OFF_TOPIC, SMALL_TALK, read_intents
 from app.nlu.named_allergens import wants_without
 from app.retrieval.embedder import Embedder
+from app.retrieval.evidence import GOOD
 from app.text.normalize import fold, words
 from app.text.stems import content_words
 
@@ -181,10 +182,11 @@ def _is_for_reply(request: ModelRequest, index: IntentIndex) -> bool:
 def _is_likeliest(tool: str, request: ModelRequest, index: IntentIndex) -> bool:
     """Whether nothing is clearly likelier than this tool, and what is for no tool is not."""
     text = request.messages[-1].text
-    ranking = index.rank(text, read_evidence(request.hints), bonus=odds_of(request))
+    evidence = read_evidence(request.hints)
+    ranking = index.rank(text, evidence, bonus=odds_of(request))
     share = next((ranked.share for ranked in ranking if ranked.tool.name == tool), 0.0)
     is_near = bool(ranking) and share >= max(NEARLY * ranking[0].share, LEAST_SHARE)
-    return is_near and not _likeliest_other(text, ranking, index)
+    return is_near and not _likeliest_other(text, ranking, index, evidence)
 
 
 def _decide_question(
@@ -205,7 +207,7 @@ def _decide_question(
     if alone:
         if _is_noise(courtesy.rest, evidence, shapes):
             return Decision(phrases.not_understood(tools, language), why="not_understood")
-        other = _likeliest_other(reading.text, ranking, index)
+        other = _likeliest_other(reading.text, ranking, index, evidence)
         if other == SMALL_TALK:
             kind, _lead = index.small_talk(courtesy.rest)
             said = phrases.small_talk((*courtesy.kinds, kind), tools, language)
@@ -282,12 +284,20 @@ def _says_nothing_else(rest: str, evidence: Mapping[str, Evidence]) -> bool:
     return all(not found.names and found.coverage < KNOWN_COVERAGE for found in evidence.values())
 
 
-def _likeliest_other(text: str, ranking: Sequence[Ranked], index: IntentIndex) -> str:
+def _likeliest_other(
+    text: str,
+    ranking: Sequence[Ranked],
+    index: IntentIndex,
+    evidence: Mapping[str, Evidence],
+) -> str:
     """What no tool is for, where that is likelier than the likeliest tool; else nothing."""
     if _SUM.search(fold(text)):
         return OFF_TOPIC
     others = index.other_intents(text)
-    name = max((OFF_TOPIC, SMALL_TALK), key=lambda each: others[each])
+    # What the group's own documents answer is its topic, whatever it is for other restaurants.
+    is_answered = any(found.odds >= GOOD for found in evidence.values())
+    names = (SMALL_TALK,) if is_answered else (OFF_TOPIC, SMALL_TALK)
+    name = max(names, key=lambda each: others[each])
     # Of what a document has every word it is hardly said for nothing.
     known = max(0.0, max(each.evidence for each in ranking) - MUCH_EVIDENCE)
     score = math.log(max(others[name], LEAST)) - AGAINST_OTHERS * known
@@ -331,7 +341,7 @@ def _calls_by_clause(
         asks = bool(ASKING_WORDS & set(words(clause)[:3]))
         # "I am new here." goes with the question, and is none.
         says_little = not asks and len(content_words(clause)) <= 1
-        if says_little or _likeliest_other(clause, ranking, index):
+        if says_little or _likeliest_other(clause, ranking, index, evidence):
             continue
         call = _plan(ranking, clause)
         sure = SURE_OF_QUESTION if asks else SURE_OF_CLAUSE

@@ -8,8 +8,9 @@ name. A tool that the model has not learned is told by how near the message is t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -65,11 +66,15 @@ class Ranked:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the context's hints say about one tool."""
+    """What the context's hints say about one tool.
+
+    `odds` is the logarithm of the odds that its documents answer (`app.retrieval.evidence`).
+    """
 
     score: float = 0.0
     coverage: float = 0.0
     names: tuple[str, ...] = ()
+    odds: float = -math.inf
 
 
 def read_evidence(hints: Mapping[str, Any]) -> dict[str, Evidence]:
@@ -77,11 +82,12 @@ def read_evidence(hints: Mapping[str, Any]) -> dict[str, Evidence]:
     found: dict[str, Evidence] = {}
     given = hints.get("evidence")
     for tool, values in given.items() if isinstance(given, Mapping) else ():
-        found[tool] = Evidence(float(values.get("score", 0)), float(values.get("coverage", 0)))
+        score, coverage = (float(values.get(name, 0)) for name in ("score", "coverage"))
+        found[tool] = Evidence(score, coverage, odds=float(values.get("odds", -math.inf)))
     for entry in hints.get("mentions") or ():
         known = found.get(entry["tool"], Evidence())
         names = (*known.names, *entry.get("names", ()))
-        found[entry["tool"]] = Evidence(known.score, known.coverage, names)
+        found[entry["tool"]] = replace(known, names=names)
     return found
 
 
