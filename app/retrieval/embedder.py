@@ -6,6 +6,7 @@ vectors everywhere. Vectors are float32 and have length 1: a dot product is the 
 
 from __future__ import annotations
 
+import base64
 import importlib.util
 import re
 import threading
@@ -14,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+import httpx2
 import numpy as np
 import redis
 from numpy.typing import NDArray
@@ -26,6 +28,7 @@ from app.retrieval.query_cache import QueryCache, normalise_query
 from app.retrieval.search_sql import NAME
 from app.text.normalize import fold
 from app.text.stop_words import ENGLISH, SPANISH, STOP_WORDS
+from app.web.model_client import RefusedResponse, open_client, post_json
 
 if TYPE_CHECKING:
     import openai
@@ -37,8 +40,14 @@ _WORD = re.compile(r"[^\W_]+")
 
 WORDLLAMA = "wordllama-256"
 WORDLLAMA_DIMENSIONS = 256
-# Servers at home ask for no key, but the client insists on having one.
-NO_KEY = "none"
+# Of a number as a server writes it, with its comma and its place in a line.
+BYTES_PER_NUMBER = 32
+# What stands around the numbers; room too for the vector of a model of another size, so that its
+# size can be told.
+MORE_BYTES, MORE_VALUES = 64 * 1024, 8_192
+VALUES_PER_ROW = 16
+# What it raises to read an answer that is none, such as the page of a gateway.
+MISSHAPEN = (ValueError, TypeError, LookupError, OverflowError)
 # A person waits for a query's vector and is better served by words alone than late.
 QUERY_TIMEOUT_SECONDS = 4.0
 BATCH_TIMEOUT_SECONDS = 60.0
@@ -196,13 +205,9 @@ class OpenAIEmbedder:
         self.dimensions = settings.embedding_dimensions
         self._cache = cache or QueryCache()
         connect = settings.ai_connect_timeout_seconds
-        self._client = openai.OpenAI(
-            api_key=settings.openai_api_key or NO_KEY,
-            base_url=settings.openai_base_url,
-            timeout=openai.Timeout(BATCH_TIMEOUT_SECONDS, connect=connect),
-            # Texts go to the address that was set, and nowhere it points to.
-            http_client=openai.DefaultHttpxClient(follow_redirects=False),
-            max_retries=0,  # whoever embeds a batch repeats it; see index.embed_missing
+        # Whoever embeds a batch repeats it; see index.embed_missing.
+        self._client = open_client(
+            settings, timeout=openai.Timeout(BATCH_TIMEOUT_SECONDS, connect=connect)
         )
         self._hurried = self._client.with_options(
             timeout=openai.Timeout(
@@ -229,14 +234,13 @@ class OpenAIEmbedder:
         return self._cache.vector(f"{self.model}/{self.dimensions}", query, ask)
 
     def _ask(self, client: openai.OpenAI, texts: Sequence[str]) -> Vectors:
-        # Only this family can be asked for a size; other servers refuse the field.
-        sized = self.model.startswith("text-embedding-3")
-        options: dict[str, Any] = {"dimensions": self.dimensions} if sized else {}
         try:
-            reply = client.embeddings.create(model=self.model, input=list(texts), **options)
-            rows = sorted(reply.data, key=lambda row: row.index)
-            vectors = np.array([row.embedding for row in rows], dtype=np.float32)
-        except (self._errors, ValueError, TypeError, AttributeError) as error:
+            reply = self._post(client, texts)
+            rows = sorted(reply["data"], key=lambda row: row["index"])
+            vectors = np.array([_numbers(row["embedding"]) for row in rows], dtype=np.float32)
+        except RefusedResponse as error:
+            raise EmbeddingUnavailable(str(error)) from None
+        except (self._errors, httpx2.HTTPError, *MISSHAPEN) as error:
             # The server's words may repeat the texts: only the kind of failure is kept.
             raise EmbeddingUnavailable(type(error).__name__) from None
         if vectors.ndim != 2 or len(vectors) != len(texts) or not np.isfinite(vectors).all():
@@ -244,6 +248,31 @@ class OpenAIEmbedder:
         if vectors.shape[1] != self.dimensions:
             raise WrongVectorSize(self.model, self.dimensions, vectors.shape[1])
         return _of_length_one(vectors)
+
+    def _post(self, client: openai.OpenAI, texts: Sequence[str]) -> Any:
+        body: dict[str, Any] = {
+            "model": self.model,
+            "input": list(texts),
+            "encoding_format": "base64",
+        }
+        # Only this family can be asked for a size; other servers refuse the field.
+        if self.model.startswith("text-embedding-3"):
+            body["dimensions"] = self.dimensions
+        count = len(texts)
+        return post_json(
+            client,
+            "/embeddings",
+            body,
+            most_bytes=count * self.dimensions * BYTES_PER_NUMBER + MORE_BYTES,
+            most_values=count * (self.dimensions + VALUES_PER_ROW) + MORE_VALUES,
+        )
+
+
+def _numbers(embedding: Any) -> Any:
+    """A vector as a server gives it: packed in base64 as it is asked for, or as numbers."""
+    if isinstance(embedding, str):
+        return np.frombuffer(base64.b64decode(embedding), dtype="<f4")
+    return embedding
 
 
 def make_embedder(settings: Settings, shared: redis.Redis | None = None) -> Embedder:

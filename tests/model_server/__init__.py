@@ -6,6 +6,7 @@ hand (`python -m tests.model_server`). How the model behaves is said in scripts.
 
 from tests.model_server.assistant import PlausibleAssistant
 from tests.model_server.json_protocol import InJson, complaint_of, payload_of
+from tests.model_server.plain import plain_server
 from tests.model_server.recording import RecordedCall
 from tests.model_server.script import (
     Call,
@@ -48,6 +49,7 @@ __all__ = [
     "benchmark",
     "complaint_of",
     "payload_of",
+    "plain_server",
     "scenario",
     "split",
 ]

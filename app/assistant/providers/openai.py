@@ -22,9 +22,7 @@ import openai
 from app.assistant.providers.base import ModelEvent, ModelRequest, ProviderError
 from app.assistant.providers.openai_wire import Reply, code_of_status, named_reason, wire_request
 from app.config import Settings
-
-# Servers at home ask for no key, but the client insists on having one.
-NO_KEY = "none"
+from app.web.model_client import RefusedResponse, bound_response, open_client
 
 # How long to wait, after a reply has ended, for the end of the HTTP response: once that
 # was read, the next call can use the same connection.
@@ -56,19 +54,12 @@ class OpenAIProvider:
         self.model = settings.ai_chat_model
         self._turn_seconds = settings.ai_turn_timeout_seconds
         self._first_token_seconds = min(settings.ai_first_token_timeout_seconds, self._turn_seconds)
-        self._client = openai.OpenAI(
-            api_key=settings.openai_api_key or NO_KEY,
-            base_url=settings.openai_base_url,
-            max_retries=0,
+        self._client = open_client(
+            settings,
             timeout=openai.Timeout(
                 self._first_token_seconds, connect=settings.ai_connect_timeout_seconds
             ),
-            # What is packed grows without bounds when it is unpacked.
-            default_headers={"Accept-Encoding": "identity"},
-            # A conversation goes to the address that was set, and nowhere it points to.
-            http_client=openai.DefaultHttpxClient(
-                follow_redirects=False, event_hooks={"response": [_bound]}
-            ),
+            on_response=_bound,
         )
 
     def stream(self, request: ModelRequest) -> Generator[ModelEvent, None, None]:
@@ -170,38 +161,7 @@ class _Pace:
 
 
 def _bound(response: httpx2.Response) -> None:
-    """Bound what is read of any response, that of an error too, which the client reads itself.
-
-    Raises:
-        ProviderError: it is packed, though that was not asked for.
-    """
-    if response.headers.get("content-encoding", "identity").lower() != "identity":
-        response.close()
-        raise ProviderError("malformed", "a response is packed")
-    if isinstance(response.stream, httpx2.SyncByteStream):
-        most = LONGEST_ERROR_BYTES if response.is_error else LONGEST_RESPONSE_BYTES
-        response.stream = _BoundedStream(response.stream, most)
-
-
-class _BoundedStream(httpx2.SyncByteStream):
-    """The bytes of a response, and no more of them than are read.
-
-    Comments and half events are never seen further up, and may come without end.
-    """
-
-    def __init__(self, stream: httpx2.SyncByteStream, most: int) -> None:
-        self._stream, self._most = stream, most
-
-    def __iter__(self) -> Iterator[bytes]:
-        length = 0
-        for chunk in self._stream:
-            length += len(chunk)
-            if length > self._most:
-                raise ProviderError("malformed", "longer than any response")
-            yield chunk
-
-    def close(self) -> None:
-        self._stream.close()
+    bound_response(response, LONGEST_RESPONSE_BYTES if response.is_success else LONGEST_ERROR_BYTES)
 
 
 class _PacedStream(httpx2.SyncByteStream):
@@ -284,6 +244,8 @@ def _failure(error: Exception) -> ProviderError:
     match error:
         case ProviderError():
             return error
+        case RefusedResponse():
+            return ProviderError("malformed", str(error))
         case openai.APIStatusError():
             return _status_failure(error)
         case openai.APIConnectionError():

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-import threading
 import tracemalloc
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -26,7 +22,17 @@ from app.assistant.providers.openai import OpenAIProvider
 from app.assistant.providers.openai_wire import LONGEST_DELTA
 from tests.assistant.providers.asking import MakeProvider, asking, failure_of, text_of
 from tests.assistant.providers.test_openai_stopping import under_gevent
-from tests.model_server import Call, Chunk, Ending, ModelServer, Raw, Say, Stall, scenario
+from tests.model_server import (
+    Call,
+    Chunk,
+    Ending,
+    ModelServer,
+    Raw,
+    Say,
+    Stall,
+    plain_server,
+    scenario,
+)
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -142,33 +148,6 @@ def test_an_event_that_is_nested_too_deeply_is_a_failure_of_the_server(
     with pytest.raises(ProviderError) as raised:
         list(provider.stream(asking()))
     assert raised.value.code == "server_error"
-
-
-@contextmanager
-def plain_server(status: int, headers: Mapping[str, str], body: bytes) -> Iterator[str]:
-    """The address of a server that answers everything with the same."""
-
-    class Same(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"]))
-            self.send_response(status)
-            for name, value in {**headers, "Content-Length": str(len(body))}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            with suppress(OSError):
-                self.wfile.write(body)
-
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Same)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/v1"
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 @pytest.mark.parametrize("status", [200, 500])

@@ -1,0 +1,123 @@
+"""Asking a model's server over HTTP: no more of an answer is read than one can have.
+
+Chat, pictures and embeddings ask servers that others run. Whatever such a server sends is read
+by a process in which others wait, so each caller says how long an answer can be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+
+from app.config import Settings
+from app.text.json_text import parse_json
+
+if TYPE_CHECKING:
+    import openai
+
+# Servers at home ask for no key, but the client insists on having one.
+NO_KEY = "none"
+LONGEST_ERROR_BYTES = 64 * 1024
+
+
+class RefusedResponse(httpx2.HTTPError):
+    """A response that is not read on; the message says why, in none of the server's words."""
+
+
+def open_client(
+    settings: Settings,
+    *,
+    timeout: openai.Timeout | float,
+    on_response: Callable[[httpx2.Response], None] | None = None,
+) -> openai.OpenAI:
+    """A client of the server that the settings name; it tries once.
+
+    `on_response` bounds what is read of a response, that of an error too, which the client reads
+    itself; by default errors alone are bounded.
+    """
+    # Importing it takes half a second, which an installation without it need not wait.
+    import openai
+
+    return openai.OpenAI(
+        api_key=settings.openai_api_key or NO_KEY,
+        base_url=settings.openai_base_url,
+        max_retries=0,
+        timeout=timeout,
+        # What is packed grows without bounds when it is unpacked.
+        default_headers={"Accept-Encoding": "identity"},
+        # What is said goes to the address that was set, and nowhere it points to.
+        http_client=openai.DefaultHttpxClient(
+            follow_redirects=False, event_hooks={"response": [on_response or _bound_error]}
+        ),
+    )
+
+
+def post_json(
+    client: openai.OpenAI,
+    path: str,
+    body: Mapping[str, Any],
+    *,
+    most_bytes: int,
+    most_values: int,
+) -> Any:
+    """The JSON that the server answers with, of so many bytes and values at most.
+
+    The client's typed methods read and build whatever comes, however much it is.
+
+    Raises:
+        openai.OpenAIError, httpx2.HTTPError: it does not answer, or not with this.
+        RefusedResponse: it is longer, or packed.
+        ValueError: it is no JSON, or has more values or levels than that.
+    """
+    import openai
+
+    stream = client.post(
+        path, cast_to=object, body=body, stream=True, stream_cls=openai.Stream[object]
+    )
+    with stream:
+        bound_response(stream.response, most_bytes)
+        stream.response.read()
+        return parse_json(stream.response.text, most_values=most_values)
+
+
+def bound_response(response: httpx2.Response, most: int) -> None:
+    """Let no more than `most` bytes be read of a response.
+
+    Raises:
+        RefusedResponse: it is packed, though that was not asked for. Reading raises it too, where
+            the response is longer.
+    """
+    if response.headers.get("content-encoding", "identity").lower() != "identity":
+        response.close()
+        raise RefusedResponse("a response is packed")
+    if isinstance(response.stream, httpx2.SyncByteStream):
+        response.stream = _BoundedStream(response.stream, most)
+
+
+def _bound_error(response: httpx2.Response) -> None:
+    # An answer that leads elsewhere is one too: nobody follows it, and the client reads it.
+    if not response.is_success:
+        bound_response(response, LONGEST_ERROR_BYTES)
+
+
+class _BoundedStream(httpx2.SyncByteStream):
+    """The bytes of a response, and no more of them than are read.
+
+    Comments and half events are never seen further up, and may come without end.
+    """
+
+    def __init__(self, stream: httpx2.SyncByteStream, most: int) -> None:
+        self._stream, self._most = stream, most
+
+    def __iter__(self) -> Iterator[bytes]:
+        length = 0
+        for chunk in self._stream:
+            length += len(chunk)
+            if length > self._most:
+                raise RefusedResponse("longer than any response")
+            yield chunk
+
+    def close(self) -> None:
+        self._stream.close()
