@@ -22,7 +22,12 @@ from app.errors import Conflict, Forbidden
 from app.factory import build_app
 from app.skills import SKILLS
 from app.skills.expenses.models import Expense
-from app.skills.expenses.services.expenses import Filters, find_expenses
+from app.skills.expenses.services.expenses import (
+    Filters,
+    delete_expense,
+    find_expenses,
+    restore_expense,
+)
 from app.skills.expenses.services.settings import save_settings
 from app.skills.expenses.services.times import read_time
 from app.text.markdown import render_model_text
@@ -303,6 +308,51 @@ def test_a_deleted_one_can_be_brought_back(
     assert done.undo_until is not None
     assert done.decided_at is not None
     assert done.undo_until - done.decided_at == timedelta(days=30)
+    with database.transaction(boss.scope) as session:
+        undo(session, app.extensions["comanda"].registry, done.id)
+    assert len(rows(database, boss)) == 1
+
+
+def restored_and_deleted_again(database: Database, boss: Member, expense_id: UUID) -> None:
+    """By somebody else, on the page."""
+    with database.transaction(boss.scope) as session:
+        restore_expense(session, expense_id)
+        delete_expense(session, expense_id)
+
+
+def test_a_deletion_that_was_decided_again_since_is_not_undone(
+    app: Flask, database: Database, boss: Member, say_to: SayTo
+) -> None:
+    expense = make_expense(database, boss)
+    done = confirmed(app, database, boss, say_to(boss, "x", use("delete_expense", which="taxi")))
+    restored_and_deleted_again(database, boss, expense.id)
+    with pytest.raises(Conflict), database.transaction(boss.scope) as session:
+        undo(session, app.extensions["comanda"].registry, done.id)
+    assert rows(database, boss) == []
+
+
+def test_a_deletion_of_before_receipts_kept_the_version_is_undone_as_ever(
+    app: Flask, database: Database, owner: Database, boss: Member, say_to: SayTo
+) -> None:
+    expense = make_expense(database, boss)
+    done = confirmed(app, database, boss, say_to(boss, "x", use("delete_expense", which="taxi")))
+    with owner.transaction() as session:
+        kept = session.get_one(Proposal, done.id)
+        assert kept.receipt is not None
+        kept.receipt = {**kept.receipt, "kept": {}}
+    restored_and_deleted_again(database, boss, expense.id)
+    with database.transaction(boss.scope) as session:
+        undo(session, app.extensions["comanda"].registry, done.id)
+    assert len(rows(database, boss)) == 1
+
+
+def test_what_somebody_else_has_restored_already_is_undone_without_a_word(
+    app: Flask, database: Database, boss: Member, say_to: SayTo
+) -> None:
+    expense = make_expense(database, boss)
+    done = confirmed(app, database, boss, say_to(boss, "x", use("delete_expense", which="taxi")))
+    with database.transaction(boss.scope) as session:
+        restore_expense(session, expense.id)
     with database.transaction(boss.scope) as session:
         undo(session, app.extensions["comanda"].registry, done.id)
     assert len(rows(database, boss)) == 1

@@ -224,11 +224,16 @@ def delete_expense(session: ScopedSession, expense_id: UUID, version: int | None
     return expense
 
 
-def restore_expense(session: ScopedSession, expense_id: UUID) -> Expense:
+def restore_expense(
+    session: ScopedSession, expense_id: UUID, version: int | None = None
+) -> Expense:
     """Bring back what was deleted; twice is the same as once.
 
+    With `version`, the one that deleting it made it, that deletion alone is undone.
+
     Raises:
-        Forbidden: the role. NotFound. Conflict: it is too late.
+        Forbidden: the role. NotFound. Conflict: it is too late, or it has been restored and
+            deleted again.
     """
     require_editor(session)
     try:
@@ -237,6 +242,8 @@ def restore_expense(session: ScopedSession, expense_id: UUID) -> Expense:
         return load_expense(session, expense_id)
     if expense.deleted_at is None or expense.deleted_at < utc_now() - timedelta(days=UNDO_DAYS):
         raise Conflict("It is too late to take this back from here.")
+    if version is not None and expense.version != version:
+        raise Conflict("It has been changed again since, so this was not taken back.")
     expense.deleted_at, expense.deleted_by = None, None
     expense.version += 1
     session.flush()

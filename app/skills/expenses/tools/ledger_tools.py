@@ -243,10 +243,17 @@ class DeleteExpense(WriteTool):
 
     def execute(self, session: ScopedSession, arguments: Any) -> Receipt:
         expense = delete_expense(session, arguments.id, arguments.version)
-        return Receipt(str(expense.id), texts.deleted(expense), {}, Link.to("expenses.index"), {})
+        return Receipt(
+            str(expense.id),
+            texts.deleted(expense),
+            {},
+            Link.to("expenses.index"),
+            {"version": expense.version},
+        )
 
     def undo(self, session: ScopedSession, receipt: Receipt) -> None:
-        restore_expense(session, UUID(receipt.result_id))
+        # Receipts of before the version was kept have none.
+        restore_expense(session, UUID(receipt.result_id), receipt.kept.get("version"))
 
 
 class LedgerQuestion(ReadTool):
