@@ -20,7 +20,7 @@ from app.assistant.threads.threads import (
     queue_turn,
     raise_if_busy,
 )
-from app.db import ScopedSession, new_id
+from app.db import ScopedSession, new_id, utc_now
 from app.errors import InvalidInput
 from app.fields.form_data import TypedForm
 
@@ -53,6 +53,8 @@ def accept_step(
     reader = readers.get(str(internal.get("type", "")))
     if reader is None or not _is_of_a_size(internal):
         raise InvalidInput("This request could not be read. Reload the page and try again.")
+    # It consents to nothing that ended after this moment, while it waited for the thread.
+    arrived = utc_now()
     thread = load_thread(session, thread_id, lock=True)
     known = find_accepted(session, thread_id, message_key)
     if known is not None:
@@ -71,6 +73,7 @@ def accept_step(
         internal_content=valid.internal,
         message_key=message_key,
         language=language,
+        created_at=arrived,
     )
     try:
         accepted = queue_turn(session, thread, question, {}, reserve, is_first=False)

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import delete
+from sqlalchemy import delete, select
 from werkzeug.test import TestResponse
 
+from app.assistant.models import Thread
 from app.db import Database, new_id, utc_now
 from app.files.models import StoredFile
 from app.skills.service_requests.models import RequestType
@@ -364,6 +365,26 @@ def test_of_the_same_post_at_once_one_is_stored(
         sent = pool.map(lambda d: send(d, talk, step, message_key="the same key"), devices)
         answers = [each.get_json() for each in sent]
     assert len({each["message_id"] for each in answers}) == 1
+
+
+def test_a_step_that_waits_for_another_is_of_the_moment_at_which_it_came(
+    browser: CheckedClient, talk: Talk, owner: Database
+) -> None:
+    """It consents to nothing that ended only while it waited."""
+    talk.ask_for("place")
+    step = value_of(talk, "place", "bar")
+    assert browser.csrf_token
+    with ThreadPoolExecutor(1) as pool:
+        with owner.transaction() as session:
+            session.scalars(
+                select(Thread).where(Thread.id == talk.thread_id).with_for_update()
+            ).one()
+            sent = pool.submit(send, browser, talk, step)
+            with pytest.raises(TimeoutError):
+                sent.result(timeout=1)
+            ended = utc_now()
+        assert sent.result(timeout=20).status_code == 200
+    assert talk.messages()[-2].created_at < ended
 
 
 # Questions, solutions, the end
