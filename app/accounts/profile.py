@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from sqlalchemy import select
@@ -22,6 +23,7 @@ CHOICES = {
     "diets": DIETS,
     "cuisines": CUISINES,
 }
+LISTS = ("allergens", "diets", "cuisines")
 
 
 def load_profile(session: ScopedSession) -> UserProfile:
@@ -56,16 +58,56 @@ def update_profile(session: ScopedSession, *, name: str | None = None, **changes
         user = session.get_one(User, session.scope.user_id)
         user.name = clean_name(name)
     if changes:
-        profile = load_profile(session)
-        facts = {field: getattr(profile, field) for field in CHOICES}
-        session.execute(
-            insert(UserProfile)
-            .values(user_id=session.scope.user_id, **(facts | changes))
-            .on_conflict_do_update(
-                index_elements=["user_id"], set_={**changes, "updated_at": utc_now()}
-            )
-        )
+        _write(session, changes)
     session.commit()
+
+
+def save_profile(
+    session: ScopedSession, *, was: Mapping[str, Any], typed: Mapping[str, Any]
+) -> None:
+    """Change what differs from what the profile `was`, as the page showed it. Commits.
+
+    Both are any of name, language, theme, units (codes), allergens, diets and cuisines (lists of
+    codes). What was added or removed elsewhere meanwhile stays so; what `was` does not have was
+    not shown, and is not taken away.
+
+    Raises:
+        InvalidInput: a code that does not exist, or no name; `field` says which.
+    """
+    for field in CHOICES.keys() & typed.keys():
+        _check_choice(field, typed[field])
+    # Of two that come at once the second waits here for the first.
+    own = select(User.id).where(User.id == session.scope.user_id)
+    session.execute(own.with_for_update(key_share=True))
+    session.expire_all()
+    changed = {field: value for field, value in typed.items() if value != was.get(field)}
+    if "name" in changed:
+        user = session.get_one(User, session.scope.user_id)
+        user.name = clean_name(changed.pop("name"))
+    now = load_profile(session)
+    for field in changed.keys() & set(LISTS):
+        changed[field] = _merged(getattr(now, field), was.get(field, ()), changed[field])
+    _write(session, changed)
+    session.commit()
+
+
+def _merged(now: Collection[str], was: Collection[str], typed: Collection[str]) -> list[str]:
+    """The codes of now, without those removed from what was shown, with those added to it."""
+    kept = [code for code in now if code in typed or code not in was]
+    return [*kept, *(code for code in typed if code not in was and code not in kept)]
+
+
+def _write(session: ScopedSession, changes: Mapping[str, Any]) -> None:
+    """Change these facts; who has no profile has one with the others as they are shown."""
+    profile = load_profile(session)
+    facts = {field: getattr(profile, field) for field in CHOICES}
+    session.execute(
+        insert(UserProfile)
+        .values(user_id=session.scope.user_id, **{**facts, **changes})
+        .on_conflict_do_update(
+            index_elements=["user_id"], set_={**changes, "updated_at": utc_now()}
+        )
+    )
 
 
 def keep_first_language(session: ScopedSession, language: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Any
@@ -17,6 +17,7 @@ from flask_login import current_user
 from werkzeug.wrappers import Response
 
 from app.accounts import account_limits, choices, password_change, people
+from app.accounts import profile as profiles
 from app.accounts import sign_in as sign_ins
 from app.accounts.names_and_emails import clean_email, fold_email
 from app.accounts.pages import (
@@ -28,8 +29,6 @@ from app.accounts.pages import (
 )
 from app.accounts.people import find_invitation, join_as_known_person, join_as_new_person
 from app.accounts.person import end_browser_session, start_browser_session
-from app.accounts.profile import CHOICES as PROFILE_CHOICES
-from app.accounts.profile import keep_first_language, load_profile, update_profile
 from app.config import LANGUAGES
 from app.db import utc_now
 from app.errors import ComandaError, Conflict, InvalidInput, NotFound, TooMany
@@ -82,7 +81,7 @@ def submit_sign_in() -> ResponseReturnValue:
     except (InvalidInput, TooMany) as error:
         return page("accounts/sign_in.html", error, next=next_page(""))
     account_limits.sign_in_succeeded(email)
-    keep_first_language(db_session(), kept_cookie("language"))
+    profiles.keep_first_language(db_session(), kept_cookie("language"))
     return _enter(token, email)
 
 
@@ -120,32 +119,39 @@ def profile() -> ResponseReturnValue:
 def save_profile() -> ResponseReturnValue:
     """Save the profile's form."""
     require_role()
-    changes = _profile_changes()
+    was, typed = _posted_profile("was_"), _posted_profile()
     try:
-        update_profile(db_session(), name=request.form.get("name"), **changes)
+        profiles.save_profile(db_session(), was=was, typed=typed)
     except InvalidInput as error:
-        return _profile_page(error, **changes)
-    with force_locale(changes.get("language", current_user.language)):
+        return _profile_page(error, was, typed)
+    with force_locale(typed.get("language", current_user.language)):
         flash(_("Your profile is saved."))
     return redirect(url_for("accounts.profile"), HTTPStatus.SEE_OTHER)
 
 
-def _profile_changes() -> dict[str, Any]:
-    form = request.form
-    one = {name: form[name] for name in ("language", "theme", "units") if name in form}
-    many = {name: form.getlist(name) for name in ("allergens", "diets", "cuisines")}
-    return one | many
+def _posted_profile(prefix: str = "") -> dict[str, Any]:
+    """What the profile's form says by field, or with "was_" what it said when it was shown."""
+    form, single = request.form, ("name", "language", "theme", "units")
+    one = {name: form[prefix + name] for name in single if prefix + name in form}
+    return one | {name: form.getlist(prefix + name) for name in profiles.LISTS}
 
 
-def _profile_page(error: ComandaError | None = None, **typed: Any) -> ResponseReturnValue:
+def _profile_page(
+    error: ComandaError | None = None,
+    was: Mapping[str, Any] | None = None,
+    typed: Mapping[str, Any] | None = None,
+) -> ResponseReturnValue:
+    """`typed` stands in the form; what it changes is told by what the profile `was`."""
     session = db_session()
     session.rollback()
-    kept = load_profile(session)
+    kept = profiles.load_profile(session)
+    now = {"name": current_user.name, **{name: getattr(kept, name) for name in profiles.CHOICES}}
     return page(
         "accounts/profile.html",
         error,
-        values={"name": request.form.get("name", current_user.name)}
-        | {name: typed.get(name, getattr(kept, name)) for name in PROFILE_CHOICES},
+        values={**now, **(typed or {})},
+        was=now if was is None else was,
+        lists=profiles.LISTS,
         groups=sign_ins.list_groups(session),
         sign_ins=sign_ins.list_sign_ins(session),
         choices=choices,
@@ -197,7 +203,7 @@ def _keep_choice(name: str, allowed: tuple[str, ...]) -> ResponseReturnValue:
     if chosen not in allowed:
         raise InvalidInput("Choose from the list.", field=name)
     if current_user.is_authenticated:
-        update_profile(db_session(), **{name: chosen})
+        profiles.update_profile(db_session(), **{name: chosen})
     back = _without_language(same_page())
     response = (
         Response(status=HTTPStatus.NO_CONTENT)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from flask import Flask
 from sqlalchemy import select
 
 from app.accounts.models import AuditEntry, User, UserProfile
+from app.accounts.profile import save_profile
 from app.db import Database, new_id
 from app.notifications.mail import OutgoingMail
 from tests.accounts.conftest import Browser, House, Member, found_house
+from tests.html_checks import Element, parse_html
 
 SignedIn = Callable[[Member], Browser]
 
@@ -53,10 +57,103 @@ def test_unticking_everything_empties_the_lists(
 ) -> None:
     browser = signed_in(house.staff)
     browser.post("/profile", FORM)
-    browser.post("/profile", {"name": "Ana", "language": "en", "theme": "dark", "units": "us"})
+    shown = {f"was_{name}": value for name, value in FORM.items()}
+    emptied = {"name": "Ana", "language": "en", "theme": "dark", "units": "us"}
+    browser.post("/profile", {**shown, **emptied})
     kept = profile_of(owner, house.staff)
     assert kept is not None
     assert kept.allergens == kept.diets == kept.cuisines == []
+
+
+# What a page says is what it showed and what was typed over it.
+
+
+def shown_on(page: Element) -> dict[str, Any]:
+    """The form as a browser sends it back with nothing changed."""
+    form: dict[str, Any] = {}
+    [box] = [each for each in page.find_all("form") if each.attributes.get("action") == "/profile"]
+    for field in box.find_all("input"):
+        told = field.attributes
+        if told.get("type") not in ("checkbox", "radio") or "checked" in told:
+            form.setdefault(told["name"], []).append(told.get("value", ""))
+    for field in box.find_all("select"):
+        [chosen] = [o for o in field.find_all("option") if "selected" in o.attributes]
+        form[field.attributes["name"]] = [chosen.attributes["value"]]
+    return form
+
+
+def test_an_old_tab_takes_nothing_away_that_was_added_elsewhere(
+    signed_in: SignedIn, house: House, owner: Database
+) -> None:
+    browser = signed_in(house.staff)
+    browser.post("/profile", FORM)
+    old = shown_on(parse_html(browser.get("/profile").text))
+    new = shown_on(parse_html(browser.get("/profile").text))
+    new["allergens"] = ["sesame", "peanut"]
+    new |= {"theme": ["light"], "diets": []}
+    assert browser.post("/profile", new).status_code == 303
+    old |= {"units": ["us"], "cuisines": ["mexican", "italian"]}
+    old["allergens"].append("soy")
+    assert browser.post("/profile", old).status_code == 303
+    kept = profile_of(owner, house.staff)
+    assert kept is not None
+    assert kept.allergens == ["peanut", "sesame", "soy"]
+    assert (kept.diets, kept.cuisines) == ([], ["mexican", "italian"])
+    assert (kept.theme, kept.units) == ("light", "us")
+
+
+def test_an_old_tab_keeps_the_name_that_was_typed_elsewhere(
+    signed_in: SignedIn, house: House, owner: Database
+) -> None:
+    browser = signed_in(house.staff)
+    old = shown_on(parse_html(browser.get("/profile").text))
+    browser.post("/profile", {**old, "name": "New Name"})
+    assert browser.post("/profile", old).status_code == 303
+    with owner.transaction() as session:
+        assert session.get_one(User, house.staff.user_id).name == "New Name"
+
+
+def test_a_page_that_is_shown_again_still_says_what_it_showed_first(
+    signed_in: SignedIn, house: House, owner: Database
+) -> None:
+    browser = signed_in(house.staff)
+    old = shown_on(parse_html(browser.get("/profile").text))
+    browser.post("/profile", FORM)
+    answer = browser.post("/profile", {**old, "allergens": ["soy"], "name": ""})
+    assert answer.status_code == 422
+    again = shown_on(parse_html(answer.text))
+    assert again["allergens"] == ["soy"]
+    assert browser.post("/profile", {**again, "name": "Ana"}).status_code == 303
+    kept = profile_of(owner, house.staff)
+    assert kept is not None
+    assert set(kept.allergens) == {"peanut", "tree_nut", "soy"}
+
+
+def test_what_does_not_say_what_it_showed_takes_nothing_away(
+    signed_in: SignedIn, house: House, owner: Database
+) -> None:
+    browser = signed_in(house.staff)
+    browser.post("/profile", FORM)
+    browser.post("/profile", {**FORM, "allergens": ["soy"], "diets": []})
+    kept = profile_of(owner, house.staff)
+    assert kept is not None
+    assert (kept.allergens, kept.diets) == (["peanut", "tree_nut", "soy"], ["vegan"])
+
+
+def test_of_first_profiles_that_are_saved_at_once_nothing_is_lost(
+    database: Database, house: House, owner: Database
+) -> None:
+    codes = ("peanut", "tree_nut", "soy", "sesame")
+
+    def save(code: str) -> None:
+        with database.session(house.staff.scope) as session:
+            save_profile(session, was={}, typed={"allergens": [code]})
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(save, codes))
+    kept = profile_of(owner, house.staff)
+    assert kept is not None
+    assert sorted(kept.allergens) == sorted(codes)
 
 
 @pytest.mark.parametrize(
