@@ -6,9 +6,11 @@ by a process in which others wait, so each caller says how long an answer can be
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+import httpcore2
 import httpx2
 
 from app.config import Settings
@@ -20,6 +22,11 @@ if TYPE_CHECKING:
 # Servers at home ask for no key, but the client insists on having one.
 NO_KEY = "none"
 LONGEST_ERROR_BYTES = 64 * 1024
+# Of one answer with all that stands above and around it, which no caller sees.
+LONGEST_ANSWER_BYTES = 64 * 1024 * 1024
+# Others have three times as much before what comes without a pause is read on. What was waited for
+# longer had not come yet.
+STRETCH_SECONDS, REST_SECONDS, WAITED_SECONDS = 0.01, 0.03, 0.001
 
 
 class RefusedResponse(httpx2.HTTPError):
@@ -47,9 +54,11 @@ def open_client(
         timeout=timeout,
         # What is packed grows without bounds when it is unpacked.
         default_headers={"Accept-Encoding": "identity"},
-        # What is said goes to the address that was set, and nowhere it points to.
-        http_client=openai.DefaultHttpxClient(
-            follow_redirects=False, event_hooks={"response": [on_response or _bound_error]}
+        http_client=_bound_reading(
+            # What is said goes to the address that was set, and nowhere it points to.
+            openai.DefaultHttpxClient(
+                follow_redirects=False, event_hooks={"response": [on_response or _bound_error]}
+            )
         ),
     )
 
@@ -100,6 +109,60 @@ def _bound_error(response: httpx2.Response) -> None:
     # An answer that leads elsewhere is one too: nobody follows it, and the client reads it.
     if not response.is_success:
         bound_response(response, LONGEST_ERROR_BYTES)
+
+
+def _bound_reading(client: httpx2.Client) -> httpx2.Client:
+    """Bound what the client reads before there is a response, as hints without end (103).
+
+    The library has a place for another network and none to say which: hence the private names.
+    """
+    for transport in (client._transport, *client._mounts.values()):
+        if isinstance(transport, httpx2.HTTPTransport):
+            transport._pool._network_backend = _Network()
+    return client
+
+
+class _Network(httpcore2.SyncBackend):
+    """Connections on which one answer is read within bounds, and with rests."""
+
+    def connect_tcp(self, *args: Any, **options: Any) -> httpcore2.NetworkStream:
+        return _Connection(super().connect_tcp(*args, **options))
+
+
+class _Connection(httpcore2.NetworkStream):
+    """What has come already is read without waiting: nobody else would go on meanwhile."""
+
+    def __init__(self, stream: httpcore2.NetworkStream) -> None:
+        self._stream = stream
+        self._length, self._since = 0, time.monotonic()
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        began = time.monotonic()
+        if began - self._since >= STRETCH_SECONDS:
+            time.sleep(REST_SECONDS)
+            began = self._since = time.monotonic()
+        data = self._stream.read(max_bytes, timeout)
+        ended = time.monotonic()
+        if ended - began >= WAITED_SECONDS:
+            self._since = ended
+        self._length += len(data)
+        if self._length > LONGEST_ANSWER_BYTES:
+            raise httpcore2.RemoteProtocolError("longer than any answer")
+        return data
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        # What is read from here on answers another question.
+        self._length, self._since = 0, time.monotonic()
+        self._stream.write(buffer, timeout)
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def start_tls(self, *args: Any, **options: Any) -> httpcore2.NetworkStream:
+        return _Connection(self._stream.start_tls(*args, **options))
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._stream.get_extra_info(info)
 
 
 class _BoundedStream(httpx2.SyncByteStream):

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
+import socket
+import threading
 import tracemalloc
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -157,6 +160,28 @@ def test_what_is_packed_is_not_unpacked(make_provider: MakeProvider, status: int
     with plain_server(status, headers, packed) as url:
         failed = failure_of(make_provider(openai_base_url=url))
     assert failed.code in ("malformed", "unreachable")
+
+
+def test_hints_without_an_end_before_an_answer_are_given_up(
+    make_provider: MakeProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The client drops them one by one, whatever its timeouts, as long as more are there."""
+    monkeypatch.setattr("app.web.model_client.LONGEST_ANSWER_BYTES", 2_000_000)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        sending = threading.Thread(target=_hint_without_end, args=(listener,), daemon=True)
+        sending.start()
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
+        failed = failure_of(make_provider(openai_base_url=url))
+        sending.join()
+    assert failed.code in ("malformed", "unreachable", "interrupted")
+
+
+def _hint_without_end(listener: socket.socket) -> None:
+    connection, _address = listener.accept()
+    with connection, suppress(OSError):
+        connection.recv(65536)
+        while True:
+            connection.sendall(b"HTTP/1.1 103 Early Hints\r\n\r\n" * 2_000)
 
 
 def test_an_error_without_an_end_is_given_up(make_provider: MakeProvider) -> None:
