@@ -13,7 +13,6 @@ from app.assistant.models import Message, Prompt, Proposal, SavedSentence, Threa
 from app.assistant.prompts.bench import Bench
 from app.assistant.prompts.dry_run import Cancelled, Rehearsal, Sentence, rehearse
 from app.assistant.prompts.expectations import Expectation
-from app.assistant.prompts.saved_cases import MOST_SENTENCES
 from app.assistant.prompts.system_prompt import load_prompts
 from app.assistant.providers.base import ProviderError
 from app.assistant.tools.registry import Skill
@@ -341,83 +340,3 @@ def test_the_database_refuses_whatever_a_tool_writes_on_the_bench(
     with owner.session() as session:
         query = select(SavedSentence).where(SavedSentence.group_id == admin.group_id)
         assert session.scalars(query).all() == []
-
-
-# Saved sentences
-
-
-def test_a_sentence_is_changed_and_deleted(
-    owner: Database, admin: Member, browser: CheckedClient
-) -> None:
-    browser.post(f"{HOME}sentences/", message="Hi", language="en", tools="none")
-    with owner.session() as session:
-        query = select(SavedSentence).where(SavedSentence.group_id == admin.group_id)
-        [sentence] = session.scalars(query)
-    assert sentence.expect == {"tools": []}
-    address = f"{HOME}sentences/{sentence.id}"
-    assert browser.page(address).find("textarea", id="f-tools").text == "none"
-    browser.post(address, message="Hola", language="es", contains="hola, hola")
-    with owner.session() as session:
-        [changed] = session.scalars(query)
-        assert (changed.text, changed.language) == ("Hola", "es")
-        assert changed.expect == {"contains": ["hola, hola"]}
-    assert browser.post(f"{address}/delete").status_code == 303
-    assert browser.post(f"{address}/delete").status_code == 404
-
-
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        ({"message": ""}, "Write a message first."),
-        ({"language": "fr"}, "Choose from the list."),
-        ({"tools": "search_moon"}, "There is no search_moon here."),
-        ({"not_tools": "none"}, "There is no none here."),
-        ({"parts": "moon"}, "There is no moon here."),
-        ({"contains": "x" * 201}, "That is too long."),
-        ({"contains": "a\x00b"}, "Use letters and signs"),
-    ],
-)
-def test_a_sentence_that_cannot_be_is_refused_in_words(
-    browser: CheckedClient, wrong: dict[str, Any], said: str
-) -> None:
-    form: dict[str, Any] = {"message": "Hello", "language": "en"} | wrong
-    answered = browser.post(f"{HOME}sentences/", **form)
-    assert answered.status_code == 422
-    assert said in answered.text
-
-
-def test_the_same_sentence_is_saved_once_and_not_too_many_are(
-    owner: Database, admin: Member, browser: CheckedClient
-) -> None:
-    form: dict[str, Any] = {"message": "Hello", "language": "en"}
-    assert browser.post(f"{HOME}sentences/", **form).status_code == 303
-    again = browser.post(f"{HOME}sentences/", **form)
-    assert (again.status_code, "saved already" in again.text) == (422, True)
-    with owner.transaction() as session:
-        for number in range(MOST_SENTENCES - 1):
-            text = f"Number {number}"
-            session.add(SavedSentence(group_id=admin.group_id, text=text, language="en"))
-    full = browser.post(f"{HOME}sentences/", message="One more", language="en")
-    assert full.status_code == 409
-    assert "Delete one first." in full.text
-
-
-def test_another_groups_sentence_is_not_there(owner: Database, browser: CheckedClient) -> None:
-    theirs = make_user(owner, role="admin")
-    with owner.transaction() as session:
-        sentence = SavedSentence(group_id=theirs.group_id, text="Hello", language="en")
-        session.add(sentence)
-    address = f"{HOME}sentences/{sentence.id}"
-    assert browser.get(address).status_code == 404
-    assert browser.post(address, message="x", language="en").status_code == 404
-    assert browser.post(f"{address}/delete").status_code == 404
-    assert browser.get(f"{address}/delete").status_code == 405
-    assert "Hello" not in browser.page(f"{HOME}sentences/").text
-
-
-def test_a_manager_has_no_sentences(app: Flask, owner: Database, admin: Member) -> None:
-    browser = sign_in(app, owner, make_user(owner, admin.group_id, "manager"))
-    some = f"{HOME}sentences/{new_id()}"
-    assert browser.get(some).status_code == 403
-    assert browser.post(some).status_code == 403
-    assert browser.post(f"{some}/delete").status_code == 403

@@ -24,7 +24,7 @@ from app.accounts.models import User
 from app.assistant.feedback.feedback import lock_feedback
 from app.assistant.models import FeedbackHandling, MessageFeedback, SavedSentence
 from app.assistant.prompts.expectations import Expectation
-from app.assistant.prompts.saved_cases import is_saved, save_sentence
+from app.assistant.prompts.saved_cases import add_sentence, is_saved
 from app.db import ScopedSession, utc_now
 from app.errors import Conflict, Forbidden, InvalidInput, NotFound
 
@@ -205,7 +205,7 @@ def make_sentence(
     try:
         if is_saved(session, text, language):
             return False
-        save_sentence(session, text, language, expect, feedback_id=feedback_id)
+        add_sentence(session, text, language, expect, feedback_id=feedback_id)
     except InvalidInput as error:
         field = "text" if error.field == "message" else error.field
         raise InvalidInput(error.message, field=field, **error.params) from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -11,10 +10,11 @@ from sqlalchemy import ColumnElement, Text, cast, func, or_, select
 
 from app.accounts.audit import record
 from app.db import ScopedSession, new_id, utc_now
-from app.errors import Conflict, InvalidInput, NotFound
+from app.errors import InvalidInput, NotFound
 from app.fields.definitions import EmailField, PhoneField, Words
 from app.fields.values import LONGEST_NAME, FieldContext, Problem, clean, read_value
 from app.skills.forms.models import Contact
+from app.text.edits import merge_edit
 from app.text.free_text import MOST_WORDS, limit_search
 from app.text.normalize import words
 
@@ -32,18 +32,6 @@ class ContactTexts:
     job: str = ""
     phone: str = ""
     email: str = ""
-
-
-class Overtaken(Conflict):
-    """Somebody else has changed a field meanwhile that is changed here to something else.
-
-    `changed` names the fields that are changed here, `contested` those of them that are others now.
-    """
-
-    def __init__(self, changed: Collection[str], contested: Collection[str]) -> None:
-        super().__init__("Somebody else has changed this meanwhile. Look at it again, then save.")
-        self.changed = changed
-        self.contested = contested
 
 
 def list_contacts(
@@ -165,12 +153,8 @@ def save_contact(
     """
     before, texts = asdict(was), asdict(read_contact(typed))
     contact = load_contact(session, contact_id, lock=True)
-    now = asdict(texts_of(contact))
-    changed = [name for name in texts if texts[name] != before[name]]
-    contested = [name for name in changed if now[name] not in (before[name], texts[name])]
-    if contested:
-        raise Overtaken(changed, contested)
-    write_contact(contact, ContactTexts(**{**now, **{name: texts[name] for name in changed}}))
+    merged = merge_edit(before, texts, asdict(texts_of(contact)))
+    write_contact(contact, ContactTexts(**merged))
     record(session, "contact_edited", str(contact.id))
     session.commit()
     return contact

@@ -25,7 +25,6 @@ from app.skills.forms.services.contacts import (
     MOST_LISTED,
     PHONE,
     ContactTexts,
-    Overtaken,
     add_contact,
     list_contacts,
     load_contact,
@@ -34,6 +33,7 @@ from app.skills.forms.services.contacts import (
     texts_of,
 )
 from app.text.bilingual import reader_language
+from app.text.edits import Overtaken
 from app.web.issued_ids import id_of_posted
 from app.web.pages import db_session, require_role
 
@@ -140,10 +140,8 @@ def save(contact_id: UUID) -> ResponseReturnValue:
 
 def _overtaken_page(contact: Contact, typed: ContactTexts, error: Overtaken) -> ResponseReturnValue:
     """What was typed, over what stands there now; saved again, it takes that place."""
-    shown, written = asdict(_shown(contact)), asdict(typed)
-    texts = ContactTexts(**{**shown, **{name: written[name] for name in error.changed}})
-    theirs = {name: shown[name] for name in error.contested}
-    return _edit_page(contact, texts, texts_of(contact), error, theirs)
+    texts, theirs = error.shown_again(asdict(_shown(contact)), asdict(typed))
+    return _edit_page(contact, ContactTexts(**texts), texts_of(contact), error, theirs)
 
 
 @blueprint.post("/<uuid:contact_id>/switch")
