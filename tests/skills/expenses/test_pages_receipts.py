@@ -103,6 +103,19 @@ def test_a_receipt_waits_until_its_expense_is_written_and_is_seen_by_who_sees_th
             assert stranger.get(path).status_code == 404, path
 
 
+def test_a_receipt_that_comes_with_the_second_of_two_sendings_is_put_to_their_expense(
+    app: Flask, owner: Database, member: Member, browser: CheckedClient
+) -> None:
+    """The answer to the first was lost on its way."""
+    key = str(new_id())
+    assert add(browser, key=key).status_code == 303
+    file_id = upload(app, browser)
+    for _ in range(2):
+        assert add(browser, file_id, key=key).status_code == 303
+    assert str(only(owner, member).file_id) == file_id
+    assert file_of(owner, file_id).state == "kept"
+
+
 def test_a_pdf_is_saved_and_not_shown(
     app: Flask, owner: Database, member: Member, browser: CheckedClient
 ) -> None:

@@ -256,6 +256,15 @@ def test_what_is_sent_twice_is_said_once(
     assert [each.kind for each in read_updates(owner, request_)] == ["reply", "reply", "note"]
 
 
+def test_what_is_written_on_a_form_that_has_arrived_is_said_too(
+    owner: Database, manager: CheckedClient, request_: ServiceRequest
+) -> None:
+    for words in ("A fan comes at 3.", "A fan comes at 4.", "A fan comes at 3."):
+        manager.post(at(request_, "replies"), words=words, message_key="same")
+    said = [each.body for each in read_updates(owner, request_)]
+    assert said == ["A fan comes at 3.", "A fan comes at 4."]
+
+
 @pytest.mark.parametrize("words", ["", "   ", "x" * 4001])
 def test_nothing_and_too_much_are_refused_beside_the_words(
     owner: Database, manager: CheckedClient, request_: ServiceRequest, words: str

@@ -31,6 +31,8 @@ from app.skills.expenses.services.settings import Ledger
 def add_once(session: ScopedSession, row: Row, file: StoredFile | None, key: UUID) -> Expense:
     """Write a checked row; what has the same key and says the same is there already. Commits.
 
+    A receipt that only the second brings is put to it.
+
     Raises:
         Conflict: the key is another person's.
     """
@@ -40,6 +42,8 @@ def add_once(session: ScopedSession, row: Row, file: StoredFile | None, key: UUI
         key = uuid5(key, repr(replace(row, file_id=None)))
         known = _find_own(session, key)
     if known is not None:
+        if file is not None and known.file_id is None:
+            _add_receipt(session, known, file)
         return known
     try:
         with session.begin_nested():
@@ -52,6 +56,14 @@ def add_once(session: ScopedSession, row: Row, file: StoredFile | None, key: UUI
     note_in_audit(session, "add", expense)
     session.commit()
     return expense
+
+
+def _add_receipt(session: ScopedSession, expense: Expense, file: StoredFile) -> None:
+    """The answer to the first was lost, and a photo was put to the second."""
+    expense.file_id, expense.version = file.id, expense.version + 1
+    keep_receipt(session, expense, file)
+    note_in_audit(session, "change", expense)
+    session.commit()
 
 
 def _refuse() -> Expense:

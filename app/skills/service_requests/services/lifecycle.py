@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
@@ -171,16 +172,17 @@ def assign(
 
 
 def add_note(session: ScopedSession, request_id: UUID, words: str, key: str) -> Said:
-    """Note something for the team alone; the same key twice is one note.
+    """Note something for the team alone; the same words with the same key are one note.
 
     Raises:
         NotFound. Forbidden: only agents do that. InvalidInput: nothing is said, or too much.
     """
     seen = _load_for_work(session, request_id)
-    repeated = _find_said(session, seen, key)
+    body = _checked(words)
+    repeated = _find_said(session, seen, key, body)
     if repeated is not None:
         return Said(seen.request, repeated, is_repeated=True)
-    update = _write(session, seen, "note", body=_checked(words), is_internal=True, key=key)
+    update = _write(session, seen, "note", body=body, is_internal=True, key=key)
     _note_response(seen)
     record(session, "service_request.note", str(request_id))
     return Said(seen.request, update)
@@ -190,16 +192,17 @@ def say(session: ScopedSession, request_id: UUID, words: str, key: str) -> Said:
     """Write to the other side: whoever asked to the team, an agent to whoever asked.
 
     The reply of an agent is put at the end of the conversation that the request came from, if
-    that is still there. The same key twice is one reply.
+    that is still there. The same words with the same key are one reply.
 
     Raises:
         NotFound. InvalidInput: nothing is said, or too much.
     """
     seen = load_request(session, request_id, lock=True)
-    repeated = _find_said(session, seen, key)
+    body = _checked(words)
+    repeated = _find_said(session, seen, key, body)
     if repeated is not None:
         return Said(seen.request, repeated, is_repeated=True)
-    update = _write(session, seen, "reply", body=_checked(words), key=key)
+    update = _write(session, seen, "reply", body=body, key=key)
     record(session, "service_request.reply", str(request_id))
     if seen.is_own:
         tell_answer(session, seen.request)
@@ -276,24 +279,28 @@ def _write(
         author_id=session.scope.user_id,
         author=session.scalar(select(User.name).where(User.id == session.scope.user_id)) or "",
         kind=kind,
-        message_key=_whole_key(session, seen, key) if key else None,
+        message_key=_whole_key(session, seen, key, facts["body"]) if key else None,
         **facts,
     )
     session.add(update)
     return update
 
 
-def _whole_key(session: ScopedSession, seen: Seen, key: str) -> str:
-    """A key is its person's for one request: nobody's can meet another's."""
-    return f"{seen.request.id}:{session.scope.user_id}:{key[:LONGEST_KEY]}"
+def _whole_key(session: ScopedSession, seen: Seen, key: str, body: str) -> str:
+    """A key is its person's for one request and for these words: nobody's can meet another's.
+
+    Who goes back to a form that has arrived and writes something else on it says that, too.
+    """
+    digest = sha256(body.encode()).hexdigest()
+    return f"{seen.request.id}:{session.scope.user_id}:{key[:LONGEST_KEY]}:{digest}"
 
 
-def _find_said(session: ScopedSession, seen: Seen, key: str) -> RequestUpdate | None:
+def _find_said(session: ScopedSession, seen: Seen, key: str, body: str) -> RequestUpdate | None:
     if not key:
         return None
     return session.scalar(
         select(RequestUpdate).where(
-            RequestUpdate.message_key == _whole_key(session, seen, key),
+            RequestUpdate.message_key == _whole_key(session, seen, key, body),
             RequestUpdate.group_id == session.scope.group_id,
         )
     )
