@@ -22,13 +22,17 @@ MOST_LOST = 0.01
 
 
 def own_cases(skills: tuple[Skill, ...]) -> list[Case]:
-    """The messages of people whom nothing was learned from, that these skills are for or none."""
+    """The messages of people whom nothing was learned from, that these skills are for or none.
+
+    What another skill may answer just as well, as an emergency, is not theirs alone.
+    """
     tools = [tool.name for skill in skills for tool in skill.tools] + [NO_TOOL, QUESTION]
     return [
         case
         for file in sorted(UNSEEN.glob("*.jsonl"))
         for case in read_cases(file)
-        if not case.asked and any(fnmatch(tool, case.tools[0]) for tool in tools)
+        if not case.asked
+        and all(any(fnmatch(tool, wanted) for tool in tools) for wanted in case.tools)
     ]
 
 

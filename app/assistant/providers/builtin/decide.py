@@ -123,8 +123,7 @@ def decide(
         likeliest = index.rank(call_for_help(language), {})
         call = _plan(likeliest, reading.text)
         if call is None:
-            said = "" if wanted else phrases.call_for_help()
-            return Decision(said, wanted, why="emergency")
+            return Decision(phrases.call_for_help(), wanted, why="emergency")
         # Help comes first, and what was asked for besides with it.
         besides = (each for each in wanted if each.tool != call.tool)
         return Decision(calls=(call, *besides), why="emergency")
