@@ -11,7 +11,7 @@ const stop = form.querySelector(".halt");
 const LIMIT = 4000;
 const TELL_FROM = 3500;
 const LINES = 140;
-const UNFINISHED = ["queued", "streaming"];
+const COMING = "[data-status=queued], [data-status=streaming]";
 
 // The last message that may or may not have arrived: sent again, it keeps its key.
 let tried = {};
@@ -141,11 +141,10 @@ on("htmx:config:request", ({ request }, source, event) => {
   if (words !== tried.words || edits !== tried.edits) tried = { words, edits, key: newKey() };
   tried.source = source;
   request.body.set("message_key", tried.key);
-  // A yes is for what stands whole on this page; what came in elsewhere, or is still coming, has
-  // to be looked at first.
-  const bubbles = [...document.querySelectorAll("#messages [data-message]")];
-  const unfinished = bubbles.findIndex(({ dataset }) => UNFINISHED.includes(dataset.status));
-  const last = (unfinished < 0 ? bubbles : bubbles.slice(0, unfinished)).at(-1);
+  // A yes is for what stands whole on this page.
+  const shown = [...document.querySelectorAll("#messages [data-message]")];
+  const coming = shown.findIndex((bubble) => bubble.matches(COMING));
+  const last = (coming < 0 ? shown : shown.slice(0, coming)).at(-1);
   request.body.set("seen", last?.dataset.message ?? "");
 });
 on("htmx:before:request", () => {

@@ -5,7 +5,7 @@ import "./drawer.js";
 import "./offline.js";
 import "./theme.js";
 import "./times.js";
-import { forgetArrived, forgetDrafts, leaveSent } from "./unsent.js";
+import { forgetDrafts } from "./unsent.js";
 
 // Forms carry their token themselves; requests without a form get it here, and reads never do,
 // so that it stays out of addresses and logs.
@@ -27,10 +27,15 @@ document.addEventListener("DOMContentLoaded", () => {
   }
 });
 
-// A form that has arrived leaves nothing on this device; what reads drafts has run before this.
-forgetArrived();
-leaveSent();
-
 document.addEventListener("submit", ({ target }) => {
   if (target.matches("[data-signs-out]")) forgetDrafts();
 });
+
+// A form that has arrived leaves nothing on this device.
+let sent = false;
+try {
+  sent = "comanda:sent" in sessionStorage;
+} catch {
+  // Storage may be forbidden.
+}
+if (sent) (await import("./sent_forms.js")).settle();

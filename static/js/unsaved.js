@@ -1,6 +1,7 @@
 // Text that is being written and is not saved: kept on this device, and not left unawares.
 // A session that has ended, a lost connection or a closed tab must not cost anybody a page.
-import { forgetArrived, forgetSent, keepDraft, readDraft, rememberSent } from "./unsent.js";
+import { forgetArrived, forgetSent, rememberSent } from "./sent_forms.js";
+import { keepDraft, readDraft } from "./unsent.js";
 
 const PAUSE = 300;
 // What makes the server take what is sent twice for one, and an id that was given to something new.
