@@ -229,3 +229,23 @@ def test_nothing_is_handed_in_that_the_page_did_not_show(
     assert "Left hand" in refused.text
     shown = browser.page(address_on(page))
     assert send(browser, shown, "submit").status_code == 303
+
+
+def test_a_form_names_nobody_but_whom_its_page_shows(
+    owner: Database, member: Member, browser: CheckedClient, template: FormTemplate
+) -> None:
+    """The beginning of a name is read as a contact's, who may be another person."""
+    page = browser.page(f"/forms/{template.slug}")
+    autosave(browser, page, who="Maria", what="A cut")
+    page = browser.page(address_on(page))
+    make_contact(owner, member.group_id, "María González")
+    refused = send(browser, page, "submit")
+    assert refused.status_code == 409
+    assert "Look at whom this names now, then send it again: Who." in refused.text
+    again = browser._page(refused, 409)
+    assert form_on(again)["v-who"] == "María González"
+    assert send(browser, again, "submit").status_code == 303
+    # Accents and capitals are no other name.
+    page = browser.page(f"/forms/{template.slug}")
+    sent = send(browser, page, "submit", who="maria gonzalez", what="Another")
+    assert sent.status_code == 303

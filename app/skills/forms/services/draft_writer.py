@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -36,6 +36,7 @@ from app.skills.forms.services.drafts import (
 )
 from app.skills.forms.services.field_context import field_context
 from app.skills.forms.services.templates import fields_at, load_template
+from app.text.normalize import fold
 
 LONGEST_PAGE = 32
 
@@ -46,7 +47,8 @@ class Saved:
 
     `changed` are the fields that this page changed; of these `overtaken` had been changed
     elsewhere since it saw them. `behind` are those that it shows as they were before. `on_page`
-    are the fields that it shows at all.
+    are the fields that it shows at all. `resolved` are those in which it has the beginning of a
+    name, which is read as that of a contact.
     """
 
     filling: Filling
@@ -54,6 +56,7 @@ class Saved:
     overtaken: frozenset[str]
     behind: frozenset[str]
     on_page: frozenset[str]
+    resolved: frozenset[str]
 
     @property
     def unseen(self) -> frozenset[str]:
@@ -137,6 +140,7 @@ def save_typed(session: ScopedSession, draft: FormDraft, form: TypedForm, langua
     changes: dict[str, Change] = {}
     behind: set[str] = set()
     on_page: set[str] = set()
+    people: dict[str, str] = {}
     for field in filling.fields:
         seen = read_seen(form.get(f"s-{field.name}"))
         if seen is None:
@@ -145,6 +149,8 @@ def save_typed(session: ScopedSession, draft: FormDraft, form: TypedForm, langua
         if not has_value(field):
             continue
         shape = read_shape(field, form, shape_in(filling, field))
+        if field.type == "person":
+            people[field.name] = shape["name"]
         if mark_of(shape) != seen.mark:
             changes[field.name] = Change(raw_of(field, shape), seen=seen.version)
         elif draft.field_versions.get(field.name, 0) > seen.version:
@@ -162,7 +168,16 @@ def save_typed(session: ScopedSession, draft: FormDraft, form: TypedForm, langua
         frozenset(done.overtaken) - own,
         frozenset(behind),
         frozenset(on_page),
+        frozenset(_read_as_others(done.filling, people)),
     )
+
+
+def _read_as_others(filling: Filling, names: Mapping[str, str]) -> Iterator[str]:
+    """The fields that name somebody otherwise than the page did; `names` are the page's."""
+    for field, name in names.items():
+        read = filling.checked.values.get(field)
+        if isinstance(read, Mapping) and fold(str(read["name"])).strip() != fold(name).strip():
+            yield field
 
 
 def undo_on_page(

@@ -39,7 +39,7 @@ from app.skills.forms.services.draft_writer import (
     undo_on_page,
     unsaved_filling,
 )
-from app.skills.forms.services.drafts import load_draft, read_filling
+from app.skills.forms.services.drafts import check_to_submit, load_draft, read_filling
 from app.skills.forms.services.handover import hand_over, take_over
 from app.skills.forms.services.submit import NotReady, submission_of, submit_draft
 from app.skills.forms.services.templates import load_template
@@ -157,10 +157,17 @@ def _submit(
         session.commit()
         told = _("Changed on another page and shown here now: %(fields)s.", fields=behind)
         return fill_page(saved.filling, problems=refused, error=told), HTTPStatus.CONFLICT
+    language = reader_language()
+    named = _labels(saved, saved.resolved)
+    # Where anything else is wrong, the page comes again with the names as they are read, too.
+    if named and not refused and not check_to_submit(session, saved.filling, language).problems:
+        session.commit()
+        told = _("Look at whom this names now, then send it again: %(fields)s.", fields=named)
+        return fill_page(saved.filling, problems=refused, error=told), HTTPStatus.CONFLICT
     problems: Mapping[str, Problem] = refused
     if not refused:
         try:
-            submission = submit_draft(session, saved.filling, reader_language())
+            submission = submit_draft(session, saved.filling, language)
         except NotReady as error:
             problems = error.checked.problems
         else:
