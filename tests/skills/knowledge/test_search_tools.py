@@ -384,7 +384,7 @@ def test_hints_ask_the_model_once_and_before_the_database(
         event.remove(on.database.engine, "before_cursor_execute", note)
     assert embedder.sent_before == [0]
     assert statements
-    assert set(hints["evidence"]["search_cocktails"]) == {"score", "coverage"}
+    assert set(hints["evidence"]["search_cocktails"]) == {"score", "coverage", "odds"}
 
 
 def test_a_cited_number_opens_the_passage_it_was_found_in(run: Any, app: Flask) -> None:
