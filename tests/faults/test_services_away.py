@@ -150,7 +150,7 @@ def test_a_full_pool_is_503_in_two_seconds_and_streams_hold_none_of_it(house: Ho
         with house.owner.engine.begin() as connection:
             held = text("SELECT 1 FROM threads WHERE id = :id FOR UPDATE")
             connection.execute(held, {"id": thread_id})
-            blocked = background.submit(person.send, thread_id, "this one waits", message_key="k" * 16)
+            blocked = background.submit(person.send, thread_id, "on hold", message_key="k" * 16)
             time.sleep(0.5)
             began = time.monotonic()
             answer = other.get("/chat")
