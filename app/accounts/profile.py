@@ -43,22 +43,18 @@ def load_profile(session: ScopedSession) -> UserProfile:
     )
 
 
-def update_profile(session: ScopedSession, *, name: str | None = None, **changes: Any) -> None:
-    """Change the given facts of the person's profile and leave the others.
+def update_profile(session: ScopedSession, **changes: Any) -> None:
+    """Change the given facts of the person's profile and leave the others. Commits.
 
     `changes` are any of language, theme, units (codes), allergens, diets and cuisines
     (lists of codes).
 
     Raises:
-        InvalidInput: a code that does not exist, or no name; `field` says which.
+        InvalidInput: a code that does not exist; `field` says which.
     """
     for field, value in changes.items():
         _check_choice(field, value)
-    if name is not None:
-        user = session.get_one(User, session.scope.user_id)
-        user.name = clean_name(name)
-    if changes:
-        _write(session, changes)
+    _write(session, changes)
     session.commit()
 
 

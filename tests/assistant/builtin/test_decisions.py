@@ -52,6 +52,30 @@ def test_what_asks_nothing_of_the_house_needs_no_tool(
     assert "!" not in text
 
 
+def test_an_emergency_says_to_call_for_help_where_nothing_can_be_looked_up(
+    provider: BuiltinProvider, make_request: MakeRequest
+) -> None:
+    """Also where something else was asked for in the same breath, which follows."""
+    form = ToolSpec("search_forms", "Finds a form.", {}, is_wished=True)
+    request = replace(make_request("A man at table six is choking"), tools=(form,))
+    for wanted in ({}, {"search_forms": {"query": "incident"}}):
+        asked = replace(request, hints={"wanted": wanted})
+        text, calls = respond(provider, asked)
+        assert "911" in text
+        assert [call.name for call in calls] == list(wanted)
+
+
+def test_what_a_groups_own_documents_answer_is_its_topic(
+    provider: BuiltinProvider, make_request: MakeRequest
+) -> None:
+    question = "How do I configure sudo on the office computer?"
+    asked = make_request(question)
+    found = {"score": 0.9, "coverage": 0.6}
+    for odds, tools in ((-2.0, []), (0.5, ["search_manual_v2"])):
+        hints = {"evidence": {"search_manual_v2": {**found, "odds": odds}}}
+        assert tools_for(provider, replace(asked, hints=hints)) == tools
+
+
 def test_what_can_be_asked_is_shown_by_the_tools_own_examples(
     provider: BuiltinProvider, make_request: MakeRequest, tools: tuple[ToolSpec, ...]
 ) -> None:
