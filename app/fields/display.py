@@ -26,6 +26,7 @@ from app.fields.definitions import (
 )
 from app.fields.values import ADDRESS_PARTS, Value
 from app.text.normalize import fold
+from app.text.numbers import NUMBER_LOCALES
 
 _YES = {"en": "Yes", "es": "Sí"}
 _NO = {"en": "No", "es": "No"}
@@ -99,7 +100,7 @@ def display_moment(moment: datetime, language: str) -> str:
 
 def _number(field: NumberField, value: str, language: str) -> str:
     # As many places as there are: a number is not rounded on its way to paper.
-    written = str(format_decimal(Decimal(value), "#,##0.####", locale=language))
+    written = str(format_decimal(Decimal(value), "#,##0.####", locale=NUMBER_LOCALES[language]))
     unit = field.unit.text(language)
     return f"{written} {unit}" if unit else written
 

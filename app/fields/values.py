@@ -45,7 +45,7 @@ from app.fields.definitions import (
     TextField,
     TimeField,
 )
-from app.fields.numbers import parse_number, plain_number
+from app.fields.numbers import is_between_two, parse_number, plain_number
 from app.fields.patterns import compile_pattern
 from app.text.normalize import words
 from app.text.plain_text import clean_line, clean_lines
@@ -57,6 +57,8 @@ ADDRESS_PARTS = ("line1", "line2", "city", "state", "postal", "country")
 LONGEST_ADDRESS_PART, LONGEST_NAME = 120, 120
 # As a contact's is written.
 LONGEST_ID = 36
+# A field with fewer places than this has no use for three digits after a point.
+_THOUSANDTHS = 3
 
 
 class Attachment(NamedTuple):
@@ -190,10 +192,17 @@ def _check_length(text: str, least: int, most: int) -> None:
         raise Problem("Say a little more: at least %(limit)s characters.", limit=least)
 
 
-def _read_number(field_: NumberField, raw: Any, around: FieldContext) -> str:
-    number = parse_number(raw, around.language)
+def _read_number(field_: NumberField, raw: Any, _around: FieldContext) -> str:
+    number = parse_number(raw)
     if number is None:
         raise Problem("Write a number, like 38 or 38.5.")
+    if is_between_two(raw) and field_.decimals < _THOUSANDTHS:
+        # Whoever writes so where thousandths do not fit may mean thousands.
+        raise Problem(
+            "Write %(whole)s if you mean thousands, else %(part)s.",
+            whole=clean(raw).replace(".", ""),
+            part=plain_number(round(number, field_.decimals)),
+        )
     if field_.min is not None and number < field_.min:
         raise Problem("At least %(limit)s.", limit=plain_number(field_.min))
     if field_.max is not None and number > field_.max:

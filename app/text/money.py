@@ -14,7 +14,7 @@ from decimal import Decimal
 from babel.numbers import format_decimal, get_currency_symbol
 
 from app.text.currencies import CODE, SIGN, TYPED_CODE, WORD, currency_named
-from app.text.numbers import LONE_ONES, find_number_words
+from app.text.numbers import LONE_ONES, NUMBER_LOCALES, find_number_words
 
 # Signs that part thousands: with three figures after each they are never a decimal point,
 # since prices have two decimals. So "1.234" and "1,234" are the same in both languages, and
@@ -59,8 +59,6 @@ _TYPED = re.compile(
     rf"(?:\s?{_UNIT})?"
 )
 _NOT_ASCII = str.maketrans("", "", "£€₱¥\u00a0\u202f")
-# Restaurants in America write "$4.50" in Spanish too: the sign first, a point for the decimals.
-_LOCALES = {"en": "en_US", "es": "es_US"}
 
 
 @dataclass(frozen=True)
@@ -222,7 +220,7 @@ def amount_words(value: Decimal, currency: str, language: str) -> str:
 
 def _written(value: Decimal, currency: str, language: str, pattern: str) -> str:
     """The English signs in both languages, since they tell "$" from "MX$"."""
-    sign = get_currency_symbol(currency, locale=_LOCALES["en"]) if currency else ""
+    sign = get_currency_symbol(currency, locale=NUMBER_LOCALES["en"]) if currency else ""
     apart = "\u00a0" if sign[-1:].isalpha() else ""
-    number = format_decimal(abs(value), format=pattern, locale=_LOCALES.get(language, "en_US"))
+    number = format_decimal(abs(value), format=pattern, locale=NUMBER_LOCALES[language])
     return f"{'-' if value < 0 else ''}{sign}{apart}{number}"

@@ -7,6 +7,10 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import NamedTuple
 
+# Whose signs numbers have. Restaurants in America write "$4.50" in Spanish too: a point before the
+# decimals, and a comma between the thousands.
+NUMBER_LOCALES: Mapping[str, str] = {"en": "en_US", "es": "es_US"}
+
 
 def in_order(words: str, first: int) -> dict[str, int]:
     """Words that count up from a number; those parted by bars share theirs."""

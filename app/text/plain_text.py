@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -163,3 +163,9 @@ def clean_value(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [clean_value(each) for each in value]
     return value
+
+
+def was_written(quote: str, said: Sequence[str]) -> bool:
+    """Whether a quote stands in one of the messages, sign by sign but for blanks and case."""
+    quoted = " ".join(quote.split()).lower()
+    return any(quoted in " ".join(text.split()).lower() for text in said)

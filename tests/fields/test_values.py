@@ -53,3 +53,27 @@ def test_patterns_for_what_people_write_are_taken() -> None:
     assert compile_pattern(r"[A-Z]{2}-?\d{4,6}").fullmatch("TX-4521")
     assert compile_pattern(r"[a-zA-Z0-9 .-]{1,500}").fullmatch("Walk-in 2")
     assert not compile_pattern(r"\d{5}(?:-\d{4})?").fullmatch("782")
+
+
+@pytest.mark.parametrize(
+    ("typed", "decimals", "told"),
+    [
+        ("1.250", 2, "Write 1250 if you mean thousands, else 1.25."),
+        ("12.000", 0, "Write 12000 if you mean thousands, else 12."),
+        ("-1.250", 1, "Write -1250 if you mean thousands, else -1.2."),
+        ("1.250", 3, None),
+        ("0.250", 2, None),
+        ("1,250", 0, "At most 500."),
+    ],
+)
+def test_a_number_that_is_two_numbers_to_two_people_is_asked_about(
+    typed: str, decimals: int, told: str | None
+) -> None:
+    field = FIELDS["number"].model_copy(update={"decimals": decimals})
+    around = FieldContext(utc_now(), ZoneInfo("UTC"))
+    if told is None:
+        assert read_value(field, typed, around)
+    else:
+        with pytest.raises(Problem) as raised:
+            read_value(field, typed, around)
+        assert raised.value.message % raised.value.params == told

@@ -27,14 +27,14 @@ class BuiltFields:
     problems: Mapping[str, Problems]
 
 
-def build_fields(rows: Sequence[Row], language: str) -> BuiltFields:
-    """Read the rows that were kept; numbers as they are written in `language`."""
+def build_fields(rows: Sequence[Row]) -> BuiltFields:
+    """Read the rows that were kept."""
     names = _names(rows)
     problems: dict[str, Problems] = {}
     fields: dict[str, FormField] = {}
     above: dict[str, Row] = {}
     for row in rows:
-        read = _RowReader(row, names, above, language)
+        read = _RowReader(row, names, above)
         found = read.field()
         if found is not None:
             fields[row.key] = found
@@ -68,10 +68,8 @@ def too_long(length: int, limit: int) -> Problem:
 class _RowReader:
     """Reads one row; what is wrong gathers in `problems`."""
 
-    def __init__(
-        self, row: Row, names: Mapping[str, str], above: Mapping[str, Row], language: str
-    ) -> None:
-        self.row, self.names, self.above, self.language = row, names, above, language
+    def __init__(self, row: Row, names: Mapping[str, str], above: Mapping[str, Row]) -> None:
+        self.row, self.names, self.above = row, names, above
         self.problems: Problems = {}
 
     def field(self) -> FormField | None:
@@ -184,7 +182,7 @@ class _RowReader:
         text = self.row.text(setting.name).strip()
         if not text:
             return None
-        number = parse_number(text, self.language)
+        number = parse_number(text)
         # What can be stored of it: eight digits before the point, four after it.
         if number is None or abs(number) >= 10**8 or number != round(number, 4):
             self.problems[setting.name] = Problem("Write a number, like 38 or 38.5.")

@@ -73,7 +73,7 @@ def fill_numbers(reading: Reading) -> None:
     meant: dict[str, list[Amount]] = {}
     for amount in find_amounts(reading):
         field = _field_of(reading, amount) or _corrected(reading, amount)
-        if field is not None and parse_number(amount.raw, "en") is not None:
+        if field is not None and parse_number(amount.raw) is not None:
             meant.setdefault(field.name, []).append(amount)
     for name, amounts in meant.items():
         if len({amount.raw for amount in amounts}) == 1:

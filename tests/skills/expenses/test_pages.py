@@ -51,6 +51,24 @@ def test_a_form_that_is_sent_twice_counts_once_and_one_that_was_changed_twice(
     assert audited(owner, member) == ["expense.add"] * 2
 
 
+def test_a_form_that_is_sent_again_adds_nothing_where_its_expense_was_changed_or_deleted_since(
+    app: Flask, owner: Database, boss: Member
+) -> None:
+    browser = sign_in(app, owner, boss)
+    form = typed(browser.page(f"{HOME}/new"), item="Taxi", amount="12")
+    browser.post(f"{HOME}/new", **form)
+    [row] = rows(owner, boss)
+    edit = typed(browser.page(f"{HOME}/{row.id}/edit"), amount="15")
+    assert browser.post(f"{HOME}/{row.id}/edit", **edit).status_code == 303
+    assert browser.post(f"{HOME}/new", **form).status_code == 303
+    [row] = rows(owner, boss)
+    assert (str(row.amount), row.version) == ("15.00", 2)
+    assert browser.post(f"{HOME}/{row.id}/delete", version=row.version).status_code == 303
+    again = browser.post(f"{HOME}/new", **form)
+    assert again.status_code == 303 and browser.page(again.location)
+    assert [each.deleted_at is None for each in rows(owner, boss)] == [False]
+
+
 def test_nobody_writes_over_anothers_expense_by_its_key(
     owner: Database, database: Database, boss: Member, browser: CheckedClient, member: Member
 ) -> None:

@@ -122,6 +122,23 @@ def test_a_value_that_cannot_be_is_named_with_the_reason(talker: Talker) -> None
     assert reasons["body_part"] in told
 
 
+def test_only_what_the_person_wrote_stands_between_quotation_marks(
+    owner: Database, talker: Talker
+) -> None:
+    invented = json.dumps({"fieldUpdates": {"location": "Kitchen"}, "words": "it was in the bar"})
+    talker.tell(ScriptedProvider([call("update_form", invented)], say("Done.")), SAID)
+    assert "words" not in origin_of(owner, talker, "location")
+    talker.tell(model_saying(body_part="hand"), SAID)
+    assert origin_of(owner, talker, "body_part")["words"] == SAID
+
+
+def origin_of(owner: Database, talker: Talker, name: str) -> dict[str, Any]:
+    with owner.session() as session:
+        draft = session.get(FormDraft, talker.draft_id)
+        assert draft is not None and draft.origins[name]["by"] == "said"
+        return dict(draft.origins[name])
+
+
 def test_a_field_that_the_form_has_not_is_told_to_the_model_alone(talker: Talker) -> None:
     model = model_saying(shoe_size="44", equipment="slicer")
     reply = talker.tell(model, SAID)

@@ -198,6 +198,22 @@ def test_of_two_tabs_the_later_save_wins_field_by_field_and_says_so(
     )
 
 
+def test_a_number_is_the_same_in_the_language_that_another_tab_has_chosen_since(
+    app: Flask, owner: Database
+) -> None:
+    member = make_user(owner)
+    browser = sign_in(app, owner, member)
+    number = {"name": "cost", "type": "number", "label": {"en": "Cost", "es": "Costo"}}
+    template = make_template(owner, member.group_id, [number])
+    page = browser.page(f"/forms/{template.slug}")
+    send(browser, page, cost="1,250")
+    again = browser.page(address_on(page))
+    browser.post("/language", language="es")
+    assert send(browser, again, action="submit").status_code == 303
+    [sent] = submissions_of(owner, member)
+    assert sent.values == {"cost": "1250"}
+
+
 def test_the_same_save_twice_is_one(
     owner: Database, member: Member, browser: CheckedClient, template: FormTemplate
 ) -> None:

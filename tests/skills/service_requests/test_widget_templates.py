@@ -97,6 +97,23 @@ def test_what_is_sent_without_scripts_is_stored_and_the_widget_is_a_line(
     )
 
 
+def test_what_an_old_page_shows_answers_nothing_that_was_asked_since(
+    app: Flask, owner: Database, client: CheckedClient, member: Member, type_id: UUID
+) -> None:
+    database = app.extensions["comanda"].database
+    old = [carried(form) for form in forms(shown(client, ask_with_widget(
+        database, owner, member, type_id, "phone")))]  # fmt: skip
+    # The same field, asked for by another message.
+    thread_id = ask_with_widget(database, owner, member, type_id, "phone")
+    address = forms(shown(client, thread_id))[0].attributes["action"]
+    for form in old:
+        client.post(address, **form, **{"v-a_phone": "210 555 0123"})
+    assert answers(owner, thread_id) == []
+    assert "This was answered already." in shown(client, thread_id).text
+    client.post(address, **carried(shown_again(client, thread_id)), **{"v-a_phone": "210 555 0123"})
+    assert len(answers(owner, thread_id)) == 1
+
+
 def test_a_day_before_today_is_all_that_a_past_day_can_be(
     app: Flask, owner: Database, client: CheckedClient, member: Member, type_id: UUID
 ) -> None:

@@ -265,6 +265,14 @@ def test_what_is_written_on_a_form_that_has_arrived_is_said_too(
     assert said == ["A fan comes at 3.", "A fan comes at 4."]
 
 
+def test_the_same_words_and_key_are_a_reply_and_a_note(
+    owner: Database, manager: CheckedClient, request_: ServiceRequest
+) -> None:
+    for what in ("notes", "replies"):
+        manager.post(at(request_, what), words="A fan comes at 3.", message_key="same")
+    assert [each.kind for each in read_updates(owner, request_)] == ["note", "reply"]
+
+
 @pytest.mark.parametrize("words", ["", "   ", "x" * 4001])
 def test_nothing_and_too_much_are_refused_beside_the_words(
     owner: Database, manager: CheckedClient, request_: ServiceRequest, words: str

@@ -9,7 +9,6 @@ from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 
 from app.db import ScopedSession
-from app.errors import Conflict
 from app.files.models import StoredFile
 from app.skills.expenses.models import Expense
 from app.skills.expenses.services.expenses import (
@@ -29,28 +28,24 @@ from app.skills.expenses.services.settings import Ledger
 
 
 def add_once(session: ScopedSession, row: Row, file: StoredFile | None, key: UUID) -> Expense:
-    """Write a checked row; what has the same key and says the same is there already. Commits.
+    """Write a checked row; what came with the same key and said the same is one. Commits.
 
-    A receipt that only the second brings is put to it.
-
-    Raises:
-        Conflict: the key is another person's.
+    It is one, too, where the expense has been changed or deleted since. Who goes back to the form
+    and writes something else on it writes another expense. A receipt that only the second brings
+    is put to what nobody has changed since.
     """
-    known = _find_own(session, key)
-    if known is not None and not _says(known, row):
-        # Somebody went back to the form and wrote another expense on it: once, too.
-        key = uuid5(key, repr(replace(row, file_id=None)))
-        known = _find_own(session, key)
+    expense_id = uuid5(key, f"{session.scope.user_id} {replace(row, file_id=None)!r}")
+    known = _find_own(session, expense_id)
     if known is not None:
-        if file is not None and known.file_id is None:
+        if file is not None and known.version == 1 and known.deleted_at is None:
             _add_receipt(session, known, file)
         return known
     try:
         with session.begin_nested():
-            [expense] = add_expenses(session, [row], [key])
+            [expense] = add_expenses(session, [row], [expense_id])
     except IntegrityError:
         # The same has just come in twice.
-        return _find_own(session, key) or _refuse()
+        return load_expense(session, expense_id)
     if file is not None:
         keep_receipt(session, expense, file)
     note_in_audit(session, "add", expense)
@@ -66,10 +61,6 @@ def _add_receipt(session: ScopedSession, expense: Expense, file: StoredFile) -> 
     session.commit()
 
 
-def _refuse() -> Expense:
-    raise Conflict("This page has been open for too long. Reload it and try again.")
-
-
 def _find_own(session: ScopedSession, expense_id: UUID) -> Expense | None:
     return session.scalar(
         select(Expense).where(
@@ -78,12 +69,6 @@ def _find_own(session: ScopedSession, expense_id: UUID) -> Expense | None:
             Expense.user_id == session.scope.user_id,
         )
     )
-
-
-def _says(expense: Expense, row: Row) -> bool:
-    """Whether it is the same but for its receipt, which comes anew where it comes with a form."""
-    names = [name for name in CHANGEABLE if name != "file_id"]
-    return all(getattr(expense, name) == getattr(row, name) for name in names)
 
 
 def save_row(

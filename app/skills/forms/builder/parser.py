@@ -39,9 +39,9 @@ class Built:
     problems: Mapping[str, Problems] = field(default_factory=dict)
 
 
-def build(work: Work, language: str) -> Built:
-    """Read the work; numbers as they are written in `language`."""
-    built = build_fields(work.kept, language)
+def build(work: Work) -> Built:
+    """Read the work."""
+    built = build_fields(work.kept)
     problems = {"": _problems_of_texts(work), **built.problems}
     if len(work.kept) > MOST_FIELDS:
         problems[""]["form"] = Problem("A form has at most %(limit)s fields.", limit=MOST_FIELDS)

@@ -54,7 +54,7 @@ class Drawn:
 def builder_context(template: FormTemplate, work: Work, *, was_saved: bool) -> dict[str, Any]:
     """What the page and its parts need; `was_saved` where saving was tried, so that all is told."""
     language = reader_language()
-    built = build(work, language)
+    built = build(work)
     return {
         **rows_context(work, built.problems, was_saved=was_saved),
         "template": template,
@@ -75,7 +75,7 @@ def _by_key(work: Work) -> dict[str, Row]:
 
 def preview(work: Work, language: str, built: Built | None = None) -> Markup:
     """The form as those who fill it in will see it in a language, to look at only."""
-    read = built or build(work, reader_language())
+    read = built or build(work)
     rows = [row for row in work.kept if row.key in read.fields]
     title, description = (_text_of(work, name, language) for name in ("title", "description"))
     with force_locale(language):

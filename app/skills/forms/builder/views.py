@@ -211,7 +211,7 @@ def save(template_id: UUID) -> ResponseReturnValue:
     work = read_work(request.form)
     if do != "save":
         return _worked_on(template_id, work, do)
-    built = build(work, reader_language())
+    built = build(work)
     if built.problems:
         return _refused(template_id, work, next(iter(built.problems)))
     try:
@@ -248,7 +248,7 @@ def _refused(
 def _stale_page(template_id: UUID, work: Work, error: StaleForm) -> ResponseReturnValue:
     """Somebody else was faster: theirs is shown beside mine, which can be saved over it."""
     theirs, editor = content_of(error.template), error.editor
-    mine = {**theirs, **build(work, reader_language()).content}
+    mine = {**theirs, **build(work).content}
     db_session().rollback()
     template = load_own(db_session(), template_id)
     page = _edit_page(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 from typing import Any
+from uuid import UUID
 
 from flask_babel import gettext as _
 from pydantic import Field
@@ -26,7 +27,9 @@ from app.skills.forms.services.draft_updates import (
 )
 from app.skills.forms.services.drafts import load_draft_of_thread, read_filling
 from app.skills.forms.services.field_context import field_context
+from app.skills.forms.services.handover import own_words
 from app.skills.forms.workflow.conversation import KIND, PROMPT
+from app.text.plain_text import was_written
 
 MOST_ASKED_FOR = 3
 
@@ -106,7 +109,10 @@ def _read_updates(
 ) -> list[Update]:
     """What is to be filled in: as a model says, or as the words say."""
     if arguments.fieldUpdates is not None:
-        return updates_of(arguments.fieldUpdates, arguments.confidence or {}, arguments.words)
+        # What the page puts between quotation marks is the person's, and not a model's of them.
+        said = own_words(session, UUID(message)) if message else ""
+        words = arguments.words if was_written(arguments.words, [said]) else ""
+        return updates_of(arguments.fieldUpdates, arguments.confidence or {}, words)
     filling = read_filling(session, draft, language)
     # What an earlier run of the same turn has read, this one is to read, too.
     known = {

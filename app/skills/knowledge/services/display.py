@@ -17,6 +17,7 @@ from app.skills.knowledge.models import Product
 from app.skills.knowledge.parts import ProductCardPart
 from app.skills.knowledge.services.vocabulary import category_name, fact_pairs
 from app.text.allergens import allergen_name
+from app.text.numbers import NUMBER_LOCALES
 from app.web.links import Link
 
 # What a card's chips ask; each needs its prompt row action-<kind>-<action>.
@@ -73,7 +74,9 @@ def product_link(product: Product, language: str) -> Link:
 
 def price_text(price: Decimal | None, currency: str, language: str) -> str | None:
     """The price as menus here write it: $50.00, in Spanish too."""
-    return None if price is None else format_currency(price, currency, locale=f"{language}_US")
+    return (
+        None if price is None else format_currency(price, currency, locale=NUMBER_LOCALES[language])
+    )
 
 
 def product_record(product: Product, language: str, currency: str) -> dict[str, Any]:

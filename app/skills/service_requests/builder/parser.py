@@ -32,8 +32,8 @@ class BuiltType:
     problems: Mapping[str, Problems] = field(default_factory=dict)
 
 
-def build(work: TypeWork, ids: Mapping[str, UUID], language: str) -> BuiltType:
-    """Read the work; numbers as they are written in `language`.
+def build(work: TypeWork, ids: Mapping[str, UUID]) -> BuiltType:
+    """Read the work.
 
     `ids` are those of the fields that are stored already, by name: they stay.
     """
@@ -41,7 +41,7 @@ def build(work: TypeWork, ids: Mapping[str, UUID], language: str) -> BuiltType:
     content = reader.texts()
     if not work.is_submittable:
         return BuiltType(content, {"": reader.problems} if reader.problems else {})
-    built = build_fields(work.kept, language)
+    built = build_fields(work.kept)
     if len(work.kept) > MOST_FIELDS:
         reader.problems["form"] = Problem("A form has at most %(limit)s fields.", limit=MOST_FIELDS)
     content |= reader.of_types() | {

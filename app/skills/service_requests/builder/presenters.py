@@ -53,7 +53,7 @@ def priorities() -> dict[str, str]:
 def built(type_: RequestType, work: TypeWork) -> BuiltType:
     """The work as this type would store it."""
     ids = {each.field.name: each.field_id for each in read_request_fields(type_.fields)}
-    return build(work, ids, reader_language())
+    return build(work, ids)
 
 
 def type_context(

@@ -179,7 +179,7 @@ def add_note(session: ScopedSession, request_id: UUID, words: str, key: str) -> 
     """
     seen = _load_for_work(session, request_id)
     body = _checked(words)
-    repeated = _find_said(session, seen, key, body)
+    repeated = _find_said(session, seen, "note", key, body)
     if repeated is not None:
         return Said(seen.request, repeated, is_repeated=True)
     update = _write(session, seen, "note", body=body, is_internal=True, key=key)
@@ -199,7 +199,7 @@ def say(session: ScopedSession, request_id: UUID, words: str, key: str) -> Said:
     """
     seen = load_request(session, request_id, lock=True)
     body = _checked(words)
-    repeated = _find_said(session, seen, key, body)
+    repeated = _find_said(session, seen, "reply", key, body)
     if repeated is not None:
         return Said(seen.request, repeated, is_repeated=True)
     update = _write(session, seen, "reply", body=body, key=key)
@@ -279,28 +279,30 @@ def _write(
         author_id=session.scope.user_id,
         author=session.scalar(select(User.name).where(User.id == session.scope.user_id)) or "",
         kind=kind,
-        message_key=_whole_key(session, seen, key, facts["body"]) if key else None,
+        message_key=_whole_key(session, seen, kind, key, facts["body"]) if key else None,
         **facts,
     )
     session.add(update)
     return update
 
 
-def _whole_key(session: ScopedSession, seen: Seen, key: str, body: str) -> str:
-    """A key is its person's for one request and for these words: nobody's can meet another's.
+def _whole_key(session: ScopedSession, seen: Seen, kind: str, key: str, body: str) -> str:
+    """A key is its person's for a reply or a note of these words to one request, and no other's.
 
     Who goes back to a form that has arrived and writes something else on it says that, too.
     """
-    digest = sha256(body.encode()).hexdigest()
+    digest = sha256(f"{kind}:{body}".encode()).hexdigest()
     return f"{seen.request.id}:{session.scope.user_id}:{key[:LONGEST_KEY]}:{digest}"
 
 
-def _find_said(session: ScopedSession, seen: Seen, key: str, body: str) -> RequestUpdate | None:
+def _find_said(
+    session: ScopedSession, seen: Seen, kind: str, key: str, body: str
+) -> RequestUpdate | None:
     if not key:
         return None
     return session.scalar(
         select(RequestUpdate).where(
-            RequestUpdate.message_key == _whole_key(session, seen, key, body),
+            RequestUpdate.message_key == _whole_key(session, seen, kind, key, body),
             RequestUpdate.group_id == session.scope.group_id,
         )
     )

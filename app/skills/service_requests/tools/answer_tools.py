@@ -36,7 +36,6 @@ from app.skills.service_requests.workflow.answers import (
     cleared_between,
     read_by_id,
     was_said,
-    was_written,
 )
 from app.skills.service_requests.workflow.next_step import next_step
 from app.skills.service_requests.workflow.resolution import propose_solution
@@ -44,6 +43,7 @@ from app.skills.service_requests.workflow.state import NoRequest, OpenRequest
 from app.skills.service_requests.workflow.state_loader import state_in, take
 from app.skills.service_requests.workflow.tool_results import go_on, tell_solution
 from app.text.normalize import fold
+from app.text.plain_text import was_written
 
 # Questions that ask for nothing in particular.
 _EMPTY_QUESTIONS = (

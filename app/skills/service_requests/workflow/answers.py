@@ -91,12 +91,6 @@ def was_said(about: RequestField, value: Any, said: Sequence[str]) -> bool:
     return bool(wanted & heard) or any(fold(str(value)) in fold(text) for text in said)
 
 
-def was_written(quote: str, said: Sequence[str]) -> bool:
-    """Whether a quote stands in one of the messages, sign by sign but for blanks and case."""
-    quoted = " ".join(quote.split()).lower()
-    return any(quoted in " ".join(text.split()).lower() for text in said)
-
-
 def read_by_id(state: OpenRequest, values: Mapping[str, Any]) -> list[tuple[RequestField, Any]]:
     """The fields that values are for, in the order of the form.
 

@@ -62,7 +62,7 @@ def _select_type(session: ScopedSession, posted: Posted, state: RequestState) ->
 def _respond(session: ScopedSession, posted: Posted, state: RequestState) -> ValidStep:
     """field_response {field_id, value}: a field of this form that is asked for just now."""
     state, field = _field_of(posted.internal, state)
-    if state.awaited != field.field.name:
+    if state.awaited != field.field.name or not _is_of_now(posted, state):
         raise _answered()
     raw = posted.internal.get("value")
     if "value" not in posted.internal and posted.form is not None:
@@ -133,6 +133,15 @@ def _field_of(internal: Step, state: RequestState) -> tuple[OpenRequest, Request
     return state, found
 
 
+def _is_of_now(posted: Posted, state: OpenRequest) -> bool:
+    """Whether a page that says which message drew its widget says the one that asked last.
+
+    An old page's is of a request before, or of a question that has been asked anew since.
+    """
+    asked_by = posted.form.get("asked_by") if posted.form is not None else None
+    return not asked_by or not state.asked_by or asked_by == state.asked_by
+
+
 def _cancel_widget(_session: ScopedSession, posted: Posted, state: RequestState) -> ValidStep:
     """widget_cancelled {field_id?}: without a field it closes the type selector."""
     if posted.internal.get("field_id") is None:
@@ -140,7 +149,7 @@ def _cancel_widget(_session: ScopedSession, posted: Posted, state: RequestState)
             raise _answered()
         return ValidStep({"type": "widget_cancelled"}, "✕ " + _("Not now"))
     state, field = _field_of(posted.internal, state)
-    if state.awaited != field.field.name:
+    if state.awaited != field.field.name or not _is_of_now(posted, state):
         raise _answered()
     internal = {"type": "widget_cancelled", "field_id": str(field.field_id)}
     label = field.field.label.text(posted.language)
@@ -150,7 +159,8 @@ def _cancel_widget(_session: ScopedSession, posted: Posted, state: RequestState)
 def _break_widget(_session: ScopedSession, posted: Posted, state: RequestState) -> ValidStep:
     """widget_error {field_id, error}: it could not be drawn or used."""
     state, field = _field_of(posted.internal, state)
-    if state.awaited != field.field.name or not state.asked_by:
+    is_asked = state.awaited == field.field.name and state.asked_by
+    if not is_asked or not _is_of_now(posted, state):
         raise _answered()
     error = _text(posted.internal.get("error"), LONGEST_ERROR)
     internal = {"type": "widget_error", "field_id": str(field.field_id), "error": error}
