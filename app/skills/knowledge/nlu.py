@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -25,12 +25,13 @@ from app.retrieval.search import LONGEST_QUERY, SearchRequest, search, unknown_w
 from app.skills.knowledge.models import Product
 from app.skills.knowledge.services.names import name_words
 from app.skills.knowledge.tools.search_tools import TOOLS
+from app.text.stems import stems
 
 # A name counts as mentioned when this much of it, by weight of its words, is there.
 NAMED = 0.6
 MOST_NAMES = 3
 EVIDENCE_HITS = 40
-NOTHING: Mapping[str, float] = {"score": 0.0, "coverage": 0.0, "odds": THIN - 1}
+NOTHING: Mapping[str, float] = {"score": 0.0, "coverage": 0.0, "odds": THIN - 1, "title": 0}
 # Menus whose names are kept folded, in each process.
 MOST_MENUS = 64
 
@@ -162,13 +163,29 @@ def _evidence(
 ) -> dict[str, Mapping[str, float]]:
     """How well the best document of each tool answers the message; zero where it has none.
 
-    `odds` is the logarithm of the odds that it does (`app.retrieval.evidence`).
+    `odds` is the logarithm of the odds that it does (`app.retrieval.evidence`), `title` how many
+    words a title has that stands in the message.
     """
-    evidence: dict[str, Mapping[str, float]] = {}
-    unknown = unknown_words(session, request.text)
+    evidence: dict[str, dict[str, float]] = {}
+    unknown, asked = unknown_words(session, request.text), {*stems(request.text)}
     for hit in search(session, request, embedder).hits:
         tool = TOOLS_BY_DOMAIN[hit.source_type]
         if tool not in evidence:
             odds = odds_of(hit, request.text, embedder.model, unknown)
-            evidence[tool] = {"score": hit.score, "coverage": hit.coverage or 0.0, "odds": odds}
+            found = {"score": hit.score, "coverage": hit.coverage or 0.0, "odds": odds}
+            evidence[tool] = {**found, "title": 0}
+        if hit.details["entity"] == "section":
+            title = _words_of_title(hit.title, asked)
+            evidence[tool]["title"] = max(title, evidence[tool]["title"])
     return {tool.name: evidence.get(tool.name, NOTHING) for tool in TOOLS}
+
+
+def _words_of_title(title: str, asked: Collection[str]) -> int:
+    """How many content words a title has that is half of what is asked; 0 for one alone.
+
+    One word names many things; the whole title of a section hardly anything but that section.
+    Its number is not asked for.
+    """
+    named = ({word for word in stems(each) if not word.isdecimal()} for each in title.split(" / "))
+    most = max((len(each) for each in named if each.issubset(asked)), default=0)
+    return most if most > 1 and 2 * most >= len(asked) else 0

@@ -76,6 +76,17 @@ def test_what_a_groups_own_documents_answer_is_its_topic(
         assert tools_for(provider, replace(asked, hints=hints)) == tools
 
 
+@pytest.mark.parametrize("title", [0, 2])
+def test_whose_whole_title_is_said_is_meant(
+    provider: BuiltinProvider, make_request: MakeRequest, title: int
+) -> None:
+    asked = make_request("¿Para qué sirve el paquete equivs?", language="es")
+    found = {"score": 0.6, "coverage": 0.4, "odds": 0.5, "title": title}
+    hints = {"evidence": {"search_manual_v2": found}}
+    called = tools_for(provider, replace(asked, hints=hints))
+    assert (called == ["search_manual_v2"]) == bool(title)
+
+
 def test_what_can_be_asked_is_shown_by_the_tools_own_examples(
     provider: BuiltinProvider, make_request: MakeRequest, tools: tuple[ToolSpec, ...]
 ) -> None:

@@ -321,6 +321,27 @@ def test_hints_tell_what_is_named_and_which_library_would_answer(
     assert spanish == ["Se nombra: Paloma (cocktails)."]
 
 
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ("¿Dónde está el registro de la actividad de los paquetes?", 3),
+        ("¿Dónde está el registro de paquetes?", 0),
+        # Of much else it is a part and not the whole.
+        ("Registro: la actividad de los paquetes bajó anoche por el turno de limpieza del bar", 0),
+    ],
+)
+def test_a_whole_title_says_that_its_section_is_meant(
+    app: Flask, on: Services, owner: Database, message: str, words: int
+) -> None:
+    member = make_user(owner)
+    title = "2.2.9. Registro de la actividad de los paquetes"
+    make_section(owner, member.group_id, "logs", title, "Están en /var/log.", language="es")
+    embed_library(owner, member.group_id)
+    with app.app_context(), on.database.transaction(member.scope) as session:
+        hints, _lines = find_hints(session, message, "es")
+    assert hints["evidence"]["search_manual_v2"]["title"] == words
+
+
 def test_hints_know_nothing_of_another_group(
     app: Flask, on: Services, member: Member, owner: Database
 ) -> None:
@@ -384,7 +405,9 @@ def test_hints_ask_the_model_once_and_before_the_database(
         event.remove(on.database.engine, "before_cursor_execute", note)
     assert embedder.sent_before == [0]
     assert statements
-    assert set(hints["evidence"]["search_cocktails"]) == {"score", "coverage", "odds"}
+    assert set(hints["evidence"]["search_cocktails"]) == {
+        "score", "coverage", "odds", "title",
+    }  # fmt: skip
 
 
 def test_a_cited_number_opens_the_passage_it_was_found_in(run: Any, app: Flask) -> None:

@@ -30,6 +30,7 @@ EVIDENCE = 1.2  # score of the best document, 0..1
 COVERAGE = 2.6  # share of the question that the best document has, 0..1
 NAMED = 0.4  # a product of the tool is named
 NAMED_ALONE = 1.2  # and none of any other tool
+TITLE, MOST_OF_TITLE = 1.2, 3  # a word of a whole title that stands in the question
 # What a tool's documents would say to anything; the evidence speaks for it beyond that.
 USUAL = 1.3
 LEAST = 1e-6  # no class is ruled out by the model alone
@@ -68,13 +69,15 @@ class Ranked:
 class Evidence:
     """What the context's hints say about one tool.
 
-    `odds` is the logarithm of the odds that its documents answer (`app.retrieval.evidence`).
+    `odds` is the logarithm of the odds that its documents answer (`app.retrieval.evidence`),
+    `title` how many words the longest title of one has that stands in the message.
     """
 
     score: float = 0.0
     coverage: float = 0.0
     names: tuple[str, ...] = ()
     odds: float = -math.inf
+    title: int = 0
 
 
 def read_evidence(hints: Mapping[str, Any]) -> dict[str, Evidence]:
@@ -83,7 +86,8 @@ def read_evidence(hints: Mapping[str, Any]) -> dict[str, Evidence]:
     given = hints.get("evidence")
     for tool, values in given.items() if isinstance(given, Mapping) else ():
         score, coverage = (float(values.get(name, 0)) for name in ("score", "coverage"))
-        found[tool] = Evidence(score, coverage, odds=float(values.get("odds", -math.inf)))
+        odds, title = float(values.get("odds", -math.inf)), int(values.get("title", 0))
+        found[tool] = Evidence(score, coverage, odds=odds, title=title)
     for entry in hints.get("mentions") or ():
         known = found.get(entry["tool"], Evidence())
         names = (*known.names, *entry.get("names", ()))
@@ -198,6 +202,7 @@ class IntentIndex:
                 EVIDENCE * one.score
                 + COVERAGE * one.coverage
                 + named * bool(one.names)
+                + TITLE * min(one.title, MOST_OF_TITLE)
                 - USUAL * (tool.name in evidence)
                 for tool, one in zip(self.tools, found, strict=True)
             ]
