@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
 from flask import Flask
 from sqlalchemy import func, select
 
+from app import demo
 from app.accounts.models import AuditEntry
-from app.db import Database
+from app.db import Database, new_id
 from app.errors import InvalidInput
 from app.retrieval.models import SearchDocument
 from app.retrieval.search import SearchRequest, search
 from app.skills.knowledge.models import PRODUCT_KINDS, LibraryRevision, Product
 from app.skills.knowledge.services.prices import parse_price
+from app.skills.knowledge.web.forms import draft_of_product, form_of
+from app.text.yaml_file import read_yaml
 from tests.factories import CheckedClient, Member, make_product, make_user, sign_in
 
 
@@ -156,13 +160,71 @@ def test_a_form_that_nobody_changed_changes_nothing(
             {"en": "flour", "es": "harina", "quantity": 2.5, "unit": "tsp", "note_en": "sifted"},
             {"en": "salt", "es": "sal"},
         ],
-        steps=[{"en": "Mix.", "es": "Mezcla.", "minutes": 5}],
+        steps=[{"en": "Mix.", "es": "Mezcla.", "timer_minutes": 5}],
     )  # fmt: skip
     assert browser.post(at(product), **typed(browser, at(product))).status_code == 303
     assert now(owner, product).version == 1
 
 
-def test_what_a_form_does_not_show_of_an_ingredient_is_kept(
+def test_a_form_that_nobody_touched_changes_no_recipe_of_the_demo(
+    owner: Database, editor: Member, browser: CheckedClient
+) -> None:
+    """Whatever there is of an ingredient or a step stands in the form."""
+    folder = Path(demo.__file__).parent
+    files = sorted(folder.rglob("recipes/*.yaml"))
+    recipes = [recipe for file in files for recipe in read_yaml(file)]
+    assert len(recipes) > 50
+    for number, recipe in enumerate(recipes):
+        items = {name: recipe[name] for name in ("ingredients", "steps")}
+        facts = {"category": "mexican", "cuisine": "mexican", **items}
+        product = make_product(owner, editor.group_id, "recipes", f"demo-{number}", **facts)
+        draft = draft_of_product(form_of(product, "en"), product, (), ())
+        assert (draft.ingredients, draft.steps) == (product.ingredients, product.steps)
+        if number % 20 == 0:
+            assert browser.post(at(product), **typed(browser, at(product))).status_code == 303
+            assert now(owner, product).version == 1
+
+
+def test_a_note_is_seen_with_its_ingredient_and_goes_where_it_is_taken_away(
+    owner: Database, editor: Member, browser: CheckedClient
+) -> None:
+    items = [
+        {"en": "macaroni", "es": "coditos", "note_en": "without egg", "note_es": "sin huevo"},
+        {"en": "flour", "es": "harina", "note_en": "for the gravy"},
+        {"en": "flour", "es": "harina", "note_en": "for the biscuits"},
+    ]
+    facts: dict[str, Any] = {"category": "italian", "cuisine": "italian", "ingredients": items}
+    product = make_product(owner, editor.group_id, "recipes", "mac", **facts)
+    form = typed(browser, at(product))
+    assert form["ingredient_note_en"][:3] == ["without egg", "for the gravy", "for the biscuits"]
+    assert browser.post(at(product), **form).status_code == 303
+    assert now(owner, product).ingredients == items
+    for language in ("en", "es"):
+        form[f"ingredient_{language}"][0] = "tagliatelle"
+        form[f"ingredient_note_{language}"][0] = ""
+    assert browser.post(at(product), **form).status_code == 303
+    assert now(owner, product).ingredients == [
+        {"en": "tagliatelle", "es": "tagliatelle"}, *items[1:],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("written", "stored"),
+    [("1,500", 1500), ("0,5", 0.5), ("2.5", 2.5), ("1.250", None), ("9 32", None)],
+)
+def test_an_amount_is_read_as_a_number_of_a_form_is(
+    owner: Database, editor: Member, browser: CheckedClient, written: str, stored: float | None
+) -> None:
+    product = make_product(owner, editor.group_id, "recipes", f"amount-{new_id()}")
+    amounts = {"ingredient_quantity": [written], "ingredient_unit": ["g"]}
+    names = {"ingredient_en": ["flour"], "ingredient_es": ["harina"]}
+    answer = browser.post(at(product), **typed(browser, at(product), **names, **amounts))
+    assert answer.status_code == (303 if stored else 422)
+    if stored:
+        assert now(owner, product).ingredients[0]["quantity"] == stored
+
+
+def test_what_a_form_shows_of_an_ingredient_is_kept(
     owner: Database, editor: Member, browser: CheckedClient
 ) -> None:
     first = {"en": "flour", "es": "harina", "quantity": 300, "unit": "g", "note_en": "sifted"}

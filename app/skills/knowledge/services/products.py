@@ -203,6 +203,7 @@ def _check_rows(rows: JsonList, name: str) -> None:
     for row in rows:
         for language in ("en", "es"):
             _check_length(row[language], name, LONGEST_TEXT)
+            _check_length(row.get(f"note_{language}", ""), name, LONGEST_NAME)
 
 
 def _check_allergens(codes: list[str] | None, known: set[str]) -> list[str] | None:

@@ -6,7 +6,7 @@ wrong with it; only then is it made into a draft.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any
@@ -17,6 +17,7 @@ from werkzeug.datastructures import MultiDict
 from app.config import LANGUAGES
 from app.db import JsonList
 from app.errors import InvalidInput
+from app.fields.numbers import is_between_two, parse_number
 from app.skills.knowledge.models import Product
 from app.skills.knowledge.services.categories import code_for
 from app.skills.knowledge.services.prices import parse_price
@@ -45,6 +46,13 @@ _TEXTS = (
 )  # fmt: skip
 # These are counted or weighed, so that their ingredients have amounts.
 _MEASURED = ("recipes", "cocktails")
+_TIMED = ("recipes",)
+# What the form has of an ingredient and of a step besides their words, by its name there.
+_OF_INGREDIENT = {
+    "quantity": "quantity", "unit": "unit", "note_en": "note_en", "note_es": "note_es",
+}  # fmt: skip
+_OF_STEP = {"minutes": "timer_minutes", "temperature": "temperature_f"}
+MOST_AMOUNT = 100_000
 SPARE_ROWS = 3
 # More of anything is not even drawn; one more than there may be is told as too many.
 MOST_TYPED = MOST_ROWS + SPARE_ROWS + 1
@@ -74,12 +82,16 @@ def section_lines(draft: SectionDraft) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Row:
-    """An ingredient or step as it is typed; no `quantity` and `unit` where none is asked for."""
+    """An ingredient or step as it is typed; what is not asked for is None."""
 
     en: str = ""
     es: str = ""
     quantity: str | None = None
     unit: str | None = None
+    note_en: str | None = None
+    note_es: str | None = None
+    minutes: str | None = None
+    temperature: str | None = None
 
 
 @dataclass(frozen=True)
@@ -95,21 +107,28 @@ class ProductForm:
     steps: list[Row] = field(default_factory=list)
     is_active: bool = True
     has_amounts: bool = False
+    has_timings: bool = False
 
     def with_spare_rows(self, more: int = SPARE_ROWS) -> ProductForm:
         """The form with empty rows at the end of each list."""
-        blank = Row(quantity="", unit="") if self.has_amounts else Row()
+        ingredient = _row_of({}, _OF_INGREDIENT if self.has_amounts else {})
+        step = _row_of({}, _OF_STEP if self.has_timings else {})
         return replace(
             self,
             tags=[*self.tags, *[""] * more],
-            ingredients=[*self.ingredients, *[blank] * more],
-            steps=[*self.steps, *[Row()] * more],
+            ingredients=[*self.ingredients, *[ingredient] * more],
+            steps=[*self.steps, *[step] * more],
         )
 
 
 def empty_form(kind: str) -> ProductForm:
     """Nothing is declared of what is new: somebody has to say so."""
-    return ProductForm(kind, dict.fromkeys(_TEXTS, ""), has_amounts=kind in _MEASURED)
+    return ProductForm(
+        kind,
+        dict.fromkeys(_TEXTS, ""),
+        has_amounts=kind in _MEASURED,
+        has_timings=kind in _TIMED,
+    )
 
 
 def form_of(product: Product, language: str) -> ProductForm:
@@ -117,7 +136,8 @@ def form_of(product: Product, language: str) -> ProductForm:
     texts = {name: getattr(product, name) for name in _TEXTS if name not in ("category", "price")}
     texts["category"] = category_name(product.category, language)
     texts["price"] = "" if product.price is None else f"{product.price:.2f}"
-    has_amounts = product.kind in _MEASURED or any("unit" in row for row in product.ingredients)
+    has_amounts = product.kind in _MEASURED or _have_any(product.ingredients, _OF_INGREDIENT)
+    has_timings = product.kind in _TIMED or _have_any(product.steps, _OF_STEP)
     state = "unknown" if product.allergens is None else "list" if product.allergens else "none"
     return ProductForm(
         product.kind,
@@ -125,37 +145,45 @@ def form_of(product: Product, language: str) -> ProductForm:
         state,
         list(product.allergens or ()),
         [category_name(tag, language) for tag in product.tags],
-        [_row_of(item, has_amounts) for item in product.ingredients],
-        [_row_of(item, False) for item in product.steps],
+        [_row_of(item, _OF_INGREDIENT if has_amounts else {}) for item in product.ingredients],
+        [_row_of(item, _OF_STEP if has_timings else {}) for item in product.steps],
         product.is_active,
         has_amounts,
+        has_timings,
     )
 
 
-def _row_of(item: dict[str, Any], has_amounts: bool) -> Row:
-    english, spanish = ("" if item.get("borrowed") == each else item[each] for each in LANGUAGES)
-    if not has_amounts:
-        return Row(english, spanish)
-    return Row(english, spanish, _amount(item.get("quantity")), item.get("unit") or "")
+def _have_any(items: JsonList, details: Mapping[str, str]) -> bool:
+    return any(item.get(name) for item in items for name in details.values())
 
 
-def _amount(quantity: float | None) -> str:
-    return f"{quantity:g}" if quantity else ""
+def _row_of(item: dict[str, Any], details: Mapping[str, str]) -> Row:
+    """A row with these details, each by its name in the form; an empty item is an empty row."""
+    written = {
+        each: "" if item.get("borrowed") == each else item.get(each, "") for each in LANGUAGES
+    }
+    return Row(**written, **{name: _typed(item.get(key)) for name, key in details.items()})
+
+
+def _typed(value: str | float | None) -> str:
+    """A detail as it is typed: with all the figures that it has."""
+    return value if isinstance(value, str) else f"{value:.15g}" if value else ""
 
 
 def read_product(form: Form, kind: str) -> ProductForm:
     """The form as it was sent."""
-    quantities = form.getlist("ingredient_quantity")
+    has_amounts, has_timings = "ingredient_quantity" in form, "step_minutes" in form
     return ProductForm(
         kind,
         {name: _read_text(name, form.get(name, "")) for name in _TEXTS},
         form.get("declaration", ""),
         list(dict.fromkeys(form.getlist("allergens")))[:MOST_TYPED],
         [tag for each in form.getlist("tag")[:MOST_TYPED] if (tag := clean_line(each))],
-        _rows(form, "ingredient", quantities, form.getlist("ingredient_unit")),
-        _rows(form, "step", (), ()),
+        _rows(form, "ingredient", _OF_INGREDIENT if has_amounts else {}),
+        _rows(form, "step", _OF_STEP if has_timings else {}),
         "is_active" in form,
-        bool(quantities),
+        has_amounts,
+        has_timings,
     )
 
 
@@ -165,13 +193,15 @@ def _read_text(name: str, typed: str) -> str:
     return clean_line(typed) if is_line else clean_lines(typed).strip()
 
 
-def _rows(form: Form, name: str, quantities: Sequence[str], units: Sequence[str]) -> list[Row]:
-    columns = (form.getlist(f"{name}_en"), form.getlist(f"{name}_es"), quantities, units)
+def _rows(form: Form, name: str, details: Iterable[str]) -> list[Row]:
+    names = (*LANGUAGES, *details)
+    columns = (form.getlist(f"{name}_{each}")[:MOST_TYPED] for each in names)
     rows = []
-    for en, es, quantity, unit in zip_longest(*(column[:MOST_TYPED] for column in columns)):
-        row = Row(clean_lines(en or "").strip(), clean_lines(es or "").strip(), quantity, unit)
-        if row.en or row.es:
-            rows.append(row)
+    for cells in zip_longest(*columns, fillvalue=""):
+        typed = dict(zip(names, cells, strict=True))
+        texts = {each: clean_lines(typed.pop(each)).strip() for each in LANGUAGES}
+        if any(texts.values()):
+            rows.append(Row(**texts, **{each: clean_line(text) for each, text in typed.items()}))
     return rows
 
 
@@ -191,8 +221,8 @@ def draft_of_product(
         category=code_for(form.texts["category"], [*own_category, *categories]),
         price=parse_price(form.texts["price"]),
         allergens=read_declaration(form.declaration, form.allergens),
-        ingredients=_items(form.ingredients, product.ingredients if product else []),
-        steps=_items(form.steps, product.steps if product else []),
+        ingredients=[_ingredient(row) for row in form.ingredients],
+        steps=[_step(row) for row in form.steps],
         tags=[code_for(tag, [*own_tags, *tags]) for tag in form.tags],
         is_active=form.is_active,
     )
@@ -215,50 +245,35 @@ def read_declaration(declaration: str, codes: Sequence[str]) -> list[str] | None
     return None if declaration == "unknown" else list(codes)
 
 
-def _items(rows: Sequence[Row], former: JsonList) -> JsonList:
-    """Ingredients or steps as they are stored, with what the form does not show of them."""
-    items = []
-    for place, row in enumerate(rows):
-        item = dict(_former(row, place, len(rows), former))
-        # A word that is written once serves in both languages, until somebody writes the other.
-        item |= {"en": row.en or row.es, "es": row.es or row.en}
-        _set(item, "borrowed", None if row.en and row.es else "es" if row.en else "en")
-        if row.quantity is not None:
-            _set(item, "quantity", _read_amount(row.quantity, item.get("quantity")))
-            _set(item, "unit", clean_line(row.unit or "") or None)
-        items.append(item)
-    return items
+def _ingredient(row: Row) -> dict[str, Any]:
+    """An ingredient as it is stored: of the form alone, which shows all that there is of it."""
+    quantity = _read_number(row.quantity, "ingredients", "Write an amount like 250 or 2.5.")
+    details = {
+        "quantity": quantity, "unit": row.unit, "note_en": row.note_en, "note_es": row.note_es,
+    }  # fmt: skip
+    return _texts_of(row) | {name: value for name, value in details.items() if value}
 
 
-def _former(row: Row, place: int, count: int, former: JsonList) -> dict[str, Any]:
-    """What this row was before: what has its name, else what stood in its place."""
-    for item in former:
-        if item["en"] == row.en or item["es"] == row.es:
-            return dict(item)
-    return dict(former[place]) if count == len(former) else {}
+def _step(row: Row) -> dict[str, Any]:
+    told = "Write minutes and degrees as numbers, like 25 or 350."
+    read = {key: _read_number(getattr(row, name), "steps", told) for name, key in _OF_STEP.items()}
+    return _texts_of(row) | {key: value for key, value in read.items() if value}
 
 
-def _set(item: dict[str, Any], name: str, value: Any) -> None:
-    if value is not None:
-        item[name] = value
-    elif item.get(name):
-        del item[name]
+def _texts_of(row: Row) -> dict[str, Any]:
+    """A word that is written once serves in both languages, until somebody writes the other."""
+    texts = {"en": row.en or row.es, "es": row.es or row.en}
+    return texts if row.en and row.es else {**texts, "borrowed": "es" if row.en else "en"}
 
 
-def _read_amount(written: str, former: float | None) -> float | None:
-    """An amount with a point or a comma; one that nobody touched stays exactly as it was."""
-    bare = written.strip().replace(",", ".")
-    if not bare:
+def _read_number(typed: str | None, field_: str, told: str) -> float | None:
+    """A number above zero, whole where it can be; None where none is typed."""
+    if not typed:
         return None
-    if bare == _amount(former):
-        return former
-    try:
-        amount = float(bare)
-    except ValueError:
-        amount = -1
-    if not 0 < amount <= 100_000:
-        raise InvalidInput("Write an amount like 250 or 2.5.", field="ingredients")
-    return int(amount) if amount == int(amount) else amount
+    number = parse_number(typed)
+    if number is None or not 0 < number <= MOST_AMOUNT or is_between_two(typed):
+        raise InvalidInput(told, field=field_)
+    return int(number) if number == int(number) else float(number)
 
 
 def product_lines(form: ProductForm) -> dict[str, str]:
@@ -284,4 +299,5 @@ def product_lines(form: ProductForm) -> dict[str, str]:
 
 def _line(row: Row) -> str:
     amount = " ".join(part for part in (row.quantity, row.unit) if part)
-    return " · ".join(part for part in (amount, row.en, row.es) if part)
+    notes = (row.note_en, row.note_es, row.minutes, row.temperature)
+    return " · ".join(part for part in (amount, row.en, row.es, *notes) if part)
