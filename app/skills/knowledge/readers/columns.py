@@ -23,8 +23,9 @@ _ALIASES = {
     " maridajes, notas de maridaje, combina con, va con",
     "price": "price, cost, sale price, menu price, precio, costo, importe, precio de venta, pvp,"
     " p v p",
-    "allergens": "allergens, allergen, contains, allergy, allergies, alergenos, alergeno, alergias,"
-    " contiene",
+    "allergens": "allergens, allergen, contains, may contain, may contain traces of, traces of,"
+    " traces, allergy, allergies, alergenos, alergeno, alergias, contiene, puede contener,"
+    " puede contener trazas de, trazas de, trazas",
     "ingredients": "ingredients, ingredient, made with, ingredientes, ingrediente, hecho con",
     "steps": "steps, method, directions, instructions, preparation, pasos, preparacion,"
     " instrucciones, procedimiento",

@@ -15,7 +15,14 @@ from app.skills.knowledge.readers.columns import looks_like_menu
 from app.skills.knowledge.readers.grid import Grid, decode, read_csv, read_xlsx, utf8
 from app.skills.knowledge.readers.markdown import read_markdown_text
 from app.skills.knowledge.readers.menu import read_menu
-from app.skills.knowledge.readers.result import Limits, OnProgress, Reading, ReadSection, Unreadable
+from app.skills.knowledge.readers.result import (
+    FileProblem,
+    Limits,
+    OnProgress,
+    Reading,
+    ReadSection,
+    Unreadable,
+)
 from app.skills.knowledge.readers.source import source_name
 from app.skills.knowledge.readers.tree import shortened, split_long
 from app.skills.knowledge.services.sections import LONGEST_BODY
@@ -38,6 +45,7 @@ _BINARY = (
 )
 _PAGE_ENDINGS = (".html", ".htm", ".xhtml")
 _TABLE_ENDINGS = (".csv", ".tsv", ".tab")
+LONGEST_NAMES = 200
 _SPACE_AT_END = re.compile(r"(?<=\S)(?:[ \t]|[ \t]{3,})$", re.MULTILINE)
 _EMPTY_LINES = re.compile(r"\n{3,}")
 
@@ -58,8 +66,11 @@ def read(
         if is_menu != (format_ in TABLES):
             raise Unreadable("manual_as_menu" if is_menu else "menu_as_manual")
         if is_menu:
-            grid = _grid(content, format_, on_progress, limits)
+            grid, left_out = _grid(content, format_, on_progress, limits)
             reading = read_menu(grid, target, language, on_progress, limits)
+            if left_out:
+                names = ", ".join(left_out)[:LONGEST_NAMES]
+                reading.problems.insert(0, FileProblem("", "sheets_left_out", names))
         else:
             reading = _read_manual(content, filename, format_, language, on_progress, limits)
         return finish(reading, limits)
@@ -133,10 +144,13 @@ def _names_columns(text: str, first: str) -> bool:
     return looks_like_menu(grid[0][1]) and len(grid[1][1]) > 1
 
 
-def _grid(content: bytes, format_: str, on_progress: OnProgress, limits: Limits) -> Grid:
+def _grid(
+    content: bytes, format_: str, on_progress: OnProgress, limits: Limits
+) -> tuple[Grid, list[str]]:
+    """The cells of a table, and the sheets of its file that are not read."""
     if format_ == "xlsx":
         return read_xlsx(content, on_progress, limits)
-    return read_csv(decode(content))
+    return read_csv(decode(content)), []
 
 
 def _read_manual(

@@ -96,8 +96,10 @@ def separator_of(text: str) -> str:
     return ","
 
 
-def read_xlsx(content: bytes, on_progress: OnProgress, limits: Limits) -> Grid:
-    """The first sheet that has rows; formulas as what they last came to.
+def read_xlsx(content: bytes, on_progress: OnProgress, limits: Limits) -> tuple[Grid, list[str]]:
+    """The first visible sheet that has rows, and the names of others that are not read.
+
+    Formulas are what they last came to.
 
     Raises:
         Unreadable: it is damaged, has macros, or is far larger than it says.
@@ -105,16 +107,28 @@ def read_xlsx(content: bytes, on_progress: OnProgress, limits: Limits) -> Grid:
     open_office(content, limits)
     try:
         book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
+        grid: Grid = []
+        left_out = []
         for sheet in book.worksheets:
-            if grid := _sheet(sheet, on_progress, limits):
-                return grid
+            is_hidden = sheet.sheet_state != "visible"
+            if grid or is_hidden:
+                left_out += [sheet.title] if _has_rows(sheet) else []
+            else:
+                grid = _sheet(sheet, on_progress, limits)
     except (
         BadZipFile, KeyError, ValueError, TypeError, AttributeError, IndexError, EOFError,
         SyntaxError, OSError,
     ):  # fmt: skip
         # The library has no exception of its own for a part that is not as it should be.
         raise Unreadable("damaged") from None
-    return []
+    return grid, left_out
+
+
+def _has_rows(sheet: Any) -> bool:
+    """Whether anything stands in the first rows of a sheet."""
+    sheet.reset_dimensions()
+    rows = sheet.iter_rows(max_row=PROGRESS_EVERY, max_col=MOST_COLUMNS, values_only=True)
+    return any(cells.count(None) < len(cells) for cells in rows)
 
 
 def _sheet(sheet: Any, on_progress: OnProgress, limits: Limits) -> Grid:

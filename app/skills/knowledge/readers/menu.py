@@ -19,6 +19,7 @@ from app.skills.knowledge.readers.result import (
 )
 from app.skills.knowledge.readers.values import (
     BadValue,
+    is_about_allergens,
     read_allergens,
     read_flag,
     read_list,
@@ -33,6 +34,7 @@ from app.skills.knowledge.services.products import (
     LONGEST_WORD,
     MOST_ROWS,
 )
+from app.text.allergens import expand_families
 from app.text.normalize import fold
 
 # A title or a date may stand above the row that names the columns.
@@ -58,11 +60,15 @@ def read_menu(
         raise Unreadable("too_many_rows")
     reading = Reading()
     fields = _fields(header, kind, reading)
+    unread = _unread_of_allergens(header, fields, reading)
     items = 0
     for number, (line, cells) in enumerate(body):
         if number % PROGRESS_EVERY == 0:
             on_progress("reading", number, len(body))
         row = _row(line, cells, fields, kind, language)
+        if "allergens" in row.values or any(cells[place] for place in unread if place < len(cells)):
+            # What is not read may say more: nothing is declared.
+            row.values |= {"allergens": None} if unread else {}
         items += sum(len(row.values.get(field, ())) for field in LISTS)
         if items > limits.items:
             raise Unreadable("too_many_rows")
@@ -87,11 +93,26 @@ def _fields(header: Sequence[str], kind: str, reading: Reading) -> list[str]:
         field = field_of(cell, kind)
         if cell and not field:
             reading.problems.append(FileProblem("", "unknown_column", cell[:100]))
-        elif field and field in fields:
+        elif field and field in fields and field != "allergens":
             reading.problems.append(FileProblem("", "repeated_column", cell[:100]))
             field = ""
         fields.append(field)
     return fields
+
+
+def _unread_of_allergens(
+    header: Sequence[str], fields: Sequence[str], reading: Reading
+) -> tuple[int, ...]:
+    """The places of columns that say something of allergens and are not read; they are noted."""
+    unread = tuple(
+        place
+        for place, (cell, field) in enumerate(zip(header, fields, strict=True))
+        if not field and is_about_allergens(cell)
+    )
+    if unread:
+        named = ", ".join(header[place] for place in unread)
+        reading.problems.append(FileProblem("", "allergens_unread", named[:100]))
+    return unread
 
 
 def _row(
@@ -101,13 +122,19 @@ def _row(
     if any(cells[len(fields) :]):
         row.problems.append(FileProblem(f"row {line}", "too_many_cells"))
     said = {field: cell for field, cell in zip(fields, cells, strict=False) if field and cell}
+    said.pop("allergens", None)
     _write_texts(row, said, language)
     for field, cell in said.items():
         try:
             _write(row.values, field, cell)
         except BadValue as bad:
             row.problems.append(FileProblem(f"row {line}", bad.code, bad.detail))
-    _write_lists(row.values, said)
+    declared = [cell for field, cell in zip(fields, cells, strict=False) if field == "allergens"]
+    try:
+        _write_allergens(row.values, declared)
+    except BadValue as bad:
+        row.problems.append(FileProblem(f"row {line}", bad.code, bad.detail))
+    _write_lists(row.values, said, language)
     row.problems += _find_long(row)
     if kind == "recipes" and "category" in row.values:
         # A recipe's category is its cuisine.
@@ -137,7 +164,7 @@ def _write_texts(row: ReadRow, said: Mapping[str, str], language: str) -> None:
     name = row.values.get("name_en") if "name_en" not in row.borrowed else None
     slug = said.get("slug") or name or row.values.get("name_es") or ""
     if slug:
-        row.values["slug"] = _slug(slug)
+        row.values["slug"], row.is_coded = _slug(slug), "slug" in said
 
 
 def _slug(name: str) -> str:
@@ -153,7 +180,7 @@ def _write(values: dict[str, Any], field: str, cell: str) -> None:
     Raises:
         BadValue: it does not say what its column is for.
     """
-    readers = {"price": read_price, "allergens": read_allergens, "is_active": read_flag}
+    readers = {"price": read_price, "is_active": read_flag}
     if field in readers:
         value = readers[field](cell)
         if value is not None:
@@ -169,11 +196,25 @@ def _write(values: dict[str, Any], field: str, cell: str) -> None:
         values.setdefault("facts", {})[field.removeprefix(FACT)] = cell
 
 
-def _write_lists(values: dict[str, Any], said: Mapping[str, str]) -> None:
+def _write_allergens(values: dict[str, Any], cells: Sequence[str]) -> None:
+    """All that the columns for allergens declare together; none only where each says none.
+
+    Raises:
+        BadValue: one of them does not say what it is for.
+    """
+    read = [read_allergens(cell) for cell in cells]
+    codes = [code for each in read for code in each or ()]
+    if codes or (read and None not in read):
+        values["allergens"] = list(expand_families(codes))
+
+
+def _write_lists(values: dict[str, Any], said: Mapping[str, str], language: str) -> None:
     """Ingredients and steps: the file has them once, so both languages show the same."""
+    [other] = [each for each in LANGUAGES if each != language]
     for field in LISTS:
         if field in said:
-            values[field] = [{"en": item, "es": item} for item in read_list(said[field])]
+            items = read_list(said[field])
+            values[field] = [{"en": item, "es": item, "borrowed": other} for item in items]
 
 
 def _find_long(row: ReadRow) -> list[FileProblem]:

@@ -121,6 +121,15 @@ _TEXTS: dict[str, Callable[[str], str]] = {
     "repeated_column": lambda detail: gettext(
         "The column “%(name)s” is there twice; only the first is read.", name=detail
     ),
+    "allergens_unread": lambda detail: gettext(
+        "“%(name)s” says something of allergens that cannot be read, so no row declares any. Put"
+        " them into one column “allergens”, with commas between them.",
+        name=detail,
+    ),
+    "sheets_left_out": lambda detail: gettext(
+        "Only one sheet is read. Left out: %(names)s. Bring each as a file of its own.",
+        names=detail,
+    ),
     "too_many_cells": lambda _: gettext(
         "This row has more cells than there are columns. Check the separators."
     ),

@@ -13,7 +13,7 @@ OnProgress = Callable[[str, int, int], None]
 MEGABYTE = 1024 * 1024
 # Counted up whenever a file would be read otherwise than before: what an earlier reader made
 # of it is then not used again.
-READER = 3
+READER = 4
 
 
 @dataclass(frozen=True)
@@ -85,13 +85,15 @@ class ReadRow:
 
     What the file does not say is absent from `values`; `price` is a decimal as text.
     `borrowed` are the values that the file has in its own language only, put in the other
-    one's place: they are for what is new, and must not overwrite a translation.
+    one's place: they are for what is new, and must not overwrite a translation. A row that
+    `is_coded` says by a code which product it is, any other by its name.
     """
 
     line: int
     values: dict[str, Any] = field(default_factory=dict)
     borrowed: list[str] = field(default_factory=list)
     problems: list[FileProblem] = field(default_factory=list)
+    is_coded: bool = False
 
 
 @dataclass
@@ -129,8 +131,7 @@ class Reading:
             for each in values["documents"]
         ]
         rows = [
-            ReadRow(each["line"], each["values"], each["borrowed"], _problems(each["problems"]))
-            for each in values["rows"]
+            ReadRow(**{**each, "problems": _problems(each["problems"])}) for each in values["rows"]
         ]
         problems = _problems(values["problems"])
         return cls(documents, rows, problems, values["facts"], values.get("reader", 0))

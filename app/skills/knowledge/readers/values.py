@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import re
-from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from decimal import ROUND_HALF_UP, Decimal
 from functools import cache
 
 from app.skills.knowledge.readers.columns import folded
 from app.text.allergens import ALLERGENS, FAMILIES, expand_families
+from app.text.normalize import fold
 
 MOST_PRICE = Decimal(100_000)
 _CURRENCY = re.compile(r"(?:mx|us)?\$|€|£|\b(?:mxn|usd|eur|gbp|pesos?|euros?|dollars?)\b", re.I)
-_AMOUNT = re.compile(r"[+-]?[0-9][0-9.,'\s]*|[+-]?[.,][0-9]+")
-_THOUSANDS = re.compile(r"[1-9]\d{0,2}[.,']\d{3}")
+# One sign parts groups of three digits, another one the decimals. No menu has a tenth of a cent:
+# one sign and three digits after it are thousands.
+_GROUPED = re.compile(r"[1-9]\d{0,2}([.,' ])[0-9]{3}(?:\1[0-9]{3})*(?:(?!\1)[.,][0-9]+)?", re.ASCII)
+_PLAIN = re.compile(r"[0-9]+(?:[.,][0-9]+)?|[.,][0-9]+")
 _PARTS = re.compile(r"[,;/|\n•·]|\s(?:and|y|e|&)\s", re.IGNORECASE)
 _ITEMS = re.compile(r"[;|\n•]")
 _NOTHING = ("", "-", "–", "—", "?")
+# What may stand between the names of a declaration. Any other sign says something: a note that is
+# below the table, a doubt, a picture of a nut.
+_OTHER_SIGNS = re.compile(r"[^a-z0-9\s_,;/|•·&.()'’:–—-]")
+# How a column begins that says anything of allergens.
+_OF_ALLERGENS = re.compile(r"\b(?:all?erg|contain|contien|trace|traza|free|libre)")
 _NONE = "none, no, no allergens, nothing, ninguno, ninguna, nada, sin alergenos, no contiene"
 _YES = "yes, y, true, 1, x, si, s, verdadero, activo, activa, active, disponible, available, on"
 _NO = "no, n, false, 0, falso, inactivo, inactiva, inactive, agotado, unavailable, off"
@@ -60,13 +68,12 @@ def read_price(text: str) -> str | None:
     bare = _CURRENCY.sub(" ", text).replace("−", "-").replace("\u202f", " ").strip()
     if bare.startswith("(") and bare.endswith(")"):
         bare = f"-{bare[1:-1]}"  # as accountants write what is below zero
-    bare = re.sub(r"^([+-])\s+", r"\1", bare)
-    if not _AMOUNT.fullmatch(bare):
+    is_below = bare.startswith("-")
+    bare = bare.lstrip("+-").strip() if bare[:1] in ("+", "-") else bare
+    amount = _number(bare)
+    if amount is None:
         raise BadValue("price_not_a_number", text)
-    try:
-        amount = Decimal(_plain_number(bare))
-    except InvalidOperation:
-        raise BadValue("price_not_a_number", text) from None
+    amount = -amount if is_below else amount
     if amount < 0:
         raise BadValue("price_negative", text)
     if amount > MOST_PRICE:
@@ -74,29 +81,27 @@ def read_price(text: str) -> str | None:
     return str(amount.quantize(Decimal("0.01"), ROUND_HALF_UP))
 
 
-def _plain_number(text: str) -> str:
-    """With a point before the decimals and nothing between the thousands."""
-    digits = re.sub(r"[\s']", "", text)
-    if "." in digits and "," in digits:
-        decimal, other = (".", ",") if digits.rfind(".") > digits.rfind(",") else (",", ".")
-        return digits.replace(other, "").replace(decimal, ".")
-    # One sign and three digits after it are thousands: no menu has a tenth of a cent.
-    if _THOUSANDS.fullmatch(digits.lstrip("+-")) or digits.count(".") + digits.count(",") > 1:
-        return digits.replace(",", "").replace(".", "")
-    return digits.replace(",", ".")
+def _number(text: str) -> Decimal | None:
+    """What figures come to, with whatever parts their thousands; None where they are none."""
+    grouped = _GROUPED.fullmatch(text)
+    if grouped:
+        text = text.replace(grouped[1], "")
+    elif not _PLAIN.fullmatch(text):
+        return None
+    return Decimal(text.replace(",", "."))
 
 
 def read_allergens(text: str) -> list[str] | None:
     """The codes of what a cell declares; [] for `none`, None when it declares nothing.
 
     Raises:
-        BadValue: it names something that is no allergen, or `none` and others.
+        BadValue: it says anything that is no allergen, or `none` and others.
     """
     if text.strip() in _NOTHING:
         return None
     words = re.sub(r"^\s*(?:contains|contiene)\s*:?\s*", "", text, flags=re.IGNORECASE)
     named = [folded(part) for part in [words, *_PARTS.split(words)] if folded(part)]
-    if not named:
+    if not named or _OTHER_SIGNS.search(fold(words)):
         raise BadValue("allergen_unknown", text)
     # The whole of it may be one name, whatever signs are in it.
     is_one = named[0] in _allergens() or named[0] in _split(_NONE)
@@ -111,6 +116,12 @@ def read_allergens(text: str) -> list[str] | None:
                 raise BadValue("allergen_unknown", name)
             codes.append(_allergens()[name])
     return list(expand_families(codes))
+
+
+def is_about_allergens(header: str) -> bool:
+    """Whether a column says something of allergens: it names one, or speaks of them at all."""
+    words = folded(header)
+    return words in _allergens() or _OF_ALLERGENS.search(words) is not None
 
 
 def read_flag(text: str) -> bool | None:

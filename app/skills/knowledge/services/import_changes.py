@@ -16,13 +16,19 @@ from sqlalchemy import select
 
 from app.config import LANGUAGES
 from app.db import JsonObject, ScopedSession, new_id
-from app.skills.knowledge.models import ManualSection, Product
+from app.skills.knowledge.models import (
+    LibraryImport,
+    LibraryRevision,
+    ManualSection,
+    Product,
+)
 from app.skills.knowledge.services.markdown_import import (
     ImportReport,
     ParsedDocument,
     ParsedSection,
 )
 from app.skills.knowledge.services.revisions import Entity, keep, snapshot
+from app.skills.knowledge.services.row_values import NOTHING, KnownProducts, said_of
 
 RECIPE_FACTS = ("difficulty", "total_time_minutes", "servings", "cuisine", "meal")
 _PLAIN = (
@@ -277,59 +283,63 @@ def stage_products(
     is_partial: bool = False,
     lock: bool = False,
 ) -> Staging:
-    """Work out what bringing in these products of one kind changes, by slug.
+    """Work out what bringing in these products of one kind changes.
 
-    Of partial items, such as the rows of a table, what they do not say stays as it is.
+    Of partial items, such as the rows of a table, what they do not say stays as it is
+    (`row_values`). Whole ones are those of their slug.
     """
     query = select(Product).where(Product.group_id == group_id, Product.kind == kind)
     query = query.order_by(Product.id)
     rows = session.scalars(query.with_for_update() if lock else query)
-    known = {product.slug: product for product in rows}
+    known = KnownProducts(rows)
+    origins = _origins(session, group_id) if is_partial else {}
     staging = Staging(session)
     with session.no_autoflush:
         for number, item in enumerate(items):
             wanted = _product_values(item, kind)
-            if is_partial:
-                wanted = _said(wanted, item, known.get(item["slug"]))
-            product = known.get(item["slug"])
+            product = known.meant(item)
             if product is None:
-                values = {**_NOTHING, **wanted}
-                product = Product(
-                    id=new_id(), group_id=group_id, kind=kind, slug=item["slug"], version=1,
-                    **{name: _fresh(value) for name, value in values.items()},
-                )  # fmt: skip
+                product = _new_product(item, wanted, known, group_id=group_id, kind=kind)
                 staging.add(product)
-                known[product.slug] = product
+                known.add(product)
                 staging.changes.append(Change(product, "added", (), (number,)))
                 continue
+            if is_partial:
+                wanted = said_of(product, item, wanted, origins.get(product.id, ""))
             fields = staging.set(product, wanted)
             what = "changed" if fields else "unchanged"
             staging.changes.append(Change(product, what, fields, (number,)))
     return staging
 
 
-# What a new product has where its file says nothing.
-_NOTHING: dict[str, Any] = {
-    "description_en": "", "description_es": "", "category": "", "price": None, "allergens": None,
-    "ingredients": [], "steps": [], "tags": [], "pairing_notes_en": "", "pairing_notes_es": "",
-    "facts": {}, "is_active": True,
-}  # fmt: skip
+def _origins(session: ScopedSession, group_id: UUID) -> dict[UUID, str]:
+    """The language of the file that each product came with, of those that came with one."""
+    rows = session.execute(
+        select(LibraryRevision.entity_id, LibraryImport.language)
+        .join(LibraryImport, LibraryImport.id == LibraryRevision.import_id)
+        .where(
+            LibraryRevision.group_id == group_id,
+            LibraryRevision.entity == "product",
+            LibraryRevision.snapshot.is_(None),
+            LibraryImport.group_id == group_id,
+        )
+    )
+    return {row.entity_id: row.language for row in rows}
 
 
-def _fresh(value: Any) -> Any:
-    """A list or dict of the product's own."""
-    return value.copy() if isinstance(value, list | dict) else value
-
-
-def _said(
-    wanted: dict[str, Any], item: Mapping[str, Any], product: Product | None
-) -> dict[str, Any]:
-    """Of the values wanted, those that the item speaks of, and its facts beside others."""
-    # What a file has in one language only stands in for the other, and overwrites none.
-    borrowed = item.get("borrowed", ()) if product else ()
-    said = {n: value for n, value in wanted.items() if n in item and n not in borrowed}
-    facts = {**(product.facts if product else {}), **wanted["facts"]}
-    return {**said, "facts": facts}
+def _new_product(
+    item: Mapping[str, Any],
+    wanted: Mapping[str, Any],
+    known: KnownProducts,
+    *,
+    group_id: UUID,
+    kind: str,
+) -> Product:
+    values = {**NOTHING, **wanted}
+    # Of its own: neither list nor dict is anybody else's too.
+    own = {n: v.copy() if isinstance(v, list | dict) else v for n, v in values.items()}
+    slug = known.free_slug(item["slug"])
+    return Product(id=new_id(), group_id=group_id, kind=kind, slug=slug, version=1, **own)
 
 
 def _product_values(item: Mapping[str, Any], kind: str) -> dict[str, Any]:

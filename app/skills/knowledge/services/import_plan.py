@@ -35,6 +35,8 @@ MOST_PROBLEMS = 500
 MORE = "and_more"
 MOST_ALONE = 50
 CHANGES = ("added", "changed", "removed")
+# Of what is new, beside its name.
+SHOWN_OF_NEW = ("price", "allergens")
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,7 @@ def _plan_menu(
     usable = [row for row in reading.rows if not row.problems]
     staging = stage_products(
         session,
-        [{**row.values, "borrowed": row.borrowed} for row in usable],
+        [{**row.values, "borrowed": row.borrowed, "is_coded": row.is_coded} for row in usable],
         group_id=item.group_id,
         kind=item.target,
         is_partial=True,
@@ -183,8 +185,11 @@ def _product_entry(change: Change, line: int, staging: Staging) -> JsonObject:
         "title": _shortened(product.name_en or product.name_es),
         "line": line,
         "fields": [
-            [name, _shown(before.get(name)), _shown(getattr(product, name))]
-            for name in change.fields
+            # What is declared is kept as it is: nothing is another thing than none.
+            [name, before.get(name), getattr(product, name)]
+            if name == "allergens"
+            else [name, _shown(before.get(name)), _shown(getattr(product, name))]
+            for name in (SHOWN_OF_NEW if change.what == "added" else change.fields)
         ],
     }
 

@@ -21,6 +21,7 @@ from app.skills.knowledge.services.import_files import load_reading
 from app.skills.knowledge.services.import_plan import CHANGES, problem_from
 from app.skills.knowledge.services.imports import OPERATOR, WORKING
 from app.skills.knowledge.services.vocabulary import kind_name
+from app.text.allergens import allergen_name
 from app.text.bilingual import reader_language
 from app.text.diff import Change, abridged, compare
 
@@ -152,6 +153,25 @@ class PlanPage:
     totals: Mapping[str, int]
 
 
+def _in_words(entry: JsonObject) -> JsonObject:
+    """A row of the plan, with what is declared of allergens in words."""
+    fields = [
+        [name, *map(_declared, values)] if name == "allergens" else [name, *values]
+        for name, *values in entry.get("fields", ())
+    ]
+    return {**entry, "fields": fields} if fields else entry
+
+
+def _declared(codes: Any) -> str:
+    """Three things that must not look alike: some, none of them, and nothing declared."""
+    if codes is None:
+        return _("not declared")
+    if isinstance(codes, str):
+        return codes  # of a plan that was made before
+    names = [allergen_name(code, reader_language()) for code in codes]
+    return ", ".join(names) or _("none of them")
+
+
 def read_plan_page(item: LibraryImport, show: str, page: int) -> PlanPage:
     """The rows of the plan that were asked for; what changes, unless something else was."""
     entries = item.plan.get("entries", [])
@@ -162,7 +182,8 @@ def read_plan_page(item: LibraryImport, show: str, page: int) -> PlanPage:
     pages = max(1, ceil(len(chosen) / PAGE_ROWS))
     page = min(max(page, 1), pages)
     totals = {"changes": sum(counts.get(what, 0) for what in CHANGES), **counts}
-    return PlanPage(show, chosen[(page - 1) * PAGE_ROWS : page * PAGE_ROWS], page, pages, totals)
+    rows = [_in_words(each) for each in chosen[(page - 1) * PAGE_ROWS : page * PAGE_ROWS]]
+    return PlanPage(show, rows, page, pages, totals)
 
 
 def import_view(item: LibraryImport) -> dict[str, Any]:

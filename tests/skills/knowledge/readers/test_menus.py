@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import time
 from io import BytesIO
 from zipfile import ZipFile
 
+import openpyxl
 import pytest
 
 from app.skills.knowledge.readers import Reading, ReadRow
@@ -69,7 +71,10 @@ def test_a_row_becomes_the_values_of_a_product() -> None:
         "description_es": "Lime, chile",
         "price": "12.50",
         "allergens": ["fish", "crustacean"],
-        "ingredients": [{"en": "fish", "es": "fish"}, {"en": "lime", "es": "lime"}],
+        "ingredients": [
+            {"en": "fish", "es": "fish", "borrowed": "es"},
+            {"en": "lime", "es": "lime", "borrowed": "es"},
+        ],
         "tags": ["fresh"],
         "category": "starter",
         "is_active": True,
@@ -110,6 +115,7 @@ def test_encodings_and_separators_are_found(encoding: str, separator: str) -> No
         ("12.5", "12.50"), ("$12", "12.00"), ("1.234,50 €", "1234.50"), ("1,234.50", "1234.50"),
         ("MX$ 1,200", "1200.00"), ("12,5", "12.50"), ("1 234,5", "1234.50"), ("0", "0.00"),
         ("120 pesos", "120.00"), ("1'000", "1000.00"), (".5", "0.50"), ("1.234.567,8", None),
+        ("1,234,567.80", None), ("0.250", "0.25"),
     ],
 )  # fmt: skip
 def test_prices_are_read_as_people_write_them(said: str, price: str | None) -> None:
@@ -125,6 +131,9 @@ def test_prices_are_read_as_people_write_them(said: str, price: str | None) -> N
         ("1e9", "price_not_a_number"), ("12-15", "price_not_a_number"),
         ("market", "price_not_a_number"), ("9999999", "price_too_high"),
         ("9" * 400, "price_too_high"), ("١٢", "price_not_a_number"),
+        ("9 32", "price_not_a_number"), ("12.50.", "price_not_a_number"),
+        ("4 12", "price_not_a_number"), ("1,23,4", "price_not_a_number"),
+        ("12,34.50", "price_not_a_number"),
     ],
 )  # fmt: skip
 def test_prices_that_cannot_be_are_errors_of_their_row(said: str, code: str) -> None:
@@ -156,6 +165,45 @@ def test_an_unknown_allergen_or_a_contradiction_declares_nothing() -> None:
     assert errors(first) == [("allergen_unknown", "kryptonite")]
     assert errors(second) == [("allergens_contradict", "")]
     assert "allergens" not in first.values | second.values
+
+
+@pytest.mark.parametrize(
+    "said", ["none*", "None?", "milk, 🥜", "none ¹", "milk (nuts?)", "no: see *"]
+)
+def test_a_sign_that_may_say_more_is_no_declaration(said: str) -> None:
+    [row] = menu(f'name,allergens\nTaco,"{said}"\n').rows
+    assert [problem.code for problem in row.problems] == ["allergen_unknown"]
+    assert "allergens" not in row.values
+
+
+@pytest.mark.parametrize(
+    ("header", "cells", "declared"),
+    [
+        ("contains,allergens", '"milk","milk, peanut"', ["milk", "peanut"]),
+        ("Contiene,Puede contener", "leche,nueces", ["milk", "tree_nut"]),
+        ("contains,may contain", "none,none", []),
+        # One says none and the other says nothing.
+        ("contains,may contain", "none,", None),
+        ("contains,may contain", "none,egg", ["egg"]),
+    ],
+)
+def test_columns_for_allergens_declare_together(
+    header: str, cells: str, declared: list[str] | None
+) -> None:
+    reading = menu(f"name,{header}\nTaco,{cells}\n")
+    assert reading.problems == []
+    assert reading.rows[0].values.get("allergens") == declared
+
+
+@pytest.mark.parametrize(
+    "column", ["Peanuts", "Contains nuts?", "Alergias del chef", "Gluten free"]
+)
+def test_a_column_of_allergens_that_is_not_read_leaves_nothing_declared(column: str) -> None:
+    reading = menu(f"name,allergens,{column}\nTaco,none,x\nFlan,milk,\nSopa,,\n")
+    assert ("allergens_unread", column) in [(p.code, p.detail) for p in reading.problems]
+    assert [row.values.get("allergens", "nothing said") for row in reading.rows] == [
+        None, None, "nothing said",
+    ]  # fmt: skip
 
 
 def test_of_two_rows_of_one_name_the_first_that_can_be_is_used() -> None:
@@ -214,8 +262,8 @@ def test_facts_of_wines_and_fields_of_recipes_have_columns_too() -> None:
     assert (recipe.values["difficulty"], recipe.values["cuisine"]) == ("hard", "mexican")
     assert (recipe.values["total_time_minutes"], recipe.values["servings"]) == (90, 8)
     assert recipe.values["steps"] == [
-        {"en": "Toast", "es": "Toast"},
-        {"en": "Grind", "es": "Grind"},
+        {"en": "Toast", "es": "Toast", "borrowed": "es"},
+        {"en": "Grind", "es": "Grind", "borrowed": "es"},
     ]
 
 
@@ -231,6 +279,25 @@ def test_a_table_as_markdown_has_it_and_names_in_other_scripts_are_read() -> Non
 def test_a_slug_of_its_own_ties_a_row_to_its_product() -> None:
     row = only("id;nombre\nTaco al Pastor;Pastor\n", "es")
     assert row.values["slug"] == "taco-al-pastor"
+
+
+def test_a_hidden_sheet_is_not_read_and_what_is_left_out_is_named() -> None:
+    book = openpyxl.Workbook()
+    old = book.active
+    assert old is not None
+    old.title, old.sheet_state = "Old", "hidden"
+    old.append(["name", "price", "allergens"])
+    old.append(["Satay", 3, "none"])
+    for name, row in (("Menu", ["Satay", 5, "peanut"]), ("Desserts", ["Flan", 4, "milk"])):
+        sheet = book.create_sheet(name)
+        sheet.append(["name", "price", "allergens"])
+        sheet.append(row)
+    book.create_sheet("Empty")
+    content = io.BytesIO()
+    book.save(content)
+    reading = menu(content.getvalue(), "m.xlsx")
+    assert [row.values["price"] for row in reading.rows] == ["5.00"]
+    assert [(p.code, p.detail) for p in reading.problems] == [("sheets_left_out", "Old, Desserts")]
 
 
 def test_excel_files_are_read_from_their_first_sheet_with_rows() -> None:
