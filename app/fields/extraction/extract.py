@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from app.fields.definitions import FormField, Words
-from app.fields.extraction.lexicon import lexicon
+from app.fields.extraction.lexicon import MOST_LABELS, lexicon
 from app.fields.extraction.sentence import Sentence, Span
 from app.fields.values import FieldContext
 from app.text.normalize import words
@@ -74,13 +74,12 @@ def stem(word: str) -> str:
     return word[: max(4, len(word) - 3)]
 
 
-@cache
 def stems(text: str) -> frozenset[str]:
     """The stems of all words of a text."""
     return frozenset(map(stem, words(text)))
 
 
-@cache
+@lru_cache(MOST_LABELS)
 def cue_words(label: Words) -> frozenset[str]:
     """The stems of the words that a label has, in both languages."""
     said = [*words(label.en), *words(label.es)]

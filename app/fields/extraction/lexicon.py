@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,8 @@ from app.text.stop_words import STOP_WORDS
 from app.text.yaml_file import read_yaml
 
 _FILE = Path(__file__).parent / "words.yaml"
+# Of how many labels it is kept what they may be said as: those of some dozen forms.
+MOST_LABELS = 4096
 _APART = re.compile(r"\s+(?:or|o|u)\s+|\s*/\s*|\s*,\s*")
 _ARTICLES = re.compile(r"^(?:the|a|an|el|la|los|las|un|una)\s+")
 
@@ -41,6 +43,15 @@ class Lexicon:
     verbs: tuple[frozenset[str], ...]
     roles: dict[str, Role]
     first_names: frozenset[str]
+
+    @cached_property
+    def lines_of(self) -> dict[str, tuple[tuple[str, ...], ...]]:
+        """The sets of `same` by each phrase in them."""
+        found: dict[str, tuple[tuple[str, ...], ...]] = {}
+        for line in self.same:
+            for phrase in dict.fromkeys(line):
+                found[phrase] = (*found.get(phrase, ()), line)
+        return found
 
 
 @cache
@@ -100,16 +111,13 @@ def _word(word: str, groups: dict[str, str]) -> str:
     return re.escape(word)
 
 
-@cache
+@lru_cache(MOST_LABELS)
 def phrases_of(label: Words) -> tuple[str, ...]:
     """All that a label may be said as: its alternatives in both languages and what means them."""
     known = {phrase for text in (label.en, label.es) for phrase in _alternatives(text)}
     said = set(known)
-    for line in lexicon().same:
-        if known & set(line):
-            said |= set(line)
-        for phrase in known:
-            said |= _put_into(phrase, line)
+    for phrase in known:
+        said.update(*_lines_of(phrase), _put_otherwise(phrase))
     said |= {turned for phrase in known for turned in _turned(phrase)}
     narrow = lexicon().narrow
     return tuple(sorted({means for each in said for means in narrow.get(each, (each,))}))
@@ -128,12 +136,21 @@ def _turned(phrase: str) -> set[str]:
     return {" ".join(reversed(words))} if len(words) == 2 else set()
 
 
-def _put_into(phrase: str, line: tuple[str, ...]) -> set[str]:
+def _put_otherwise(phrase: str) -> set[str]:
     """A phrase with its beginning or its end said otherwise: "walk-in cooler 2" is "walk-in 2"."""
     head, _, tail = phrase.rpartition(" ")
-    short = [other for other in line if len(other.split()) < 3]
-    said = {f"{other} {tail}" for other in short if head in line}
-    return said | {f"{head} {other}" for other in short if head and tail in line}
+    said = {f"{other} {tail}" for line in _lines_of(head) for other in _short(line)}
+    ends = (other for line in _lines_of(tail) for other in _short(line)) if head else ()
+    return said | {f"{head} {other}" for other in ends}
+
+
+def _short(line: tuple[str, ...]) -> list[str]:
+    return [phrase for phrase in line if len(phrase.split()) < 3]
+
+
+def _lines_of(phrase: str) -> tuple[tuple[str, ...], ...]:
+    """The sets of phrases that it is one of."""
+    return lexicon().lines_of.get(phrase, ())
 
 
 def unit_words(unit: Words) -> frozenset[str]:

@@ -6,14 +6,20 @@ Boxes to tick, and questions of yes or no, are filled where it was plainly said 
 from __future__ import annotations
 
 import re
-from functools import cache
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import groupby, islice
 from typing import Any, NamedTuple
 
 from app.fields.definitions import Words
 from app.fields.extraction.extract import Reading, content_stems
-from app.fields.extraction.lexicon import any_of, is_weak, phrases_of
+from app.fields.extraction.lexicon import MOST_LABELS, any_of, is_weak, phrases_of
 from app.fields.extraction.sentence import Span
 
+# How often an option is looked for: whoever says it again says the same.
+MOST_SAID = 8
+ENOUGH_VALUES = 2
 YES, NO = frozenset({"yes", "si"}), frozenset({"no"})
 # "The reach-in freezer" says what it is, not where something was.
 _AT = re.compile(r"(?<![\w-])(?:in|inside|at|on|en|dentro de)(?: (?:the|our|el|la|los|las))?$")
@@ -76,22 +82,42 @@ def find_options(reading: Reading, field: Any, *, is_answer: bool = False) -> li
     """
     found: list[Match] = []
     for option in field.options:
+        if not _may_be_said(option.label, reading.said.folded):
+            continue
         for pattern, weak in _patterns(option.label):
             found += [
                 Match(Span(*match.span()), option.value, weak)
-                for match in reading.said.find(pattern)
+                for match in islice(reading.said.find(pattern), MOST_SAID)
             ]
     found = [
         each
         for each in found
         if is_answer or not each.is_weak or reading.is_near(field, each.span, 3)
     ]
-    longest = [
-        each
-        for each in found
-        if not any(other.span.overlaps(each.span) and _beats(other, each) for other in found)
-    ]
-    return [each for each in longest if _is_so(reading, each.span)]
+    return [each for each in _longest(found) if _is_so(reading, each.span)]
+
+
+def _longest(found: Sequence[Match]) -> list[Match]:
+    """Those that no longer match of another option overlaps; linear in all their letters."""
+    # At each place the values of longer ones: of two, one is another than any.
+    covered: defaultdict[int, set[str]] = defaultdict(set)
+    kept = set()
+    for _length, same in groupby(sorted(found, key=_length_of, reverse=True), key=_length_of):
+        of_length = [*same]
+        kept |= {
+            each
+            for each in of_length
+            if not any(covered[place] - {each.value} for place in range(*each.span))
+        }
+        for each in of_length:
+            for place in range(*each.span):
+                if len(covered[place]) < ENOUGH_VALUES:
+                    covered[place].add(each.value)
+    return [each for each in found if each in kept]
+
+
+def _length_of(match: Match) -> int:
+    return match.span.end - match.span.start
 
 
 def _is_so(reading: Reading, span: Span) -> bool:
@@ -101,12 +127,15 @@ def _is_so(reading: Reading, span: Span) -> bool:
     return not reading.said.is_negated(span) and not is_planned
 
 
-def _beats(other: Match, match: Match) -> bool:
-    lengths = (other.span.end - other.span.start, match.span.end - match.span.start)
-    return other.value != match.value and lengths[0] > lengths[1]
+def _may_be_said(label: Words, folded: str) -> bool:
+    """Whether all letters of one of its phrases are there: a pattern takes far longer to make."""
+    return any(
+        all(word in folded for word in re.split(r"[\s-]+", phrase) if word.isalpha())
+        for phrase in phrases_of(label)
+    )
 
 
-@cache
+@lru_cache(MOST_LABELS)
 def _patterns(label: Words) -> tuple[tuple[re.Pattern[str], bool], ...]:
     """What finds an option, apart for the words that mean it only where the field is named."""
     phrases = phrases_of(label)
