@@ -2,7 +2,8 @@
 
 What is stored is plain JSON:
     text, textarea, email: a string          number: a number as a string, "38.5"
-    phone: "+12105550123"                    date: "2026-11-22"   time: "15:00"
+    phone: "+12105550123", with an extension "+12105550123;ext=45"
+    date: "2026-11-22"   time: "15:00"
     datetime: "2026-11-22T15:00" where the group is
     select, radio: an option's value         multi_select: a list of them, in their order
     checkbox: true (what is not ticked has no value)
@@ -20,7 +21,6 @@ from datetime import date, datetime, time
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
-import phonenumbers
 from email_validator import EmailNotValidError, validate_email
 
 from app.fields.definitions import (
@@ -47,6 +47,7 @@ from app.fields.definitions import (
 )
 from app.fields.numbers import is_between_two, parse_number, plain_number
 from app.fields.patterns import compile_pattern
+from app.fields.phones import LONGEST_EXTENSION, parse_phone, store_phone
 from app.text.normalize import words
 from app.text.plain_text import clean_line, clean_lines
 
@@ -223,13 +224,14 @@ def _read_email(_field: EmailField, raw: Any, _around: FieldContext) -> str:
 
 
 def _read_phone(_field: PhoneField, raw: Any, around: FieldContext) -> str:
-    try:
-        number = phonenumbers.parse(clean(raw), around.region)
-    except phonenumbers.NumberParseException:
-        number = None
-    if number is None or not phonenumbers.is_possible_number(number):
-        raise Problem("Write a phone number with its area code, like 210 555 0123.")
-    return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
+    number = parse_phone(clean(raw), around.region)
+    if number is None:
+        raise Problem(
+            "Write a phone number with its area code, like 210 555 0123 or 210 555 0123 ext. 45."
+        )
+    if len(number.extension or "") > LONGEST_EXTENSION:
+        raise Problem("An extension has at most %(limit)s digits.", limit=LONGEST_EXTENSION)
+    return store_phone(number)
 
 
 def _read_date(field_: DateField, raw: Any, around: FieldContext) -> str:

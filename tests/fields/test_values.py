@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import phonenumbers
 import pytest
 
 from app.db import utc_now
 from app.fields.definitions import read_fields
+from app.fields.display import display
 from app.fields.patterns import compile_pattern
 from app.fields.values import FieldContext, Person, Problem, read_value
 from tests.skills.forms.filling import EVERY_TYPE
@@ -77,3 +79,75 @@ def test_a_number_that_is_two_numbers_to_two_people_is_asked_about(
         with pytest.raises(Problem) as raised:
             read_value(field, typed, around)
         assert raised.value.message % raised.value.params == told
+
+
+@pytest.mark.parametrize(
+    ("typed", "stored"),
+    [
+        ("210 555 0123", "+12105550123"),
+        ("(210) 555-0123", "+12105550123"),
+        ("210.555.0123", "+12105550123"),
+        ("+52 55 1234 5678", "+525512345678"),
+        ("(+52) 55 1234 5678", "+525512345678"),
+        ("210 555 0123 ext. 45", "+12105550123;ext=45"),
+        ("210 555 0123 extension 007", "+12105550123;ext=007"),
+        ("210 555 0123 extensión 45", "+12105550123;ext=45"),
+        ("210 555 0123 int. 45", "+12105550123;ext=45"),
+        ("210-555-0123 x45", "+12105550123;ext=45"),
+        ("210 555 0123 #45", "+12105550123;ext=45"),
+        ("210 555 0123 (Ext: 45)", "+12105550123;ext=45"),
+        ("210 555 0123 interno 45", "+12105550123;ext=45"),
+        ("+52 55 1234 5678 ext 123456789", "+525512345678;ext=123456789"),
+    ],
+)
+def test_a_phone_number_is_stored_with_its_extension_and_read_again_as_it_is_shown(
+    typed: str, stored: str
+) -> None:
+    field, around = FIELDS["phone"], FieldContext(utc_now(), ZoneInfo("UTC"))
+    assert read_value(field, typed, around) == stored
+    assert read_value(field, stored, around) == stored
+    for language in ("en", "es"):
+        assert read_value(field, display(field, stored, language), around) == stored
+
+
+def test_a_number_of_any_country_is_read_again_as_it_is_shown() -> None:
+    field, around = FIELDS["phone"], FieldContext(utc_now(), ZoneInfo("UTC"))
+    for region in phonenumbers.SUPPORTED_REGIONS:
+        number = phonenumbers.example_number(region)
+        plain = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
+        for stored in (plain, f"{plain};ext=45"):
+            assert read_value(field, display(field, stored, "en"), around) == stored, region
+
+
+NO_PHONE = "Write a phone number with its area code, like 210 555 0123 or 210 555 0123 ext. 45."
+TOO_LONG = "An extension has at most 9 digits."
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("not 210 555 0123", NO_PHONE),
+        ("210 555 0123 or 0124", NO_PHONE),
+        ("210 555 0123 evenings", NO_PHONE),
+        ("210 555 nope", NO_PHONE),
+        ("210 555 0123, 0124", NO_PHONE),
+        ("210 555 0123 z x45", NO_PHONE),
+        ("+49 30 123456 z x45", NO_PHONE),
+        ("210 555 0123 ext.", NO_PHONE),
+        ("210 555 0123;ext=45;isub=1", NO_PHONE),
+        ("555 0123", NO_PHONE),
+        ("+1 555 0123", NO_PHONE),
+        ("555 0123 ext. 45", NO_PHONE),
+        ("12", NO_PHONE),
+        ("210 555 0123 ext. 1234567890", TOO_LONG),
+        ("210 555 0123 ext. 123456789012345678901", TOO_LONG),
+        ("210 555 0123 " + "x" * 10_000, NO_PHONE),
+        ("(" * 10_000, NO_PHONE),
+        ("1 " * 5_000, NO_PHONE),
+    ],
+)
+def test_a_phone_number_of_which_something_would_get_lost_is_refused(typed: str, told: str) -> None:
+    around = FieldContext(utc_now(), ZoneInfo("UTC"))
+    with pytest.raises(Problem) as raised:
+        read_value(FIELDS["phone"], typed, around)
+    assert raised.value.message % raised.value.params == told

@@ -10,6 +10,7 @@ import phonenumbers
 from app.fields.extraction.extract import Reading, label_words, squeeze
 from app.fields.extraction.lexicon import lexicon
 from app.fields.extraction.sentence import Span
+from app.fields.phones import EXTENSION_WORDS, store_phone
 from app.text.normalize import words
 
 _NAME = r"[A-ZÁÉÍÓÚÑ][\w'-]+(?:\s+(?:(?:de|del|la|las|los|van|von)\s+)*[A-ZÁÉÍÓÚÑ][\w'-]+){0,3}"
@@ -53,6 +54,11 @@ _ASKED = re.compile(
 )
 _ASKED_LAST = re.compile(rf"[.,;:]\s*(?:please |por favor )?{_A_WISH}(?: please| por favor)?\W*$")
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+# An extension as people say it, where the library knows only how it is written.
+_EXTENSION = re.compile(
+    rf"[\s,(]+(?:(?:and|with|y|con|the|la|su|its)\s+)*(?:{EXTENSION_WORDS}|x)\b[.:#]?"
+    r"(?:\s+(?:number|numero|no\.|is|es|#))*\s*(?P<digits>\d+)\b\)?"
+)
 _STREET = re.compile(
     r"(?P<line1>\d{1,6}\s+(?:[NSEW]\.?\s+)?(?:[A-Z0-9][\w'.-]*\s+){1,4}"
     r"(?:St|Street|Ave|Avenue|Rd|Road|Blvd|Boulevard|Dr|Drive|Ln|Lane|Way|Ct|Court|Pl|Place|Hwy"
@@ -178,10 +184,12 @@ def _fill_emails(reading: Reading) -> None:
 def _fill_phones(reading: Reading) -> None:
     said = reading.said
     for match in phonenumbers.PhoneNumberMatcher(said.text, reading.around.region):
-        span = Span(match.start, match.end)
+        span, number = Span(match.start, match.end), match.number
+        extension = _EXTENSION.match(said.folded, span.end)
+        if extension and not number.extension:
+            span, number.extension = Span(span.start, extension.end()), extension["digits"]
         if said.is_free(span):
-            number = phonenumbers.format_number(match.number, phonenumbers.PhoneNumberFormat.E164)
-            _give(reading, "phone", number, span)
+            _give(reading, "phone", store_phone(number), span)
 
 
 def _fill_addresses(reading: Reading) -> None:

@@ -83,6 +83,24 @@ def test_somebody_is_added_found_changed_and_taken_off_the_list(
     assert "José Núñez" in browser.page(HOME).text
 
 
+def test_an_extension_is_kept_shown_and_dialled(
+    owner: Database, boss: Member, browser: CheckedClient
+) -> None:
+    browser.post(f"{HOME}new", name="Ann Lee", phone="210 555 0199 ext. 45")
+    bring(browser, "Name,Phone\nEva Sol,+52 55 1234 5678 x9\n")
+    ann, eva = (contacts_of(owner, boss)[name] for name in ("Ann Lee", "Eva Sol"))
+    assert (ann.phone, eva.phone) == ("+12105550199;ext=45", "+525512345678;ext=9")
+    links = {each.attributes["href"]: each.text for each in browser.page(HOME).find_all("a")}
+    assert links["tel:+12105550199;ext=45"] == "(210) 555-0199 ext. 45"
+    assert links["tel:+525512345678;ext=9"] == "+52 55 1234 5678 ext. 9"
+    for each, shown in ((ann, "(210) 555-0199 ext. 45"), (eva, "+52 55 1234 5678 ext. 9")):
+        page = browser.page(f"{HOME}{each.id}")
+        assert page.find("input", name="phone").attributes["value"] == shown
+        assert save(browser, page, job="Chef").status_code == 303
+        now = contacts_of(owner, boss)[each.name]
+        assert (now.job, now.phone) == ("Chef", each.phone)
+
+
 @pytest.mark.fault(56)
 def test_a_contact_that_is_sent_twice_is_there_once(
     owner: Database, boss: Member, browser: CheckedClient
@@ -124,6 +142,9 @@ def test_the_same_contact_may_be_sent_to_two_groups_of_ones_own(
         ("name", "x" * 121, "Use at most 120 characters."),
         ("job", "x" * 81, "Use at most 80 characters."),
         ("phone", "call me", "Write a phone number with its area code"),
+        ("phone", "not 210 555 0123", "Write a phone number with its area code"),
+        ("phone", "555 0123", "Write a phone number with its area code"),
+        ("phone", "210 555 0123 ext. 1234567890", "An extension has at most 9 digits."),
         ("email", "nobody", "Write an e-mail address"),
     ],
 )

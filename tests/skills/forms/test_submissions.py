@@ -160,12 +160,17 @@ def test_the_table_has_a_column_a_field_and_no_formula(
         owner, member.group_id, [WHAT, field("number"), field("phone"), field("date")]
     )
     submit(browser, template, what='=HYPERLINK("x";"ñandú")', number="-3.5", date="2026-11-20",
-           phone="+52 55 1234 5678")  # fmt: skip
+           phone="+52 55 1234 5678 ext. 9")  # fmt: skip
     submit(browser, template, what="Two\nlines, and “quotes”")
     heads, first, second = table(manager)
     assert heads == ["Number", "Form", "Sent by", "Sent on", "Version of the form",
                      "What happened", "Number", "Phone", "Date"]  # fmt: skip
-    assert first[5:] == ['\'=HYPERLINK("x";"ñandú")', "-3.5", "'+52 55 1234 5678", "2026-11-20"]
+    assert first[5:] == [
+        '\'=HYPERLINK("x";"ñandú")',
+        "-3.5",
+        "'+52 55 1234 5678 ext. 9",
+        "2026-11-20",
+    ]
     assert second[5:] == ["Two\nlines, and “quotes”", "", "", ""]
     assert first[2] == member.name
     other = make_template(owner, member.group_id, [WHAT], slug="log", title_en="Waste log")
@@ -264,7 +269,7 @@ def test_the_pdf_says_all_with_accents_over_as_many_pages_as_it_takes(
     address = submit(
         browser, template, text="x" * 190, textarea=long, number="38.5",
         datetime="2026-11-20T15:00", select="high", checkbox="true",
-        person="José Ñandú 李", **{"address-line1": "1 Main St"},
+        person="José Ñandú 李", phone="210 555 0123 ext. 45", **{"address-line1": "1 Main St"},
     )  # fmt: skip
     response = browser.get(f"{address}.pdf")
     assert response.mimetype == "application/pdf"
@@ -275,6 +280,7 @@ def test_the_pdf_says_all_with_accents_over_as_many_pages_as_it_takes(
     for said in ("Test House", "Señales & <más>", found.reference,
                  "Line 119: the piñata fell — “ouch”.",
                  "38.5 °F", "November 20, 2026, 3:00 PM", "High", "José Ñandú ?", "1 Main St",
+                 "(210) 555-0123 ext. 45",
                  f"Page 1 of {count}", f"Page {count} of {count}", member.name):  # fmt: skip
         assert said in text, said
     spanish = sign_in(app, owner, make_user(owner, member.group_id, "manager", language="es"))

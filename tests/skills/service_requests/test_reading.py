@@ -293,6 +293,8 @@ def test_the_first_words_say_several_values(slug: str, text: str, values: dict[s
         ("plumbing", "floor_wet", "no, todavía no", False),
         ("plumbing", "floor_wet", "hard to say", None),
         ("plumbing", "phone", "210-555-0142", "+12105550142"),
+        ("plumbing", "phone", "210-555-0142 ext. 45", "+12105550142;ext=45"),
+        ("plumbing", "phone", "210-555-0142 y la extensión es 45", "+12105550142;ext=45"),
         ("plumbing", "phone", "I have none", None),
         ("password-reset", "email", "it's sam@example.com", "sam@example.com"),
         ("password-reset", "account", "payroll portal", "payroll"),
