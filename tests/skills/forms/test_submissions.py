@@ -181,6 +181,56 @@ def test_the_table_has_a_column_a_field_and_no_formula(
     assert len(table(manager, "?form=log")) == 2
 
 
+def test_a_value_stands_under_the_label_and_the_unit_that_it_was_filled_in_with(
+    owner: Database, member: Member, browser: CheckedClient, manager: CheckedClient
+) -> None:
+    def weighing(unit: str, label: str = "Weight") -> list[dict[str, Any]]:
+        labels = {"en": label, "es": "Peso"}
+        return [field("number", label=labels, unit={"en": unit, "es": unit}), WHAT]
+
+    template = make_template(owner, member.group_id, weighing("lb"))
+    submit(browser, template, number="10", what="Beef")
+    for version, fields in enumerate(
+        (weighing("kg"), weighing("kg", "Net weight"), weighing("=1+1"), weighing("")), 2
+    ):
+        with owner.transaction() as session:
+            changed = session.get_one(FormTemplate, template.id)
+            changed.fields, changed.version = fields, version
+        submit(browser, template, number="10", what="Beef")
+    submit(browser, template, number="11", what="Pork")
+    heads, *lines = table(manager)
+    assert heads[5:] == ["Weight (lb)", "Weight (kg)", "Net weight (kg)", "Weight (=1+1)", "Weight",
+                         "What happened"]  # fmt: skip
+    assert [line[5:] for line in lines] == [
+        ["10", "", "", "", "", "Beef"],
+        ["", "10", "", "", "", "Beef"],
+        ["", "", "10", "", "", "Beef"],
+        ["", "", "", "10", "", "Beef"],
+        ["", "", "", "", "10", "Beef"],
+        ["", "", "", "", "11", "Pork"],
+    ]
+
+
+def test_a_version_that_comes_while_a_table_is_sent_is_left_to_the_next_table(
+    owner: Database, database: Database, member: Member, manager: CheckedClient
+) -> None:
+    add_submissions(database, member, 2)
+    of_group = update(FormSubmission).where(FormSubmission.group_id == member.group_id)
+    second = of_group.where(FormSubmission.number == 2)
+    later = {"slug": "report", "title_en": "Report", "title_es": "",
+             "fields": [WHAT | {"label": {"en": "What fell", "es": ""}}]}  # fmt: skip
+    response = manager.get("/forms/submissions.csv")
+    parts = response.iter_encoded()
+    assert b"What happened" in next(parts)
+    with owner.transaction() as session:
+        session.execute(second.values(form=later, template_version=2))
+    assert [line.split(b",")[-1] for line in b"".join(parts).splitlines()] == [b"Case 1"]
+    response.close()
+    heads, *lines = table(manager)
+    assert heads[5:] == ["What happened", "What fell"]
+    assert [line[5:] for line in lines] == [["Case 1", ""], ["", "Case 2"]]
+
+
 def test_a_table_of_no_form_that_could_be_is_empty(manager: CheckedClient) -> None:
     assert len(table(manager, "?form=%00")) == 1
 

@@ -1,4 +1,8 @@
-"""Submissions as a table for spreadsheets: a column a field, written while it is sent."""
+"""Submissions as a table for spreadsheets, written while it is sent.
+
+A field has a column, and another one for each label and unit that it has had: no value stands under
+what it was not filled in as.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -14,7 +18,7 @@ from zoneinfo import ZoneInfo
 from flask_babel import gettext as _
 
 from app.db import ScopedSession
-from app.fields.definitions import FormField, read_fields
+from app.fields.definitions import FormField, NumberField, read_fields
 from app.fields.display import plain
 from app.fields.validation import shown_fields
 from app.fields.values import has_value
@@ -30,7 +34,8 @@ from app.skills.forms.services.submissions import (
 )
 
 Transaction = Callable[[], AbstractContextManager[ScopedSession]]
-Key = tuple[str, str]
+# The address of a form, the name of a field of it, and what the field is headed with.
+Key = tuple[str, str, str]
 # A form may be a few MB as it is read; a group has some handfuls that are sent again and again.
 FORMS_KEPT = 8
 
@@ -46,7 +51,7 @@ class Form:
 
 @dataclass(frozen=True)
 class Column:
-    """A field of a form, by the form's address and the field's name, and its heading."""
+    """A field of a form as it was called and measured in some versions, and its whole heading."""
 
     key: Key
     heading: str
@@ -72,30 +77,35 @@ def write_csv(
         if not found:
             return
         for key, rows in groupby(found, key=itemgetter(0)):
-            same = [submission for _key, submission in rows]
-            lines = _Lines(forms.get(key, same[0].id), columns, zone, language)
-            yield WRITING.run(partial(lines.write, same))
+            # What is of a version that has come since the beginning may have no column.
+            if key in forms:
+                lines = _Lines(forms.get(key), columns, zone, language)
+                yield WRITING.run(partial(lines.write, [each for _key, each in rows]))
         last = found[-1][1]
 
 
 def columns_of(forms: Iterable[Form], language: str) -> list[Column]:
-    """The columns of forms in all their versions, each field once, headed as the latest says.
+    """The columns of forms in all their versions, those of one field beside each other.
 
-    Fields of several forms are headed by their form too.
+    Fields of several forms are headed by their form too, as the latest version calls it.
     """
     titles: dict[str, str] = {}
-    headings: dict[Key, str] = {}
+    found: dict[tuple[str, str], dict[Key, None]] = {}
     for form in forms:
         titles[form.slug] = form.title
-        headings |= {
-            (form.slug, field.name): field.label.text(language)
-            for field in form.fields
-            if has_value(field)
-        }
+        for field in filter(has_value, form.fields):
+            key = _key_of(form, field, language)
+            found.setdefault((form.slug, field.name), {})[key] = None
     return [
-        Column(key, f"{titles[key[0]]}: {heading}" if len(titles) > 1 else heading)
-        for key, heading in headings.items()
+        Column(key, f"{titles[key[0]]}: {key[2]}" if len(titles) > 1 else key[2])
+        for key in chain.from_iterable(found.values())
     ]
+
+
+def _key_of(form: Form, field: FormField, language: str) -> Key:
+    label = field.label.text(language)
+    unit = field.unit.text(language) if isinstance(field, NumberField) else ""
+    return form.slug, field.name, f"{label} ({unit})" if unit else label
 
 
 def _headings(columns: Sequence[Column]) -> list[str]:
@@ -116,11 +126,13 @@ class _Forms:
 
     def each(self) -> Iterator[Form]:
         """All versions that were there at the beginning, the oldest first."""
-        return map(self._kept, list(self._versions))
+        return map(self._kept, self._versions)
 
-    def get(self, key: FormKey, submission_id: UUID) -> Form:
-        """The form of a submission, which may have come since the beginning."""
-        self._versions[key] = submission_id
+    def __contains__(self, key: FormKey) -> bool:
+        return key in self._versions
+
+    def get(self, key: FormKey) -> Form:
+        """A form that was there at the beginning."""
         return self._kept(key)
 
     def _read(self, key: FormKey) -> Form:
@@ -147,7 +159,7 @@ class _Lines:
 
     def _line(self, submission: FormSubmission) -> list[str]:
         cells = {
-            (self._form.slug, field.name): plain(
+            _key_of(self._form, field, self._language): plain(
                 field, submission.values.get(field.name), self._language
             )
             for field in shown_fields(self._form.fields, submission.values)
