@@ -97,6 +97,12 @@ def list_chosen(fields: Iterable[str]) -> list[str]:
     return list(_find_chosen(fields))
 
 
+def list_chosen_names(fields: Iterable[str]) -> dict[str, list[str]]:
+    """What the files are called that were chosen in these fields; nothing is done with them."""
+    found = _find_chosen(fields)
+    return {name: [file.filename or "" for file in files] for name, files in found.items()}
+
+
 def _find_chosen(fields: Iterable[str]) -> PostedFiles:
     found = {name: [f for f in request.files.getlist(name) if f.filename] for name in fields}
     return {name: files for name, files in found.items() if files}

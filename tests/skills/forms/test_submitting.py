@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -12,6 +13,7 @@ from sqlalchemy import func, select
 from app.accounts.models import AuditEntry
 from app.config import Settings
 from app.db import Database, app_database
+from app.files.models import StoredFile
 from app.skills.forms.models import FormSubmission, FormTemplate
 from app.skills.forms.services.drafts import (
     Change,
@@ -23,16 +25,22 @@ from app.skills.forms.services.drafts import (
 from app.skills.forms.services.submit import NotReady, submit_draft
 from tests.factories import CheckedClient, Member, make_contact, make_group, make_user, sign_in
 from tests.skills.forms.filling import (
+    EVERY_TYPE,
     HURT,
     WHAT,
+    WHERE,
+    WHO,
     address_on,
     autosave,
     drafts_of,
+    field,
     form_on,
     make_template,
     send,
     submissions_of,
+    typed,
 )
+from tests.skills.forms.test_filling import picture
 
 
 def test_what_is_missing_and_wrong_is_told_in_its_place_and_everything_is_kept(
@@ -137,12 +145,113 @@ def test_pressed_twice_from_two_tabs_and_again_later_it_is_one(
     assert (first.status_code, again.status_code) == (303, 303)
     assert again.location == first.location.removesuffix("?sent=1")
     assert browser.get(address_on(page)).location == again.location
-    assert send(browser, page, what="More").location == again.location
+    assert send(browser, page, who="Ann", what="Once").location == again.location
     form = {**form_on(page), "v-what": "More"}
     told = browser.post_fragment(address_on(page), 409, **form)
     assert "This form has been sent meanwhile." in told.text
     assert browser.post(f"{address_on(page)}/discard").status_code == 409
     assert len(submissions_of(owner, member)) == 1
+
+
+@pytest.mark.parametrize(
+    ("language", "told", "lines"),
+    [
+        ("en", "This form was already sent as number",
+         ["Number", "99 °F", "As it was sent:", "3 °F", "Radio", "High", "As it was sent:", "Low",
+          "Checkbox", "No", "As it was sent:", "Yes", "Person", "Bea", "As it was sent:", "Ann"]),
+        ("es", "Este formulario ya se envió con el número",
+         ["Campo number", "99 °F", "Se envió así:", "3 °F", "Campo radio", "Alta", "Se envió así:",
+          "Baja", "Campo checkbox", "No", "Se envió así:", "Sí", "Campo person", "Bea",
+          "Se envió así:", "Ann"]),
+    ],
+)  # fmt: skip
+def test_what_is_corrected_on_a_page_that_was_sent_already_is_shown_and_not_lost(
+    app: Flask, owner: Database, language: str, told: str, lines: list[str]
+) -> None:
+    member = make_user(owner, language=language)
+    browser = sign_in(app, owner, member)
+    template = make_template(owner, member.group_id, EVERY_TYPE)
+    page = browser.page(f"/forms/{template.slug}")
+    values = {"number": "3", "radio": "low", "checkbox": "true", "person": "Ann",
+              "phone": "210 555 0123"}  # fmt: skip
+    sent = send(browser, page, "submit", **values).location.removesuffix("?sent=1")
+    [found] = submissions_of(owner, member)
+    corrected = values | {"number": "99", "radio": "high", "checkbox": None, "person": "Bea",
+                          "phone": "(210) 555-0123"}  # fmt: skip
+    for action in ("submit", "save"):
+        again = browser._page(send(browser, page, action, **corrected), 409)
+        assert told in again.text and found.reference in again.text
+        assert sent in {each.attributes["href"] for each in again.find_all("a")}
+        [sheet] = again.find_all("article", class_="sheet")
+        assert [each.text for each in sheet.find_all("p")] == lines
+    assert send(browser, page, "submit", **values).location == sent
+    [still] = submissions_of(owner, member)
+    assert still.values["number"] == "3"
+
+
+@pytest.mark.parametrize(
+    ("corrected", "shown"),
+    [
+        ({"text": "=<b>x"}, ["=<b>x", "Cold"]),
+        ({"text": ""}, ["(empty)", "Cold"]),
+        ({"number": "many"}, ["many", "(empty)"]),
+        ({"date": "2026-13-45"}, ["2026-13-45", "(empty)"]),
+        ({"multi_select": ["low", "gone"]}, ["low, gone", "Low"]),
+        ({"address-city": "Austin"}, ["Austin", "(empty)"]),
+        ({"person": "x" * 500}, ["x" * 500, "(empty)"]),
+        ({"phone": "not 210 555 0123"}, ["not 210 555 0123", "(empty)"]),
+        ({"text": " Cold "}, []),
+        ({"multi_select": "low"}, []),
+        ({"number": " "}, []),
+    ],
+)
+def test_a_correction_is_shown_as_it_was_typed_where_it_cannot_be_read(
+    owner: Database, member: Member, browser: CheckedClient, corrected: dict[str, Any],
+    shown: list[str],
+) -> None:  # fmt: skip
+    page = browser.page(f"/forms/{make_template(owner, member.group_id, EVERY_TYPE).slug}")
+    values: dict[str, Any] = {"text": "Cold", "multi_select": "low"}
+    assert send(browser, page, "submit", **values).status_code == 303
+    response = send(browser, page, "submit", **(values | corrected))
+    if not shown:
+        assert response.status_code == 303
+        return
+    sheet = browser._page(response, 409).find("article")
+    assert [each.text for each in sheet.find_all("p", class_="sheet-text")] == shown
+
+
+def test_files_and_fields_that_were_hidden_are_compared_too(
+    owner: Database, member: Member, browser: CheckedClient
+) -> None:
+    fields = [WHO, WHAT, HURT, WHERE, field("photo"), field("signature")]
+    template = make_template(owner, member.group_id, fields)
+    page = browser.page(f"/forms/{template.slug}")
+    autosave(browser, page, hurt="true")
+    page = browser.page(address_on(page))
+
+    def post(*photos: str, **values: Any) -> Any:
+        form = {**form_on(page), **typed({"who": "Ann", "what": "A cut", **values})}
+        files = {"u-photo": [picture(name) for name in photos]} if photos else {}
+        sent = {name: value for name, value in form.items() if value is not None}
+        return browser.post(address_on(page), **sent, action="submit", **files)
+
+    # A box that was unticked hides what was typed into the field below it.
+    sent = post("hand.png", hurt=None, body_part="Left hand").location
+    assert submissions_of(owner, member)[0].values.keys() == {"who", "what", "photo"}
+    again = post("hand.png", hurt=None, body_part="Left hand")
+    assert again.location == sent.removesuffix("?sent=1")
+    for photos, values, lines in (
+        (("hand.png", "floor.png"), {"hurt": None, "body_part": "Left hand"},
+         ["hand.png, floor.png", "hand.jpg"]),
+        (("hand.png",), {"hurt": "true", "body_part": "Left hand"},
+         ["Yes", "No", "Left hand", "(empty)"]),
+    ):  # fmt: skip
+        sheet = browser._page(post(*photos, **values), 409).find("article")
+        shown = [each.text for each in sheet.find_all("p", class_="sheet-text")]
+        assert shown == lines
+    with owner.session() as session:
+        mine = StoredFile.user_id == member.user_id
+        assert session.scalar(select(func.count(StoredFile.id)).where(mine)) == 1
 
 
 def test_the_same_form_from_many_tabs_at_once_arrives_once(

@@ -23,7 +23,13 @@ from app.fields.definitions import (
 from app.fields.form_data import shape_of
 from app.fields.values import Problem, Values
 from app.files.models import StoredFile
-from app.files.posted_files import PostedFiles, examination, get_posted_files, list_chosen
+from app.files.posted_files import (
+    PostedFiles,
+    examination,
+    get_posted_files,
+    list_chosen,
+    list_chosen_names,
+)
 from app.files.storage import Storage
 from app.files.uploads import hold_files, store_upload
 from app.skills.forms.models import FormDraft
@@ -74,6 +80,12 @@ def receive_files(
             )
             refused = dict.fromkeys(chosen, others) | {culprit: refused[culprit]}
         return Received(form, refused, isinstance(error, TooMany))
+
+
+def list_form_files(fields: Sequence[FormField]) -> dict[str, list[str]]:
+    """The names of the files that came with a form which takes none any more, by field."""
+    by_input = {f"u-{field.name}": field.name for field in fields if field.type in FILE_TYPES}
+    return {by_input[name]: names for name, names in list_chosen_names(by_input).items()}
 
 
 def _store_all(

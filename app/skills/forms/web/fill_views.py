@@ -28,7 +28,13 @@ from app.fields.form_data import TypedForm
 from app.fields.values import Problem
 from app.files.posted_files import allow_files
 from app.skills.forms.models import FormDraft
-from app.skills.forms.services.attachments import LARGEST_FORM, Received, receive_files
+from app.skills.forms.services.attachments import (
+    LARGEST_FORM,
+    Received,
+    list_form_files,
+    receive_files,
+)
+from app.skills.forms.services.corrections import list_corrections
 from app.skills.forms.services.draft_writer import (
     Saved,
     discard_draft,
@@ -39,8 +45,14 @@ from app.skills.forms.services.draft_writer import (
     undo_on_page,
     unsaved_filling,
 )
-from app.skills.forms.services.drafts import check_to_submit, load_draft, read_filling
+from app.skills.forms.services.drafts import (
+    check_to_submit,
+    load_draft,
+    read_fields_of,
+    read_filling,
+)
 from app.skills.forms.services.handover import hand_over, take_over
+from app.skills.forms.services.submission_sheet import title_of
 from app.skills.forms.services.submit import NotReady, submission_of, submit_draft
 from app.skills.forms.services.templates import load_template
 from app.skills.forms.web.blueprint import blueprint
@@ -96,7 +108,7 @@ def save(draft_id: UUID) -> ResponseReturnValue:
         page = _unsaved_page(session, draft_id, error=_(error.message))
         return page, error.status
     if draft.status != "open":
-        return _where_it_went(session, draft)
+        return _sent_already(session, draft)
     saved = save_typed(session, draft, received.form, reader_language())
     if request.form.get("action") == "submit" or received.refused:
         return _submit(session, saved, received, is_new)
@@ -229,6 +241,26 @@ def _where_it_went(session: ScopedSession, draft: FormDraft) -> ResponseReturnVa
     else:
         address = url_for(".index", gone=draft.id)
     return redirect(address, HTTPStatus.SEE_OTHER)
+
+
+def _sent_already(session: ScopedSession, draft: FormDraft) -> ResponseReturnValue:
+    """To what was handed in before; what this page has otherwise is not in there, and is shown."""
+    sent, language = submission_of(session, draft.id), reader_language()
+    chosen = list_form_files(read_fields_of(session, draft))
+    corrections = list_corrections(session, draft, sent, request.form, chosen, language)
+    if not corrections:
+        return _where_it_went(session, draft)
+    template = load_template(session, draft.template_id)
+    page = render_template(
+        "forms/sent_already.html",
+        submission=sent,
+        title=title_of(sent.form, language),
+        corrections=corrections,
+        slug=template.slug,
+        can_begin=template.status == "published",
+        person=current_user.draft_owner,
+    )
+    return page, HTTPStatus.CONFLICT
 
 
 @blueprint.get("/drafts/<uuid:draft_id>/fields")
