@@ -40,7 +40,12 @@ from app.skills import SKILLS
 EMBED_BATCH = 200
 HEARTBEAT_SECONDS = 2.0
 STALLED_SECONDS = 6.0
-CONCURRENCY = 4
+# A group has three at most: its imports take turns, its vectors, and its people's exports.
+CONCURRENCY = 6
+# What looks after the product itself waits for nobody's imports.
+UPKEEP, UPKEEP_CONCURRENCY = "upkeep", 2
+# A job tells how far it is beside the transaction in which it works.
+CONNECTIONS = 2 * (CONCURRENCY + UPKEEP_CONCURRENCY)
 NAMESPACE = "comanda"
 MAX_RETRIES = 5
 RETRY = RetryStrategy(max_attempts=MAX_RETRIES, exponential_wait=2)
@@ -51,7 +56,7 @@ tasks = procrastinate.Blueprint()
 
 @cache
 def _database() -> Database:
-    return app_database(_settings())
+    return app_database(_settings(), pool_size=CONNECTIONS)
 
 
 @cache
@@ -90,7 +95,7 @@ def _embed_group(group_id: UUID) -> None:
 
 
 @tasks.periodic(cron="* * * * * */20")
-@tasks.task(name="send_mail", queueing_lock="send_mail")
+@tasks.task(name="send_mail", queue=UPKEEP, queueing_lock="send_mail")
 async def send_mail(timestamp: int = 0) -> None:
     """Send what waits to be sent."""
     sent = await asyncio.to_thread(send_waiting_mail, _database(), _settings())
@@ -99,7 +104,7 @@ async def send_mail(timestamp: int = 0) -> None:
 
 
 @tasks.periodic(cron="17 * * * *")
-@tasks.task(name="forget_expired", queueing_lock="forget_expired")
+@tasks.task(name="forget_expired", queue=UPKEEP, queueing_lock="forget_expired")
 async def forget_expired(timestamp: int = 0) -> None:
     """Remove sign-ins and resets that are over, mail of long ago, and old facts of turns."""
 
@@ -113,7 +118,7 @@ async def forget_expired(timestamp: int = 0) -> None:
 
 
 @tasks.periodic(cron="37 * * * *")
-@tasks.task(name="clean_up_files", queueing_lock="clean_up_files")
+@tasks.task(name="clean_up_files", queue=UPKEEP, queueing_lock="clean_up_files")
 async def clean_up(timestamp: int = 0) -> None:
     """Remove files that were uploaded and never sent, and bytes that belong to no file."""
     done = await asyncio.to_thread(clean_up_files, _database(), _files())
@@ -122,7 +127,7 @@ async def clean_up(timestamp: int = 0) -> None:
 
 
 @tasks.periodic(cron="* * * * * */5")
-@tasks.task(name="retry_stalled", queueing_lock="retry_stalled", pass_context=True)
+@tasks.task(name="retry_stalled", queue=UPKEEP, queueing_lock="retry_stalled", pass_context=True)
 async def retry_stalled(context: JobContext, timestamp: int = 0) -> None:
     """Queue again the jobs of workers that died in the middle of them."""
     manager = context.app.job_manager
@@ -191,21 +196,39 @@ async def work(settings: Settings) -> None:
     """Work until told to stop."""
     url = make_url(settings.database_url or "").set(drivername="postgresql")
     address = url.render_as_string(hide_password=False)
-    connector = PsycopgConnector(conninfo=address, max_size=6)
+    connector = PsycopgConnector(conninfo=address, max_size=8)
     app = procrastinate.App(connector=connector)
     app.add_tasks_from(tasks, namespace=NAMESPACE)
     app.add_tasks_from(skill_tasks(Registry(SKILLS)), namespace=NAMESPACE)
     async with app.open_async():
         log.info("jobs ready")
-        mail = asyncio.create_task(_mail_at_once(address))
-        await app.run_worker_async(
-            concurrency=CONCURRENCY,
-            update_heartbeat_interval=HEARTBEAT_SECONDS,
-            stalled_worker_timeout=STALLED_SECONDS,
-            delete_jobs="successful",
-            shutdown_graceful_timeout=5,
-        )
-        mail.cancel()
+        running = [
+            asyncio.create_task(_run_worker(app, ["default"], CONCURRENCY, is_told_to_stop=True)),
+            asyncio.create_task(_run_worker(app, [UPKEEP], UPKEEP_CONCURRENCY)),
+            asyncio.create_task(_mail_at_once(address)),
+        ]
+        # Without one of them the process is no use: whoever started it starts it anew.
+        done, others = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+        for each in others:
+            each.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+        for each in done:
+            each.result()
+
+
+async def _run_worker(
+    app: procrastinate.App, queues: list[str], concurrency: int, *, is_told_to_stop: bool = False
+) -> None:
+    """Do the jobs of these queues, until cancelled or told to stop by the system."""
+    await app.run_worker_async(
+        queues=queues,
+        concurrency=concurrency,
+        update_heartbeat_interval=HEARTBEAT_SECONDS,
+        stalled_worker_timeout=STALLED_SECONDS,
+        delete_jobs="successful",
+        shutdown_graceful_timeout=5,
+        install_signal_handlers=is_told_to_stop,
+    )
 
 
 def main() -> None:

@@ -90,7 +90,8 @@ def begin_export(session: ScopedSession, letterhead: Letterhead) -> ChatExport:
         .returning(ChatExport.id)
     )
     if made is not None:
-        defer(session, "export_chats", **_arguments(scope, made))
+        lock = f"exports:{scope.group_id}"
+        defer(session, "export_chats", lock=lock, **_arguments(scope, made))
     session.commit()
     return session.scalars(select(ChatExport).where(*own(session, ChatExport))).one()
 

@@ -7,14 +7,8 @@ tells by them that "Paloma" is a cocktail here.
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
-
-from sqlalchemy import select
 
 from app.db import ScopedSession
 from app.extensions import services
@@ -22,7 +16,7 @@ from app.nlu.named_allergens import wants_without, without_allergens
 from app.retrieval.embedder import Embedder, EmbeddingUnavailable
 from app.retrieval.evidence import THIN, odds_of
 from app.retrieval.search import LONGEST_QUERY, SearchRequest, search, unknown_words
-from app.skills.knowledge.models import Product
+from app.skills.knowledge.services.kept_menus import MOST_KEPT, KeptMenus, NamedProduct, Names
 from app.skills.knowledge.services.names import name_words
 from app.skills.knowledge.tools.search_tools import TOOLS
 from app.text.stems import stems
@@ -32,33 +26,12 @@ NAMED = 0.6
 MOST_NAMES = 3
 EVIDENCE_HITS = 40
 NOTHING: Mapping[str, float] = {"score": 0.0, "coverage": 0.0, "odds": THIN - 1, "title": 0}
-# Menus whose names are kept folded, in each process.
-MOST_MENUS = 64
+_MENUS = KeptMenus(MOST_KEPT)
 
 # Each citation context's search tool, as this skill registers them.
 TOOLS_BY_DOMAIN: Mapping[str, str] = {
     source: tool.name for tool in TOOLS for source in tool.source_types
 }
-
-# A product's kind and its names, as they stand in the database.
-Naming = tuple[str, str, str]
-
-
-@dataclass(frozen=True)
-class NamedProduct:
-    """A product as it may be named: its kind, its name, and the name's content words."""
-
-    kind: str
-    name: str
-    words: frozenset[str]
-
-
-@dataclass(frozen=True)
-class Names:
-    """All names of a menu, and how much each of their words says about which one is meant."""
-
-    products: tuple[NamedProduct, ...]
-    weight: Mapping[str, float]
 
 
 def find_hints(
@@ -70,7 +43,7 @@ def find_hints(
     # What somebody must not eat is no reason to look among the things that have it.
     about = without_allergens(message) if wants_without(message) else message
     request = _embedded(about, language, embedder)
-    named = find_mentions(message, _load_names(session))
+    named = find_mentions(message, _MENUS.load(session))
     evidence = _evidence(session, request, embedder)
     hints: dict[str, Any] = {"mentions": named, "evidence": evidence}
     if not named:
@@ -78,32 +51,6 @@ def find_hints(
     names = "; ".join(f"{', '.join(entry['names'])} ({entry['domain']})" for entry in named)
     line = f"Named in the message: {names}." if language == "en" else f"Se nombra: {names}."
     return hints, [line]
-
-
-def _load_names(session: ScopedSession) -> Names:
-    rows = session.execute(
-        select(Product.kind, Product.name_en, Product.name_es)
-        .where(Product.group_id == session.scope.group_id, Product.is_active)
-        .order_by(Product.id)
-    )
-    return fold_names(tuple((kind, english, spanish) for kind, english, spanish in rows))
-
-
-@lru_cache(maxsize=MOST_MENUS)
-def fold_names(menu: tuple[Naming, ...]) -> Names:
-    """The names of a menu, folded and weighed.
-
-    Reading them is one light query; folding them is what takes long. What is kept goes by
-    the names themselves, so that no change of the menu can be missed, whoever makes it.
-    """
-    products = tuple(
-        NamedProduct(kind, name, name_words(name))
-        for kind, *names in menu
-        for name in dict.fromkeys(names)
-    )
-    counts = Counter(word for product in products for word in product.words)
-    weight = {word: math.log(1 + len(products) / count) for word, count in counts.items()}
-    return Names(products, weight)
 
 
 def find_mentions(message: str, names: Names) -> list[dict[str, Any]]:

@@ -19,7 +19,9 @@ from app.extensions import Services
 from app.retrieval.embedder import EmbeddingUnavailable, WordLlamaEmbedder
 from app.retrieval.embedder import Vector as QueryVector
 from app.skills.knowledge.models import Product
-from app.skills.knowledge.nlu import find_hints, find_mentions, fold_names
+from app.skills.knowledge.nlu import find_hints, find_mentions
+from app.skills.knowledge.services import kept_menus
+from app.skills.knowledge.services.kept_menus import KeptMenus, fold_names
 from app.skills.knowledge.tools.search_tools import TOOLS, RecipeArguments, SearchArguments
 from app.text.allergens import ALLERGENS, FAMILIES
 from app.web.urls import url_of
@@ -351,9 +353,7 @@ def test_hints_know_nothing_of_another_group(
     assert (hints["mentions"], lines) == ([], [])
 
 
-def test_a_new_name_is_known_at_once_and_the_same_menu_is_folded_once(
-    app: Flask, on: Services, owner: Database
-) -> None:
+def test_a_new_name_is_known_at_once(app: Flask, on: Services, owner: Database) -> None:
     member = make_user(owner)
 
     def mentions() -> list[Any]:
@@ -362,14 +362,39 @@ def test_a_new_name_is_known_at_once_and_the_same_menu_is_folded_once(
 
     make_product(owner, member.group_id, "cocktails", "drink", name_en="Paloma", name_es="Paloma")
     assert mentions() == mentions() == []
-    folded = fold_names.cache_info().misses
-    assert mentions() == []
-    assert fold_names.cache_info().misses == folded
     names = {"name_en": "Michelada", "name_es": "Michelada"}
     make_product(owner, member.group_id, "cocktails", "drink", **names)
     assert [entry["names"] for entry in mentions()] == [["Michelada"]]
     make_product(owner, member.group_id, "cocktails", "drink", is_active=False, **names)
     assert mentions() == []
+
+
+@pytest.mark.fault(60)
+def test_a_menu_that_has_not_changed_is_neither_fetched_nor_folded_and_few_are_kept(
+    on: Services, owner: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept_menus, "MOST_NAMED", 3)
+    menus = KeptMenus(most=8)
+
+    def load(member: Member) -> kept_menus.Names:
+        with on.database.transaction(member.scope) as session:
+            return menus.load(session)
+
+    members = [make_user(owner) for _ in range(4)]
+    for member in members:
+        for number in range(5):
+            names = {"name_en": f"Taco {number}", "name_es": f"Taco número {number}"}
+            make_product(owner, member.group_id, "dishes", f"taco-{number}", **names)
+        first = load(member)
+        assert [each.name for each in first.products][::2] == ["Taco 0", "Taco 1", "Taco 2"]
+        assert load(member) is first
+        assert menus.size <= 8
+    with owner.transaction() as session:
+        session.execute(
+            update(Product).where(Product.group_id == member.group_id, Product.slug == "taco-1")
+            .values(name_es="Taco de la casa")
+        )  # fmt: skip
+    assert "Taco de la casa" in {each.name for each in load(member).products}
 
 
 class WatchedEmbedder(WordLlamaEmbedder):

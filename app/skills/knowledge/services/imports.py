@@ -159,11 +159,12 @@ def former_options(
 def _ask_for(session: ScopedSession, task: str, item: LibraryImport) -> None:
     """Have a job go on with an import, as the person whose session this is.
 
-    A group's imports take turns, so that other groups' need not wait for all of them.
+    A group's imports take turns, whatever is done with them, so that other groups' need not wait
+    for all of them.
     """
     scope = session.scope
     defer(
-        session, task, lock=f"{task}:{scope.group_id}", import_id=item.id,
+        session, task, lock=f"imports:{scope.group_id}", import_id=item.id,
         group_id=scope.group_id, user_id=scope.user_id, role=scope.role,
     )  # fmt: skip
 
