@@ -5,32 +5,30 @@ from __future__ import annotations
 import json
 import re
 import warnings
-from collections.abc import Iterable
+from dataclasses import dataclass
 
 from bs4 import BeautifulSoup, Tag, XMLParsedAsHTMLWarning
 from bs4.dammit import EncodingDetector
 from bs4.element import PageElement
 
 from app.skills.knowledge.readers.grid import decode
+from app.skills.knowledge.readers.html_furniture import (
+    HEADINGS,
+    classes_of,
+    remove,
+    take_out_furniture,
+    text_of,
+)
 from app.skills.knowledge.readers.html_markdown import MARK, to_markdown
+from app.skills.knowledge.readers.omissions import left_out, listed
 from app.skills.knowledge.readers.result import FileProblem, ReadDocument, Reading, Unreadable
 from app.skills.knowledge.readers.tree import TreeBuilder
 from app.text.slugs import UsedSlugs
 
-_DROPPED = (
-    "script", "style", "noscript", "template", "iframe", "object", "embed", "svg", "canvas",
-    "form", "button", "input", "select", "textarea", "nav", "img", "picture", "audio", "video",
-    "map", "link", "meta", "base",
-)  # fmt: skip
-_CLASSES = frozenset(
-    "navheader navfooter navbar navigation breadcrumb breadcrumbs toc sidebar headerlink"
-    " list-of-tables list-of-figures list-of-examples sphinxsidebar related noprint"
-    " skip-link menu".split()
-)
-_ROLES = frozenset(("navigation", "banner", "contentinfo", "search", "menu"))
-_HEADINGS = re.compile(r"^h[1-6]$")
 # DocBook says how deep a section is by where it stands, not by its heading's number.
 _LEVELS = re.compile(r"^(?:book|part|chapter|preface|appendix|article|section|sect[1-5])$")
+_STRUCK = re.compile(r"line-through", re.IGNORECASE)
+_BLOCKS = ("p", "div", "ul", "ol", "dl", "table", "pre", "blockquote", "section", HEADINGS)
 _ADMONITIONS = frozenset("note tip warning caution important danger hint attention".split())
 # Ids that a program has counted: they say something else as soon as a heading is put in.
 _COUNTED = re.compile(r"^_?(?:id[mpn]?|toc|ref|sec|section|heading|h|x|_)?[-_.]?[\d.-]+\w?$", re.I)
@@ -40,29 +38,40 @@ _EMPTY = re.compile(
 _IDS = re.compile(r"^[A-Za-z_][\w:.-]*$")
 
 
+@dataclass(frozen=True)
+class Page:
+    """A page as a document, None when it has no text; whether it has headings; what is wrong."""
+
+    document: ReadDocument | None
+    has_headings: bool
+    problems: list[FileProblem]
+
+
 def read_html(content: bytes, source: str) -> Reading:
     """The reading of one page.
 
     Raises:
         Unreadable: there is no text in it.
     """
-    document, has_headings = read_page(content, source, UsedSlugs())
-    if document is None:
+    page = read_page(content, source, UsedSlugs())
+    if page.document is None:
         raise Unreadable("no_sections")
-    problems = [] if has_headings else [FileProblem("", "no_headings")]
-    return Reading(documents=[document], problems=problems)
+    problems = [] if page.has_headings else [FileProblem("", "no_headings")]
+    return Reading(documents=[page.document], problems=[*problems, *listed(page.problems)])
 
 
-def read_page(content: bytes, source: str, used: UsedSlugs) -> tuple[ReadDocument | None, bool]:
-    """A page as a document, and whether it has headings; None when it has no text."""
+def read_page(content: bytes, source: str, used: UsedSlugs) -> Page:
+    """The page, its sections called what `used` does not have yet."""
     soup = parse(content)
     title = soup.title.get_text(" ", strip=True) if soup.title else ""
-    body = _clean(soup)
+    body, texts = _clean(soup)
     builder = TreeBuilder(source, used)
-    _take(builder, to_markdown(body))
+    markdown, problems = to_markdown(body)
+    problems += left_out(texts)
+    _take(builder, markdown)
     if not builder.has_headings and not body.get_text(strip=True):
-        return None, False
-    return builder.build(title), builder.has_headings
+        return Page(None, False, problems)
+    return Page(builder.build(title), builder.has_headings, problems)
 
 
 def _take(builder: TreeBuilder, markdown: str) -> None:
@@ -100,69 +109,20 @@ def _text(content: bytes) -> str:
     return decode(content)
 
 
-def _clean(soup: BeautifulSoup) -> Tag:
-    """The part of the page that is its text, its headings told their level and name."""
-    body = _content(soup)
-    _remove(body.find_all(_DROPPED))
-    _remove(body.find_all(_is_furniture))
-    links = body.select("header a")
-    _remove([link for link in links if link.find_parent([_HEADINGS, "p"]) is None])
+def _clean(soup: BeautifulSoup) -> tuple[Tag, list[str]]:
+    """The part of the page that is its text, its headings told their level and name.
+
+    Also the words that were left out.
+    """
+    body, texts = take_out_furniture(soup)
     for element in body.find_all("div", class_=_is_admonition):
         _quote(soup, element)
+    for element in body.find_all(style=_STRUCK):
+        _strike(soup, element)
     above: set[int] = set()
-    for element in body.find_all(_HEADINGS):
+    for element in body.find_all(HEADINGS):
         _describe(element, above)
-    return body
-
-
-def _remove(elements: Iterable[PageElement]) -> None:
-    """Take elements out of the tree, those of one parent together.
-
-    The library looks for each among its siblings, and moves those after it: of thousands that
-    would take minutes.
-    """
-    children: dict[int, list[PageElement]] = {}
-    for element in elements:
-        if element.parent is not None:
-            children.setdefault(id(element.parent), []).append(element)
-    for together in children.values():
-        parent, gone = together[0].parent, {id(each) for each in together}
-        assert parent is not None
-        kept = [each for each in parent.contents if id(each) not in gone]
-        for element in together:
-            parent.contents = [element]
-            element.extract(_self_index=0)
-        parent.contents = kept
-
-
-def _content(soup: BeautifulSoup) -> Tag:
-    mains = soup.find_all(lambda tag: tag.name == "main" or tag.get("role") == "main")
-    if len(mains) == 1:
-        return mains[0]
-    return soup.body or soup
-
-
-def _is_furniture(element: Tag) -> bool:
-    """What a page carries to be walked through, not to be read."""
-    if _CLASSES.intersection(_classes(element)) or element.get("role") in _ROLES:
-        return True
-    if element.get("hidden") is not None or element.get("aria-hidden") == "true":
-        return True
-    if element.name not in ("header", "footer", "aside"):
-        return False
-    # A header may hold the chapter's title, and a footer what a form has at its foot.
-    return element.find(_HEADINGS) is None and _is_links(element)
-
-
-def _is_links(element: Tag) -> bool:
-    words = len(element.get_text(" ", strip=True).split())
-    linked = sum(len(link.get_text(" ", strip=True).split()) for link in element.find_all("a"))
-    return words <= 12 or linked * 2 >= words
-
-
-def _classes(element: Tag) -> list[str]:
-    classes = element.get("class")
-    return classes.split() if isinstance(classes, str) else list(classes or ())
+    return body, texts
 
 
 def _is_admonition(name: str | None) -> bool:
@@ -170,23 +130,52 @@ def _is_admonition(name: str | None) -> bool:
 
 
 def _quote(soup: BeautifulSoup, element: Tag) -> None:
-    """A note in a box becomes a quote that begins with its kind: its table is but its frame."""
-    title = element.find([_HEADINGS, "th"])
+    """A note in a box becomes a quote that begins with its kind."""
+    frame = _frame(element)
+    title = element.find(HEADINGS) or (frame.find("th") if frame else None)
     opening = soup.new_tag("p")
     if title is not None:
         strong = soup.new_tag("strong")
-        strong.string = title.get_text(" ", strip=True)
-        _remove([title])
+        strong.string = text_of(title)
+        remove([title])
         opening.append(strong)
-    table = element.find("table")
-    if table is not None and table.find_parent("div") is element:
-        inside = [child for cell in table.find_all("td") for child in cell.contents]
-        _remove(inside)
-        _remove(element.contents)
+    kinds = {*_ADMONITIONS, _letters(text_of(opening))}
+    pictures = [each for each in element.find_all("span") if each.has_attr("data-picture")]
+    remove(picture for picture in pictures if _letters(text_of(picture)) in kinds)
+    if frame is not None:
+        inside = [child for cell in frame.find_all(["td", "th"]) for child in cell.contents]
+        remove(inside)
+        remove([frame])
         element.extend(inside)
     element.name = "blockquote"
     if title is not None:
         element.insert(0, opening)
+
+
+def _frame(element: Tag) -> Tag | None:
+    """The table that only frames a note: a picture, its kind, and its text stand in it."""
+    table = element.find("table")
+    if table is None or table.find_parent("div") is not element or table.find("table"):
+        return None
+    rows = table.find_all("tr")
+    heads, cells = table.find_all("th"), table.find_all("td")
+    is_frame = len(rows) <= 2 and len(heads) <= 1 and len(cells) <= 2
+    return table if is_frame and text_of(table) == text_of(element) else None
+
+
+def _letters(text: str) -> str:
+    return "".join(sign for sign in text.casefold() if sign.isalnum())
+
+
+def _strike(soup: BeautifulSoup, element: Tag) -> None:
+    """What is struck out by its style is so by an element too."""
+    if element.name in ("s", "del", "strike") or element.find(_BLOCKS) is not None:
+        return
+    inside = list(element.contents)
+    remove(inside)
+    struck = soup.new_tag("s")
+    struck.extend(inside)
+    element.append(struck)
 
 
 def _describe(heading: Tag, above: set[int]) -> None:
@@ -194,19 +183,22 @@ def _describe(heading: Tag, above: set[int]) -> None:
 
     `above` are the ids of all that the headings before it stand in.
     """
+    for struck in heading.find_all(["s", "del", "strike"]):
+        # A title is no Markdown, but has to say as well what is not valid any more.
+        struck.name, struck.string = "span", f"~~{text_of(struck)}~~"
     name = next((each for each in _names(heading, above) if _is_lasting(each)), "")
     if name:
         heading["data-name"] = name
     titlepage = heading.find_parent("div", class_="titlepage")
-    if titlepage is None or "title" in _classes(heading):
+    if titlepage is None or "title" in classes_of(heading):
         _note_above(heading, above)
     if titlepage is None:
         return
-    if "title" not in _classes(heading):
+    if "title" not in classes_of(heading):
         # An author's name, or a subtitle: set large, but no section.
         heading.name = "p"
         return
-    around = heading.find_parents(lambda tag: bool(any(map(_LEVELS.match, _classes(tag)))))
+    around = heading.find_parents(lambda tag: bool(any(map(_LEVELS.match, classes_of(tag)))))
     if around:
         heading["data-level"] = str(len(around))
 

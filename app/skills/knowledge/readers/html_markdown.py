@@ -4,26 +4,41 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import markdownify
 from bs4 import Tag
 
-from app.skills.knowledge.readers.markup import code_block, escape_start
+from app.skills.knowledge.readers.markup import code_block, escape_start, table
+from app.skills.knowledge.readers.omissions import uneven_table
+from app.skills.knowledge.readers.result import FileProblem
+from app.skills.knowledge.readers.table_grid import (
+    MOST_COLUMNS,
+    MOST_ROWS,
+    Cell,
+    Row,
+    count_signs,
+    lay_out,
+    read_span,
+)
 
 # Stands at the start of a heading's line; it is no letter, and is taken out of texts.
 MARK = "\ufdd0"
 # What the library says of its types leaves out the methods that are there to be replaced.
 _Base: Any = markdownify.MarkdownConverter
 _LINKED = ("http://", "https://", "mailto:", "tel:")
+_CELLS = ("td", "th")
 
 
-def to_markdown(element: Tag) -> str:
-    """The element's Markdown; a line `MARK + JSON` of level, title and name is a heading."""
-    text: str = _Converter(
-        bullets="-", escape_underscores=False, strip_document=None, table_infer_header=True
-    ).process_tag(element)
-    return text
+def to_markdown(element: Tag) -> tuple[str, list[FileProblem]]:
+    """The element's Markdown, and a problem for each table whose rows are not of one width.
+
+    A line `MARK + JSON` of level, title and name is a heading.
+    """
+    converter = _Converter(bullets="-", escape_underscores=False, strip_document=None)
+    text: str = converter.process_tag(element)
+    return text, converter.problems
 
 
 class _Converter(_Base):
@@ -32,6 +47,9 @@ class _Converter(_Base):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self._places: dict[int, int] = {}  # of the items of numbered lists, by their identity
+        self._cells: dict[int, str] = {}  # the texts of cells, by their identity
+        self._signs = 0  # of all tables
+        self.problems: list[FileProblem] = []
 
     def process_text(self, el: Any, parent_tags: set[str] | None = None) -> str:
         text: str = super().process_text(el, parent_tags)
@@ -100,24 +118,42 @@ class _Converter(_Base):
             self._places |= {id(each): place for place, each in enumerate(named)}
         return self._places[id(item)]
 
+    def convert_table(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        """The cells on one grid, below the caption and whatever else stands in no cell."""
+        groups: dict[int, list[Row]] = {}
+        for group, cells in _rows(el):
+            groups.setdefault(group, []).append([self._cell(cell) for cell in cells])
+        laid_out = lay_out([*groups.values()])
+        self._signs = count_signs(laid_out.rows, self._signs)
+        if not laid_out.is_even:
+            self.problems.append(uneven_table(next(filter(any, laid_out.rows), [])))
+        if "_inline" in parent_tags:
+            # A table within a cell can but be that cell's words.
+            rows = [" | ".join(" ".join(each.split()) for each in row) for row in laid_out.rows]
+            return f" {text.strip()} {'; '.join(rows)} "
+        return f"\n\n{text.strip()}\n\n{table(laid_out.rows)}\n\n"
+
+    def _cell(self, cell: Tag) -> Cell:
+        columns = read_span(str(cell.get("colspan") or ""), 1, MOST_COLUMNS)
+        rows = read_span(str(cell.get("rowspan") or ""), 0, MOST_ROWS)
+        return Cell(self._cells.pop(id(cell), ""), columns, rows)
+
     def convert_tr(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        """Only a table's first row has the line of a head below it, or an empty head above."""
-        around = el.parent
-        is_first = el.find_previous_sibling() is None
-        if is_first and around is not None and around.name == "tbody":
-            is_first = around.find_previous_sibling("tbody") is None
-        if not is_first:
-            return f"|{text}\n"
-        row: str = super().convert_tr(el, text, parent_tags)
-        return row
+        return f" {text.strip()} " if text.strip() else ""
 
     def convert_td(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        cell: str = super().convert_td(el, text.replace("|", "\\|"), parent_tags)
-        return cell
+        """Its table writes it, where it stands in one."""
+        around = el.find_parent(["table", *_CELLS])
+        if around is None or around.name != "table":
+            return f" {text.strip()} "
+        self._cells[id(el)] = text.strip()
+        return ""
 
-    def convert_th(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        cell: str = super().convert_th(el, text.replace("|", "\\|"), parent_tags)
-        return cell
+    convert_th = convert_td
+
+    def convert_strike(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        struck: str = super().convert_del(el, text, parent_tags)
+        return struck
 
     def convert_img(self, el: Tag, text: str, parent_tags: set[str]) -> str:
         return ""
@@ -130,6 +166,29 @@ class _Converter(_Base):
         if tag_name[:1] == "h" and tag_name[1:].isdecimal() and tag_name not in _HEADINGS:
             return None
         return super().get_conv_fn(tag_name)
+
+
+def _rows(parent: Tag) -> Iterator[tuple[int, list[Tag]]]:
+    """The cells of each row of a table, not of those within it, and the row's group."""
+    for child in parent.children:
+        if not isinstance(child, Tag) or child.name == "table":
+            continue
+        if child.name == "tr":
+            yield id(parent), [*_cells(child)]
+        elif child.name in _CELLS:
+            yield id(parent), [child]
+        else:
+            yield from _rows(child)
+
+
+def _cells(row: Tag) -> Iterator[Tag]:
+    for child in row.children:
+        if not isinstance(child, Tag) or child.name == "table":
+            continue
+        if child.name in _CELLS:
+            yield child
+        else:
+            yield from _cells(child)
 
 
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))

@@ -105,6 +105,12 @@ _TEXTS: dict[str, Callable[[str], str]] = {
         "%(num)s pages in the other language are left out. Import the file in that language too.",
         int(detail),
     ),
+    "left_out": lambda detail: gettext("Left out: “%(text)s”.", text=detail),
+    "uneven_table": lambda detail: gettext(
+        "The rows of the table “%(name)s” do not all have as many cells. Check that each value is"
+        " in its column.",
+        name=detail,
+    ),
     "no_headings": lambda _: gettext(
         "No headings were found, so the text is one chapter. Headings make it easier to find."
     ),

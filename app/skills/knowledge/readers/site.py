@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import PurePosixPath
 from urllib.parse import unquote, urldefrag
 
 from app.skills.knowledge.readers.archive import Archive
-from app.skills.knowledge.readers.html import parse, read_page
+from app.skills.knowledge.readers.html import Page, parse, read_page
 from app.skills.knowledge.readers.markdown import read_markdown_text
+from app.skills.knowledge.readers.omissions import listed, must_be_kept
 from app.skills.knowledge.readers.result import (
     FileProblem,
     Limits,
@@ -45,39 +47,46 @@ def read_site(
     pages = _ordered(archive, in_language)
     reading = Reading(problems=_left_out(archive, in_language))
     used, sources = UsedSlugs(), UsedSlugs()
-    sections = 0
+    sections, found = 0, list[FileProblem]()
     for number, name in enumerate(pages, start=1):
         on_progress("reading", number, len(pages))
         source = _source(name, called, sources)
         try:
-            document = _page(archive, name, source, used)
+            page = _page(archive, name, source, used)
         except Unreadable as failure:
             reading.problems.append(FileProblem(name, failure.problem.code, failure.problem.detail))
             continue
         except RecursionError:
             reading.problems.append(FileProblem(name, "page_unreadable"))
             continue
-        if document is not None:
-            reading.documents.append(document)
-            sections += len(document.sections)
+        found += [replace(each, place=name) for each in page.problems]
+        if page.document is not None:
+            reading.documents.append(page.document)
+            sections += len(page.document.sections)
         elif not _is_index(name):
             reading.problems.append(FileProblem(name, "file_left_out"))
         if sections > limits.sections:
             raise Unreadable("too_many_sections")
     if not reading.documents:
         raise Unreadable("no_sections")
+    reading.problems += listed(found)
     return reading
 
 
-def _page(archive: Archive, name: str, source: str, used: UsedSlugs) -> ReadDocument | None:
+def _page(archive: Archive, name: str, source: str, used: UsedSlugs) -> Page:
     content = archive.read(name)
     if _is_markdown(name):
-        return _markdown_page(content, source, used)
-    document, _has_headings = read_page(content, source, used)
-    if document and _is_index(name) and _own_words(document) < INDEX_WORDS:
-        used.give_back(section.slug for section in document.sections)
-        return None
-    return document
+        return Page(_markdown_page(content, source, used), has_headings=True, problems=[])
+    page = read_page(content, source, used)
+    if page.document and _is_index(name) and _is_way_to_chapters(page.document):
+        used.give_back(section.slug for section in page.document.sections)
+        return Page(None, page.has_headings, page.problems)
+    return page
+
+
+def _is_way_to_chapters(document: ReadDocument) -> bool:
+    own = _without_links(document)
+    return len(own.split()) < INDEX_WORDS and not must_be_kept(own)
 
 
 def _markdown_page(content: bytes, source: str, used: UsedSlugs) -> ReadDocument:
@@ -94,9 +103,9 @@ def _markdown_page(content: bytes, source: str, used: UsedSlugs) -> ReadDocument
     return document
 
 
-def _own_words(document: ReadDocument) -> int:
+def _without_links(document: ReadDocument) -> str:
     bodies = " ".join(section.body for section in document.sections)
-    return len(re.sub(r"\[[^\]]*\]\([^)]*\)", "", bodies).split())
+    return re.sub(r"\[[^\]]*\]\([^)]*\)", "", bodies)
 
 
 def _left_out(archive: Archive, pages: list[str]) -> list[FileProblem]:

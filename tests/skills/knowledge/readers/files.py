@@ -60,6 +60,20 @@ def body(reading: Reading, title: str) -> str:
     return found[0]
 
 
+def everything(reading: Reading) -> str:
+    """All titles and texts of all documents."""
+    return " ".join(
+        f"{section.title} {section.body}"
+        for document in reading.documents
+        for section in document.sections
+    )
+
+
+def told(reading: Reading, code: str) -> list[str]:
+    """What the problems of a code are about."""
+    return [problem.detail for problem in reading.problems if problem.code == code]
+
+
 def zip_of(files: Mapping[str, bytes | str]) -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:

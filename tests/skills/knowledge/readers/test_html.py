@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import pytest
+from bs4 import BeautifulSoup
 
 from app.skills.knowledge.readers import ReadDocument
 from app.skills.knowledge.services.sections import LONGEST_BODY
-from tests.skills.knowledge.readers.files import body, codes, fatal, outline, read, zip_of
+from tests.skills.knowledge.readers.files import (
+    body,
+    codes,
+    everything,
+    fatal,
+    outline,
+    read,
+    told,
+    zip_of,
+)
 
 PAGE = """<!DOCTYPE html><html><head><title>Food safety – Casa</title>
 <style>p { color: red }</style><script>steal()</script></head>
@@ -60,11 +70,12 @@ def test_what_a_page_says_comes_as_markdown() -> None:
     assert body(reading, "Thawing") == "\\# 1 rule: never on the counter."
 
 
-def test_links_within_the_manual_become_words_and_pictures_go() -> None:
+def test_links_within_the_manual_become_words_and_pictures_what_they_are_called() -> None:
     text = body(read(PAGE, "safety.html"), "Food safety")
     assert "**cold** and *clean*" in text
     assert "See the knives\nor [the code](https://www.fda.gov/food)." in text.replace(" or", "\nor")
-    assert "fridge" not in text
+    assert text.endswith("a fridge")
+    assert "x.png" not in text
 
 
 def test_scripts_styles_and_navigation_are_not_read() -> None:
@@ -229,3 +240,187 @@ def test_a_heading_of_a_thousand_words_is_a_text() -> None:
     section = reading.documents[0].sections[1]
     assert len(section.title) <= 200
     assert len(section.body.split()) == 1000
+
+
+def table_of(html: str) -> str:
+    return body(read(f"<html><body><h1>Menu</h1>{html}</body></html>", "x.html"), "Menu")
+
+
+def test_a_value_that_spans_rows_or_columns_stands_in_each_of_them() -> None:
+    table = table_of(
+        "<table><thead><tr><th>Kind<th>Dish<th>Milk<th>Peanuts</tr></thead><tbody>"
+        "<tr><td rowspan=2>Rolls<td>Spring roll<td>yes<td>no</tr>"
+        "<tr><td>Satay roll<td>no<td>yes</tr>"
+        "<tr><td>Soups<td>Tom kha<td colspan=2>ask</tr></tbody></table>"
+    )
+    assert table == (
+        "| Kind | Dish | Milk | Peanuts |\n| --- | --- | --- | --- |\n"
+        "| Rolls | Spring roll | yes | no |\n"
+        "| Rolls | Satay roll | no | yes |\n"
+        "| Soups | Tom kha | ask | ask |"
+    )
+
+
+def test_no_cell_reaches_from_the_head_of_a_table_into_its_body() -> None:
+    table = table_of(
+        "<table><thead><tr><th rowspan=9>Dish<th>Peanuts</tr></thead>"
+        "<tbody><tr><td rowspan=0>Satay<td>yes</tr><tr><td>traces</tr></tbody></table>"
+    )
+    assert table.split("\n")[2:] == ["| Satay | yes |", "| Satay | traces |"]
+
+
+def test_cells_that_are_missing_at_the_end_are_empty_and_told() -> None:
+    page = (
+        "<h1>Menu</h1><table><tr><th>Dish<th>Milk<th>Peanuts</tr><tr><td>Satay<td>no</tr></table>"
+    )
+    reading = read(f"<html>{page}</html>", "x.html")
+    assert body(reading, "Menu").endswith("| Satay | no |  |")
+    assert told(reading, "uneven_table") == ["Dish, Milk, Peanuts"]
+
+
+def test_two_cells_in_one_place_are_both_read_and_told() -> None:
+    page = (
+        "<h1>Menu</h1><table><tr><th>Dish<th>Milk<th>Peanuts</tr>"
+        "<tr><td>Satay<td>no<td rowspan=2>yes</tr><tr><td colspan=3>ask</tr></table>"
+    )
+    reading = read(f"<html>{page}</html>", "x.html")
+    assert body(reading, "Menu").endswith("| ask | ask | yes / ask |")
+    assert told(reading, "uneven_table") == ["Dish, Milk, Peanuts"]
+
+
+def test_spans_that_would_blow_a_table_up_leave_its_words_and_no_columns() -> None:
+    wide = "".join(f"<td colspan={n}>a{n}</td><td>b</td>" for n in range(900, 1000))
+    rows = "".join(f"<tr><td colspan={n + 1}>x{n}</td><td>y</td></tr>" for n in range(900))
+    for table in (f"<table><tr>{wide}</tr>{rows}</table>", tall_table(200)):
+        reading = read(f"<html><h1>Menu</h1>{table}<p>End.</p></html>", "x.html")
+        assert len(body(reading, "Menu")) < 20 * len(table)
+        assert len(told(reading, "uneven_table")) == 1
+    assert "x899, y" in everything(
+        read(f"<html><h1>Menu</h1><table>{rows}</table></html>", "x.html")
+    )
+
+
+def test_tables_within_tables_do_not_multiply_without_end() -> None:
+    table = "peanuts"
+    for _ in range(30):
+        cells = "<td>a<td>b<td>c<td>d"
+        table = f"<table><tr><td colspan=4>{table}</td></tr><tr>{cells}</tr></table>"
+    reading = read(f"<html><h1>Menu</h1>{table}</html>", "x.html")
+    assert fatal(reading) == "too_many_words" or len(everything(reading)) < 500_000
+
+
+def tall_table(size: int) -> str:
+    cells = "<td rowspan=65534 colspan=1000>x</td>" * size
+    return f"<table><tr>{cells}</tr>{'<tr><td>y</td></tr>' * size}</table>"
+
+
+def test_a_span_over_more_columns_than_a_table_has_adds_none() -> None:
+    table = table_of(
+        "<table><tr><td colspan=1000>Allergens</tr><tr><td>Satay<td>peanuts</tr></table>"
+    )
+    assert table == "| Allergens | Allergens |\n| --- | --- |\n| Satay | peanuts |"
+
+
+def test_a_table_within_a_cell_is_that_cells_words() -> None:
+    inner = "<table><tr><td rowspan=2>milk<td>no</tr><tr><td>traces</tr></table>"
+    table = table_of(f"<table><tr><th>Dish<th>Has</tr><tr><td>Satay<td>{inner}</tr></table>")
+    assert table.endswith("| Satay | milk \\| no; milk \\| traces |")
+
+
+def test_a_note_keeps_the_table_that_is_in_it() -> None:
+    table = (
+        "<table><tr><th>Dish<th>Peanuts</tr><tr><td>Satay<td>yes</tr><tr><td>Pho<td>no</tr></table>"
+    )
+    note = table_of(f"<div class='warning'><p>Ask first.</p>{table}<p>Then serve.</p></div>")
+    assert "> Ask first.\n>\n> | Dish | Peanuts |" in note
+    assert "> | Satay | yes |\n> | Pho | no |" in note
+    assert note.endswith("> Then serve.")
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<aside>Satay contains peanuts.</aside>",
+        "<aside>Ask the chef first.</aside>",
+        "<footer>Fried dishes share one fryer.</footer>",
+        "<footer><a href='x'>Contains gluten</a></footer>",
+        "<header>Warning: nuts</header>",
+        "<div class='menu'><p>Satay with peanut sauce</p></div>",
+        "<div class='sidebar'><p>Shake the bottle first.</p></div>",
+        "<div role='contentinfo'>Fried dishes share one fryer.</div>",
+        "<nav>Every sauce contains soy.</nav>",
+        "<form><p>Sign when the fryer is clean.</p><input name=x></form>",
+        "<noscript>Contains egg.</noscript>",
+        "<button>Contains egg</button>",
+        "<div role='tabpanel' hidden>Fryer two is for fish.</div>",
+        "<table><tr><td class='menu'>Taco</td><td aria-hidden='true'>lime</td></tr></table>",
+    ],
+)
+def test_a_text_is_not_furniture_for_where_it_stands(html: str) -> None:
+    words = BeautifulSoup(html, "lxml").get_text(" ", strip=True).split()
+    inside = read(f"<html><body><h1>Menu</h1><p>Text.</p>{html}</body></html>", "x.html")
+    beside = read(
+        f"<html><body><main><h1>Menu</h1><p>Text.</p></main>{html}</body></html>", "x.html"
+    )
+    for reading in (inside, beside):
+        said = everything(reading) + " ".join(told(reading, "left_out"))
+        assert [word for word in words if word not in said] == []
+    assert told(inside, "left_out") == []
+    assert outline(inside) == outline(beside) == [("Menu", 0, None)]
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<nav><a href='a'>Peanut sauce</a></nav>",
+        "<aside><a href='a'>Home</a> | <a href='b'>Bar</a></aside>",
+        "<ul class='menu'><li><a href='a'>Home</a></li></ul>",
+        "<div role='search'>Search</div>",
+        "<script>peanuts()</script>",
+    ],
+)
+def test_navigation_goes_without_a_word(html: str) -> None:
+    reading = read(f"<html><h1>Menu</h1><p>Text.</p>{html}</html>", "x.html")
+    assert everything(reading) == "Menu Text."
+    assert codes(reading) == []
+
+
+def test_what_is_left_out_besides_navigation_is_told_once() -> None:
+    page = (
+        "<html><body><div>Casa Lucero</div><main><h1>Bar</h1><p>Ice.</p>"
+        "<p hidden>An old rule.</p><button>Print</button></main>"
+        "<footer>© 2024 Casa Lucero. Page 3</footer></body></html>"
+    )
+    reading = read(page, "x.html")
+    assert everything(reading) == "Bar Ice."
+    left_out = ["An old rule.", "Print", "© 2024 Casa Lucero. Page 3", "Casa Lucero"]
+    assert told(reading, "left_out") == left_out
+    assert reading.is_usable
+    folder = read(zip_of({"a.html": page, "b.html": page}), "m.zip")
+    assert told(folder, "left_out") == left_out
+    assert {each.place for each in folder.problems} == {"a.html"}
+
+
+def test_many_texts_that_are_left_out_are_counted() -> None:
+    buttons = "".join(f"<button>Step {'x' * n}</button>" for n in range(1, 31))
+    reading = read(f"<html><h1>Bar</h1><p>Ice.</p>{buttons}</html>", "x.html")
+    assert len(told(reading, "left_out")) == 20
+    assert told(reading, "and_more") == ["10"]
+
+
+def test_pictures_with_words_stand_for_them_in_tables_too() -> None:
+    table = table_of(
+        "<table><tr><th>Dish<th>Peanuts<th>Milk<th>Egg<th>Soy<th>Fish</tr><tr><td>Satay"
+        "<td><img src=x.png alt=contains><td><svg><title>contains</title></svg>"
+        "<td><i class='icon' title='free of'></i><td><span role=img aria-label=traces>▲</span>"
+        "<td><input type=checkbox checked></tr></table>"
+    )
+    assert table.endswith("| Satay | contains | contains | free of | traces | ☑ |")
+    assert table_of("<p>Ice<img alt='IMG_2041.jpg' src=x></p>") == "Ice"
+
+
+def test_what_is_struck_out_stays_so() -> None:
+    struck = "<strike>milk</strike>, <span style='text-decoration: line-through'>egg</span>"
+    assert table_of(f"<p>{struck}, <s>soy</s></p>") == "~~milk~~, ~~egg~~, ~~soy~~"
+    titled = read("<html><h1>Satay</h1><h2>With <s>peanuts</s></h2><p>x</p></html>", "x.html")
+    assert outline(titled)[1][0] == "With ~~peanuts~~"

@@ -1,0 +1,78 @@
+"""What a reader leaves out: what it never may, and how the rest is told.
+
+Navigation and page furniture may go. A text that names an allergen, or warns, may not, wherever
+on a page it stands: people eat by it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from app.nlu.lexicon import ALLERGENS
+from app.skills.knowledge.readers.result import FileProblem
+from app.text.normalize import fold, plain_words, words
+
+# So many texts or tables are named, each with the first of its words.
+MOST_LISTED, LONGEST_DETAIL = 20, 120
+_LONGEST_NAME = max(map(len, ALLERGENS))
+_WARNS = re.compile(
+    r"\b(?:al+erg\w*|intoleran\w*|contain(?:s|ed|ing)?|contien\w+|contener|traces?|trazas?"
+    r"|warnings?|cautions?|danger\w*|hazard\w*|beware|risks?|poison\w*|toxic\w*|illness(?:es)?"
+    r"|undercooked|raw|never|(?:do|must|may|should) not|(?:don|mustn) t|cannot|can not"
+    r"|advertencias?|atencion|precaucion(?:es)?|cuidado|peligros?|peligros[oa]s?|riesgos?"
+    r"|venen\w+|toxic[oa]s?|enfermedad(?:es)?|crud[oa]s?|nunca|jamas"
+    r"|no (?:se )?(?:debe\w*|puede\w*))\b"
+)
+_FURNITURE = re.compile(
+    r"\b(?:page|pagina|pag\.?)\s*\d+(?:\s*(?:/|of|de)\s*\d+)?"
+    r"|(?:^|(?<=[.|]))[^.|]{0,80}(?:©|\(c\)|\bcopyright\b|\brights reserved\b"
+    r"|\bderechos reservados\b)[^.|]{0,80}(?:[.|]|$)"
+)
+
+
+def must_be_kept(text: str) -> bool:
+    """Whether the text names an allergen, or warns, in either language."""
+    found = words(text)
+    if _WARNS.search(plain_words(text)):
+        return True
+    return any(
+        tuple(found[start : start + length]) in ALLERGENS
+        for start in range(len(found))
+        for length in range(1, _LONGEST_NAME + 1)
+    )
+
+
+def says_nothing(text: str) -> bool:
+    """Whether it is but a page's number, a copyright, or signs."""
+    return all(word.isdecimal() for word in words(_FURNITURE.sub(" ", fold(text))))
+
+
+def left_out(texts: Iterable[str], place: str = "") -> list[FileProblem]:
+    """A problem for each of the texts that has words."""
+    shown = (shorten(text) for text in texts if words(text))
+    return [FileProblem(place, "left_out", text) for text in dict.fromkeys(shown)]
+
+
+def uneven_table(first_row: Iterable[str], place: str = "") -> FileProblem:
+    """The problem of a table whose rows are not of one width; it is called by its first row."""
+    named = dict.fromkeys(text.strip() for text in first_row if text.strip())
+    return FileProblem(place, "uneven_table", shorten(", ".join(named)))
+
+
+def listed(problems: Iterable[FileProblem]) -> list[FileProblem]:
+    """Each problem once, wherever it stands; of too many the others are counted."""
+    once = {(each.code, each.detail): each for each in reversed(list(problems))}
+    named = list(once.values())[::-1]
+    more = len(named) - MOST_LISTED
+    if more <= 0:
+        return named
+    return [*named[:MOST_LISTED], FileProblem("", "and_more", str(more))]
+
+
+def shorten(text: str) -> str:
+    """The text on one line, cut after a word where it is too long."""
+    line = " ".join(text.split())
+    if len(line) <= LONGEST_DETAIL:
+        return line
+    return line[: LONGEST_DETAIL - 1].rsplit(" ", 1)[0] + "…"
