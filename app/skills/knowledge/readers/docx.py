@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from io import BytesIO
-from itertools import groupby
 from typing import Any
 from zipfile import BadZipFile
 
@@ -20,7 +19,15 @@ from lxml import etree
 
 from app.skills.knowledge.readers.archive import open_office
 from app.skills.knowledge.readers.docx_styles import Styles
-from app.skills.knowledge.readers.markup import escape_start, escape_text, table
+from app.skills.knowledge.readers.docx_text import Texts, boxes, hidden_texts, parts_of
+from app.skills.knowledge.readers.markup import escape_start, table
+from app.skills.knowledge.readers.omissions import (
+    left_out,
+    listed,
+    must_be_kept,
+    says_nothing,
+    uneven_table,
+)
 from app.skills.knowledge.readers.result import (
     FileProblem,
     Limits,
@@ -28,19 +35,19 @@ from app.skills.knowledge.readers.result import (
     Reading,
     Unreadable,
 )
+from app.skills.knowledge.readers.table_grid import (
+    MOST_COLUMNS,
+    Cell,
+    count_signs,
+    lay_out,
+    read_span,
+)
 from app.skills.knowledge.readers.tree import TreeBuilder
 from app.text.slugs import UsedSlugs
 
 PROGRESS_EVERY = 500
-_CONTAINERS = tuple(map(qn, ("w:sdtContent", "w:ins", "w:moveTo", "w:customXml")))
+_DELETED = (qn("w:del"), qn("w:moveFrom"))
 _COUNTED_BOOKMARK = re.compile(r"^_|\d{4,}|^OLE_LINK", re.IGNORECASE)
-# Text boxes are drawn twice, for old programs too; what was deleted is there no more.
-_NOT_READ = frozenset(
-    (qn("w:del"), qn("w:moveFrom"), qn("w:pict"), qn("w:drawing"), qn("w:txbxContent"),
-     "{http://schemas.openxmlformats.org/markup-compatibility/2006}AlternateContent")
-)  # fmt: skip
-_BREAKS = {qn("w:tab"): " ", qn("w:br"): "\n", qn("w:cr"): "\n", qn("w:noBreakHyphen"): "-"}
-_OFF = ("0", "false", "none", "off")
 
 
 def read_docx(content: bytes, source: str, on_progress: OnProgress, limits: Limits) -> Reading:
@@ -72,7 +79,7 @@ def _blocks(parent: Any) -> Iterator[Any]:
             yield child
         elif child.tag == qn("w:sdt") and not _is_contents(child):
             yield from _blocks(child.iterchildren(qn("w:sdtContent")))
-        elif child.tag in _CONTAINERS:
+        elif child.tag != qn("w:sdt") and child.tag not in _DELETED:
             yield from _blocks(child)
 
 
@@ -85,31 +92,49 @@ class _Reader:
     """Takes a document's blocks one by one and keeps what the next one must know."""
 
     def __init__(self, document: Document, source: str) -> None:
+        self._document = document
         self._styles = Styles(document)
+        self._texts = Texts(document, self._styles)
         self._builder = TreeBuilder(source, UsedSlugs())
         self._title = ""
         self._properties = document.core_properties.title or ""
         self._items: list[str] = []
         self._is_numbered = False  # whether the list that is open is
         self._counts: dict[str, dict[int, int]] = {}  # by list and depth
+        self._signs = 0  # of all tables
+        self._problems: list[FileProblem] = []
 
     def take(self, block: Any) -> None:
         if block.tag == qn("w:tbl"):
             self._end_list()
-            self._builder.text(table(_rows(block)))
-        else:
-            self._take_paragraph(block)
+            self._builder.text(table(self._rows(block)))
+            return
+        self._take_paragraph(block)
+        for box in boxes(block):
+            for inner in _blocks(box):
+                self.take(inner)
 
     def finish(self) -> Reading:
         self._end_list()
+        left = [*self._take_heads_and_feet(), *hidden_texts(self._document)]
         problems = [] if self._builder.has_headings else [FileProblem("", "no_headings")]
         title = self._title or " ".join(self._properties.split())
+        problems += listed([*self._problems, *left_out(left)])
         return Reading(documents=[self._builder.build(title)], problems=problems)
 
+    def _take_heads_and_feet(self) -> list[str]:
+        """Read what pages say at their head and foot if it may not be left out; the other lines."""
+        roots = parts_of(self._document, "header", "footer")
+        lines = dict.fromkeys(line for root in roots for line in self._lines(root))
+        kept = dict.fromkeys(line for line in lines if must_be_kept(line))
+        for line in kept:
+            self._builder.text(escape_start(line))
+        return [line for line in lines if line not in kept and not says_nothing(line)]
+
     def _take_paragraph(self, paragraph: Any) -> None:
-        text = plain_text(paragraph)
+        text = self._texts.plain(paragraph)
         style = self._styles.of(paragraph)
-        if not text.strip() or style.is_contents:
+        if not text.strip() or (style.is_contents and _is_entry(text)):
             return
         if style.is_title and not self._title and not self._builder.has_headings:
             self._title = " ".join(text.split())
@@ -120,7 +145,7 @@ class _Reader:
             self._take_item(paragraph, *item)
         else:
             self._end_list()
-            self._builder.text(escape_start(inline_markdown(paragraph)))
+            self._builder.text(escape_start(self._texts.markdown(paragraph)))
 
     def _take_item(self, paragraph: Any, list_id: str, depth: int, is_numbered: bool) -> None:
         if depth == 0 and self._items and is_numbered != self._is_numbered:
@@ -132,12 +157,62 @@ class _Reader:
         above = {each: count for each, count in counts.items() if each < depth}
         self._counts[list_id] = {**above, depth: number}
         sign = f"{number}." if is_numbered else "-"
-        self._items.append(f"{'    ' * depth}{sign} {inline_markdown(paragraph)}")
+        self._items.append(f"{'    ' * depth}{sign} {self._texts.markdown(paragraph)}")
 
     def _end_list(self) -> None:
         if self._items:
             self._builder.text("\n".join(self._items))
             self._items.clear()
+
+    def _rows(self, element: Any) -> list[list[str]]:
+        """A table's cells as one line each, on one grid."""
+        merged: dict[int, str] = {}
+        rows = []
+        for row in element.iter(qn("w:tr")):
+            is_deleted = row.find(f"{qn('w:trPr')}/{qn('w:del')}") is not None
+            # A table within a cell is read as that cell's words.
+            if not is_deleted and next(row.iterancestors(qn("w:tbl"))) is element:
+                rows.append(self._cells(row, merged))
+        laid_out = lay_out([rows])
+        self._signs = count_signs(laid_out.rows, self._signs)
+        if not laid_out.is_even:
+            self._problems.append(uneven_table(next(filter(any, laid_out.rows), [])))
+        return laid_out.rows
+
+    def _cells(self, row: Any, merged: dict[int, str]) -> list[Cell]:
+        """The row's cells, and the places that it leaves out before and after them.
+
+        `merged` has the texts of the cells above that go on below, by their first column.
+        """
+        before = _span(row, "w:trPr", "w:gridBefore", 0)
+        cells = [Cell("", before)] if before else []
+        column = before
+        for cell in row.iter(qn("w:tc")):
+            if next(cell.iterancestors(qn("w:tr"))) is not row:
+                continue
+            text = " ".join(self._lines(cell))
+            if _goes_on(cell, "w:hMerge") and cells:
+                text = " ".join(filter(None, (cells[-1].text, text)))
+            elif _goes_on(cell, "w:vMerge"):
+                text = " ".join(filter(None, (merged.get(column, ""), text)))
+            else:
+                merged[column] = text
+            columns = _span(cell, "w:tcPr", "w:gridSpan", 1)
+            cells.append(Cell(text, columns))
+            column += columns
+        after = _span(row, "w:trPr", "w:gridAfter", 0)
+        return [*cells, Cell("", after)] if after else cells
+
+    def _lines(self, parent: Any) -> Iterator[str]:
+        """The paragraphs in there that have words, those of text boxes and tables too."""
+        for block in _blocks(parent):
+            if block.tag == qn("w:tbl"):
+                yield "; ".join(" | ".join(row) for row in self._rows(block))
+                continue
+            if text := self._texts.markdown(block).strip():
+                yield text
+            for box in boxes(block):
+                yield from self._lines(box)
 
 
 def _bookmark(paragraph: Any) -> str:
@@ -149,75 +224,17 @@ def _bookmark(paragraph: Any) -> str:
     return ""
 
 
-def _rows(element: Any) -> list[list[str]]:
-    """A table's cells as one line each; one that spans several stands in the first."""
-    rows = []
-    for row in element.iter(qn("w:tr")):
-        if next(row.iterancestors(qn("w:tbl"))) is not element:
-            continue  # a table within a cell is read as that cell's words
-        cells = []
-        for cell in row.iter(qn("w:tc")):
-            if next(cell.iterancestors(qn("w:tr"))) is row:
-                cells += [_cell(cell), *[""] * (_span(cell) - 1)]
-        rows.append(cells)
-    return rows
+def _is_entry(text: str) -> bool:
+    """Whether a line of printed contents is one: it ends in a page's number, or harms nobody."""
+    return text.rstrip()[-1:].isdecimal() or not must_be_kept(text)
 
 
-def _cell(cell: Any) -> str:
-    paragraphs = (inline_markdown(each).strip() for each in cell.iter(qn("w:p")))
-    return " ".join(text for text in paragraphs if text)
+def _goes_on(cell: Any, name: str) -> bool:
+    """Whether the cell is but a part of the one above it, or before it."""
+    merge = cell.find(f"{qn('w:tcPr')}/{qn(name)}")
+    return merge is not None and str(merge.get(qn("w:val"), "continue")) == "continue"
 
 
-def _span(cell: Any) -> int:
-    span = cell.find(f"{qn('w:tcPr')}/{qn('w:gridSpan')}")
-    value = str(span.get(qn("w:val"), "1")) if span is not None else "1"
-    return min(50, max(1, int(value))) if value.isdecimal() else 1
-
-
-def plain_text(paragraph: Any) -> str:
-    return "".join(text for text, *_ in _runs(paragraph))
-
-
-def inline_markdown(paragraph: Any) -> str:
-    """The paragraph as Markdown, neighbouring words of one emphasis put together."""
-    parts = []
-    for (bold, italic), runs in groupby(_runs(paragraph), key=lambda run: run[1:]):
-        parts.append(_emphasised("".join(text for text, *_ in runs), bold, italic))
-    return "  \n".join(line.strip() for line in "".join(parts).split("\n") if line.strip())
-
-
-def _emphasised(text: str, bold: bool, italic: bool) -> str:
-    mark = "*" * (2 * bold + italic)
-    words = text.strip()
-    escaped = escape_text(text)
-    # Emphasis over a break of lines, or over signs alone, would not be read as such.
-    if not mark or "\n" in words or not any(sign.isalnum() for sign in words):
-        return escaped
-    before, after = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
-    return f"{before}{mark}{escape_text(words)}{mark}{after}"
-
-
-def _runs(element: Any) -> Iterator[tuple[str, bool, bool]]:
-    """Text, bold and italic of each run, in links and additions too."""
-    for child in element:
-        if child.tag == qn("w:r"):
-            yield _text(child), _is_on(child, "w:b"), _is_on(child, "w:i")
-        elif child.tag not in _NOT_READ:
-            yield from _runs(child)
-
-
-def _text(run: Any) -> str:
-    if _is_on(run, "w:vanish"):
-        return ""
-    parts = []
-    for child in run:
-        if child.tag == qn("w:t"):
-            parts.append(child.text or "")
-        elif child.tag in _BREAKS:
-            parts.append(_BREAKS[child.tag])
-    return "".join(parts)
-
-
-def _is_on(run: Any, name: str) -> bool:
-    switch = run.find(f"{qn('w:rPr')}/{qn(name)}")
-    return switch is not None and str(switch.get(qn("w:val"), "1")).lower() not in _OFF
+def _span(element: Any, properties: str, name: str, least: int) -> int:
+    span = element.find(f"{qn(properties)}/{qn(name)}")
+    return least if span is None else read_span(str(span.get(qn("w:val"))), least, MOST_COLUMNS)

@@ -22,6 +22,7 @@ _NUMBERS = re.compile(r"number|n[uú]mero|numerada", re.IGNORECASE)
 _BULLET_FORMATS = ("bullet", "none")
 BODY_LEVEL = 9  # an outline level that stands for plain text
 MOST_BASES = 12
+_OFF = ("0", "false", "none", "off")
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ class Styles:
             for style in document.styles.element.iter(qn("w:style"))
         }
         self._known: dict[str, Style] = {}
+        self._struck: dict[str, bool] = {}
         self._formats = _numbering_formats(document)
 
     def of(self, paragraph: Any) -> Style:
@@ -57,6 +59,18 @@ class Styles:
             return style
         level = 0 if own == BODY_LEVEL else own + 1
         return Style(style.name, level, numbering=style.numbering)
+
+    def strikes(self, element: Any) -> bool:
+        """Whether the style that a `w:pStyle` or `w:rStyle` names strikes out its words."""
+        if element is None:
+            return False
+        style_id = _value(element)
+        if style_id not in self._struck:
+            bases = self._bases(style_id)
+            self._struck[style_id] = any(
+                is_on(base, name) for base in bases for name in ("w:strike", "w:dstrike")
+            )
+        return self._struck[style_id]
 
     def list_of(self, paragraph: Any, style: Style) -> tuple[str, int, bool] | None:
         """The list it is an item of, how deep, and whether that is numbered; None if none."""
@@ -108,6 +122,12 @@ class Styles:
             chain.append(element)
             style_id = _value(element.find(qn("w:basedOn")))
         return chain
+
+
+def is_on(element: Any, name: str) -> bool:
+    """Whether a run's or a style's own properties switch `name` on."""
+    switch = element.find(f"{qn('w:rPr')}/{qn(name)}")
+    return switch is not None and str(switch.get(qn("w:val"), "1")).lower() not in _OFF
 
 
 def _depth_of(name: str) -> int:

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 # A row of a thousand cells above a thousand rows of one is no million of cells.
 MOST_CELLS = 20_000
-_INLINE = re.compile(r"([*`\\])")
+_INLINE = re.compile(r"([*`\\]|~(?=~)|(?<=~)~)")
 _STARTS_BLOCK = re.compile(r"^(\s*)(#{1,6}(?=\s|$)|>|[-+](?=\s|$)|=+$|~~~)")
 _STARTS_LIST = re.compile(r"^(\s*\d{1,9})([.)])(?=\s|$)")
 
 
 def escape_text(text: str) -> str:
-    """Text within a line: no emphasis and no code comes of it."""
+    """Text within a line: no emphasis, no striking out and no code comes of it."""
     return _INLINE.sub(r"\\\1", text)
 
 

@@ -7,6 +7,9 @@ from typing import Any
 import docx
 import pytest
 from docx.enum.style import WD_STYLE_TYPE
+from docx.opc.constants import RELATIONSHIP_TYPE
+from docx.opc.packuri import PackURI
+from docx.opc.part import Part
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
 
@@ -14,12 +17,14 @@ from tests.skills.knowledge.readers.files import (
     body,
     codes,
     docx_of,
+    everything,
     fatal,
     lying_zip,
     outline,
     read,
     repacked,
     small_docx,
+    told,
     zip_of,
 )
 
@@ -114,6 +119,188 @@ def test_what_stands_in_content_controls_is_read_and_printed_contents_are_not() 
         control = parse_xml(f"<w:sdt {nsdecls('w')}>{inner}</w:sdt>")
         document.element.body.insert(1, control)
     assert body(read(docx_of(document), "a.docx"), "Bar") == "Ice at three."
+
+
+BOXES = (
+    'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006" '
+    'xmlns:wps="http://schemas.microsoft.com/office/word/2010/wordprocessingShape" '
+    'xmlns:v="urn:schemas-microsoft-com:vml" '
+    'xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing"'
+)
+
+
+def xml(text: str) -> Any:
+    """An element of Word's, with the names of its parts known."""
+    end = next(place for place, sign in enumerate(text) if sign in " />" and place)
+    return parse_xml(f"{text[:end]} {nsdecls('w')} {BOXES}{text[end:]}")
+
+
+def cell(text: str, properties: str = "") -> str:
+    return f"<w:tc><w:tcPr>{properties}</w:tcPr><w:p><w:r><w:t>{text}</w:t></w:r></w:p></w:tc>"
+
+
+def word_table(*rows: str) -> bytes:
+    document = docx.Document()
+    document.add_heading("Menu", 1)
+    inside = "".join(f"<w:tr>{row}</w:tr>" for row in rows)
+    document.element.body.insert(1, xml(f"<w:tbl>{inside}</w:tbl>"))
+    return docx_of(document)
+
+
+HEAD = cell("Kind") + cell("Dish") + cell("Milk") + cell("Peanuts")
+
+
+def test_places_that_a_row_leaves_out_move_no_value() -> None:
+    reading = read(
+        word_table(
+            HEAD,
+            '<w:trPr><w:gridBefore w:val="1"/></w:trPr>'
+            + cell("Satay") + cell("no") + cell("yes"),
+            '<w:trPr><w:gridAfter w:val="1"/></w:trPr>'
+            + cell("Soup") + cell("Pho") + cell("no"),
+        ),
+        "m.docx",
+    )  # fmt: skip
+    assert body(reading, "Menu").split("\n")[2:] == [
+        "|  | Satay | no | yes |",
+        "| Soup | Pho | no |  |",
+    ]
+    assert codes(reading) == []
+
+
+def test_merged_cells_say_the_same_in_each_place() -> None:
+    down = '<w:vMerge w:val="restart"/>'
+    reading = read(
+        word_table(
+            HEAD,
+            cell("Roll", down) + cell("Spring roll") + cell("no") + cell("yes", down),
+            cell("", "<w:vMerge/>") + cell("Satay") + cell("no") + cell("", "<w:vMerge/>"),
+            cell("Soup") + cell("Pho") + cell("ask", '<w:gridSpan w:val="2"/>'),
+        ),
+        "m.docx",
+    )
+    assert body(reading, "Menu").split("\n")[2:] == [
+        "| Roll | Spring roll | no | yes |",
+        "| Roll | Satay | no | yes |",
+        "| Soup | Pho | ask | ask |",
+    ]
+
+
+def test_a_table_whose_rows_are_not_of_one_width_is_told() -> None:
+    reading = read(word_table(HEAD, cell("Roll") + cell("Satay")), "m.docx")
+    assert body(reading, "Menu").endswith("| Roll | Satay |  |  |")
+    assert told(reading, "uneven_table") == ["Kind, Dish, Milk, Peanuts"]
+
+
+def test_a_long_text_in_a_thousand_merged_rows_is_written_once() -> None:
+    first = cell("word " * 2_000, '<w:vMerge w:val="restart"/>') + cell("yes")
+    rows = [cell("", "<w:vMerge/>") + cell(f"no {number}") for number in range(1_000)]
+    text = body(read(word_table(HEAD, first, *rows), "m.docx"), "Menu")
+    assert text.count("word") == 2_000
+    assert "no 999" in text
+
+
+def text_box(text: str) -> str:
+    content = f"<w:txbxContent><w:p><w:r><w:t>{text}</w:t></w:r></w:p></w:txbxContent>"
+    return (
+        "<w:r><mc:AlternateContent><mc:Choice Requires='wps'><w:drawing><wps:wsp><wps:txbx>"
+        f"{content}</wps:txbx></wps:wsp></w:drawing></mc:Choice><mc:Fallback><w:pict><v:shape>"
+        f"<v:textbox>{content}</v:textbox></v:shape></w:pict></mc:Fallback>"
+        "</mc:AlternateContent></w:r>"
+    )
+
+
+def test_text_boxes_are_read_once() -> None:
+    document = docx.Document()
+    document.add_heading("Menu", 1)
+    paragraph = document.add_paragraph("Satay.")
+    paragraph._p.append(xml(text_box("Contains peanuts.")))
+    table = document.add_table(rows=1, cols=2)
+    table.cell(0, 0).text = "Pho"
+    table.cell(0, 1).paragraphs[0]._p.append(xml(text_box("Contains fish.")))
+    text = body(read(docx_of(document), "m.docx"), "Menu")
+    assert text.startswith("Satay.\n\nContains peanuts.\n\n| Pho | Contains fish. |")
+
+
+@pytest.mark.parametrize(
+    ("run", "sign"),
+    [
+        ('<w:sym w:font="Wingdings" w:char="F0FC"/>', "✓"),
+        ('<w:sym w:font="Wingdings" w:char="F0FB"/>', "✗"),
+        ('<w:sym w:font="Wingdings 2" w:char="F050"/>', "✓"),
+        ('<w:sym w:font="Wingdings 2" w:char="F04F"/>', "✗"),
+        ('<w:sym w:font="Wingdings" w:char="F0AF"/>', "■"),
+        ('<w:sym w:font="Symbol" w:char="F0B3"/>', "≥"),
+        ('<w:sym w:font="Arial" w:char="2713"/>', "✓"),
+        ('<w:sym w:font="Arial" w:char="zz"/>', "■"),
+        ('<w:rPr><w:rFonts w:ascii="Wingdings"/></w:rPr><w:t>ü</w:t>', "✓"),
+        ("<w:t>\uf0fc</w:t>", "■"),
+        (
+            "<mc:AlternateContent><mc:Choice Requires='w16se'/><mc:Fallback><w:t>⚠</w:t>"
+            "</mc:Fallback></mc:AlternateContent>",
+            "⚠",
+        ),
+        ("<w:drawing><wp:inline><wp:docPr descr='contains'/></wp:inline></w:drawing>", "contains"),
+    ],
+)
+def test_signs_and_pictures_say_what_they_show(run: str, sign: str) -> None:
+    document = docx.Document()
+    document.add_heading("Menu", 1)
+    document.add_paragraph("Satay: ")._p.append(xml(f"<w:r>{run}</w:r>"))
+    text = body(read(docx_of(document), "m.docx"), "Menu")
+    assert " ".join(text.split()) == f"Satay: {sign}"
+
+
+def test_what_is_struck_out_stays_so() -> None:
+    document = docx.Document()
+    document.add_heading("Menu", 1)
+    style = document.styles.add_style("Void", WD_STYLE_TYPE.CHARACTER)
+    style.font.strike = True
+    paragraph = document.add_paragraph("Has ")
+    paragraph.add_run("no ").font.strike = True
+    bold = paragraph.add_run("peanuts")
+    bold.bold = bold.font.double_strike = True
+    paragraph.add_run(" soy and ")
+    paragraph.add_run("egg", style="Void")
+    paragraph.add_run(" ~~fish~~")
+    heading = document.add_heading("Without ", 2)
+    heading.add_run("milk").font.strike = True
+    reading = read(docx_of(document), "m.docx")
+    expected = "Has ~~no **peanuts**~~ soy and ~~egg~~ \\~\\~fish\\~\\~"
+    assert body(reading, "Menu") == expected
+    assert outline(reading)[1][0] == "Without ~~milk~~"
+
+
+def test_heads_and_feet_are_read_if_they_warn_and_else_told() -> None:
+    document = docx.Document()
+    document.add_heading("Menu", 1)
+    document.add_paragraph("Satay.").add_run("An old rule.").font.hidden = True
+    section = document.sections[0]
+    section.header.paragraphs[0].text = "Casa Lucero"
+    section.footer.paragraphs[0].text = "All our fried dishes contain peanut."
+    section.footer.add_paragraph("Page 1 of 3")
+    reading = read(docx_of(document), "m.docx")
+    assert everything(reading) == "Menu Satay.\n\nAll our fried dishes contain peanut."
+    assert told(reading, "left_out") == ["Casa Lucero", "An old rule."]
+    assert reading.is_usable
+
+
+def test_notes_stand_where_they_are_referred_to() -> None:
+    document = docx.Document()
+    document.add_heading("Menu", 1)
+    paragraph = document.add_paragraph("Satay")
+    paragraph._p.append(xml('<w:r><w:footnoteReference w:id="2"/></w:r>'))
+    paragraph.add_run(" with rice")
+    paragraph._p.append(xml('<w:r><w:footnoteReference w:id="2"/></w:r>'))
+    notes = (
+        f"<w:footnotes {nsdecls('w')}><w:footnote w:id='2'><w:p><w:r><w:footnoteRef/><w:t>"
+        "Contains peanuts.</w:t><w:footnoteReference w:id='2'/></w:r></w:p></w:footnote>"
+        "</w:footnotes>"
+    )
+    part = Part(PackURI("/word/footnotes.xml"), "application/xml", notes.encode(), None)
+    document.part.relate_to(part, RELATIONSHIP_TYPE.FOOTNOTES)
+    text = body(read(docx_of(document), "m.docx"), "Menu")
+    assert text == "Satay (Contains peanuts.) with rice"
 
 
 def test_a_document_without_headings_is_one_chapter() -> None:
