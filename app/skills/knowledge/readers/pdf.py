@@ -11,12 +11,14 @@ from dataclasses import dataclass
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
+from app.skills.knowledge.readers.omissions import left_out, listed
 from app.skills.knowledge.readers.pdf_lines import (
     Bookmark,
     Line,
     body_size,
     drop_furniture,
     drop_printed_contents,
+    missing_texts,
     read_bookmarks,
     read_lines,
 )
@@ -78,12 +80,17 @@ def read_pdf(content: bytes, source: str, on_progress: OnProgress, limits: Limit
         bookmarks = read_bookmarks(document)
         title = _title(document)
     on_progress("sorting", 0, 1)
-    lines = drop_furniture(lines)
+    lines, dropped = drop_furniture(lines)
     if bookmarks:
-        lines = drop_printed_contents(lines, bookmarks)
+        lines, entries = drop_printed_contents(lines, bookmarks)
+        dropped += entries
     headings = _by_outline(bookmarks, lines) or _by_size(lines)
     if not headings:
         reading.problems.append(FileProblem("", "no_headings"))
+    present = [title, *(each.title for each in headings), *(line.text for line in lines)]
+    missing = missing_texts(dropped, present)
+    told = [each for page in missing for each in left_out([missing[page]], f"page {page + 1}")]
+    reading.problems += listed(told)
     reading.documents = [_tree(lines, headings, source).build(title)]
     return reading
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
+from app.skills.knowledge.readers.omissions import must_be_kept, says_nothing
+
 FIXED_PITCH = 1  # a bit of a font's flags, as the PDF standard numbers them
 BOLD_WEIGHT = 600
 # Heads and feet stand in these parts of the page, and are the same on at least so many.
@@ -22,6 +24,17 @@ _PAGE_NUMBER = re.compile(
     r"(?:\s*(?:/|of|de|\|)\s*\d{1,4})?\W*$",
     re.IGNORECASE,
 )
+# A page's number within a running head or foot.
+_PAGE = re.compile(
+    r"\b(?:page|página|pagina|pág\.?|p\.)\s*\d+(?:\s*(?:/|of|de)\s*\d+)?"
+    r"|^\d{1,4}\s*[|·•–—-]\s*|\s*[|·•–—-]\s*\d{1,4}$",
+    re.IGNORECASE,
+)
+_CONTENTS = re.compile(
+    r"^\W*(?:table of )?contents\W*$|^\W*(?:índice|indice|(?:tabla de )?contenidos?)\W*$",
+    re.IGNORECASE,
+)
+_NUMBERED = re.compile(r"^\s*(?:\d+(?:\.\d+)*|[IVXLC]+)[.:)]?\s+")
 # In characters: a page number with its words, and what is looked at of a line's end.
 LONGEST_NUMBER, LONGEST_LEADER = 60, 200
 _LEADER = re.compile(r"(?:\.\s?){4,}\s*\d*\s*$|…{2,}\s*\d*\s*$")
@@ -161,17 +174,34 @@ def body_size(lines: Iterable[Line]) -> float:
     return sizes.most_common(1)[0][0]
 
 
-def drop_furniture(lines: list[Line]) -> list[Line]:
-    """Without running heads and feet, page numbers, and printed tables of contents."""
+def drop_furniture(lines: list[Line]) -> tuple[list[Line], list[Line]]:
+    """The lines without running heads and feet, page numbers, and printed tables of contents.
+
+    The other list is of those. What names an allergen or warns is kept where it stands first.
+    """
     size = body_size(lines)
     same, alike = _repeated(lines)
     contents = _contents_pages(lines)
-    return [
-        line
-        for line in lines
-        if line.page not in contents
-        and not (line.is_at_edge and _is_furniture(line, size, same, alike))
-    ]
+    titles = keys_of(line.text for line in lines if line.page not in contents)
+    seen: set[str] = set()
+    kept: list[Line] = []
+    dropped: list[Line] = []
+    for line in lines:
+        if line.page in contents:
+            is_dropped = _may_be_dropped(line, titles)
+        else:
+            is_dropped = line.is_at_edge and _is_furniture(line, size, same, alike)
+            text = _PAGE.sub("", line.text)
+            if is_dropped and text not in seen:
+                seen.add(text)
+                is_dropped = not must_be_kept(text)
+        (dropped if is_dropped else kept).append(line)
+    return (kept, dropped) if kept else (lines, [])
+
+
+def _may_be_dropped(line: Line, titles: set[str]) -> bool:
+    """Whether a line of a table of contents stands elsewhere too, or harms nobody."""
+    return not must_be_kept(line.text) or not titles.isdisjoint(keys_of([line.text]))
 
 
 def _is_furniture(line: Line, size: float, same: set[str], alike: set[str]) -> bool:
@@ -197,10 +227,55 @@ def _without_digits(text: str) -> str:
     return "#" + re.sub(r"\d+|\b[ivxl]+\b", "", text)
 
 
-def drop_printed_contents(lines: list[Line], bookmarks: list[Bookmark]) -> list[Line]:
-    """Without lines that lead with dots to a page, before the first one that has a heading."""
+def drop_printed_contents(
+    lines: list[Line], bookmarks: list[Bookmark]
+) -> tuple[list[Line], list[Line]]:
+    """The lines without those that lead with dots to a page, before the first heading's page.
+
+    The other list is of those.
+    """
     begin = bookmarks[0].page
-    return [line for line in lines if line.page >= begin or not _leader(line)]
+    titles = keys_of(
+        [*(line.text for line in lines if line.page >= begin), *(each.title for each in bookmarks)]
+    )
+    kept: list[Line] = []
+    dropped: list[Line] = []
+    for line in lines:
+        is_entry = line.page < begin and _leader(line) and _may_be_dropped(line, titles)
+        (dropped if is_entry else kept).append(line)
+    return (kept, dropped) if kept else (lines, [])
+
+
+def missing_texts(dropped: Iterable[Line], present: Iterable[str]) -> dict[int, str]:
+    """By page, the words of lines that were dropped and stand nowhere else, each once."""
+    known = keys_of(_PAGE.sub("", text) for text in present)
+    texts: dict[int, list[str]] = {}
+    for line in dropped:
+        text, key = _PAGE.sub("", line.text), _without_digits(line.text)
+        is_number = len(line.text) <= LONGEST_NUMBER and _PAGE_NUMBER.match(line.text)
+        if is_number or says_nothing(line.text) or _CONTENTS.match(line.text):
+            continue
+        if key not in known and known.isdisjoint(keys_of([text])):
+            texts.setdefault(line.page, []).append(_without_leader(line.text))
+        known.add(key)
+    return {page: " / ".join(lines) for page, lines in texts.items()}
+
+
+def keys_of(texts: Iterable[str]) -> set[str]:
+    """What lines are compared by: their letters and digits, with and without a number before."""
+    keys = set()
+    for text in texts:
+        title = _without_leader(text)
+        keys |= {_key(title), _key(_NUMBERED.sub("", title))}
+    return keys - {""}
+
+
+def _without_leader(text: str) -> str:
+    return text[:-LONGEST_LEADER] + _LEADER.sub("", text[-LONGEST_LEADER:])
+
+
+def _key(text: str) -> str:
+    return "".join(sign for sign in text.casefold() if sign.isalnum())
 
 
 def _leader(line: Line) -> re.Match[str] | None:

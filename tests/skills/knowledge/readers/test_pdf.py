@@ -10,7 +10,17 @@ from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
 from app.skills.knowledge.readers import read_file
-from tests.skills.knowledge.readers.files import PROSE, Pdf, body, codes, fatal, outline, read
+from tests.skills.knowledge.readers.files import (
+    PROSE,
+    Pdf,
+    body,
+    codes,
+    everything,
+    fatal,
+    outline,
+    read,
+    told,
+)
 
 
 def manual(*, with_outline: bool) -> bytes:
@@ -48,7 +58,7 @@ def test_the_tree_comes_from_the_outline_or_from_the_letters(with_outline: bool)
         ("1.1 The hoods", 2, "1 Opening"),
         ("2 Closing", 1, "House manual"),
     ]
-    assert codes(reading) == []
+    assert [(each.code, each.place) for each in reading.problems] == [("left_out", "page 1")]
     assert reading.facts["pages"] == 4
     assert reading.documents[0].source == "manual"
 
@@ -68,11 +78,62 @@ def test_lists_and_code_keep_their_lines() -> None:
     assert "```\ncode = 4711\n" in text
 
 
-def test_running_heads_feet_and_page_numbers_are_dropped() -> None:
+def test_running_heads_feet_and_page_numbers_are_dropped_and_told_once() -> None:
     reading = read(manual(with_outline=True), "m.pdf")
-    everything = " ".join(section.body for section in reading.documents[0].sections)
-    assert "internal" not in everything
-    assert "of 300" not in everything
+    assert "internal" not in everything(reading)
+    assert "of 300" not in everything(reading)
+    assert told(reading, "left_out") == ["Casa Lucero – internal"]
+
+
+@pytest.mark.parametrize(
+    "foot",
+    [
+        "All our fried dishes contain peanut and gluten.",
+        "Never serve chicken below 165 degrees.",
+        "Todas las frituras llevan cacahuate.",
+        "Page {} of 300 – fried dishes have egg",
+    ],
+)
+def test_a_foot_that_names_an_allergen_or_warns_is_read_once(foot: str) -> None:
+    pdf = Pdf()
+    for number in range(1, 5):
+        pdf._y = 44
+        pdf.line(foot.format(number), 9)
+        pdf._y = 690
+        pdf.heading(f"Chapter {number}", 20)
+        pdf.prose()
+        pdf.page()
+    reading = read(pdf.bytes(), "m.pdf")
+    assert everything(reading).count(foot.format(1)) == 1
+    assert foot.format(3) == foot or foot.format(3) not in everything(reading)
+    assert told(reading, "left_out") == []
+
+
+def test_a_head_that_repeats_a_title_is_not_told() -> None:
+    pdf = Pdf(head="Bar manual")
+    for _ in range(3):
+        pdf.prose()
+        pdf.page()
+    pdf.heading("Bar manual", 20)
+    pdf.prose()
+    assert told(read(pdf.bytes(), "m.pdf"), "left_out") == []
+
+
+def test_printed_contents_go_but_for_what_stands_nowhere_else() -> None:
+    pdf = Pdf()
+    pdf.line("Contents")
+    for number, title in enumerate(("Opening", "Nut allergies", "Ice", "Closing"), start=2):
+        pdf.line(f"{number - 1}. {title} ........................ {number}")
+    pdf.line("Satay with peanuts ........................ 9")
+    pdf.line("Mole with lime ........................ 9")
+    for title in ("Opening", "Nut allergies", "Ice", "Closing"):
+        pdf.page()
+        pdf.heading(title, 20)
+        pdf.prose()
+    reading = read(pdf.bytes(), "m.pdf")
+    assert everything(reading).count("Nut allergies") == 1
+    assert "Satay with peanuts" in everything(reading)
+    assert told(reading, "left_out") == ["Mole with lime"]
 
 
 def test_large_numbered_lines_at_the_head_of_pages_are_headings() -> None:
