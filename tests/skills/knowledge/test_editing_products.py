@@ -17,6 +17,7 @@ from app.errors import InvalidInput
 from app.retrieval.models import SearchDocument
 from app.retrieval.search import SearchRequest, search
 from app.skills.knowledge.models import PRODUCT_KINDS, LibraryRevision, Product
+from app.skills.knowledge.services.library_lock import lock_library
 from app.skills.knowledge.services.prices import parse_price
 from app.skills.knowledge.web.forms import draft_of_product, form_of
 from app.text.yaml_file import read_yaml
@@ -147,6 +148,24 @@ def test_a_form_that_made_a_product_says_so_before_it_makes_another(
             select(Product.name_en).where(Product.group_id == editor.group_id).order_by(Product.id)
         )
         assert sorted(names) == ["Fideuá", "Paella"]
+
+
+@pytest.mark.fault(61)
+def test_while_an_import_holds_the_library_nobody_waits_and_what_was_typed_stays(
+    database: Database, owner: Database, editor: Member, browser: CheckedClient, product: Product
+) -> None:
+    form = typed(browser, at(product), price=["99"])
+    new = typed(browser, "/library/edit/products/new/dishes", name_en=["Paella"],
+                declaration=["unknown"])  # fmt: skip
+    with database.transaction(editor.scope) as session:
+        lock_library(session)
+        for address, sent in ((at(product), form), ("/library/edit/products/new/dishes", new)):
+            page = browser._page(browser.post(address, **sent), 422)
+            assert "A file is being put into the library just now." in page.text
+            typed_ = page.find("form", **{"class": "editor"})
+            assert any(each.attributes.get("value") in ("99", "Paella") for each in typed_)
+    assert browser.post(at(product), **form).status_code == 303
+    assert now(owner, product).price == Decimal("99.00")
 
 
 def test_a_form_that_nobody_changed_changes_nothing(

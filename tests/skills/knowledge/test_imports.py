@@ -215,6 +215,22 @@ def test_applying_twice_at_once_imports_once(
     assert {section.version for section in sections(owner, member).values()} == {1}
 
 
+def test_what_is_done_with_a_groups_imports_takes_turns(
+    owner: Database, database: Database, member: Member
+) -> None:
+    """Or one group's would take every place that there is."""
+    done = bring_file(database, member, PAY)
+    with database.session(member.scope) as session:
+        receive_file(session, PAGO.encode(), "pago.md", "sop", "es")
+        apply_when_ready(session, done.id, str(done.plan["signature"]))
+    with owner.session() as session:
+        query = text("SELECT task_name, lock FROM procrastinate_jobs WHERE args->>'group_id' = :id"
+                     " AND task_name ~ '_import$'")  # fmt: skip
+        jobs = session.execute(query, {"id": str(member.group_id)}).all()
+    assert {name.split(":")[1] for name, _lock in jobs} >= {"read_import", "apply_import"}
+    assert {lock for _name, lock in jobs} == {f"imports:{member.group_id}"}
+
+
 def test_two_imports_of_one_chapter_applied_at_once_take_turns(
     database: Database, owner: Database, member: Member
 ) -> None:

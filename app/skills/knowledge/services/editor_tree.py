@@ -11,6 +11,7 @@ from sqlalchemy import select, text
 
 from app.db import ScopedSession
 from app.skills.knowledge.models import ManualSection
+from app.skills.knowledge.services.library_lock import share_library
 from app.skills.knowledge.services.manual_tree import DEEPEST
 from app.text.bilingual import in_language
 
@@ -85,6 +86,7 @@ def load_whole_tree(session: ScopedSession, *, lock: bool = False) -> WholeTree:
     """The group's tree; with `lock`, nobody else may move in it."""
     own = ManualSection.group_id == session.scope.group_id
     if lock:
+        share_library(session)
         # In one order for everybody, so that two who move at once take turns; and read
         # afterwards, because what was added while this one waited is not among the locked.
         session.execute(

@@ -43,10 +43,10 @@ from app.skills.knowledge.services.imports import (
     OPEN,
     WORKING,
     load_import,
-    lock_group,
     settle_broken,
     tidy_later,
 )
+from app.skills.knowledge.services.library_lock import lock_library
 
 TELL_EVERY = 0.5  # seconds between two looks at the import's row
 # The database was away or busy, or somebody wrote at the same time: another try may do.
@@ -203,7 +203,7 @@ def apply_import(
 
 def _apply(job: Progress) -> None:
     with job.database.session(job.scope) as session:
-        lock_group(session, "library")
+        lock_library(session)
         item = load_import(session, job.import_id)
         if item.status != job.status:
             return
@@ -251,7 +251,7 @@ def undo_import(
 
 def _undo(job: Progress) -> None:
     with job.database.session(job.scope) as session:
-        lock_group(session, "library")
+        lock_library(session)
         if load_import(session, job.import_id).status != job.status:
             return
         undone = undo_changes(session, job.import_id, on_progress=job.watch("undoing"))

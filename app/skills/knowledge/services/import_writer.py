@@ -11,7 +11,8 @@ from app.skills.knowledge.readers import Reading
 from app.skills.knowledge.services.import_files import forget_earlier_readings
 from app.skills.knowledge.services.import_plan import Planned, plan_import
 from app.skills.knowledge.services.importer import store
-from app.skills.knowledge.services.imports import LONGEST_NAME, OPERATOR, former_options, lock_group
+from app.skills.knowledge.services.imports import LONGEST_NAME, OPERATOR, former_options
+from app.skills.knowledge.services.library_lock import lock_library
 
 
 def note_applied(session: ScopedSession, item: LibraryImport, planned: Planned) -> None:
@@ -44,7 +45,7 @@ def import_now(
     The caller commits, or does not. The import stands in the list of them and can be undone
     there; one that changes nothing leaves no trace. `editions` are chosen as on the page.
     """
-    lock_group(session, "library")
+    lock_library(session)
     filename = filename[-LONGEST_NAME:]
     options = former_options(session, filename, target, language)
     options["editions"] = {**options.get("editions", {}), **editions}

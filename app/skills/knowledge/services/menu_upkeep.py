@@ -11,6 +11,7 @@ from app.db import ScopedSession
 from app.errors import InvalidInput, NotFound
 from app.skills.knowledge.models import Product
 from app.skills.knowledge.services.categories import code_for, tags_in_use
+from app.skills.knowledge.services.library_lock import share_library
 from app.skills.knowledge.services.products import LONGEST_WORD
 from app.skills.knowledge.services.reindex import reindex_products
 from app.skills.knowledge.services.revisions import keep, snapshot
@@ -98,6 +99,7 @@ def rename_tag(session: ScopedSession, tag: str, wanted: str) -> tuple[str, int]
 
 def _tagged(session: ScopedSession, tag: str) -> list[Product]:
     """The products with this tag, nobody else's until the end; in one order for everybody."""
+    share_library(session)
     query = (
         select(Product)
         .where(Product.group_id == session.scope.group_id, Product.tags.contains([tag]))

@@ -14,6 +14,7 @@ from app.accounts.audit import record
 from app.db import JsonList, ScopedSession
 from app.errors import InvalidInput, NotFound
 from app.skills.knowledge.models import PRODUCT_KINDS, Product
+from app.skills.knowledge.services.library_lock import share_library
 from app.skills.knowledge.services.markdown_import import SLUG_LENGTH, slugify
 from app.skills.knowledge.services.reindex import reindex_products
 from app.skills.knowledge.services.revisions import keep, snapshot
@@ -55,6 +56,7 @@ def load_product_to_edit(
         Product.group_id == session.scope.group_id, Product.id == product_id
     )
     if lock:
+        share_library(session)
         query = query.with_for_update().execution_options(populate_existing=True)
     product = session.scalar(query)
     if product is None:

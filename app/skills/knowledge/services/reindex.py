@@ -18,6 +18,7 @@ from app.retrieval.index import SourceInput, index_sources
 from app.retrieval.models import Embedding, SearchDocument
 from app.skills.knowledge.models import ManualSection, Product
 from app.skills.knowledge.services.editor_tree import find_titles_above, find_with_below, load_rows
+from app.skills.knowledge.services.library_lock import share_library
 from app.skills.knowledge.services.revisions import Entity
 from app.skills.knowledge.services.search_sources import (
     SECTION_CONTEXTS,
@@ -80,6 +81,7 @@ def reindex_sections(
     session: ScopedSession, changed: Iterable[ManualSection], *, with_below: bool = True
 ) -> None:
     """Index these sections; `with_below` with all below them, whose places have new names."""
+    share_library(session)
     session.flush()
     group_id = session.scope.group_id
     assert group_id
@@ -93,6 +95,7 @@ def reindex_sections(
 
 def reindex_products(session: ScopedSession, changed: Iterable[Product]) -> None:
     """Index these products as they are now."""
+    share_library(session)
     group_id = session.scope.group_id
     assert group_id
     index_entities(session, list(changed), group_id=group_id)

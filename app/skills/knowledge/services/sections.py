@@ -16,6 +16,7 @@ from app.db import ScopedSession
 from app.errors import Conflict, InvalidInput, NotFound
 from app.skills.knowledge.models import SECTION_KINDS, LibraryRevision, ManualSection
 from app.skills.knowledge.services.editor_tree import TreeRow, WholeTree, load_rows, load_whole_tree
+from app.skills.knowledge.services.library_lock import share_library
 from app.skills.knowledge.services.markdown_import import SLUG_LENGTH, slugify
 from app.skills.knowledge.services.reindex import reindex_sections
 from app.skills.knowledge.services.revisions import Entity, keep, list_revisions, snapshot
@@ -73,6 +74,7 @@ def load_section_to_edit(
         ManualSection.group_id == session.scope.group_id, ManualSection.id == section_id
     )
     if lock:
+        share_library(session)
         query = query.with_for_update().execution_options(populate_existing=True)
     section = session.scalar(query)
     if section is None:

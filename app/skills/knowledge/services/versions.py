@@ -15,6 +15,7 @@ from app.config import LANGUAGES
 from app.db import JsonObject, ScopedSession
 from app.errors import N_, Conflict, NotFound
 from app.skills.knowledge.models import LibraryImport, LibraryRevision, ManualSection
+from app.skills.knowledge.services.library_lock import share_library
 from app.skills.knowledge.services.reindex import reindex_sections
 from app.skills.knowledge.services.revisions import keep, restore, snapshot
 from app.skills.knowledge.services.sections import TITLES
@@ -62,6 +63,7 @@ def load_for_editor(session: ScopedSession, slug: str, *, lock: bool = False) ->
         ManualSection.group_id == session.scope.group_id, ManualSection.slug == slug
     )
     if lock:
+        share_library(session)
         query = query.with_for_update().execution_options(populate_existing=True)
     section = session.scalar(query)
     if section is None:
