@@ -86,9 +86,15 @@ class _Index:
     rarity: Mapping[str, float]
 
 
+# So much of a text is weighed, of a form with more fields than anybody reads the first ones.
+MOST_WEIGHED = 4_000
+# Of how many texts that is kept: of all that one group may have, and of some groups beside it.
+MOST_KEPT, MOST_LISTS = 2_000, 32
+
+
 # What is kept goes by the texts themselves, so that no change of one can be missed. Of a group
 # one of whose forms has changed, the words of all others are known.
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=MOST_LISTS)
 def _index(texts: tuple[Described, ...]) -> _Index:
     parts = {each.key: _weigh(each) for each in texts}
     counts = Counter(word for weighed in parts.values() for word in weighed)
@@ -96,7 +102,7 @@ def _index(texts: tuple[Described, ...]) -> _Index:
     return _Index(parts, {**rarity, **{w: _PAPER * r for w, r in rarity.items() if w in _KINDS}})
 
 
-@lru_cache(maxsize=500)
+@lru_cache(maxsize=MOST_KEPT)
 def _weigh(described: Described) -> dict[str, float]:
     weighed: dict[str, float] = {}
     texts = (
@@ -106,7 +112,8 @@ def _weigh(described: Described) -> dict[str, float]:
         (TITLE, described.title),
     )
     for weight, text in texts:
-        weighed |= {word: max(weight, weighed.get(word, 0.0)) for word in _stems(text)}
+        said = _stems(text[:MOST_WEIGHED])
+        weighed |= {word: max(weight, weighed.get(word, 0.0)) for word in said}
     return weighed
 
 
