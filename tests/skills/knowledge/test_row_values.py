@@ -107,15 +107,19 @@ def test_in_one_language_alone_another_name_is_no_translation(dishes: Any) -> No
 def test_the_page_shows_prices_and_three_kinds_of_declaration(
     database: Database, member: Member, browser: CheckedClient
 ) -> None:
-    item = bring_file(
-        database, member, "id,name,price,allergens\n1,Flan,5,none\n2,Mole,6,peanut\n3,Sopa,,\n",
-        "menu.csv", target="dishes",
-    )  # fmt: skip
+    import_file(database, member, "id,name,ingredients\n4,Taco,corn; beef\n", target="dishes")
+    table = (
+        "id,name,price,allergens,ingredients\n"
+        "1,Flan,5,none,\n2,Mole,6,peanut,\n3,Sopa,,,\n4,Taco,,,corn; fish\n"
+    )
+    item = bring_file(database, member, table, "menu.csv", target="dishes")
     rows = [each.text for each in browser.page(f"/library/imports/{item.id}").find_all("li")]
-    shown = {name: next(row for row in rows if name in row) for name in ("Flan", "Mole", "Sopa")}
+    names = ("Flan", "Mole", "Sopa", "Taco")
+    shown = {name: next(row for row in rows if name in row) for name in names}
     assert "Price: 5.00" in shown["Flan"] and "Allergens: none of them" in shown["Flan"]
     assert "Allergens: peanuts" in shown["Mole"]
     assert "Price: –" in shown["Sopa"] and "Allergens: not declared" in shown["Sopa"]
+    assert "Ingredients: corn, beef corn, fish" in shown["Taco"]
 
 
 NAMES = st.sampled_from(["Salad", "salad", "Salads", "Satay", "Ensalada", "Green salad"])

@@ -12,6 +12,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+from app.config import LANGUAGES
 from app.db import JsonList, JsonObject, ScopedSession
 from app.skills.knowledge.models import (
     PRODUCT_KINDS,
@@ -200,6 +201,8 @@ def _shown(value: Any) -> str:
         return ""
     if isinstance(value, list):
         return _shortened(", ".join(_shown(each) for each in value))
+    if isinstance(value, dict) and {*LANGUAGES} <= value.keys():
+        return " / ".join(dict.fromkeys(value[each] for each in LANGUAGES))
     if isinstance(value, dict):
         return _shortened(", ".join(f"{name}: {_shown(each)}" for name, each in value.items()))
     return _shortened(str(value))
