@@ -9,7 +9,7 @@ import gevent
 
 # Of the processor's time, and not the clock's: a process that is stopped, or a machine that sleeps,
 # goes on where it was.
-STUCK_SECONDS = 30.0
+STUCK_SECONDS = 15.0
 
 
 def end_when_stuck(seconds: float = STUCK_SECONDS) -> None:
