@@ -296,6 +296,37 @@ def several_meanings(code: Code) -> list[str]:
     ]
 
 
+# These take words of the product's own: of its files, its languages, its icons and its phrases.
+KEEPS_WORDS = {
+    "app.skills.expenses.nlu.lexicon.either", "app.skills.knowledge.readers.values._split",
+    "app.fields.display.calling_codes", "app.text.translation._catalog", "app.web.icons.icon", "app.nlu.agreement._kinds_of",
+    "app.nlu.emergency._listed",
+}  # fmt: skip
+_TEXTS = frozenset({"str", "Words", "Markup"})
+
+
+def texts_kept_for_ever(code: Code) -> list[str]:
+    """What a `cache` without bound takes is none of what people write, or memory would fill."""
+    return [
+        f"{name}.{node.name}"
+        for name, tree in code.trees.items()
+        for node in ast.walk(tree)
+        if isinstance(node, FUNCTIONS)
+        and any(isinstance(each, ast.Name) and each.id == "cache" for each in node.decorator_list)
+        and any(_is_text(each) for each in [*node.args.args, *_others(node.args)])
+        and f"{name}.{node.name}" not in KEEPS_WORDS
+    ]
+
+
+def _others(arguments: ast.arguments) -> list[ast.arg]:
+    return [*arguments.kwonlyargs, *([arguments.vararg] if arguments.vararg else [])]
+
+
+def _is_text(argument: ast.arg) -> bool:
+    named = ast.walk(argument.annotation) if argument.annotation else ()
+    return any(isinstance(each, ast.Name) and each.id in _TEXTS for each in named)
+
+
 # The rules, what breaks each, and what is said of it
 
 Rule = Callable[[Code], Iterable[str]]
@@ -345,6 +376,9 @@ RULES: list[tuple[Rule, Mapping[str, str], str]] = [
      {"templates/a.html": "<p>Ask the house</p>"}, "templates"),
     (restaurants_called_houses,
      {"app/translations/es/LC_MESSAGES/messages.po": 'msgstr "la casa"'}, "es"),
+    (texts_kept_for_ever,
+     {"app/text/a.py": "@cache\ndef stems(text: str) -> set[str]:\n    return {text}\n"},
+     "app.text.a.stems"),
     (gerunds, {"app/text/going_on.py": ""}, "app.text.going_on"),
     (several_meanings,
      {"app/text/a.py": PROPOSAL, "app/web/a.py": PROPOSAL},
