@@ -159,6 +159,24 @@ class LibraryImportFile(Base):
     reading: Mapped[bytes | None]  # compressed JSON; see import_files
 
 
+class LibraryImportSection(Base):
+    """What was read in the file of an import as one section: `place` in the `document`th of it.
+
+    The same stands in the file's `reading`, which takes long to unpack for the sake of one.
+    """
+
+    __tablename__ = "library_import_sections"
+
+    import_id: Mapped[UUID] = mapped_column(
+        ForeignKey("library_import_files.import_id", ondelete="CASCADE"), primary_key=True
+    )
+    document: Mapped[int] = mapped_column(primary_key=True)
+    place: Mapped[int] = mapped_column(primary_key=True)
+    group_id: Mapped[UUID] = mapped_column(ForeignKey("groups.id", ondelete="CASCADE"))
+    title: Mapped[str]
+    body: Mapped[str]
+
+
 class LibraryRevision(Base):
     """A section or product as it stood before a change, and who made that change.
 

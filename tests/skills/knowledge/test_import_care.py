@@ -6,19 +6,25 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import select, text, update
+from sqlalchemy import delete, func, select, text, update
 from sqlalchemy.exc import OperationalError
 
 from app.db import Database, utc_now
-from app.skills.knowledge.models import LibraryImport, LibraryImportFile, ManualSection
+from app.skills.knowledge.models import (
+    LibraryImport,
+    LibraryImportFile,
+    LibraryImportSection,
+    ManualSection,
+)
 from app.skills.knowledge.services import import_files, import_jobs
 from app.skills.knowledge.services.import_jobs import KEPT, LOST_AFTER, TASKS
-from app.skills.knowledge.services.imports import apply_when_ready
+from app.skills.knowledge.services.imports import apply_when_ready, choose_editions
 from app.skills.knowledge.services.revisions import snapshot
 from tests.factories import Member, make_user
 from tests.factories.imports import (
     apply_file,
     bring_file,
+    do_jobs,
     import_file,
     look_at,
     read_in_this_process,
@@ -134,6 +140,47 @@ def test_the_same_file_is_read_anew_by_a_better_reader_only(
     assert len(read) == 2
 
 
+# What was read, by section
+
+
+def test_what_was_read_is_kept_by_section_as_well_until_it_is_forgotten(
+    database: Database, owner: Database, member: Member
+) -> None:
+    first = import_file(database, member, PAY)
+    assert sections_kept(owner, first) == {
+        (0, 0): ("Pay", "How we pay."),
+        (0, 1): ("Tips", "Tips are pooled every Friday."),
+        (0, 2): ("Overtime", "Above forty hours."),
+    }
+    # The next version of the file takes the place of what was read in the one before.
+    second = import_file(database, member, MONDAY)
+    assert sections_kept(owner, first) == {}
+    assert sections_kept(owner, second)[0, 1] == ("Tips", "Tips are pooled every Monday.")
+    undo_file(database, member, second)
+    assert sections_kept(owner, second) == {}
+
+
+def test_a_plan_that_is_made_anew_keeps_each_section_once(
+    database: Database, owner: Database, member: Member
+) -> None:
+    item = bring_file(database, member, PAY)
+    kept = sections_kept(owner, item)
+    with database.session(member.scope) as session:
+        choose_editions(session, item.id, {"pay": ""})
+    do_jobs(database, member.group_id)
+    assert look_at(database, member, item.id).status == "ready"
+    assert sections_kept(owner, item) == kept
+
+
+def test_an_import_that_is_removed_takes_its_sections_with_it(
+    database: Database, owner: Database, member: Member
+) -> None:
+    item = bring_file(database, member, PAY)
+    with owner.transaction() as session:
+        session.execute(delete(LibraryImport).where(LibraryImport.id == item.id))
+    assert sections_kept(owner, item) == {}
+
+
 # What is left lying
 
 
@@ -147,8 +194,21 @@ def age(owner: Database, item: LibraryImport, by: timedelta, **values: Any) -> N
 
 
 def has_file(owner: Database, item: LibraryImport) -> bool:
+    """Whether its file is kept; what was read in it section by section goes with that."""
+    sections = select(func.count()).where(LibraryImportSection.import_id == item.id)
     with owner.session() as session:
-        return session.get(LibraryImportFile, item.id) is not None
+        is_kept = session.get(LibraryImportFile, item.id) is not None
+        assert is_kept or session.scalar(sections) == 0
+        return is_kept
+
+
+def sections_kept(owner: Database, item: LibraryImport) -> dict[tuple[int, int], tuple[str, str]]:
+    """Titles and bodies that were read in its file, by document and place."""
+    with owner.session() as session:
+        rows = session.scalars(
+            select(LibraryImportSection).where(LibraryImportSection.import_id == item.id)
+        )
+        return {(row.document, row.place): (row.title, row.body) for row in rows}
 
 
 def tidy(database: Database, member: Member) -> None:
