@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 from flask import Flask
-from sqlalchemy import Engine, event
+from sqlalchemy import delete
 
-from app.db import Database, new_id
-from app.skills.knowledge.models import LibraryImport
+from app.db import Database, JsonList, new_id
+from app.skills.knowledge.models import LibraryImport, LibraryImportSection
 from app.skills.knowledge.readers import LIMITS
 from app.skills.knowledge.services import import_jobs
 from app.skills.knowledge.services.imports import apply_when_ready, load_import
+from app.skills.knowledge.services.plan_pages import MOST_DOCUMENTS, load_documents
+from app.skills.knowledge.web.import_presenters import PAGE_ROWS
 from tests.factories import CheckedClient, Member, make_section, make_user, sign_in
 from tests.factories.imports import (
     apply_file,
@@ -26,9 +29,13 @@ from tests.factories.imports import (
     read_in_this_process,
     undo_file,
 )
+from tests.statements import noted_statements
 
 PAY = "# Pay {#pay}\nHow we pay.\n\n## Tips {#tips}\nTips are pooled every Friday.\n"
 MENU = "name;price;allergens\nRibeye;48,00;milk\nCharred Leek;-3;none\nTomahawk;99;moon dust\n"
+# The plan as it is, and not something that the database takes out of it.
+WHOLE_PLAN = re.compile(r"library_imports\.plan(?!\[| ->)\b")
+READ_IN_FILE = "library_import_files.reading"
 
 
 @pytest.fixture(autouse=True)
@@ -111,17 +118,9 @@ def test_a_poll_does_not_load_the_plan(
     item = bring_file(database, member, PAY)
     with database.session(member.scope) as session:
         apply_when_ready(session, item.id, item.plan["signature"])
-    asked: list[str] = []
-
-    def note(_connection: object, _cursor: object, statement: str, *_: object) -> None:
-        asked.append(statement)
-
-    event.listen(Engine, "before_cursor_execute", note)
-    try:
+    with noted_statements() as asked:
         browser.fragment(f"/library/imports/{item.id}/status")
         browser.page("/library/imports/")
-    finally:
-        event.remove(Engine, "before_cursor_execute", note)
     assert any("library_imports.status" in each for each in asked)
     assert not [each for each in asked if "library_imports.plan" in each]
 
@@ -227,6 +226,162 @@ def test_a_long_plan_comes_in_pages(
     assert "3 of 3" in last.text
     assert "Rule 449" in last.text
     assert "Nothing of this kind" in browser.page(f"/library/imports/{item.id}?show=removed").text
+
+
+def _titles(rows: JsonList, *kinds: str) -> list[str]:
+    return [row["title"] for row in rows if row["what"] in kinds]
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_what_an_import_does_is_shown_by_kind_in_the_order_of_the_file(
+    database: Database, member: Member, browser: CheckedClient, language: str
+) -> None:
+    rules = {n: f"\n## Rule {n} {{#rule-{n}}}\nDo it.\n" for n in range(8)}
+    text = "".join(rules.values())
+    import_file(database, member, PAY + text, language=language)
+    gone = text.replace("Rule 1 ", "Rule one ").replace(rules[6], "").replace(rules[7], "")
+    more = "\n## Last {#last}\nAt the end.\n"
+    item = bring_file(database, member, PAY + gone + more, language=language)
+    entries = item.plan["entries"]
+    assert item.plan["counts"] == {"added": 1, "changed": 1, "removed": 2, "unchanged": 7}
+    kinds: dict[str, Iterable[str]] = {
+        "": ("added", "changed", "removed"),
+        "no-such": ("added", "changed", "removed"),
+        "all": ("added", "changed", "removed", "unchanged"),
+        **{what: (what,) for what in ("added", "changed", "removed", "unchanged")},
+    }
+    for show, chosen in kinds.items():
+        page = browser.page(f"/library/imports/{item.id}?show={show}&lang={language}")
+        shown = page.find_all("span", **{"class": "import-title"})
+        assert [each.text.strip() for each in shown] == _titles(entries, *chosen), show
+    assert page.find("ul", **{"class": "badges import-filters"}).text.split()[-1] == "7"
+
+
+def test_each_page_of_a_plan_goes_on_where_the_one_before_ends(
+    database: Database, member: Member, browser: CheckedClient
+) -> None:
+    long = PAY + "".join(f"\n## Rule {n} {{#rule-{n}}}\nDo it.\n" for n in range(PAGE_ROWS))
+    item = bring_file(database, member, long)
+    pages = [browser.page(f"/library/imports/{item.id}?show=all&page={n}") for n in (1, 2)]
+    shown = [
+        [each.text.strip() for each in page.find_all("span", **{"class": "import-title"})]
+        for page in pages
+    ]
+    assert [len(rows) for rows in shown] == [PAGE_ROWS, 2]
+    assert shown[0] + shown[1] == _titles(item.plan["entries"], "added")
+
+
+def test_no_page_of_an_import_loads_its_whole_plan(
+    database: Database, member: Member, browser: CheckedClient
+) -> None:
+    import_file(database, member, PAY)
+    item = bring_file(database, member, PAY.replace("every Friday", "every Monday"))
+    address = f"/library/imports/{item.id}"
+    with noted_statements() as asked:
+        signature = browser.page(address).find("input", name="signature").attributes["value"]
+        assert browser.page(f"{address}/changes/0/1").find("del").text.startswith("Friday")
+        assert browser.post(f"{address}/apply", signature="another").status_code == 409
+        assert browser.post(f"{address}/editions", source="no-such").status_code == 303
+        assert upload(browser, PAY.replace("every Friday", "every Monday").encode())[0] == 303
+    with database.session(member.scope) as session:
+        load_import(session, item.id).status = "ready"
+        session.commit()
+    with noted_statements() as asked_later:
+        for _twice in range(2):
+            assert browser.post(f"{address}/apply", signature=signature).status_code == 303
+    do_jobs(database, member.group_id)
+    with noted_statements() as asked_at_last:
+        for path in ("", "/status", "/vectors"):
+            browser.fragment(f"{address}{path}")
+        for _twice in range(2):
+            browser.post_fragment(f"{address}/undo")
+        assert browser.post(f"{address}/cancel").status_code == 303
+    statements = [*asked, *asked_later, *asked_at_last]
+    assert any("library_imports.status" in each for each in statements)
+    assert [each for each in statements if WHOLE_PLAN.search(each)] == []
+    assert [each for each in statements if READ_IN_FILE in each] == []
+
+
+def test_the_signature_is_no_younger_than_the_rows_that_it_confirms(
+    database: Database, member: Member, browser: CheckedClient
+) -> None:
+    """A plan that is made anew between two statements must not be confirmed unseen."""
+    item = bring_file(database, member, PAY)
+    with noted_statements() as asked:
+        browser.page(f"/library/imports/{item.id}")
+    signature, rows = (
+        next(at for at, each in enumerate(asked) if words in each)
+        for words in ("library_imports.plan ->>", "AS entries(")
+    )
+    assert signature < rows
+
+
+@pytest.mark.parametrize("path", ["0/99", "7/1", f"0/{10**30}"])
+def test_what_the_plan_does_not_have_is_looked_for_in_no_file(
+    database: Database, member: Member, browser: CheckedClient, path: str
+) -> None:
+    item = bring_file(database, member, PAY)
+    with noted_statements() as asked:
+        assert browser.get(f"/library/imports/{item.id}/changes/{path}").status_code == 404
+    assert asked
+    assert [each for each in asked if "library_import_" in each] == []
+
+
+def test_a_menu_has_no_page_of_what_changes_in_a_section(
+    database: Database, member: Member, browser: CheckedClient
+) -> None:
+    item = bring_file(database, member, MENU, "menu.csv", target="dishes")
+    with noted_statements() as asked:
+        assert browser.get(f"/library/imports/{item.id}/changes/0/0").status_code == 404
+    assert [each for each in asked if "library_import_" in each or "jsonb_array" in each] == []
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_an_import_that_was_read_before_sections_were_kept_shows_them_all_the_same(
+    database: Database, owner: Database, member: Member, browser: CheckedClient, language: str
+) -> None:
+    import_file(database, member, PAY, language=language)
+    item = bring_file(
+        database, member, PAY.replace("every Friday", "cada día, “así”"), language=language
+    )
+    address = f"/library/imports/{item.id}/changes/0/1"
+    kept = browser.page(address).find("p", **{"class": "import-words"})
+    with owner.transaction() as session:
+        ours = LibraryImportSection.import_id == item.id
+        session.execute(delete(LibraryImportSection).where(ours))
+    with noted_statements() as asked:
+        found = browser.page(address).find("p", **{"class": "import-words"})
+    assert found.text == kept.text
+    assert "cada día, “así”" in found.text
+    assert len([each for each in asked if READ_IN_FILE in each]) == 1
+
+
+def test_what_was_read_and_is_forgotten_has_no_page(
+    database: Database, member: Member, browser: CheckedClient
+) -> None:
+    item = bring_file(database, member, PAY)
+    address = f"/library/imports/{item.id}"
+    assert browser.get(f"{address}/changes/0/1").status_code == 200
+    browser.post(f"{address}/cancel")
+    assert browser.get(f"{address}/changes/0/1").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("chapters", "shown"),
+    [
+        ([""], [0]),
+        (["", ""], []),
+        (["", "house", None, "bar"], [1, 3]),
+        (["house"] * (MOST_DOCUMENTS + 1), [*range(MOST_DOCUMENTS)]),
+    ],
+)
+def test_people_are_asked_about_documents_with_a_chapter_or_the_only_one(
+    database: Database, owner: Database, member: Member, chapters: list[Any], shown: list[int]
+) -> None:
+    documents = [{"source": str(n), "chapter": chapter} for n, chapter in enumerate(chapters)]
+    item = _stored(owner, member, plan={"documents": documents})
+    with database.session(member.scope) as session:
+        assert load_documents(session, item.id) == [documents[n] for n in shown]
 
 
 def test_an_outdated_preview_is_not_applied_and_says_so(

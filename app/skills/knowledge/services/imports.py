@@ -33,6 +33,7 @@ from app.skills.knowledge.models import (
 from app.skills.knowledge.readers import LIMITS
 from app.skills.knowledge.readers.result import MEGABYTE
 from app.skills.knowledge.services.import_files import forget_file
+from app.skills.knowledge.services.plan_pages import load_signature, load_sources
 from app.text.plain_text import clean_line
 
 TARGETS = (*SECTION_KINDS, *PRODUCT_KINDS)
@@ -128,7 +129,7 @@ def lock_group(session: ScopedSession, purpose: str) -> None:
 def _find_open(
     session: ScopedSession, digest: str, target: str, language: str
 ) -> LibraryImport | None:
-    query = _imports(session).where(
+    query = _light(_imports(session)).where(
         LibraryImport.digest == digest,
         LibraryImport.target == target,
         LibraryImport.language == language,
@@ -173,6 +174,10 @@ def _imports(session: ScopedSession) -> Select[LibraryImport]:
     return select(LibraryImport).where(LibraryImport.group_id == session.scope.group_id)
 
 
+def _light(query: Select[LibraryImport]) -> Select[LibraryImport]:
+    return query.options(*_WITHOUT_PLAN)
+
+
 def load_import(
     session: ScopedSession, import_id: UUID, *, lock: bool = False, is_light: bool = False
 ) -> LibraryImport:
@@ -180,7 +185,7 @@ def load_import(
     query = _imports(session).where(LibraryImport.id == import_id)
     query = query.execution_options(populate_existing=True)
     if is_light:
-        query = query.options(*_WITHOUT_PLAN)
+        query = _light(query)
     # Not a full lock: revisions that are being written refer to the row, and hold it by its key.
     item = session.scalar(query.with_for_update(key_share=True) if lock else query)
     if item is None:
@@ -222,13 +227,14 @@ def apply_when_ready(session: ScopedSession, import_id: UUID, signature: str) ->
     Raises:
         Conflict: it is not ready, or what it would do is not what was shown.
     """
-    item = load_import(session, import_id, lock=True)
+    item = load_import(session, import_id, lock=True, is_light=True)
     if item.status in ("applying", "applied"):
         session.rollback()
-        return item
+        # What the rollback has let go of is loaded again as a whole otherwise.
+        return load_import(session, import_id, is_light=True)
     if item.status != "ready":
         raise Conflict(CHANGED_MEANWHILE)
-    if item.plan["signature"] != signature:
+    if load_signature(session, item.id) != signature:
         raise Conflict("The library has changed since you looked. This is what would happen now.")
     _move(item, "applying")
     item.user_id, item.role = session.scope.user_id, session.scope.role
@@ -243,7 +249,7 @@ def cancel_import(session: ScopedSession, import_id: UUID) -> LibraryImport:
     Raises:
         Conflict: it is too late.
     """
-    item = load_import(session, import_id, lock=True)
+    item = load_import(session, import_id, lock=True, is_light=True)
     if item.status == "undoing":
         _move(item, "applied")
     elif item.status in OPEN:
@@ -262,10 +268,10 @@ def undo_import(session: ScopedSession, import_id: UUID) -> LibraryImport:
     Raises:
         Conflict: it was not applied.
     """
-    item = load_import(session, import_id, lock=True)
+    item = load_import(session, import_id, lock=True, is_light=True)
     if item.status in ("undoing", "undone"):
         session.rollback()
-        return item
+        return load_import(session, import_id, is_light=True)
     if item.status != "applied" or item.report.get("nothing"):
         raise Conflict(CHANGED_MEANWHILE)
     _move(item, "undoing")
@@ -285,10 +291,10 @@ def choose_editions(
         Conflict: the import is not waiting for an answer.
         InvalidInput: there is no such chapter.
     """
-    item = load_import(session, import_id, lock=True)
+    item = load_import(session, import_id, lock=True, is_light=True)
     if item.status != "ready":
         raise Conflict(CHANGED_MEANWHILE)
-    sources = {document["source"] for document in item.plan.get("documents", [])}
+    sources = load_sources(session, item.id)
     chapters = {slug for slug, _title in list_chapters(session, item.language)} | {""}
     if not set(chosen) <= sources or not set(chosen.values()) <= chapters:
         raise InvalidInput("Choose from the list.")

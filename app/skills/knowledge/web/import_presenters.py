@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from math import ceil
 from typing import Any
+from uuid import UUID
 
 from flask_babel import format_timedelta, ngettext
 from flask_babel import gettext as _
@@ -17,9 +18,15 @@ from app.errors import NotFound
 from app.retrieval.vectors import read_standing
 from app.skills.knowledge.models import PRODUCT_KINDS, LibraryImport, ManualSection
 from app.skills.knowledge.readers import place_text, problem_text, step_text
-from app.skills.knowledge.services.import_files import load_reading
+from app.skills.knowledge.services.import_files import load_section_text
 from app.skills.knowledge.services.import_plan import CHANGES, problem_from
 from app.skills.knowledge.services.imports import OPERATOR, WORKING
+from app.skills.knowledge.services.plan_pages import (
+    find_planned_slug,
+    load_counts,
+    load_entries,
+    load_problems,
+)
 from app.skills.knowledge.services.vocabulary import kind_name
 from app.text.allergens import allergen_name
 from app.text.bilingual import reader_language
@@ -93,16 +100,6 @@ def _count(what: str, number: int) -> str:
     return ngettext("%(num)s row left out", "%(num)s rows left out", number)
 
 
-def change_word(what: str) -> str:
-    words = {
-        "added": _("New"),
-        "changed": _("Changed"),
-        "removed": _("Taken out"),
-        "unchanged": _("As it was"),
-    }
-    return words[what]
-
-
 def under_way_words(item: LibraryImport) -> str:
     """What is said to who brings a file that was brought already."""
     words = {
@@ -172,18 +169,17 @@ def _declared(codes: Any) -> str:
     return ", ".join(names) or _("none of them")
 
 
-def read_plan_page(item: LibraryImport, show: str, page: int) -> PlanPage:
+def load_plan_page(session: ScopedSession, import_id: UUID, show: str, page: int) -> PlanPage:
     """The rows of the plan that were asked for; what changes, unless something else was."""
-    entries = item.plan.get("entries", [])
-    counts = item.plan.get("counts", {})
+    counts = load_counts(session, import_id)
     show = show if show in SHOWN else "changes"
     kinds = {"changes": CHANGES, "all": (*CHANGES, "unchanged")}.get(show, (show,))
-    chosen = [entry for entry in entries if entry["what"] in kinds]
-    pages = max(1, ceil(len(chosen) / PAGE_ROWS))
+    pages = max(1, ceil(sum(counts.get(what, 0) for what in kinds) / PAGE_ROWS))
     page = min(max(page, 1), pages)
     totals = {"changes": sum(counts.get(what, 0) for what in CHANGES), **counts}
-    rows = [_in_words(each) for each in chosen[(page - 1) * PAGE_ROWS : page * PAGE_ROWS]]
-    return PlanPage(show, rows, page, pages, totals)
+    first = (page - 1) * PAGE_ROWS
+    rows = load_entries(session, import_id, kinds, first=first, most=PAGE_ROWS)
+    return PlanPage(show, [_in_words(each) for each in rows], page, pages, totals)
 
 
 def import_view(item: LibraryImport) -> dict[str, Any]:
@@ -207,9 +203,9 @@ def import_view(item: LibraryImport) -> dict[str, Any]:
     }
 
 
-def problem_views(item: LibraryImport) -> list[dict[str, Any]]:
+def load_problem_views(session: ScopedSession, import_id: UUID) -> list[dict[str, Any]]:
     """What is wrong with the file, in words, each with its place."""
-    problems = [problem_from(values) for values in item.problems]
+    problems = [problem_from(values) for values in load_problems(session, import_id)]
     return [
         {"place": place_text(each), "text": problem_text(each), "is_fatal": each.is_fatal}
         for each in problems
@@ -219,16 +215,19 @@ def problem_views(item: LibraryImport) -> list[dict[str, Any]]:
 def load_change(
     session: ScopedSession, item: LibraryImport, document: int, place: int
 ) -> tuple[str, list[Change]]:
-    """Title and word-by-word difference of one section of a manual, or NotFound."""
-    at = [document, place]
-    slugs = [entry["slug"] for entry in item.plan.get("entries", []) if entry.get("at") == at]
-    reading = load_reading(session, item.id)
-    if not slugs or reading is None:
+    """Title and word-by-word difference of one section of a manual, or NotFound.
+
+    Of the file nothing is loaded before it is known that the plan has the section.
+    """
+    is_menu = item.target in PRODUCT_KINDS
+    slug = None if is_menu else find_planned_slug(session, item.id, document, place)
+    found = load_section_text(session, item.id, document, place) if slug else None
+    if found is None:
         raise NotFound("This import has gone on meanwhile. Look at how far it is now.")
-    section = reading.documents[document].sections[place]
-    row = session.query(ManualSection).filter_by(group_id=item.group_id, slug=slugs[0]).first()
+    title, body = found
+    row = session.query(ManualSection).filter_by(group_id=item.group_id, slug=slug).first()
     before = _text(row, item.language) if row else ""
-    return section.title, abridged(compare(before, f"{section.title}\n\n{section.body}".strip()))
+    return title, abridged(compare(before, f"{title}\n\n{body}".strip()))
 
 
 def _text(row: ManualSection, language: str) -> str:

@@ -17,14 +17,14 @@ from app.files.posted_files import allow_files, examination, get_posted_files
 from app.skills.knowledge.models import LibraryImport
 from app.skills.knowledge.readers import LIMITS
 from app.skills.knowledge.services import imports
+from app.skills.knowledge.services.plan_pages import load_documents, load_signature
 from app.skills.knowledge.web.import_presenters import (
-    change_word,
     field_word,
     import_view,
     languages,
     load_change,
-    problem_views,
-    read_plan_page,
+    load_plan_page,
+    load_problem_views,
     targets,
     under_way_words,
     vectors_view,
@@ -92,20 +92,17 @@ def _receive() -> tuple[LibraryImport, bool]:
 @blueprint.get("/<uuid:import_id>")
 def show(import_id: UUID) -> ResponseReturnValue:
     """Where an import stands: how far it is, what it would do, or what it did."""
-    session = db_session()
-    item = imports.load_import(session, import_id, is_light=True)
-    is_working = item.status in imports.WORKING
-    return _import_page(item if is_working else imports.load_import(session, import_id))
+    return _import_page(_load(import_id))
 
 
 @blueprint.get("/<uuid:import_id>/status")
 def status(import_id: UUID) -> ResponseReturnValue:
     """How far an import is; once it is there, all that the page then shows of it."""
-    item = imports.load_import(db_session(), import_id, is_light=True)
+    item = _load(import_id)
     if not wants_fragment():
         return redirect(url_for("imports.show", import_id=import_id), HTTPStatus.SEE_OTHER)
     if item.status not in imports.WORKING:
-        return _import_page(imports.load_import(db_session(), import_id))
+        return _import_page(item)
     return page("library/_import_working.html", fragment=True, item=import_view(item))
 
 
@@ -137,9 +134,8 @@ def choose_editions(import_id: UUID) -> ResponseReturnValue:
 @blueprint.get("/<uuid:import_id>/changes/<int:document>/<int:place>")
 def change(import_id: UUID, document: int, place: int) -> ResponseReturnValue:
     """What changes in one section, word by word."""
-    session = db_session()
-    item = imports.load_import(session, import_id)
-    title, stretches = load_change(session, item, document, place)
+    item = _load(import_id)
+    title, stretches = load_change(db_session(), item, document, place)
     fragment = wants_fragment()
     return render_template(
         "library/_import_change.html" if fragment else "library/import_change.html",
@@ -154,15 +150,19 @@ def change(import_id: UUID, document: int, place: int) -> ResponseReturnValue:
 @blueprint.get("/<uuid:import_id>/vectors")
 def vectors(import_id: UUID) -> ResponseReturnValue:
     """How much of the library is found by meaning yet."""
-    session = db_session()
-    item = imports.load_import(session, import_id)
+    item = _load(import_id)
     if not wants_fragment():
         return redirect(url_for("imports.show", import_id=import_id), HTTPStatus.SEE_OTHER)
     return render_template(
         "library/_import_vectors.html",
         item=import_view(item),
-        vectors=vectors_view(session, item),
+        vectors=vectors_view(db_session(), item),
     )
+
+
+def _load(import_id: UUID) -> LibraryImport:
+    """The import without its plan: of that, each page asks for what it shows."""
+    return imports.load_import(db_session(), import_id, is_light=True)
 
 
 def _do(import_id: UUID, action: Any, *arguments: Any) -> ResponseReturnValue:
@@ -172,7 +172,7 @@ def _do(import_id: UUID, action: Any, *arguments: Any) -> ResponseReturnValue:
         item = action(session, import_id, *arguments)
     except (Conflict, InvalidInput) as error:
         session.rollback()
-        return _import_page(imports.load_import(session, import_id), error)
+        return _import_page(_load(import_id), error)
     if wants_fragment():
         return _import_page(item)
     return redirect(url_for("imports.show", import_id=import_id), HTTPStatus.SEE_OTHER)
@@ -202,16 +202,18 @@ def _import_page(item: LibraryImport, error: ComandaError | None = None) -> Resp
 
 
 def _settled(item: LibraryImport) -> dict[str, Any]:
-    """What is shown of an import that nothing is done with at the moment: all of its plan."""
+    """What is shown of an import that nothing is done with at the moment, a page of its plan."""
     session, is_ready = db_session(), item.status == "ready"
     is_applied = item.status == "applied" and not item.report.get("nothing")
+    # First: where a new plan comes meanwhile, its rows are not confirmed by an old signature, while
+    # a new one would confirm what nobody was shown.
+    signature = load_signature(session, item.id) if is_ready else ""
     return {
-        "problems": problem_views(item),
-        "plan": read_plan_page(item, request.args.get("show", ""), page_number()),
-        "documents": item.plan.get("documents", []),
+        "problems": load_problem_views(session, item.id),
+        "plan": load_plan_page(session, item.id, request.args.get("show", ""), page_number()),
+        "documents": load_documents(session, item.id) if is_ready else [],
         "chapters": imports.list_chapters(session, item.language) if is_ready else [],
-        "signature": item.plan.get("signature", ""),
+        "signature": signature,
         "vectors": vectors_view(session, item) if is_applied else None,
-        "change_word": change_word,
         "field_word": field_word,
     }
