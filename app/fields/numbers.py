@@ -6,7 +6,8 @@ import re
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-_THOUSANDS = re.compile(r"[+-]?\d{1,3}(?:([,.\u00a0 '])\d{3})+(?:[.,]\d+)?")
+# What begins with nothing has no thousands: "0,500" is a half.
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:([,.\u00a0 '])\d{3})+(?:[.,]\d+)?")
 _POINT_AND_THREE = re.compile(r"[+\-\u2212]?\d{1,3}\.\d{3}")
 
 

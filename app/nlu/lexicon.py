@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,3 +39,14 @@ ALLERGENS: Mapping[Phrase, frozenset[str]] = {
     for phrase in names
 }
 ALLERGEN_CODES = frozenset(_ALLERGEN_NAMES)
+_LONGEST_ALLERGEN = max(map(len, ALLERGENS))
+
+
+def allergens_in(text: str) -> Iterator[frozenset[str]]:
+    """The allergens and families that each name of one in a text may stand for."""
+    said = words(text)
+    for start in range(len(said)):
+        for length in range(1, _LONGEST_ALLERGEN + 1):
+            codes = ALLERGENS.get(tuple(said[start : start + length]))
+            if codes:
+                yield codes

@@ -227,9 +227,23 @@ def test_a_note_is_seen_with_its_ingredient_and_goes_where_it_is_taken_away(
     ]  # fmt: skip
 
 
+def test_a_row_that_does_not_say_of_what_is_asked_about(
+    owner: Database, editor: Member, browser: CheckedClient
+) -> None:
+    product = make_product(owner, editor.group_id, "recipes", f"row-{new_id()}", ingredients=[])
+    amounts = {"ingredient_quantity": ["40"], "ingredient_note_en": ["ground PEANUTS"]}
+    names = {"ingredient_en": [""], "ingredient_es": [""]}
+    page = browser._page(
+        browser.post(at(product), **typed(browser, at(product), **names, **amounts)), 422
+    )
+    assert "does not say of what" in page.text
+    notes = page.find_all("input", name="ingredient_note_en")
+    assert notes[0].attributes["value"] == "ground PEANUTS"
+
+
 @pytest.mark.parametrize(
     ("written", "stored"),
-    [("1,500", 1500), ("0,5", 0.5), ("2.5", 2.5), ("1.250", None), ("9 32", None)],
+    [("1,500", 1500), ("0,5", 0.5), ("2.5", 2.5), ("0,250", 0.25), ("1.250", None), ("9 32", None)],
 )
 def test_an_amount_is_read_as_a_number_of_a_form_is(
     owner: Database, editor: Member, browser: CheckedClient, written: str, stored: float | None

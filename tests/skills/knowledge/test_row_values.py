@@ -98,6 +98,22 @@ def test_the_other_language_is_a_translation_and_keeps_both(dishes: Any) -> None
     assert dishes("id,name,price\n7,Green salad,9\n")["Green salad"].allergens is None
 
 
+def test_what_names_an_allergen_is_no_translation_of_what_has_none(dishes: Any) -> None:
+    dishes("name,allergens,ingredients\nTacos,none,corn tortilla; beef; salsa\n")
+    now = dishes("nombre,ingredientes\nTacos,tortilla de trigo; camarón; crema\n", "es")["Tacos"]
+    assert now.allergens is None
+    dishes("id,name,allergens\nz9,Green bowl,none\n")
+    now = dishes("id,nombre\nz9,Pastel de cacahuate\n", "es")["Green bowl"]
+    assert now.allergens is None
+
+
+def test_a_dish_that_is_found_by_its_other_name_keeps_both(dishes: Any) -> None:
+    dishes("name_en,name_es,description,allergens\nGrilled octopus,Pulpo a la parrilla,Hot,fish\n")
+    now = dishes("Name,Price\nPulpo a la parrilla,320\n")["Grilled octopus"]
+    assert (str(now.price), now.name_es) == ("320.00", "Pulpo a la parrilla")
+    assert (now.description_en, now.allergens) == ("Hot", ["fish"])
+
+
 def test_in_one_language_alone_another_name_is_no_translation(dishes: Any) -> None:
     dishes("clave,nombre,alérgenos\n9001,Ensalada verde,ninguno\n", "es")
     now = dishes("clave,nombre\n9001,Tacos de cacahuate\n", "es")
@@ -141,7 +157,8 @@ def test_a_declaration_stays_only_with_its_name_and_its_ingredients(
     if items is not None:
         item["ingredients"] = [{"en": each, "es": each, "borrowed": "es"} for each in items]
     said = said_of(known, item, {**item, "facts": {}}, origin)
-    other = {each for each, name in names.items() if fold(getattr(known, each)) != fold(name)}
+    its_names = {fold(before[0]), fold(before[1])}
+    other = {each for each, name in names.items() if fold(name) not in its_names}
     # What stood in for a language that nobody had written is translated, and not renamed.
     is_first = fold(before[0]) == fold(before[1]) and other == {f"name_{_other(origin)}"}
     is_made_so = items is None or [*map(fold, items)] == [*map(fold, before[2])]

@@ -39,6 +39,7 @@ _ALIASES = {
     "cuisine": "cuisine, cocina",
     "meal": "meal, meal type, comida",
 }
+_COSTS = frozenset({"cost", "costo", "importe"})
 _LANGUAGES = {
     "en": "en, eng, english, ingles, en ingles",
     "es": "es, esp, spanish, espanol, castellano, en espanol",
@@ -68,6 +69,11 @@ def field_of(header: str, kind: str) -> str:
             if words.endswith(f" {name}") and field in WRITTEN:
                 return f"{field}_{language}"
     return _facts().get(words, "")
+
+
+def is_price(header: str) -> bool:
+    """Whether a column is called what guests pay; "cost" may be what the restaurant pays."""
+    return field_of(header, "dishes") == "price" and folded(header) not in _COSTS
 
 
 def looks_like_menu(cells: Sequence[str]) -> bool:

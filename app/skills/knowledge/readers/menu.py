@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.config import LANGUAGES
-from app.skills.knowledge.readers.columns import FACT, WRITTEN, field_of
+from app.skills.knowledge.readers.columns import FACT, WRITTEN, field_of, is_price
 from app.skills.knowledge.readers.grid import Grid
 from app.skills.knowledge.readers.result import (
     FileProblem,
@@ -41,6 +41,7 @@ from app.text.normalize import fold
 HEADER_WITHIN = 10
 PROGRESS_EVERY = 500
 LISTS = ("ingredients", "steps")
+NAMES = {"name", "name_en", "name_es"}
 _NUMBERS = ("total_time_minutes", "servings")
 
 
@@ -53,22 +54,25 @@ def read_menu(
         Unreadable: it has no rows, or no column for names.
     """
     place = _header_place(grid, kind)
-    header, body = grid[place][1], grid[place + 1 :]
+    body = grid[place + 1 :]
     if not body:
         raise Unreadable("no_rows")
     if len(body) > limits.rows:
         raise Unreadable("too_many_rows")
     reading = Reading()
-    fields = _fields(header, kind, reading)
+    header = grid[place][1]
+    fields = _fields(header, kind, _used(body), reading)
     unread = _unread_of_allergens(header, fields, reading)
     items = 0
     for number, (line, cells) in enumerate(body):
         if number % PROGRESS_EVERY == 0:
             on_progress("reading", number, len(body))
         row = _row(line, cells, fields, kind, language)
-        if "allergens" in row.values or any(cells[place] for place in unread if place < len(cells)):
-            # What is not read may say more: nothing is declared.
-            row.values |= {"allergens": None} if unread else {}
+        beside = [cell for cell, field in zip(cells, fields, strict=False) if cell and not field]
+        is_more_said = any(is_about_allergens(cell) for cell in beside)
+        if is_more_said or (unread and ("allergens" in row.values or beside)):
+            # What is not read says more: nothing is declared.
+            row.values["allergens"] = None
         items += sum(len(row.values.get(field, ())) for field in LISTS)
         if items > limits.items:
             raise Unreadable("too_many_rows")
@@ -80,17 +84,43 @@ def read_menu(
 def _header_place(grid: Grid, kind: str) -> int:
     if not grid:
         raise Unreadable("no_rows")
-    for place, (_line, cells) in enumerate(grid[:HEADER_WITHIN]):
-        if any(field_of(cell, kind) in ("name", "name_en", "name_es") for cell in cells):
-            return place
-    raise Unreadable("no_name_column")
+    known = [{field_of(cell, kind) for cell in cells} for _line, cells in grid[:HEADER_WITHIN]]
+    names = [place for place, fields in enumerate(known) if fields & NAMES]
+    if not names:
+        raise Unreadable("no_name_column")
+    # A title such as "Wine" names one column at most.
+    return next((place for place in names if len(known[place] - {""}) > 1), names[0])
 
 
-def _fields(header: Sequence[str], kind: str, reading: Reading) -> list[str]:
-    """The field of each column, "" for those that are left out; these are noted."""
+def _used(body: Grid) -> list[bool]:
+    """Of each column, whether anything stands in it below the header."""
+    used: list[bool] = []
+    for _line, cells in body:
+        used += [False] * (len(cells) - len(used))
+        for place, cell in enumerate(cells):
+            used[place] = used[place] or bool(cell)
+    return used
+
+
+def _fields(header: Sequence[str], kind: str, used: Sequence[bool], reading: Reading) -> list[str]:
+    """The field of each column, "" for those that are left out; these are noted.
+
+    A column without a heading goes on with one for allergens that stands before it, as below one
+    heading over several columns.
+    """
     fields: list[str] = []
-    for cell in header:
+    last = ""
+    is_priced = any(is_price(cell) for cell in header)
+    for place, cell in enumerate(header):
         field = field_of(cell, kind)
+        if is_priced and field == "price" and not is_price(cell):
+            field = ""
+        if not cell and place < len(used) and used[place]:
+            field = "allergens" if last == "allergens" else ""
+            if not field:
+                problem = FileProblem("", "unnamed_column", str(place + 1))
+                reading.problems.append(problem)
+        last = field if cell else last
         if cell and not field:
             reading.problems.append(FileProblem("", "unknown_column", cell[:100]))
         elif field and field in fields and field != "allergens":

@@ -9,13 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from app.nlu.lexicon import ALLERGENS
+from app.nlu.lexicon import allergens_in
 from app.skills.knowledge.readers.result import FileProblem
 from app.text.normalize import fold, plain_words, words
 
 # So many texts or tables are named, each with the first of its words.
 MOST_LISTED, LONGEST_DETAIL = 20, 120
-_LONGEST_NAME = max(map(len, ALLERGENS))
 _WARNS = re.compile(
     r"\b(?:al+erg\w*|intoleran\w*|contain(?:s|ed|ing)?|contien\w+|contener|traces?|trazas?"
     r"|warnings?|cautions?|danger\w*|hazard\w*|beware|risks?|poison\w*|toxic\w*|illness(?:es)?"
@@ -33,14 +32,7 @@ _FURNITURE = re.compile(
 
 def must_be_kept(text: str) -> bool:
     """Whether the text names an allergen, or warns, in either language."""
-    found = words(text)
-    if _WARNS.search(plain_words(text)):
-        return True
-    return any(
-        tuple(found[start : start + length]) in ALLERGENS
-        for start in range(len(found))
-        for length in range(1, _LONGEST_NAME + 1)
-    )
+    return _WARNS.search(plain_words(text)) is not None or any(allergens_in(text))
 
 
 def says_nothing(text: str) -> bool:

@@ -136,6 +136,10 @@ _TEXTS: dict[str, Callable[[str], str]] = {
         "Only one sheet is read. Left out: %(names)s. Bring each as a file of its own.",
         names=detail,
     ),
+    "unnamed_column": lambda detail: gettext(
+        "Column %(number)s has no heading and is left out. Name it in the first row.",
+        number=detail,
+    ),
     "too_many_cells": lambda _: gettext(
         "This row has more cells than there are columns. Check the separators."
     ),

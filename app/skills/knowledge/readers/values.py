@@ -7,11 +7,15 @@ from decimal import ROUND_HALF_UP, Decimal
 from functools import cache
 
 from app.skills.knowledge.readers.columns import folded
+from app.skills.knowledge.readers.omissions import must_be_kept
 from app.text.allergens import ALLERGENS, FAMILIES, expand_families
 from app.text.normalize import fold
 
 MOST_PRICE = Decimal(100_000)
-_CURRENCY = re.compile(r"(?:mx|us)?\$|€|£|\b(?:mxn|usd|eur|gbp|pesos?|euros?|dollars?)\b", re.I)
+_SIGN = r"(?:(?:mx|us)?\$|€|£|\b(?:mxn|usd|eur|gbp|pesos?|euros?|dollars?)\b)"
+# A currency stands before or behind its sum, and never within.
+_BEFORE = re.compile(rf"^([+-]?)\s*(?:{_SIGN}\s*)+", re.IGNORECASE)
+_BEHIND = re.compile(rf"(?:\s*{_SIGN})+$", re.IGNORECASE)
 # One sign parts groups of three digits, another one the decimals. No menu has a tenth of a cent:
 # one sign and three digits after it are thousands.
 _GROUPED = re.compile(r"[1-9]\d{0,2}([.,' ])[0-9]{3}(?:\1[0-9]{3})*(?:(?!\1)[.,][0-9]+)?", re.ASCII)
@@ -22,8 +26,10 @@ _NOTHING = ("", "-", "–", "—", "?")
 # What may stand between the names of a declaration. Any other sign says something: a note that is
 # below the table, a doubt, a picture of a nut.
 _OTHER_SIGNS = re.compile(r"[^a-z0-9\s_,;/|•·&.()'’:–—-]")
-# How a column begins that says anything of allergens.
-_OF_ALLERGENS = re.compile(r"\b(?:all?erg|contain|contien|trace|traza|free|libre)")
+# How a word begins of what says anything of allergens, beside their names.
+_OF_ALLERGENS = re.compile(
+    r"\b(?:all?erg|contain|contien|contam|cross|cruzad|trace|traza|intoler|free|libre|may|puede)"
+)
 _NONE = "none, no, no allergens, nothing, ninguno, ninguna, nada, sin alergenos, no contiene"
 _YES = "yes, y, true, 1, x, si, s, verdadero, activo, activa, active, disponible, available, on"
 _NO = "no, n, false, 0, falso, inactivo, inactiva, inactive, agotado, unavailable, off"
@@ -65,7 +71,8 @@ def read_price(text: str) -> str | None:
     """
     if text.strip() in _NOTHING:
         return None
-    bare = _CURRENCY.sub(" ", text).replace("−", "-").replace("\u202f", " ").strip()
+    bare = text.replace("−", "-").replace("\u202f", " ").strip()
+    bare = _BEHIND.sub("", _BEFORE.sub(r"\1", bare)).strip()
     if bare.startswith("(") and bare.endswith(")"):
         bare = f"-{bare[1:-1]}"  # as accountants write what is below zero
     is_below = bare.startswith("-")
@@ -121,7 +128,8 @@ def read_allergens(text: str) -> list[str] | None:
 def is_about_allergens(header: str) -> bool:
     """Whether a column says something of allergens: it names one, or speaks of them at all."""
     words = folded(header)
-    return words in _allergens() or _OF_ALLERGENS.search(words) is not None
+    names = {*words.split(), words} & _allergens().keys()
+    return bool(names) or _OF_ALLERGENS.search(words) is not None or must_be_kept(header)
 
 
 def read_flag(text: str) -> bool | None:

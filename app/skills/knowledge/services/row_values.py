@@ -13,7 +13,9 @@ from rapidfuzz import fuzz
 
 from app.config import LANGUAGES
 from app.db import JsonList
+from app.nlu.lexicon import allergens_in
 from app.skills.knowledge.models import Product
+from app.text.allergens import expand_families
 from app.text.normalize import fold
 
 # Two names that are less alike than this, 0..100, are of two dishes.
@@ -88,12 +90,16 @@ def said_of(product: Product, item: Item, wanted: Mapping[str, Any], origin: str
     is_other = likeness < ALIKE
     facts = {} if is_other else product.facts
     said["facts"] = {**facts, **wanted["facts"]}
+    for language in LANGUAGES:
+        if _is_of_the_other(product, said.get(f"name_{language}"), language):
+            # It is found by its other name, which is no name in this language.
+            del said[f"name_{language}"]
     for name in LISTS:
         if name in said and not is_other:
             said[name] = _merged(getattr(product, name), said[name], origin)
     has_others = "ingredients" in said and said["ingredients"] != product.ingredients
     has_others = has_others and not _is_translation(product.ingredients, said["ingredients"])
-    if likeness < 100 or has_others:
+    if likeness < 100 or has_others or _names_more(product, said):
         said.setdefault("allergens", None)
     return {**NOTHING, **wanted, **said} if is_other else said
 
@@ -105,9 +111,34 @@ def _likeness(product: Product, item: Item, origin: str) -> float:
         own = fold(_name(product, language))
         [other] = [each for each in LANGUAGES if each != language]
         is_first = origin == other and own == fold(_name(product, other))
-        if fold(name) != own and not is_first:
+        if fold(name) not in (own, fold(_name(product, other))) and not is_first:
             found.append(min(fuzz.ratio(fold(name), own), 99.0))
     return min(found)
+
+
+def _is_of_the_other(product: Product, name: str | None, language: str) -> bool:
+    """Whether a name is the product's in the other language only."""
+    if not name or fold(name) == fold(_name(product, language)):
+        return False
+    return any(fold(name) == fold(_name(product, each)) for each in LANGUAGES)
+
+
+def _names_more(product: Product, said: Mapping[str, Any]) -> bool:
+    """Whether what is new of names and ingredients names an allergen that is not declared.
+
+    What is taken for a translation may be another dish all the same.
+    """
+    texts = [said[name] for name in ("name_en", "name_es") if said.get(name)]
+    items = [item[each] for item in said.get("ingredients", ()) for each in LANGUAGES]
+    known = {fold(item[each]) for item in product.ingredients for each in LANGUAGES}
+    known |= {fold(_name(product, each)) for each in LANGUAGES}
+    declared = {*expand_families(product.allergens or ())}
+    return any(
+        not declared.intersection(expand_families(codes))
+        for text in [*texts, *items]
+        if fold(text) not in known
+        for codes in allergens_in(text)
+    )
 
 
 def _name(product: Product, language: str) -> str:

@@ -200,7 +200,7 @@ def _rows(form: Form, name: str, details: Iterable[str]) -> list[Row]:
     for cells in zip_longest(*columns, fillvalue=""):
         typed = dict(zip(names, cells, strict=True))
         texts = {each: clean_lines(typed.pop(each)).strip() for each in LANGUAGES}
-        if any(texts.values()):
+        if any(texts.values()) or any(typed.values()):
             rows.append(Row(**texts, **{each: clean_line(text) for each, text in typed.items()}))
     return rows
 
@@ -221,8 +221,8 @@ def draft_of_product(
         category=code_for(form.texts["category"], [*own_category, *categories]),
         price=parse_price(form.texts["price"]),
         allergens=read_declaration(form.declaration, form.allergens),
-        ingredients=[_ingredient(row) for row in form.ingredients],
-        steps=[_step(row) for row in form.steps],
+        ingredients=[_ingredient(_named(row, "ingredients")) for row in form.ingredients],
+        steps=[_step(_named(row, "steps")) for row in form.steps],
         tags=[code_for(tag, [*own_tags, *tags]) for tag in form.tags],
         is_active=form.is_active,
     )
@@ -243,6 +243,13 @@ def read_declaration(declaration: str, codes: Sequence[str]) -> list[str] | None
             "Something is ticked: say that it has these, or take the ticks away.", field="allergens"
         )
     return None if declaration == "unknown" else list(codes)
+
+
+def _named(row: Row, field_: str) -> Row:
+    """The row; what nobody has said what it is of is not dropped, nor kept."""
+    if not (row.en or row.es):
+        raise InvalidInput("A row has an amount or a note and does not say of what.", field=field_)
+    return row
 
 
 def _ingredient(row: Row) -> dict[str, Any]:

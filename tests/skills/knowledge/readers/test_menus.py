@@ -133,7 +133,8 @@ def test_prices_are_read_as_people_write_them(said: str, price: str | None) -> N
         ("9" * 400, "price_too_high"), ("١٢", "price_not_a_number"),
         ("9 32", "price_not_a_number"), ("12.50.", "price_not_a_number"),
         ("4 12", "price_not_a_number"), ("1,23,4", "price_not_a_number"),
-        ("12,34.50", "price_not_a_number"),
+        ("12,34.50", "price_not_a_number"), ("1$500", "price_not_a_number"),
+        ("3$150", "price_not_a_number"),
     ],
 )  # fmt: skip
 def test_prices_that_cannot_be_are_errors_of_their_row(said: str, code: str) -> None:
@@ -195,8 +196,57 @@ def test_columns_for_allergens_declare_together(
     assert reading.rows[0].values.get("allergens") == declared
 
 
+def test_one_heading_over_several_columns_of_allergens_is_of_all_of_them() -> None:
+    """As Excel has it where cells are merged, and where a text was split into columns."""
+    for source in (
+        xlsx_of([["Dish", "Price", "Allergens", None, None], ["Cake", 5, "milk", "egg", "peanut"],
+                 ["Stew", 6, "none", "fish", None], ["Soup", 4, "none", None, None]]),
+        "Dish,Price,Allergens,,\nCake,5,milk,egg,peanut\nStew,6,none,fish,\nSoup,4,none,,\n",
+    ):  # fmt: skip
+        reading = menu(source, "m.xlsx" if isinstance(source, bytes) else "m.csv")
+        declared = [row.values.get("allergens", "nothing said") for row in reading.rows]
+        assert declared == [["milk", "egg", "peanut"], ["fish"], "nothing said"]
+        assert codes(reading) == []
+
+
+def test_a_column_without_a_heading_is_named_and_what_it_says_of_allergens_counts() -> None:
+    reading = menu("Dish,,Allergens,Price\nCake,with nuts,none,5\nSoup,spicy,none,4\n")
+    assert [(each.code, each.detail) for each in reading.problems] == [("unnamed_column", "2")]
+    assert [row.values.get("allergens", "nothing") for row in reading.rows] == [None, []]
+
+
+def test_a_title_above_the_table_is_no_name_column() -> None:
+    reading = menu("Wine,,\nName,Price,Allergens\nMalbec,9,sulphite\n")
+    [row] = reading.rows
+    assert (row.values["name_en"], row.values["price"]) == ("Malbec", "9.00")
+    assert row.values["allergens"] == ["sulphite"]
+
+
+@pytest.mark.parametrize("header", ["Cost,Price", "Price,Cost", "Importe,Precio"])
+def test_what_the_restaurant_pays_is_no_price_of_the_menu(header: str) -> None:
+    cells = ("2.10", "12") if header.endswith(("Price", "Precio")) else ("12", "2.10")
+    reading = menu(f"Dish,{header}\nCake,{','.join(cells)}\n")
+    assert reading.rows[0].values["price"] == "12.00"
+    assert codes(reading) == ["unknown_column"]
+
+
 @pytest.mark.parametrize(
-    "column", ["Peanuts", "Contains nuts?", "Alergias del chef", "Gluten free"]
+    "column",
+    [
+        "Peanuts",
+        "Contains nuts?",
+        "Alergias del chef",
+        "Gluten free",
+        "Cross-contamination",
+        "Contaminación cruzada",
+        "Puede llevar",
+        "Fish & shellfish",
+        "Milk/dairy",
+        "Wheat / gluten",
+        "Almonds",
+        "Camarón",
+        "Intolerances",
+    ],
 )
 def test_a_column_of_allergens_that_is_not_read_leaves_nothing_declared(column: str) -> None:
     reading = menu(f"name,allergens,{column}\nTaco,none,x\nFlan,milk,\nSopa,,\n")
