@@ -83,6 +83,16 @@ def test_other_ingredients_leave_no_declaration_and_the_same_keep_it(dishes: Any
     assert dishes("name,ingredients\nTaco,corn; peanuts; egg\n")["Taco"].allergens is None
 
 
+def test_a_row_that_is_left_out_for_what_it_declares_leaves_nothing_declared(
+    database: Database, member: Member, dishes: Any
+) -> None:
+    dishes("name,price,allergens\nTaco,3,none\n")
+    table = 'name,price,allergens\nTaco,4,"macadamia, milk"\nFlan,5,kryptonite\n'
+    now = dishes(table)
+    assert list(now) == ["Taco"]
+    assert (str(now["Taco"].price), now["Taco"].allergens) == ("3.00", None)
+
+
 def test_the_other_language_is_a_translation_and_keeps_both(dishes: Any) -> None:
     first = "id,name,allergens,ingredients\n7,Green salad,milk,lettuce; cheese\n"
     dishes(first)

@@ -298,13 +298,17 @@ def stage_products(
         for number, item in enumerate(items):
             wanted = _product_values(item, kind)
             product = known.meant(item)
+            if product is None and item.get("is_left_out"):
+                continue
             if product is None:
                 product = _new_product(item, wanted, known, group_id=group_id, kind=kind)
                 staging.add(product)
                 known.add(product)
                 staging.changes.append(Change(product, "added", (), (number,)))
                 continue
-            if is_partial:
+            if item.get("is_left_out"):
+                wanted = {"allergens": None}
+            elif is_partial:
                 wanted = said_of(product, item, wanted, origins.get(product.id, ""))
             fields = staging.set(product, wanted)
             what = "changed" if fields else "unchanged"

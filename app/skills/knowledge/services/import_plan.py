@@ -20,7 +20,7 @@ from app.skills.knowledge.models import (
     ManualSection,
     Product,
 )
-from app.skills.knowledge.readers import FileProblem, Reading
+from app.skills.knowledge.readers import FileProblem, Reading, ReadRow
 from app.skills.knowledge.services.documents import Edition, Library, prepare_documents
 from app.skills.knowledge.services.import_changes import (
     Change,
@@ -36,6 +36,8 @@ MOST_PROBLEMS = 500
 MORE = "and_more"
 MOST_ALONE = 50
 CHANGES = ("added", "changed", "removed")
+# Problems of a row for which it is left out, and which say something of allergens all the same.
+UNDECLARED = ("allergen_unknown", "allergens_contradict")
 # Of what is new, beside its name.
 SHOWN_OF_NEW = ("price", "allergens")
 
@@ -104,21 +106,38 @@ def _plan_menu(
     session: ScopedSession, item: LibraryImport, reading: Reading, lock: bool
 ) -> Planned:
     usable = [row for row in reading.rows if not row.problems]
+    undeclared = [row for row in reading.rows if _declares_what_nobody_knows(row)]
     staging = stage_products(
         session,
-        [{**row.values, "borrowed": row.borrowed, "is_coded": row.is_coded} for row in usable],
+        [*map(_item_of, usable), *map(_undeclared, undeclared)],
         group_id=item.group_id,
         kind=item.target,
         is_partial=True,
         lock=lock,
     )
-    lines = [row.line for row in usable]
+    lines = [row.line for row in [*usable, *undeclared]]
     entries = [
         _product_entry(change, lines[change.place[0]], staging) for change in staging.changes
     ]
     plan = _plan(staging, entries)
     plan["counts"]["wrong"] = len(reading.rows) - len(usable)
     return Planned(staging, plan)
+
+
+def _item_of(row: ReadRow) -> JsonObject:
+    return {**row.values, "borrowed": row.borrowed, "is_coded": row.is_coded}
+
+
+def _declares_what_nobody_knows(row: ReadRow) -> bool:
+    codes = {each.code for each in row.problems}
+    return "slug" in row.values and not codes.isdisjoint(UNDECLARED)
+
+
+def _undeclared(row: ReadRow) -> JsonObject:
+    """A row that is left out for what it declares: what was declared before is not so any more."""
+    names = {name: row.values[name] for name in ("slug", "name_en", "name_es")}
+    more = {"borrowed": row.borrowed, "is_coded": row.is_coded, "is_left_out": True}
+    return {**names, **more, "allergens": None}
 
 
 def _plan(staging: Staging, entries: JsonList) -> JsonObject:
