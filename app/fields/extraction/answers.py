@@ -7,11 +7,10 @@ from typing import Any
 
 from app.fields.extraction.clock import read_hour
 from app.fields.extraction.extract import Reading, content_stems, cue_words, squeeze, stem
+from app.fields.extraction.numbers import first_number
 from app.fields.extraction.options import find_options
 from app.fields.extraction.people import find_people
 from app.fields.extraction.sentence import Sentence, Span
-from app.fields.numbers import parse_number
-from app.text.numbers import SMALL_NUMBERS
 
 _CHANGE = re.compile(
     r"\b(?:change|set|update|correct|make|switch|fix|cambia(?:r|me|le)?|cambie|corrige|corregir"
@@ -84,7 +83,7 @@ def _raw(reading: Reading, field: Any, value: Span) -> Any:
     if field.type in ("select", "radio", "multi_select"):
         return _options(reading, field, text)
     if field.type == "number":
-        return _number(text)
+        return first_number(text, field.decimals)
     if field.type == "time":
         return _hour(reading, field, text)
     if field.type == "person":
@@ -110,12 +109,6 @@ def _person(reading: Reading, text: str) -> dict[str, str] | None:
     if len(people) == 1:
         return {"name": people[0].name, "contact_id": people[0].id}
     return {"name": text} if people else None
-
-
-def _number(text: str) -> str | None:
-    found = re.search(r"-?\d[\d.,]*", text)
-    number = found[0].rstrip(".,") if found else str(SMALL_NUMBERS.get(text.lower(), ""))
-    return number if parse_number(number) is not None else None
 
 
 def _hour(reading: Reading, field: Any, text: str) -> str | None:

@@ -40,6 +40,9 @@ class Lexicon:
     weak: frozenset[str]
     equipment: re.Pattern[str]
     units: tuple[frozenset[str], ...]
+    measures: re.Pattern[str]
+    below: re.Pattern[str]
+    ranges: dict[str, frozenset[str]]
     verbs: tuple[frozenset[str], ...]
     roles: dict[str, Role]
     first_names: frozenset[str]
@@ -66,6 +69,9 @@ def lexicon() -> Lexicon:
         frozenset(_folded(read["weak"])),
         _any_of(_folded(read["equipment"]), groups),
         tuple(frozenset(_folded(line)) for line in read["units"]),
+        _any_of(_folded(read["measures"]), groups),
+        _any_of(_folded(read["below"]), groups),
+        {name: frozenset(_folded(each)) for name, each in read["ranges"].items()},
         tuple(frozenset(_folded(line)) for line in read["verbs"]),
         {name: _role(each, groups) for name, each in read["roles"].items()},
         frozenset(_folded(read["first_names"])),

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
-from typing import Any
+from typing import Any, TypeVar
 
 from app.fields.extraction.calendar import Day, find_days
 from app.fields.extraction.clock import Ago, Clock, find_ago, find_times
 from app.fields.extraction.extract import Reading, cue_words, stem, stems
+from app.fields.extraction.numbers import find_fractions
 from app.fields.extraction.sentence import Span
 from app.text.normalize import words
 
+Timed = TypeVar("Timed", Day, Clock, Ago)
 TYPES = ("date", "time", "datetime")
 _SPANISH = re.compile(r"\b(?:el|la|los|las|se|de|en|fue|con|una?|por|que|del|al|ayer|hoy)\b")
 _KIND_WORDS = "day days date time hour day dia fecha hora shift turno"
@@ -56,12 +59,16 @@ def fill_moments(reading: Reading) -> None:
 
 
 def _moments(reading: Reading) -> list[Moment]:
-    """Each time with the day nearest to it, and the days and times that stand alone."""
-    said = reading.said
-    found = [Moment(None, None, ago) for ago in find_ago(said)]
+    """Each time with the day nearest to it, and the days and times that stand alone.
+
+    What is part of a fraction is none: "2 1/2 lb", "1/2 hour ago".
+    """
+    said, fractions = reading.said, find_fractions(reading)
+    found = [Moment(None, None, ago) for ago in _apart(find_ago(said), fractions)]
     for each in found:
         said.take(each.spans[0])
-    days, clocks = find_days(said, is_spanish(said.folded)), find_times(said)
+    days = _apart(find_days(said, is_spanish(said.folded)), fractions)
+    clocks = _apart(find_times(said), fractions)
     parts = {day.part for day in days if day.part}
     for clock in clocks:
         day = min(days, key=lambda each: abs(each.span.start - clock.span.start), default=None)
@@ -71,6 +78,11 @@ def _moments(reading: Reading) -> list[Moment]:
         found.append(Moment(day, clock.in_part(part)))
     found += [Moment(day, None) for day in days]
     return sorted(found, key=lambda each: min(each.spans))
+
+
+def _apart(found: Sequence[Timed], fractions: Sequence[Span]) -> list[Timed]:
+    """Those that no fraction overlaps."""
+    return [each for each in found if not any(each.span.overlaps(part) for part in fractions)]
 
 
 def _cued(reading: Reading, moment: Moment) -> list[Any]:

@@ -7,21 +7,25 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from app.fields.extraction.extract import Reading, cue_words, label_words, stem
+from app.fields.extraction.fractions import FRACTION, WRITTEN, read_fraction
 from app.fields.extraction.lexicon import lexicon, unit_words
-from app.fields.extraction.sentence import Span
-from app.fields.numbers import parse_number
+from app.fields.extraction.sentence import Sentence, Span
+from app.fields.numbers import parse_number, plain_number
 from app.text.normalize import fold
 from app.text.numbers import SMALL_NUMBERS
 
 # More numbers than that are a table, not a sentence.
 MOST_AMOUNTS = 60
 _WORDS = "|".join(sorted(SMALL_NUMBERS, key=len, reverse=True))
-_AMOUNT = rf"(?P<amount>\d{{1,3}}(?:[,.]\d{{3}})+(?:\.\d+)?|\d+(?:[.,]\d+)?|\b(?:{_WORDS})\b)"
+_AMOUNT = rf"(?P<amount>(?:{FRACTION})|\d{{1,3}}(?:[,.]\d{{3}})+(?:\.\d+)?|\d+(?:[.,]\d+)?|\b(?:{_WORDS})\b)"
 _SIGN = r"(?:(?P<sign>(?<![\w-])-\s?|\bminus\s+|\bmenos\s+)|(?<![\w.:/-])(?<!\d,))"
 _NUMBER = re.compile(
     rf"{_SIGN}(?P<money>\$\s?)?{_AMOUNT}(?![\d:/]|\.\d)"
-    r"(?:\s?(?P<unit>°\s?[fc]\b|[°º]|[a-z]+(?:\s+(?:fahrenheit|celsius|centigrados|[fc]\b))?))?"
-    r"(?P<below>\s+(?:below(?: zero)?|bajo cero))?"
+    # "10-12 lb" is a range; "10-4-2026" and "2-B" are none.
+    r"(?P<until>[-–]\d+(?:[.,]\d+)?(?![\w:/–-]))?"
+    # "3/4 of a case", "3/4 de taza".
+    r"(?:(?(fraction)(?:\s+(?:of|de)\b)?(?:\s+an?\b)?)"
+    r"\s?(?P<unit>°\s?[fc]\b|[°º]|[a-z]+(?:\s+(?:fahrenheit|celsius|centigrados|[fc]\b))?))?"
 )
 _FILLER = re.compile(
     r"(?:\b(?:of|de|del|number|numero|no|num|is|was|are|were|es|era|fue|son|fueron|at|a|en|esta"
@@ -38,46 +42,150 @@ _OFTEN = re.compile(r"\s*(?:times|veces)\b")
 _DEGREES = frozenset({"degrees", "grados"})
 
 
+# A fraction behind these is a day: "on 1/2", "el 1/2".
+_ON_A_DAY = re.compile(r"\b(?:on|since|by|until|dated|el|del|al|desde|hasta|fecha)$")
+_SPACE = re.compile(r"\s+")
+_OF_MEASURES = re.compile(r"\s*(?:(?:of|de)\s+(?:(?:the|an?|el|las?|los|una?)\s+)?|an?\s+|-)?")
+# What may stand after "5 below" where that is below zero, and not below a limit.
+_GOES_ON = re.compile(
+    r"\s*(?:$|[^\w\s]|(?:and|y|but|at|in|on|this|today|now|since|when|en|a|hoy|ahora|esta)\b)"
+)
+
+
 class Amount(NamedTuple):
-    """A number that was said, with what follows it."""
+    """A number that was said, with what follows it; `number` are its digits alone.
+
+    `is_open` is one end of a range, and what is below something else than zero.
+    """
 
     span: Span
+    number: Span
     raw: str
     unit: str
     is_money: bool
+    is_fraction: bool
+    is_below: bool
+    is_open: bool
 
 
 def find_amounts(reading: Reading) -> list[Amount]:
     """All numbers of a sentence that are not denied, with their units."""
-    known = frozenset().union(*lexicon().units)
-    found = []
-    for match in islice(_NUMBER.finditer(reading.said.folded), MOST_AMOUNTS):
-        is_free = reading.said.is_free(Span(*match.span("amount")))
-        if not is_free or _OFTEN.match(reading.said.folded, match.end("amount")):
-            continue
-        unit = (match["unit"] or "").replace(" ", "") if "°" in match[0] else match["unit"] or ""
-        unit = unit if unit in known else unit.split()[0] if unit else ""
-        is_said = bool(unit) and unit in known
-        end = match.end() if is_said or match["below"] else match.end("amount")
-        span = Span(match.start(), end)
-        if not reading.said.is_negated(Span(match.start("amount"), end)) or match["below"]:
-            number = str(SMALL_NUMBERS.get(match["amount"], match["amount"]))
-            raw = f"-{number}" if match["sign"] or match["below"] else number
-            is_money = bool(match["money"])
-            found.append(Amount(span, raw, unit if is_said else "", is_money))
+    said = reading.said
+    free = [each for each in _amounts(said) if said.is_free(each.number)]
+    return [
+        each
+        for each in free
+        if not _OFTEN.match(said.folded, each.number.end)
+        and (each.is_below or not said.is_negated(Span(each.number.start, each.span.end)))
+    ]
+
+
+def first_number(text: str, decimals: int) -> str | None:
+    """The first number of a text for a field of so many places; None where it is a range."""
+    amounts = _amounts(Sentence.of(text))
+    return _as_filed(amounts[0], decimals) if amounts else None
+
+
+def _amounts(said: Sentence) -> list[Amount]:
+    found: list[Amount] = []
+    for match in islice(_NUMBER.finditer(said.folded), MOST_AMOUNTS):
+        amount = _amount(said, match)
+        if found and _is_range(said, found[-1], amount):
+            unit = found[-1].unit or amount.unit
+            found[-1] = found[-1]._replace(unit=unit, is_open=True)
+            amount = amount._replace(is_open=True)
+        found.append(amount)
     return found
+
+
+def _amount(said: Sentence, match: re.Match[str]) -> Amount:
+    number, unit = Span(*match.span("amount")), _unit(match)
+    end = match.end() if unit else number.end
+    space = _SPACE.match(said.folded, end)
+    below = lexicon().below.match(said.folded, space.end()) if space else None
+    is_below = below is not None and _is_below_zero(said.folded, below)
+    is_fraction = bool(match["fraction"] or match["signed"])
+    written = plain_number(read_fraction(match)) if is_fraction else match["amount"]
+    value = str(SMALL_NUMBERS.get(written, written))
+    return Amount(
+        Span(match.start(), below.end() if below else end),
+        number,
+        f"-{value}" if match["sign"] or is_below else value,
+        unit,
+        bool(match["money"]),
+        is_fraction,
+        is_below,
+        is_open=bool(match["until"]) or (below is not None and not is_below),
+    )
+
+
+def _unit(match: re.Match[str]) -> str:
+    """The unit that follows a number, as people call it; else nothing."""
+    known = frozenset().union(*lexicon().units)
+    unit = (match["unit"] or "").replace(" ", "") if "°" in match[0] else match["unit"] or ""
+    unit = unit if unit in known else unit.split()[0] if unit else ""
+    return unit if unit in known else ""
+
+
+def _is_below_zero(folded: str, below: re.Match[str]) -> bool:
+    """Whether "5 below" says what it is below: zero, or nothing else."""
+    is_said = below[0].endswith(("zero", "cero"))
+    return is_said or bool(_GOES_ON.match(folded, below.end()))
+
+
+def _is_range(said: Sentence, first: Amount, second: Amount) -> bool:
+    """Whether two numbers are the ends of a range: "between 2 and 3 kg", "2 or 3"."""
+    between = said.folded[first.span.end : second.span.start].strip()
+    ranges = lexicon().ranges
+    is_begun = said.before(first.span, 1) in ranges["begin"]
+    return between in ranges["join"] or (is_begun and between in ranges["join_begun"])
+
+
+def find_fractions(reading: Reading) -> list[Span]:
+    """Where "1/2" is a part of something and no day.
+
+    It is one after a whole number, before something that is measured, and behind the name of
+    a field for numbers.
+    """
+    said = reading.said
+    matches = islice(WRITTEN.finditer(said.folded), MOST_AMOUNTS)
+    spans = [(match, Span(*match.span())) for match in matches]
+    return [span for match, span in spans if match["whole"] or _is_part(reading, span)]
+
+
+def _is_part(reading: Reading, span: Span) -> bool:
+    said = reading.said
+    if _ON_A_DAY.search(said.before(span, 1)):
+        return False
+    of = _OF_MEASURES.match(said.folded, span.end)
+    if of and lexicon().measures.match(said.folded, of.end()):
+        return True
+    return any(each.decimals and _is_named(reading, each, span) for each in reading.open("number"))
 
 
 def fill_numbers(reading: Reading) -> None:
     """Give each number to the one field that is meant; two for one field leave it open."""
     meant: dict[str, list[Amount]] = {}
+    decimals = {each.name: each.decimals for each in reading.open("number")}
     for amount in find_amounts(reading):
         field = _field_of(reading, amount) or _corrected(reading, amount)
         if field is not None and parse_number(amount.raw) is not None:
             meant.setdefault(field.name, []).append(amount)
     for name, amounts in meant.items():
-        if len({amount.raw for amount in amounts}) == 1:
-            _give(reading, name, amounts[0])
+        raw = _as_filed(amounts[0], decimals[name])
+        if raw is not None and len({amount.raw for amount in amounts}) == 1:
+            _give(reading, name, amounts[0]._replace(raw=raw))
+
+
+def _as_filed(amount: Amount, decimals: int) -> str | None:
+    """A number as it is typed into a field; None where it is open, or half of what is counted."""
+    number = parse_number(amount.raw)
+    if amount.is_open or number is None:
+        return None
+    if not amount.is_fraction:
+        return amount.raw
+    is_whole = number == number.to_integral_value()
+    return plain_number(round(number, decimals)) if decimals or is_whole else None
 
 
 def _give(reading: Reading, name: str, amount: Amount) -> None:
@@ -99,7 +207,7 @@ def _corrected(reading: Reading, amount: Amount) -> Any:
 
 def _field_of(reading: Reading, amount: Amount) -> Any:
     fields = [each for each in reading.open("number") if _has_unit(each, amount)]
-    named = [each for each in fields if _is_named(reading, each, amount)]
+    named = [each for each in fields if _is_named(reading, each, amount.span)]
     if len(named) == 1:
         return named[0]
     if amount.unit or amount.is_money:
@@ -107,7 +215,7 @@ def _field_of(reading: Reading, amount: Amount) -> Any:
         near.sort(key=lambda each: -_closeness(reading, each, amount.span))
         return near[0] if len(fields) > 1 and near else fields[0] if len(fields) == 1 else None
     degrees = [each for each in reading.open("number") if _DEGREES & unit_words(each.unit)]
-    is_read = _READS.search(reading.said.before(amount.span, 3))
+    is_read = amount.is_below or _READS.search(reading.said.before(amount.span, 3))
     return degrees[0] if is_read and len(degrees) == 1 else None
 
 
@@ -119,9 +227,9 @@ def _has_unit(field: Any, amount: Amount) -> bool:
     return amount.unit in units if amount.unit else True
 
 
-def _is_named(reading: Reading, field: Any, amount: Amount) -> bool:
+def _is_named(reading: Reading, field: Any, span: Span) -> bool:
     """Whether a word of the label stands right before the number: "table 12", "mesa #5"."""
-    before = reading.said.before(amount.span, 6)
+    before = reading.said.before(span, 6)
     bare = re.sub(rf"{_FILLER.pattern}$", "", f"{before} ").strip()
     last = re.findall(r"[^\W_]+", bare)[-1:]
     labels = [*label_words(field.label.en), *label_words(field.label.es)]

@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from typing import NamedTuple
 
 from app.text.normalize import fold
@@ -27,6 +28,8 @@ _DENIAL = re.compile(
     r"|por|de))*$"
 )
 NEAR = 5
+# More than that of one kind are a table; each is compared with all others that were found.
+MOST_FOUND = 60
 # More letters than that many words have.
 _FAR = 120
 
@@ -70,10 +73,9 @@ class Sentence:
         return not any(span.overlaps(each) for each in self.taken)
 
     def find(self, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
-        """The places of a pattern, in the folded words, that are free."""
-        for match in pattern.finditer(self.folded):
-            if self.is_free(Span(*match.span())):
-                yield match
+        """The places of a pattern, in the folded words, that are free; the first `MOST_FOUND`."""
+        matches = pattern.finditer(self.folded)
+        yield from islice((m for m in matches if self.is_free(Span(*m.span()))), MOST_FOUND)
 
     @cached_property
     def _breaks(self) -> list[Span]:
