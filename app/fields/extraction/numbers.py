@@ -17,7 +17,10 @@ from app.text.numbers import SMALL_NUMBERS
 # More numbers than that are a table, not a sentence.
 MOST_AMOUNTS = 60
 _WORDS = "|".join(sorted(SMALL_NUMBERS, key=len, reverse=True))
-_AMOUNT = rf"(?P<amount>(?:{FRACTION})|\d{{1,3}}(?:[,.]\d{{3}})+(?:\.\d+)?|\d+(?:[.,]\d+)?|\b(?:{_WORDS})\b)"
+_AMOUNT = (
+    rf"(?P<amount>(?:{FRACTION})|\d{{1,3}}(?:[,.]\d{{3}})+(?:\.\d+)?|\d+(?:[.,]\d+)?"
+    rf"|\b(?:{_WORDS})\b)"
+)
 _SIGN = r"(?:(?P<sign>(?<![\w-])-\s?|\bminus\s+|\bmenos\s+)|(?<![\w.:/-])(?<!\d,))"
 _NUMBER = re.compile(
     rf"{_SIGN}(?P<money>\$\s?)?{_AMOUNT}(?![\d:/]|\.\d)"
