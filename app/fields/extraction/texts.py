@@ -12,6 +12,7 @@ from app.fields.extraction.lexicon import lexicon
 from app.fields.extraction.sentence import Span
 from app.fields.phones import EXTENSION_WORDS, store_phone
 from app.text.normalize import words
+from app.text.stop_words import STOP_WORDS
 
 _NAME = r"[A-ZÁÉÍÓÚÑ][\w'-]+(?:\s+(?:(?:de|del|la|las|los|van|von)\s+)*[A-ZÁÉÍÓÚÑ][\w'-]+){0,3}"
 _CALLED = re.compile(
@@ -59,6 +60,9 @@ _EXTENSION = re.compile(
     rf"[\s,(]+(?:(?:and|with|y|con|the|la|su|its)\s+)*(?:{EXTENSION_WORDS}|x)\b[.:#]?"
     r"(?:\s+(?:number|numero|no\.|is|es|#))*\s*(?P<digits>\d+)\b\)?"
 )
+# These say something else too: "anexo 2 fotos", "#4 table broke", "x2 today".
+_UNSURE = re.compile(r"[\s,;(]*\b(?:anexo|int|x)[.:#]?\s*\d+\s*\)?$|[\s,;(]*#\s*\d+\s*\)?$")
+_NEXT_WORD = re.compile(r"\s+(?P<word>[^\W\d_]+)")
 _STREET = re.compile(
     r"(?P<line1>\d{1,6}\s+(?:[NSEW]\.?\s+)?(?:[A-Z0-9][\w'.-]*\s+){1,4}"
     r"(?:St|Street|Ave|Avenue|Rd|Road|Blvd|Boulevard|Dr|Drive|Ln|Lane|Way|Ct|Court|Pl|Place|Hwy"
@@ -188,8 +192,17 @@ def _fill_phones(reading: Reading) -> None:
         extension = _EXTENSION.match(said.folded, span.end)
         if extension and not number.extension:
             span, number.extension = Span(span.start, extension.end()), extension["digits"]
+        unsure = _UNSURE.search(said.folded, *span) if number.extension else None
+        if unsure and _counts(said.folded, span.end):
+            span, number.extension = Span(span.start, unsure.start()), None
         if said.is_free(span):
             _give(reading, "phone", store_phone(number), span)
+
+
+def _counts(folded: str, end: int) -> bool:
+    """Whether what ends there says how many of the next word there are: "2 fotos"."""
+    following = _NEXT_WORD.match(folded, end)
+    return following is not None and following["word"] not in STOP_WORDS
 
 
 def _fill_addresses(reading: Reading) -> None:

@@ -249,3 +249,21 @@ def test_the_longest_message_takes_no_time(text: str) -> None:
     begun = time.perf_counter()
     read(fields, (text * 4000)[:4000])
     assert time.perf_counter() - begun < 2
+
+
+@pytest.mark.parametrize(
+    ("text", "phone"),
+    [
+        ("el teléfono del cliente es 210-555-0123, anexo 2 fotos del plato", "+12105550123"),
+        ("guest phone 210-555-0123 #4 table broke", "+12105550123"),
+        ("the guest's phone is 210-555-0123 x2 calls", "+12105550123"),
+        ("the guest's phone is 210-555-0123 (x 3 tables)", "+12105550123"),
+        ("el teléfono del cliente es 210-555-0123, anexo 45", "+12105550123;ext=45"),
+        ("el teléfono del cliente es 210-555-0123 anexo 45 y quiere hablar", "+12105550123;ext=45"),
+        ("guest phone 210-555-0123 #45, table 4", "+12105550123;ext=45"),
+        ("guest phone 210-555-0123 x45 please", "+12105550123;ext=45"),
+        ("guest phone 210-555-0123 ext 45 table broke", "+12105550123;ext=45"),
+    ],
+)
+def test_how_many_there_are_of_something_is_no_extension(text: str, phone: str) -> None:
+    assert values(fields_of("guest-complaint"), text)["guest_phone"] == phone
