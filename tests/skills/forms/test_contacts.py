@@ -101,6 +101,38 @@ def test_an_extension_is_kept_shown_and_dialled(
         assert (now.job, now.phone) == ("Chef", each.phone)
 
 
+@pytest.mark.parametrize("column", ["Ext", "Extension", "Anexo", "EXT."])
+def test_the_extension_of_a_column_of_its_own_belongs_to_the_phone_beside_it(
+    owner: Database, boss: Member, browser: CheckedClient, column: str
+) -> None:
+    rows = ["Ann,210-555-0123,45", "Ben,210-555-0124 x46,", "Cy,210-555-0125 x47,x47"]
+    for _ in range(2):
+        bring(browser, "\n".join([f"Name,Phone,{column}", *rows]))
+        phones = {name: each.phone for name, each in contacts_of(owner, boss).items()}
+        assert phones == {
+            "Ann": "+12105550123;ext=45",
+            "Ben": "+12105550124;ext=46",
+            "Cy": "+12105550125;ext=47",
+        }
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ("Ann,210-555-0123,front desk", "An extension has only digits, like 45."),
+        ("Ann,210-555-0123,1234567890", "An extension has at most 9 digits."),
+        ("Ann,,45", "There is an extension without a phone number."),
+        ("Ann,210-555-0123 x46,45", "The phone number has another extension."),
+        ("Ann,call me,45", "Write a phone number with its area code"),
+    ],
+)
+def test_an_extension_that_cannot_be_joined_is_told_with_its_row(
+    owner: Database, boss: Member, browser: CheckedClient, row: str, told: str
+) -> None:
+    assert told in bring(browser, f"Name,Phone,Ext\n{row}\nEva,,\n")
+    assert [*contacts_of(owner, boss)] == ["Eva"]
+
+
 @pytest.mark.fault(56)
 def test_a_contact_that_is_sent_twice_is_there_once(
     owner: Database, boss: Member, browser: CheckedClient

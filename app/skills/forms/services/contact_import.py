@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlalchemy import select
@@ -11,6 +12,8 @@ from sqlalchemy import select
 from app.accounts.audit import record
 from app.db import ScopedSession
 from app.errors import InvalidInput
+from app.fields.phones import EXTENSION_WORDS
+from app.fields.values import clean
 from app.files.table_cells import Cells
 from app.jobs.system_threads import RealThreads
 from app.skills.forms.models import Contact
@@ -27,8 +30,12 @@ COLUMNS = {
     "name": ("name", "full name", "employee", "nombre", "nombre completo", "empleado"),
     "job": ("job", "job title", "position", "role", "puesto", "cargo", "rol", "posicion"),
     "phone": ("phone", "phone number", "mobile", "cell", "telefono", "celular", "movil", "tel"),
+    "extension": ("ext", "extn", "extension", "anexo", "interno", "phone ext", "phone extension"),
     "email": ("email", "e mail", "mail", "correo", "correo electronico"),
 }
+_EXTENSION = re.compile(
+    rf"(?:(?:{EXTENSION_WORDS}|[x#])[.:#]?\s*)?(?P<digits>[0-9]+)", re.IGNORECASE
+)
 _READING = RealThreads(1)
 
 
@@ -79,12 +86,34 @@ def import_contacts(session: ScopedSession, table: Cells) -> Imported:
     return done
 
 
-def _read(line: int, given: ContactTexts) -> tuple[int, ContactTexts, ContactTexts | InvalidInput]:
+def _read(
+    line: int, given: ContactTexts, extension: str
+) -> tuple[int, ContactTexts, ContactTexts | InvalidInput]:
     """A row with what is to be written of it, or why it cannot be."""
     try:
-        return line, given, read_contact(given)
+        return line, given, _join_extension(read_contact(given), extension)
     except InvalidInput as error:
         return line, given, error
+
+
+def _join_extension(texts: ContactTexts, extension: str) -> ContactTexts:
+    """A contact with the extension that a column of its own says: "45", "ext. 45" or nothing.
+
+    Raises:
+        InvalidInput: it is no extension, there is no number, or the number has another one.
+    """
+    said = clean(extension)
+    if not said:
+        return texts
+    match = _EXTENSION.fullmatch(said)
+    if match is None:
+        raise InvalidInput("An extension has only digits, like 45.", field="phone")
+    number, _, known = texts.phone.partition(";ext=")
+    if not number:
+        raise InvalidInput("There is an extension without a phone number.", field="phone")
+    if known and known != match["digits"]:
+        raise InvalidInput("The phone number has another extension.", field="phone")
+    return read_contact(replace(texts, phone=f"{number} ext. {match['digits']}"))
 
 
 def _namesake(texts: ContactTexts, seen: Mapping[str, int]) -> InvalidInput | None:
@@ -130,8 +159,8 @@ def _write(
     done.changed.append(texts.name)
 
 
-def _rows(table: Cells) -> Iterator[tuple[int, ContactTexts]]:
-    """Each row with the line on which it begins."""
+def _rows(table: Cells) -> Iterator[tuple[int, ContactTexts, str]]:
+    """Each row with the line on which it begins, and the extension of its phone number."""
     columns = [_column(cell) for cell in table[0][1]]
     if "name" not in columns:
         raise InvalidInput(
@@ -144,7 +173,8 @@ def _rows(table: Cells) -> Iterator[tuple[int, ContactTexts]]:
             # Of two columns for the same the first one that says something counts.
             if column and not said.get(column, "").strip():
                 said[column] = cell
-        yield line, ContactTexts(**said)
+        extension = said.pop("extension", "")
+        yield line, ContactTexts(**said), extension
 
 
 def _column(cell: str) -> str:
