@@ -42,6 +42,7 @@ class Lexicon:
     units: tuple[frozenset[str], ...]
     measures: re.Pattern[str]
     below: re.Pattern[str]
+    undone: dict[str, re.Pattern[str]]
     ranges: dict[str, frozenset[str]]
     verbs: tuple[frozenset[str], ...]
     roles: dict[str, Role]
@@ -71,6 +72,7 @@ def lexicon() -> Lexicon:
         tuple(frozenset(_folded(line)) for line in read["units"]),
         _any_of(_folded(read["measures"]), groups),
         _any_of(_folded(read["below"]), groups),
+        {name: _any_of(_folded(each), groups) for name, each in read["undone"].items()},
         {name: frozenset(_folded(each)) for name, each in read["ranges"].items()},
         tuple(frozenset(_folded(line)) for line in read["verbs"]),
         {name: _role(each, groups) for name, each in read["roles"].items()},

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 from app.fields.definitions import Words
 from app.fields.extraction.extract import Reading, content_stems
-from app.fields.extraction.lexicon import MOST_LABELS, any_of, is_weak, phrases_of
-from app.fields.extraction.sentence import Span
+from app.fields.extraction.lexicon import MOST_LABELS, any_of, is_weak, lexicon, phrases_of
+from app.fields.extraction.sentence import Sentence, Span
+from app.text.numbers import SMALL_NUMBERS
 
 # How often an option is looked for: whoever says it again says the same.
 MOST_SAID = 8
@@ -24,18 +25,16 @@ YES, NO = frozenset({"yes", "si"}), frozenset({"no"})
 # "The reach-in freezer" says what it is, not where something was.
 _AT = re.compile(r"(?<![\w-])(?:in|inside|at|on|en|dentro de)(?: (?:the|our|el|la|los|las))?$")
 
-_PLANNED = re.compile(
-    r"\b(?:needs? to|should|might|may|will|going to|if|hay que|tiene que|tenemos que|debe|deberia"
-    r"|va a|vamos a|podria|si)\b"
-)
 _CLAUSE = re.compile(r"(?:(?! (?:and|y|but|pero) )[^.;,!\n])+")
 _DENIED = re.compile(r"\b(?:no|not|never|nobody|no one|without|nadie|nunca|sin|ni|\w+n't)\b")
-# What was asked for, planned or wondered about has not been done.
-_OPEN = re.compile(
-    r"\?|\b(?:if|whether|should|must|need|needs|have to|has to|will|going to|please|can you|could"
-    r"|may|might|maybe|almost|si|debe|deben|hay que|tiene que|tienen que|falta|va a|van a|favor"
-    r"|quizas?|tal vez|casi)\b"
+# "Almost an hour late" says how late, where "almost cut his finger" says that he did not.
+_HOW_MUCH = re.compile(
+    rf"\s+(?:\d|(?:an?|the|half|all|every|media|toda|todo|todos|todas|el|la|{'|'.join(SMALL_NUMBERS)})\b)"
 )
+_END = re.compile(r"[.;!?\n]")
+# Letters of as much as may follow an offer.
+_FAR = 60
+_AND = re.compile(r" (?:and|y|e) ")
 
 
 class Match(NamedTuple):
@@ -121,10 +120,30 @@ def _length_of(match: Match) -> int:
 
 
 def _is_so(reading: Reading, span: Span) -> bool:
-    """Whether something was said to be, not denied and not only planned."""
-    before = reading.said.before(span, 5)
-    is_planned = not reading.is_correction and bool(_PLANNED.search(before))
-    return not reading.said.is_negated(span) and not is_planned
+    """Whether something was said to be: not denied, planned, wished for, declined or nearly so."""
+    if reading.said.is_negated(span):
+        return False
+    return reading.is_correction or not _is_undone(reading.said, span)
+
+
+def _is_undone(said: Sentence, span: Span) -> bool:
+    undone, before = lexicon().undone, said.before(span, 5)
+    if undone["planned"].search(before) or undone["wished"].search(before):
+        return True
+    if _is_nearly(_AND.split(f"{before} ")[-1]) or undone["refused"].search(said.before(span, 2)):
+        return True
+    if undone["refusal"].match(said.after(span, 4)):
+        return True
+    # "We offered a discount and they declined" goes on behind a comma or a "but".
+    rest = said.folded[span.end : span.end + _FAR]
+    is_offered = undone["offered"].search(before)
+    return bool(is_offered and undone["declined"].search(_END.split(rest)[0]))
+
+
+def _is_nearly(text: str) -> bool:
+    """Whether a "nearly" there is about what was done, and not about how much of it."""
+    matches = lexicon().undone["nearly"].finditer(text)
+    return any(not _HOW_MUCH.match(text, match.end()) for match in matches)
 
 
 def _may_be_said(label: Words, folded: str) -> bool:
@@ -210,10 +229,17 @@ def _is_said(reading: Reading, field: Any) -> tuple[bool, Span] | None:
         if not any(_says(match[0], text) for text in (field.label.en, field.label.es)):
             continue
         label = f"{field.label.en} {field.label.es}".lower()
-        if _OPEN.search(match[0]) and not _OPEN.search(label.replace("?", "")):
+        if _is_open(match[0]) and not _is_open(label.replace("?", "")):
             continue
         return not _DENIED.search(match[0]), Span(*match.span())
     return None
+
+
+def _is_open(clause: str) -> bool:
+    """Whether what a clause says was only asked for, planned, wished for or nearly done."""
+    undone = lexicon().undone
+    kinds = ("planned", "asked", "wished", "nearly", "refused", "declined", "refusal")
+    return "?" in clause or any(undone[kind].search(clause) for kind in kinds)
 
 
 def _says(clause: str, label: str) -> bool:

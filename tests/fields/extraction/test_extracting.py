@@ -267,3 +267,53 @@ def test_the_longest_message_takes_no_time(text: str) -> None:
 )
 def test_how_many_there_are_of_something_is_no_extension(text: str, phone: str) -> None:
     assert values(fields_of("guest-complaint"), text)["guest_phone"] == phone
+
+
+COMPLAINT = "guest-complaint"
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "name"),
+    [
+        (COMPLAINT, "They wanted a discount, we refused", "resolution"),
+        (COMPLAINT, "The guest asked for a refund", "resolution"),
+        (COMPLAINT, "We thought about a gift card", "resolution"),
+        (COMPLAINT, "We refused a discount", "resolution"),
+        (COMPLAINT, "A refund was declined", "resolution"),
+        (COMPLAINT, "We offered a discount, but they said no", "resolution"),
+        (COMPLAINT, "Querían un descuento", "resolution"),
+        (COMPLAINT, "El cliente pidió un reembolso", "resolution"),
+        (COMPLAINT, "Le ofrecimos un descuento y no quiso", "resolution"),
+        (INJURY, "He would have gone to the hospital but declined", "medical_care"),
+        (INJURY, "He refused to go to the hospital", "medical_care"),
+        (INJURY, "Hubiera ido al hospital", "medical_care"),
+        (INJURY, "He almost cut his finger", "injury_type"),
+        (INJURY, "Casi se quemó la mano", "injury_type"),
+        ("incident-report", "I would have called an ambulance", "ambulance_called"),
+        ("incident-report", "We wanted to call an ambulance", "ambulance_called"),
+        ("incident-report", "The ambulance called was called off", "ambulance_called"),
+        ("incident-report", "Hubiéramos llamado una ambulancia", "ambulance_called"),
+    ],
+)
+def test_what_was_wished_for_declined_or_nearly_done_was_not_done(
+    form: str, text: str, name: str
+) -> None:
+    assert name not in values(fields_of(form), text)
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "found"),
+    [
+        (COMPLAINT, "We gave them a discount", {"resolution": "discount"}),
+        (COMPLAINT, "We offered a discount", {"resolution": "discount"}),
+        (COMPLAINT, "They asked for the manager, they had waited an hour", {"topics": ["slow"]}),
+        (COMPLAINT, "They wanted a refund, we gave a discount", {"resolution": "discount"}),
+        (INJURY, "He almost fell and burned his hand", {"injury_type": "burn"}),
+        (WRITE_UP, "Kevin was almost 40 minutes late", {"reasons": ["late"]}),
+        (WRITE_UP, "Kevin llegó casi una hora tarde", {"reasons": ["late"]}),
+        ("incident-report", "We called an ambulance", {"ambulance_called": True}),
+    ],
+)
+def test_what_was_done_beside_it_is_filled_in(form: str, text: str, found: dict[str, Any]) -> None:
+    got = values(fields_of(form), text)
+    assert {name: got.get(name) for name in found} == found
