@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+import unicodedata
+from decimal import ROUND_HALF_UP, Decimal
 from itertools import islice
 from typing import Any, NamedTuple
 
 from app.fields.extraction.extract import Reading, cue_words, label_words, stem
-from app.fields.extraction.fractions import FRACTION, WRITTEN, read_fraction
 from app.fields.extraction.lexicon import lexicon, unit_words
 from app.fields.extraction.sentence import Sentence, Span
 from app.fields.numbers import parse_number, plain_number
@@ -17,8 +18,23 @@ from app.text.numbers import SMALL_NUMBERS
 # More numbers than that are a table, not a sentence.
 MOST_AMOUNTS = 60
 _WORDS = "|".join(sorted(SMALL_NUMBERS, key=len, reverse=True))
+# The parts that people weigh and measure by; "11/12" is a day far more often.
+_BOTTOMS = (2, 3, 4, 5, 6, 8, 10, 16)
+_PARTS = "|".join(
+    sorted((f"{top}[/⁄]{b}" for b in _BOTTOMS for top in range(1, b)), key=len, reverse=True)
+)
+_SIGNS = "[¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]"
+# With the groups `fraction`, `whole` and `part`.
+_FRACTION = (
+    rf"(?P<fraction>(?:(?P<whole>\d{{1,3}})(?:\s+(?:and\s+|y\s+)?|-))?"
+    rf"(?P<part>(?:{_PARTS})(?![\d/⁄]|-\d)))"
+    rf"|(?P<signed>\d{{0,3}}\s?{_SIGNS})"
+)
+_WRITTEN = re.compile(rf"(?<![\w.,:/⁄#-])(?:{_FRACTION})")
+# Of a number in a form no more places are kept than that.
+_PLACES = Decimal("0.000001")
 _AMOUNT = (
-    rf"(?P<amount>(?:{FRACTION})|\d{{1,3}}(?:[,.]\d{{3}})+(?:\.\d+)?|\d+(?:[.,]\d+)?"
+    rf"(?P<amount>(?:{_FRACTION})|\d{{1,3}}(?:[,.]\d{{3}})+(?:\.\d+)?|\d+(?:[.,]\d+)?"
     rf"|\b(?:{_WORDS})\b)"
 )
 _SIGN = r"(?:(?P<sign>(?<![\w-])-\s?|\bminus\s+|\bmenos\s+)|(?<![\w.:/-])(?<!\d,))"
@@ -108,7 +124,7 @@ def _amount(said: Sentence, match: re.Match[str]) -> Amount:
     below = lexicon().below.match(said.folded, space.end()) if space else None
     is_below = below is not None and _is_below_zero(said.folded, below)
     is_fraction = bool(match["fraction"] or match["signed"])
-    written = plain_number(read_fraction(match)) if is_fraction else match["amount"]
+    written = plain_number(_read_fraction(match)) if is_fraction else match["amount"]
     value = str(SMALL_NUMBERS.get(written, written))
     return Amount(
         Span(match.start(), below.end() if below else end),
@@ -120,6 +136,17 @@ def _amount(said: Sentence, match: re.Match[str]) -> Amount:
         is_below,
         is_open=bool(match["until"]) or (below is not None and not is_below),
     )
+
+
+def _read_fraction(match: re.Match[str]) -> Decimal:
+    """The value of what `_FRACTION` has found, to six places."""
+    signed = match["signed"]
+    if signed:
+        whole, part = signed[:-1].strip(), Decimal(unicodedata.numeric(signed[-1]))
+    else:
+        top, bottom = re.split("[/⁄]", match["part"])
+        whole, part = match["whole"], Decimal(top) / Decimal(bottom)
+    return (Decimal(whole or 0) + part).quantize(_PLACES, ROUND_HALF_UP)
 
 
 def _unit(match: re.Match[str]) -> str:
@@ -151,7 +178,7 @@ def find_fractions(reading: Reading) -> list[Span]:
     a field for numbers.
     """
     said = reading.said
-    matches = islice(WRITTEN.finditer(said.folded), MOST_AMOUNTS)
+    matches = islice(_WRITTEN.finditer(said.folded), MOST_AMOUNTS)
     spans = [(match, Span(*match.span())) for match in matches]
     return [span for match, span in spans if match["whole"] or _is_part(reading, span)]
 
