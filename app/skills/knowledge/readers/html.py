@@ -19,21 +19,26 @@ from app.skills.knowledge.readers.html_furniture import (
     take_out_furniture,
     text_of,
 )
+from app.skills.knowledge.readers.html_inline import apply_styles, strike_title
 from app.skills.knowledge.readers.html_markdown import MARK, to_markdown
 from app.skills.knowledge.readers.omissions import left_out, listed
+from app.skills.knowledge.readers.raised import settle
 from app.skills.knowledge.readers.result import FileProblem, ReadDocument, Reading, Unreadable
+from app.skills.knowledge.readers.stylesheet import read_stylesheets
 from app.skills.knowledge.readers.tree import TreeBuilder
 from app.text.slugs import UsedSlugs
 
 # DocBook says how deep a section is by where it stands, not by its heading's number.
 _LEVELS = re.compile(r"^(?:book|part|chapter|preface|appendix|article|section|sect[1-5])$")
-_STRUCK = re.compile(r"line-through", re.IGNORECASE)
-_BLOCKS = ("p", "div", "ul", "ol", "dl", "table", "pre", "blockquote", "section", HEADINGS)
 _ADMONITIONS = frozenset("note tip warning caution important danger hint attention".split())
 # Ids that a program has counted: they say something else as soon as a heading is put in.
 _COUNTED = re.compile(r"^_?(?:id[mpn]?|toc|ref|sec|section|heading|h|x|_)?[-_.]?[\d.-]+\w?$", re.I)
 _EMPTY = re.compile(
     rb"<(a|b|code|div|em|i|li|p|pre|script|span|strong|style|table|td|th|tr|title)(\s[^<>]*)?/>"
+)
+# They end a line for browsers, and nothing for the parser where it thinks that they close nothing.
+_ENDS_LINE = re.compile(
+    rb"</(?:p|form|br|pre|div|center|ul|ol|dl|li|dd|dt|blockquote|address|table|h[1-6])\s*>", re.I
 )
 _IDS = re.compile(r"^[A-Za-z_][\w:.-]*$")
 
@@ -64,10 +69,14 @@ def read_page(content: bytes, source: str, used: UsedSlugs) -> Page:
     """The page, its sections called what `used` does not have yet."""
     soup = parse(content)
     title = soup.title.get_text(" ", strip=True) if soup.title else ""
+    sheet = read_stylesheets(map(_style_text, soup.find_all("style")))
+    apply_styles(soup, soup.body or soup, sheet)
     body, texts = _clean(soup)
     builder = TreeBuilder(source, used)
     markdown, problems = to_markdown(body)
-    problems += left_out(texts)
+    problems += left_out(map(settle, texts))
+    if sheet.is_unclear:
+        problems.append(FileProblem("", "struck_unclear"))
     _take(builder, markdown)
     if not builder.has_headings and not body.get_text(strip=True):
         return Page(None, False, problems)
@@ -92,6 +101,7 @@ def parse(content: bytes) -> BeautifulSoup:
     """The page as a tree, in the encoding that it is written in."""
     # In XHTML `<a id="x"/>` is empty; to HTML's parser all that follows would be within it.
     content = _EMPTY.sub(rb"<\1\2></\1>", content)
+    content = _ENDS_LINE.sub(rb"\g<0> ", content)
     with warnings.catch_warnings():
         # XHTML is read as HTML on purpose: many pages that say they are the one are the other.
         warnings.simplefilter("ignore", XMLParsedAsHTMLWarning)
@@ -109,6 +119,12 @@ def _text(content: bytes) -> str:
     return decode(content)
 
 
+def _style_text(style: Tag) -> str:
+    text = str(style.string or "")
+    # What is for some media only may not count on a screen.
+    return f"@media {{{text}}}" if style.get("media") not in (None, "", "all", "screen") else text
+
+
 def _clean(soup: BeautifulSoup) -> tuple[Tag, list[str]]:
     """The part of the page that is its text, its headings told their level and name.
 
@@ -117,8 +133,6 @@ def _clean(soup: BeautifulSoup) -> tuple[Tag, list[str]]:
     body, texts = take_out_furniture(soup)
     for element in body.find_all("div", class_=_is_admonition):
         _quote(soup, element)
-    for element in body.find_all(style=_STRUCK):
-        _strike(soup, element)
     above: set[int] = set()
     for element in body.find_all(HEADINGS):
         _describe(element, above)
@@ -167,25 +181,12 @@ def _letters(text: str) -> str:
     return "".join(sign for sign in text.casefold() if sign.isalnum())
 
 
-def _strike(soup: BeautifulSoup, element: Tag) -> None:
-    """What is struck out by its style is so by an element too."""
-    if element.name in ("s", "del", "strike") or element.find(_BLOCKS) is not None:
-        return
-    inside = list(element.contents)
-    remove(inside)
-    struck = soup.new_tag("s")
-    struck.extend(inside)
-    element.append(struck)
-
-
 def _describe(heading: Tag, above: set[int]) -> None:
     """Note at a heading how deep it stands and what the page calls it.
 
     `above` are the ids of all that the headings before it stand in.
     """
-    for struck in heading.find_all(["s", "del", "strike"]):
-        # A title is no Markdown, but has to say as well what is not valid any more.
-        struck.name, struck.string = "span", f"~~{text_of(struck)}~~"
+    strike_title(heading)
     name = next((each for each in _names(heading, above) if _is_lasting(each)), "")
     if name:
         heading["data-name"] = name

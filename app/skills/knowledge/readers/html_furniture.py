@@ -83,9 +83,7 @@ def _furniture(body: Tag) -> tuple[list[Tag], list[str]]:
 
 def _show(element: Tag) -> None:
     """What is kept of a control, or instead of a film, is a text as others are."""
-    if element.name in _CONTROLS:
-        element.name = "span"
-    elif element.name in _INSTEAD:
+    if element.name in _CONTROLS or element.name in _INSTEAD:
         element.name = "div"
 
 

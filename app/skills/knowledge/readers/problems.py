@@ -106,6 +106,10 @@ _TEXTS: dict[str, Callable[[str], str]] = {
         int(detail),
     ),
     "left_out": lambda detail: gettext("Left out: “%(text)s”.", text=detail),
+    "struck_unclear": lambda _: gettext(
+        "Some text of this page may be struck out by its style sheet and was read as valid."
+        " Check the text."
+    ),
     "uneven_table": lambda detail: gettext(
         "The rows of the table “%(name)s” do not all have as many cells. Check that each value is"
         " in its column.",
