@@ -38,7 +38,10 @@ _EMPTY = re.compile(
 )
 # They end a line for browsers, and nothing for the parser where it thinks that they close nothing.
 _ENDS_LINE = re.compile(
-    rb"</(?:p|form|br|pre|div|center|ul|ol|dl|li|dd|dt|blockquote|address|table|h[1-6])\s*>", re.I
+    rb"</(?:address|article|aside|blockquote|br|center|dd|details|div|dl|dt|fieldset|figcaption"
+    rb"|figure|footer|form|h[1-6]|header|hgroup|label|legend|li|main|menu|ol|option|p|pre|section"
+    rb"|summary|table|ul)\s*>",
+    re.IGNORECASE,
 )
 _IDS = re.compile(r"^[A-Za-z_][\w:.-]*$")
 

@@ -29,6 +29,8 @@ from app.skills.knowledge.readers.table_grid import (
 MARK = "\ufdd0"
 # What the library says of its types leaves out the methods that are there to be replaced.
 _Base: Any = markdownify.MarkdownConverter
+# A heading in these opens no section.
+_HOLDS_TEXT = frozenset(("table", "li", "blockquote", "td", "th", "dt", "dd", "pre", "_inline"))
 _LINKED = ("http://", "https://", "mailto:", "tel:")
 _CELLS = ("td", "th")
 
@@ -62,7 +64,7 @@ class _Converter(_Base):
         title = settle(el.get_text(" ", strip=True))
         if not title:
             return ""
-        within = {"table", "li", "blockquote", "td", "th", "dd", "_inline"} & parent_tags
+        within = _HOLDS_TEXT & parent_tags
         if within:
             return f"\n\n**{text.strip()}**\n\n" if "_inline" not in within else f" {text} "
         level = int(str(el.get("data-level") or n))

@@ -70,6 +70,8 @@ def _write_fraction(found: re.Match[str]) -> str:
 
 
 def _write(found: re.Match[str]) -> str:
+    if "\n\n" in found[2]:
+        return found[2]  # whole paragraphs, set smaller
     text = found[2].strip()
     before, after = _beside(found)
     if not any(map(str.isalpha, text)) and not re.search(r"\d\.\d|\.\d|/", text):
