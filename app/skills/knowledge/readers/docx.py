@@ -6,7 +6,7 @@ Words that were added in a revision are read, deleted ones are not.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from io import BytesIO
 from typing import Any
 from zipfile import BadZipFile
@@ -18,9 +18,10 @@ from docx.oxml.ns import qn
 from lxml import etree
 
 from app.skills.knowledge.readers.archive import open_office
+from app.skills.knowledge.readers.docx_parts import ALT_CHUNK, Attachments
 from app.skills.knowledge.readers.docx_styles import Styles
 from app.skills.knowledge.readers.docx_text import Texts, boxes, hidden_texts, parts_of
-from app.skills.knowledge.readers.markup import escape_start, table
+from app.skills.knowledge.readers.markup import escape_start, escape_text, table
 from app.skills.knowledge.readers.omissions import (
     left_out,
     listed,
@@ -63,7 +64,7 @@ def read_docx(content: bytes, source: str, on_progress: OnProgress, limits: Limi
         PackageNotFoundError, BadZipFile, KeyError, ValueError, AttributeError, etree.LxmlError,
     ):  # fmt: skip
         raise Unreadable("damaged") from None
-    reader = _Reader(document, source)
+    reader = _Reader(document, source, Attachments(document, limits))
     blocks = list(_blocks(document.element.body))
     for number, block in enumerate(blocks):
         if number % PROGRESS_EVERY == 0:
@@ -73,9 +74,12 @@ def read_docx(content: bytes, source: str, on_progress: OnProgress, limits: Limi
 
 
 def _blocks(parent: Any) -> Iterator[Any]:
-    """Paragraphs and tables in order, those in content controls too, printed contents not."""
+    """Paragraphs and tables in order, those in content controls too, printed contents not.
+
+    A file that is put in whole is a block as well.
+    """
     for child in parent:
-        if child.tag in (qn("w:p"), qn("w:tbl")):
+        if child.tag in (qn("w:p"), qn("w:tbl"), ALT_CHUNK):
             yield child
         elif child.tag == qn("w:sdt") and not _is_contents(child):
             yield from _blocks(child.iterchildren(qn("w:sdtContent")))
@@ -91,8 +95,9 @@ def _is_contents(control: Any) -> bool:
 class _Reader:
     """Takes a document's blocks one by one and keeps what the next one must know."""
 
-    def __init__(self, document: Document, source: str) -> None:
+    def __init__(self, document: Document, source: str, attachments: Attachments) -> None:
         self._document = document
+        self._attachments = attachments
         self._styles = Styles(document)
         self._texts = Texts(document, self._styles)
         self._builder = TreeBuilder(source, UsedSlugs())
@@ -103,20 +108,32 @@ class _Reader:
         self._counts: dict[str, dict[int, int]] = {}  # by list and depth
         self._signs = 0  # of all tables
         self._problems: list[FileProblem] = []
+        self._left: list[str] = []  # the lines that were left out
 
     def take(self, block: Any) -> None:
         if block.tag == qn("w:tbl"):
             self._end_list()
             self._builder.text(table(self._rows(block)))
-            return
-        self._take_paragraph(block)
-        for box in boxes(block):
-            for inner in _blocks(box):
-                self.take(inner)
+        elif block.tag == qn("w:p"):
+            self._take_paragraph(block)
+            for box in boxes(block):
+                for inner in _blocks(box):
+                    self.take(inner)
+        self._keep(self._attachments.of(block))
+
+    def _keep(self, lines: Iterable[str]) -> None:
+        """Read what may not be left out of lines that stand beside the text."""
+        for line in lines:
+            if must_be_kept(line):
+                self._end_list()
+                self._builder.text(escape_start(escape_text(line)))
+            else:
+                self._left.append(line)
 
     def finish(self) -> Reading:
         self._end_list()
-        left = [*self._take_heads_and_feet(), *hidden_texts(self._document)]
+        self._keep(self._attachments.rest())
+        left = [*self._take_heads_and_feet(), *hidden_texts(self._document), *self._left]
         problems = [] if self._builder.has_headings else [FileProblem("", "no_headings")]
         title = self._title or " ".join(self._properties.split())
         problems += listed([*self._problems, *left_out(left)])
@@ -208,6 +225,7 @@ class _Reader:
         for block in _blocks(parent):
             if block.tag == qn("w:tbl"):
                 yield "; ".join(" | ".join(row) for row in self._rows(block))
+            if block.tag != qn("w:p"):
                 continue
             if text := self._texts.markdown(block).strip():
                 yield text

@@ -46,6 +46,7 @@ class Styles:
         }
         self._known: dict[str, Style] = {}
         self._struck: dict[str, bool] = {}
+        self._aligned: dict[str, str] = {}
         self._formats = _numbering_formats(document)
 
     def of(self, paragraph: Any) -> Style:
@@ -71,6 +72,17 @@ class Styles:
                 is_on(base, name) for base in bases for name in ("w:strike", "w:dstrike")
             )
         return self._struck[style_id]
+
+    def alignment(self, run: Any) -> str:
+        """Whether a run is "superscript", "subscript", or something else."""
+        own = alignment_of(run)
+        style_id = _value(run.find(f"{qn('w:rPr')}/{qn('w:rStyle')}"))
+        if own or not style_id:
+            return own
+        if style_id not in self._aligned:
+            found = (alignment_of(base) for base in self._bases(style_id))
+            self._aligned[style_id] = next(filter(None, found), "")
+        return self._aligned[style_id]
 
     def list_of(self, paragraph: Any, style: Style) -> tuple[str, int, bool] | None:
         """The list it is an item of, how deep, and whether that is numbered; None if none."""
@@ -128,6 +140,11 @@ def is_on(element: Any, name: str) -> bool:
     """Whether a run's or a style's own properties switch `name` on."""
     switch = element.find(f"{qn('w:rPr')}/{qn(name)}")
     return switch is not None and str(switch.get(qn("w:val"), "1")).lower() not in _OFF
+
+
+def alignment_of(element: Any) -> str:
+    """What the own properties of a run or a style say of its height in the line."""
+    return _value(element.find(f"{qn('w:rPr')}/{qn('w:vertAlign')}"))
 
 
 def _depth_of(name: str) -> int:

@@ -15,10 +15,14 @@ from lxml import etree
 
 from app.skills.knowledge.readers.docx_styles import Styles, is_on
 from app.skills.knowledge.readers.markup import escape_text
+from app.skills.knowledge.readers.raised import fraction, lowered, raised, settle
 
 _MARKUP = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _ALTERNATE, _CHOICE = f"{_MARKUP}AlternateContent", f"{_MARKUP}Choice"
-_MATHS = "{http://schemas.openxmlformats.org/officeDocument/2006/math}t"
+_MATHS = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+# What stands in a part of an equation, by the element that it is.
+_HEIGHTS = {f"{_MATHS}sup": raised, f"{_MATHS}sub": lowered, f"{_MATHS}deg": raised}
+_ALIGNMENTS = {"superscript": raised, "subscript": lowered}
 _BOX = qn("w:txbxContent")
 # What was deleted is there no more; text boxes are read as texts of their own.
 _NOT_READ = frozenset((qn("w:del"), qn("w:moveFrom"), qn("w:pict"), qn("w:drawing"), _BOX))
@@ -72,7 +76,7 @@ class Texts:
         for struck, runs in groupby(self._runs(paragraph), key=lambda run: run.struck):
             text = "".join(run.text for run in runs)
             parts.append(_struck(text) if struck else text)
-        return "".join(parts)
+        return settle("".join(parts))
 
     def markdown(self, paragraph: Any) -> str:
         """The paragraph as Markdown, neighbouring words of one emphasis put together."""
@@ -83,7 +87,7 @@ class Texts:
                 for (bold, italic), alike in groupby(runs, key=lambda run: (run.bold, run.italic))
             )
             parts.append(_struck(text) if struck else text)
-        lines = "".join(parts).split("\n")
+        lines = settle("".join(parts)).split("\n")
         return "  \n".join(line.strip() for line in lines if line.strip())
 
     def _runs(self, paragraph: Any) -> Iterator[_Run]:
@@ -95,13 +99,13 @@ class Texts:
         for child in element:
             if child.tag == qn("w:r"):
                 yield _Run(
-                    self._text(child),
+                    self._aligned(child),
                     is_on(child, "w:b"),
                     is_on(child, "w:i"),
                     self._is_struck(child, is_struck),
                 )
-            elif child.tag == _MATHS:
-                yield _Run(child.text or "")
+            elif child.tag == f"{_MATHS}oMath":
+                yield _Run(_maths(child))
             elif child.tag == _ALTERNATE:
                 yield from self._runs_in(child[0] if len(child) else (), is_struck)
             elif child.tag not in _NOT_READ:
@@ -114,6 +118,13 @@ class Texts:
             if run.find(f"{qn('w:rPr')}/{qn(name)}") is not None:
                 return False
         return by_paragraph or self._styles.strikes(run.find(f"{qn('w:rPr')}/{qn('w:rStyle')}"))
+
+    def _aligned(self, run: Any) -> str:
+        """The run's text, marked where it is raised or lowered; a note in brackets never is."""
+        text = self._text(run)
+        mark = _ALIGNMENTS.get(self._styles.alignment(run))
+        has_note = any(child.tag in _NOTES for child in run)
+        return mark(text) if mark and text.strip() and not has_note else text
 
     def _text(self, run: Any) -> str:
         if is_on(run, "w:vanish"):
@@ -149,6 +160,25 @@ class Texts:
         texts = (self.plain(each).strip() for each in note.iter(qn("w:p")))
         text = " ".join(each for each in texts if each)
         return f" ({text})" if text else ""
+
+
+def _maths(element: Any) -> str:
+    """An equation on one line: "1/2", "(a/b)", with marks around powers and indices."""
+    if element.tag in (f"{_MATHS}t", qn("w:t")):
+        return element.text or ""
+    if element.tag in _NOT_READ:
+        return ""
+    if element.tag == f"{_MATHS}f":
+        above, below = element.find(f"{_MATHS}num"), element.find(f"{_MATHS}den")
+        if above is not None and below is not None:
+            return fraction(_maths(above), _maths(below))
+    text = "".join(map(_maths, element))
+    if element.tag == f"{_MATHS}rad":
+        return f"√({text})"
+    if element.tag == f"{_MATHS}d":
+        return f"({text})"
+    height = _HEIGHTS.get(element.tag)
+    return height(text) if height and text.strip() else text
 
 
 def boxes(element: Any) -> Iterator[Any]:

@@ -12,6 +12,7 @@ import re
 RAISED, LOWERED, END = "\ufdd1", "\ufdd2", "\ufdd3"
 MARKS = f"{RAISED}{LOWERED}{END}"
 _MARKED = re.compile(f"([{RAISED}{LOWERED}])([^{MARKS}]*){END}")
+_ALIKE = re.compile(f"(?:{RAISED}[^{MARKS}]*{END}){{2,}}|(?:{LOWERED}[^{MARKS}]*{END}){{2,}}")
 _FRACTION = re.compile(
     rf"(?P<above>{RAISED}\s*(?P<upper>\d+)\s*{END})"
     rf"\s?[/⁄∕]\s?(?:{LOWERED}\s*(?P<lower>\d+)\s*{END}|(?<=[⁄∕])(?P<plain>\d+)(?!\w))"
@@ -52,10 +53,16 @@ def settle(text: str) -> str:
     """
     if not any(mark in text for mark in MARKS):
         return text
+    text = _ALIKE.sub(_join, text)
     text = _FRACTION.sub(_write_fraction, text)
     text = _MARKED.sub(_write, text)
     # What is raised within what is raised has the outer marks left.
     return re.sub(f"[{MARKS}]", " ", text)
+
+
+def _join(found: re.Match[str]) -> str:
+    """Neighbours that are raised alike as one: programs write "th" in two pieces."""
+    return f"{found[0][0]}{re.sub(f'[{MARKS}]', '', found[0])}{END}"
 
 
 def _write_fraction(found: re.Match[str]) -> str:

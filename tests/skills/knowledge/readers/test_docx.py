@@ -361,3 +361,145 @@ def test_old_and_protected_office_files_say_what_to_do() -> None:
     assert fatal(read(ole, "a.doc")) == "old_office"
     protected = ole + "EncryptedPackage".encode("utf-16-le")
     assert fatal(read(protected, "a.docx")) == "encrypted"
+
+
+MATHS = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
+
+
+@pytest.mark.parametrize(
+    ("runs", "text"),
+    [
+        (["145", "^1", " F"], "145¹ F"),
+        (["Add 1", "^1", "/", "_2", " cups"], "Add 1 1/2 cups"),
+        (["1", "^1/2", " cups"], "1 1/2 cups"),
+        (["CO", "_2"], "CO₂"),
+        (["the 1", "^s", "^t", " of May"], "the 1st of May"),
+        (["145", "^a", "F"], "145 (a) F"),
+    ],
+)
+def test_raised_and_lowered_runs_join_no_word_and_no_number(runs: list[str], text: str) -> None:
+    document = docx.Document()
+    for paragraph in (document.add_heading("", 1), document.add_paragraph()):
+        for each in runs:
+            run = paragraph.add_run(each.lstrip("^_"))
+            if each.startswith("^"):
+                run.font.superscript = True
+            elif each.startswith("_"):
+                run.font.subscript = True
+    assert outline(read(docx_of(document), "m.docx"))[0][0] == text
+    assert body(read(docx_of(document), "m.docx"), text) == text
+
+
+def test_a_style_raises_too() -> None:
+    document = docx.Document()
+    document.add_heading("Menu", 1)
+    document.styles.add_style("Note mark", WD_STYLE_TYPE.CHARACTER).font.superscript = True
+    paragraph = document.add_paragraph("Cook to 145")
+    paragraph.add_run("1", style="Note mark")
+    assert body(read(docx_of(document), "m.docx"), "Menu") == "Cook to 145¹"
+
+
+def maths(text: str) -> str:
+    return f"<m:r><m:t>{text}</m:t></m:r>"
+
+
+@pytest.mark.parametrize(
+    ("equation", "text"),
+    [
+        (
+            f"{maths('3')}<m:f><m:num>{maths('1')}</m:num><m:den>{maths('2')}</m:den></m:f>",
+            "Water: 3 1/2 l",
+        ),
+        (
+            f"<m:f><m:num>{maths('a+b')}</m:num><m:den>{maths('c')}</m:den></m:f>",
+            "Water: ((a+b)/c) l",
+        ),
+        (f"<m:sSup><m:e>{maths('10')}</m:e><m:sup>{maths('2')}</m:sup></m:sSup>", "Water: 10² l"),
+        (f"<m:sSub><m:e>{maths('x')}</m:e><m:sub>{maths('1')}</m:sub></m:sSub>", "Water: x₁ l"),
+    ],
+)
+def test_equations_keep_their_numbers_apart(equation: str, text: str) -> None:
+    document = docx.Document()
+    document.add_heading("Menu", 1)
+    paragraph = document.add_paragraph("Water: ")
+    paragraph._p.append(parse_xml(f"<m:oMath {MATHS}>{equation}</m:oMath>"))
+    paragraph.add_run(" l")
+    said = body(read(docx_of(document), "m.docx"), "Menu")
+    assert " ".join(said.split()) == text
+
+
+OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+DRAWING = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
+DIAGRAM = 'xmlns:dgm="http://schemas.openxmlformats.org/drawingml/2006/diagram"'
+
+
+def attach(document: Any, kind: str, name: str, content: str | bytes) -> str:
+    """The id of the relation to a part of the document."""
+    blob = content.encode() if isinstance(content, str) else content
+    part = Part(PackURI(f"/word/{name}"), "application/octet-stream", blob, document.part.package)
+    return str(document.part.relate_to(part, f"{OFFICE}/{kind}"))
+
+
+def drawn(*texts: str) -> str:
+    return "".join(f"<a:p><a:r><a:t>{text}</a:t></a:r></a:p>" for text in texts)
+
+
+def with_diagram(*texts: str) -> Any:
+    document = docx.Document()
+    document.add_heading("Bleach", 1)
+    data = f"<dgm:dataModel {DIAGRAM} {DRAWING}><dgm:t>{drawn(*texts)}</dgm:t></dgm:dataModel>"
+    relation = attach(document, "diagramData", "diagrams/data1.xml", data)
+    ids = f"<dgm:relIds {DIAGRAM} xmlns:r='{OFFICE}' r:dm='{relation}'/>"
+    run = xml(f"<w:r><w:drawing>{ids}</w:drawing></w:r>")
+    document.add_paragraph("Follow the chart.")._p.append(run)
+    document.add_heading("Ice", 1)
+    document.add_paragraph("Large cubes.")
+    return document
+
+
+def test_a_diagram_is_read_where_it_warns_and_else_told() -> None:
+    reading = read(docx_of(with_diagram("Never mix with ammonia", "Step one")), "m.docx")
+    assert body(reading, "Bleach") == "Follow the chart.\n\nNever mix with ammonia"
+    assert told(reading, "left_out") == ["Step one"]
+
+
+def test_charts_and_comments_are_read_where_they_warn_and_else_told() -> None:
+    document = docx.Document()
+    document.add_heading("Menu", 1)
+    chart = 'xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart"'
+    data = "<c:ser><c:v>Soup</c:v><c:v>140</c:v></c:ser>"
+    whole = f"<c:chartSpace {chart} {DRAWING}>{drawn('Heat')}{data}</c:chartSpace>"
+    attach(document, "chart", "charts/chart1.xml", whole)
+    comment = "<w:comment><w:p><w:r><w:t>{}</w:t></w:r></w:p></w:comment>"
+    comments = comment.format("Contains peanuts!") + comment.format("Ask Ana")
+    attach(
+        document, "comments", "comments.xml", f"<w:comments {nsdecls('w')}>{comments}</w:comments>"
+    )
+    reading = read(docx_of(document), "m.docx")
+    assert body(reading, "Menu") == "Contains peanuts!"
+    assert sorted(told(reading, "left_out")) == ["Ask Ana", "Heat", "Soup, 140"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "left"),
+    [
+        ("a.html", "<p>Shellfish <b>stock</b>.</p><p>Stir it.</p><script>x</script>", "Stir it."),
+        ("a.txt", "Shellfish stock.\r\nStir it.\r\n", "Stir it."),
+        ("a.rtf", "{\\rtf1 Shellfish}", "a.rtf"),
+        ("a.docx", b"PK broken", "a.docx"),
+        ("a.docx", small_docx(), "Opening"),
+    ],
+)
+def test_a_file_that_is_put_in_whole_is_read_or_told(
+    name: str, content: str | bytes, left: str
+) -> None:
+    document = docx.Document()
+    document.add_heading("Ramen", 1)
+    relation = attach(document, "aFChunk", name, content)
+    document.element.body.insert(1, xml(f"<w:altChunk xmlns:r='{OFFICE}' r:id='{relation}'/>"))
+    document.add_heading("Ice", 1)
+    document.add_paragraph("Large cubes.")
+    reading = read(docx_of(document), "m.docx")
+    assert left in told(reading, "left_out")
+    if name in ("a.html", "a.txt"):
+        assert "Shellfish" in body(reading, "Ramen")
