@@ -22,6 +22,7 @@ from app.skills.knowledge.readers.pdf_lines import (
     read_bookmarks,
     read_lines,
 )
+from app.skills.knowledge.readers.pdf_tables import mark_rows
 from app.skills.knowledge.readers.pdf_text import measure, to_markdown
 from app.skills.knowledge.readers.result import (
     FileProblem,
@@ -84,13 +85,14 @@ def read_pdf(content: bytes, source: str, on_progress: OnProgress, limits: Limit
     if bookmarks:
         lines, entries = drop_printed_contents(lines, bookmarks)
         dropped += entries
+    tables = mark_rows(lines)
     headings = _by_outline(bookmarks, lines) or _by_size(lines)
     if not headings:
         reading.problems.append(FileProblem("", "no_headings"))
     present = [title, *(each.title for each in headings), *(line.text for line in lines)]
     missing = missing_texts(dropped, present)
     told = [each for page in missing for each in left_out([missing[page]], f"page {page + 1}")]
-    reading.problems += listed(told)
+    reading.problems += listed([*tables, *told])
     reading.documents = [_tree(lines, headings, source).build(title)]
     return reading
 
@@ -239,6 +241,7 @@ def _levels(lines: Sequence[Line]) -> dict[float, int]:
 def _may_be_heading(line: Line) -> bool:
     return (
         not line.is_mono
+        and not line.table
         and len(line.text) <= HEADING_LENGTH
         and any(sign.isalpha() for sign in line.text)
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -13,6 +12,18 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
 from app.skills.knowledge.readers.omissions import must_be_kept, says_nothing
+from app.skills.knowledge.readers.pdf_signs import (
+    Piece,
+    Sign,
+    base_of,
+    goes_on,
+    is_word,
+    marked,
+    read_signs,
+    size_of,
+    starts_of_pieces,
+)
+from app.skills.knowledge.readers.raised import settle
 
 FIXED_PITCH = 1  # a bit of a font's flags, as the PDF standard numbers them
 BOLD_WEIGHT = 600
@@ -38,6 +49,8 @@ _NUMBERED = re.compile(r"^\s*(?:\d+(?:\.\d+)*|[IVXLC]+)[.:)]?\s+")
 # In characters: a page number with its words, and what is looked at of a line's end.
 LONGEST_NUMBER, LONGEST_LEADER = 60, 200
 _LEADER = re.compile(r"(?:\.\s?){4,}\s*\d*\s*$|…{2,}\s*\d*\s*$")
+# What stands before an item of a list, or a numbered title.
+_LIST_SIGN = re.compile(r"^(?:[^\w\s]{1,2}|\(?[a-zA-Z]?[.)]|(?:\d+\.)*\d+[.)]?|[ivxIVX]+[.)])$")
 # Where a line ends within a word, the library puts this for the hyphen and goes on.
 _PARTED = re.compile(r"(?<=[^\W\d_])[\x02\ufffe](?=[^\W\d_])")
 _HYPHENS = str.maketrans({"\x02": "-", "\ufffe": "-", "\u00ad": "-", "\u2010": "-"})
@@ -57,6 +70,8 @@ class Line:
     height: float  # of the page
     is_bold: bool = False
     is_mono: bool = False
+    pieces: tuple[Piece, ...] = ()  # words that stand apart
+    table: int = 0  # the number of the table that it is a row of, if it is
 
     @property
     def is_at_edge(self) -> bool:
@@ -77,59 +92,82 @@ def read_lines(page: pdfium.PdfPage, number: int) -> list[Line]:
     try:
         text = text_page.get_text_range()
         height = page.get_height() or 1.0
-        return [_line(text_page, words, start, number, height) for words, start in _split(text)]
+        return [_line(text_page, signs, number, height) for signs in _joined(text_page, text)]
     finally:
         text_page.close()
 
 
+def _joined(text_page: pdfium.PdfTextPage, text: str) -> Iterator[list[Sign]]:
+    """The signs of each line that has words, without the blanks at its ends."""
+    line: list[Sign] = []
+    for words, start in _split(text):
+        signs = read_signs(text_page, words, start)
+        if line and goes_on(line, signs):
+            line += signs
+            continue
+        yield from filter(None, [_stripped(line)])
+        line = signs
+    yield from filter(None, [_stripped(line)])
+
+
+def _stripped(line: list[Sign]) -> list[Sign]:
+    start, end = 0, len(line)
+    while start < end and line[start].text.isspace():
+        start += 1
+    while start < end and line[end - 1].text.isspace():
+        end -= 1
+    return line[start:end]
+
+
 def _split(text: str) -> Iterator[tuple[str, int]]:
-    """Each line's words, and the place in the text, in 16-bit units, at which they begin."""
+    """Each line's text, and its place in the page's, in 16-bit units."""
     place = 0
     for line in text.split("\n"):
         units = len(line) + sum(sign > "\uffff" for sign in line)
-        words = line.strip()
+        words = line.rstrip("\r")
         if words:
-            yield words, place + len(line) - len(line.lstrip())
+            yield words, place
         place += units + 1
 
 
-def _line(
-    text_page: pdfium.PdfTextPage, words: str, start: int, number: int, height: float
-) -> Line:
-    first = raw.FPDFText_GetCharIndexFromTextIndex(text_page, start)
-    last = raw.FPDFText_GetCharIndexFromTextIndex(text_page, start + len(words) - 1)
-    left, bottom, _, _ = _box(text_page, first)
-    _, _, right, _ = _box(text_page, last)
-    bold, mono = _font(text_page, first)
-    last_bold, last_mono = _font(text_page, last)
+def _line(text_page: pdfium.PdfTextPage, signs: list[Sign], number: int, height: float) -> Line:
+    base = base_of(signs)
+    size = round(size_of(text_page, base.index) * 2) / 2
+    texts = marked(text_page, signs, base)
+    bold, mono = _font(text_page, signs[0].index)
+    last_bold, last_mono = _font(text_page, signs[-1].index)
     return Line(
-        text=_PARTED.sub("", words).translate(_HYPHENS).translate(_LIGATURES),
+        text=_clean("".join(texts)),
         page=number,
-        size=_size(text_page, first),
-        left=left,
-        right=max(left, right),
-        bottom=bottom,
+        size=size,
+        left=signs[0].left,
+        right=max(signs[0].left, signs[-1].right),
+        bottom=base.bottom,
         height=height,
         is_bold=bold and last_bold,
         is_mono=mono and last_mono,
+        pieces=_pieces(signs, texts, size),
     )
 
 
-def _box(text_page: pdfium.PdfTextPage, index: int) -> tuple[float, float, float, float]:
-    rect = raw.FS_RECTF()
-    if not raw.FPDFText_GetLooseCharBox(text_page, index, rect):
-        return 0.0, 0.0, 0.0, 0.0
-    return rect.left, rect.bottom, rect.right, rect.top
+def _pieces(signs: list[Sign], texts: list[str], size: float) -> tuple[Piece, ...]:
+    """The line's words, parted where a wide gap is, but for the one behind a list's sign."""
+    starts = starts_of_pieces(signs, size)
+    found = []
+    for start, end in zip(starts, [*starts[1:], len(signs)], strict=True):
+        inside = [each for each in signs[start:end] if is_word(each)]
+        right = inside[-1].right if inside else signs[start].left
+        found.append(Piece(_clean("".join(texts[start:end])), signs[start].left, right))
+    if len(found) > 1 and _LIST_SIGN.match(found[0].text):
+        first, second, *others = found
+        return Piece(f"{first.text} {second.text}", first.left, second.right), *others
+    return tuple(found)
 
 
-def _size(text_page: pdfium.PdfTextPage, index: int) -> float:
-    """The letter's size in points, as it is printed: many programs scale a size of 1."""
-    matrix = raw.FS_MATRIX()
-    scale = 1.0
-    if raw.FPDFText_GetMatrix(text_page, index, matrix):
-        scale = math.hypot(matrix.c, matrix.d) or 1.0
-    size = float(raw.FPDFText_GetFontSize(text_page, index))
-    return round(size * scale * 2) / 2
+def _clean(text: str) -> str:
+    """The words as they are read, without what a printer put in."""
+    text = _PARTED.sub("", text).translate(_HYPHENS).translate(_LIGATURES)
+    return settle(text).strip()
 
 
 def _font(text_page: pdfium.PdfTextPage, index: int) -> tuple[bool, bool]:

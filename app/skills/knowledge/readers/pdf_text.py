@@ -10,6 +10,7 @@ from statistics import median
 
 from app.skills.knowledge.readers.markup import code_block, escape_start, escape_text
 from app.skills.knowledge.readers.pdf_lines import Line
+from app.skills.knowledge.readers.pdf_tables import to_table
 
 _BULLET = re.compile(r"^[•◦▪‣●○■□➢·∙–—*-]\s*(?=\S)|^[•◦▪‣●○■□➢·∙]$")
 _DASH = re.compile(r"^[–—*-](?!\s)")
@@ -22,7 +23,7 @@ GAP, SHORT, VERY_SHORT = 1.4, 0.85, 0.65
 
 @dataclass
 class _Block:
-    kind: str  # text, item, number, code
+    kind: str  # text, item, number, code, row
     lines: list[Line] = field(default_factory=list)
 
     @property
@@ -67,6 +68,8 @@ def to_markdown(lines: Sequence[Line], set_in: Measure) -> str:
 
 
 def _kind(line: Line) -> str:
+    if line.table:
+        return "row"
     if line.is_mono:
         return "code"
     if _BULLET.match(line.text) and not _DASH.match(line.text):
@@ -76,6 +79,8 @@ def _kind(line: Line) -> str:
 
 def _goes_on(block: _Block, line: Line, kind: str, set_in: Measure) -> bool:
     """Whether the line belongs to the block before it."""
+    if kind == "row" or block.kind == "row":
+        return line.table == block.last.table
     if kind == "code" or block.kind == "code":
         return kind == block.kind
     if kind != "text":
@@ -122,6 +127,8 @@ def _join(blocks: Sequence[_Block], set_in: Measure) -> str:
 def _markdown(block: _Block, set_in: Measure) -> str:
     if block.kind == "code":
         return code_block(_code(block.lines))
+    if block.kind == "row":
+        return to_table(block.lines)
     text = _prose(block.lines, set_in)
     if block.kind == "item":
         return "- " + escape_text(_BULLET.sub("", text, count=1).strip())

@@ -106,6 +106,11 @@ _TEXTS: dict[str, Callable[[str], str]] = {
         int(detail),
     ),
     "left_out": lambda detail: gettext("Left out: “%(text)s”.", text=detail),
+    "pdf_table": lambda detail: gettext(
+        "A PDF does not say where the cells of its tables are. Check that each value of the table"
+        " “%(name)s”, and of others on this page, is in its column.",
+        name=detail,
+    ),
     "struck_unclear": lambda _: gettext(
         "Some text of this page may be struck out by its style sheet and was read as valid."
         " Check the text."

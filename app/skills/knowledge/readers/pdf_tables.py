@@ -1,0 +1,108 @@
+"""Tables of a PDF, told by lines below each other whose words stand apart in the same columns.
+
+A PDF has no cells: where nothing is printed in one, the values behind it would move to its column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from app.skills.knowledge.readers.markup import escape_text, table
+from app.skills.knowledge.readers.omissions import shorten
+from app.skills.knowledge.readers.pdf_lines import Line
+from app.skills.knowledge.readers.pdf_signs import Piece
+from app.skills.knowledge.readers.result import FileProblem
+
+# In sizes of letters: rows further apart than this are of two tables.
+APART = 4.0
+_Column = tuple[float, float]
+
+
+def mark_rows(lines: Sequence[Line]) -> list[FileProblem]:
+    """Give the rows of each table its number, and a problem for each page that has tables."""
+    number = 0
+    problems: dict[int, FileProblem] = {}
+    start = 0
+    while start < len(lines):
+        end = _end_of(lines, start)
+        if end is None:
+            start += 1
+            continue
+        number += 1
+        for line in lines[start:end]:
+            line.table = number
+        named = shorten(", ".join(piece.text for piece in lines[start].pieces))
+        place = f"page {lines[start].page + 1}"
+        problems.setdefault(lines[start].page, FileProblem(place, "pdf_table", named))
+        start = end
+    return list(problems.values())
+
+
+def to_table(lines: Sequence[Line]) -> str:
+    """The rows as a Markdown table; a place where nothing is printed is an empty cell."""
+    columns = _columns(lines)
+    rows = []
+    for line in lines:
+        cells = [""] * len(columns)
+        for piece in line.pieces:
+            place = _column_of(piece, columns)
+            cells[place] = " ".join(filter(None, (cells[place], escape_text(piece.text))))
+        rows.append(cells)
+    return table(rows)
+
+
+def _end_of(lines: Sequence[Line], start: int) -> int | None:
+    """The place behind the last row of a table that begins at `start`; None if none does."""
+    if not _is_row(lines[start]):
+        return None
+    known: list[_Column] = [(piece.left, piece.right) for piece in lines[start].pieces]
+    end, rows = start + 1, 1
+    while end < len(lines) and _follows(lines[end - 1], lines[end]):
+        line = lines[end]
+        if _is_row(line):
+            known += [(piece.left, piece.right) for piece in line.pieces]
+            rows += 1
+        elif not _fits(line, known):
+            break
+        end += 1
+    return end if rows > 1 else None
+
+
+def _is_row(line: Line) -> bool:
+    return len(line.pieces) > 1 and not line.is_mono
+
+
+def _follows(before: Line, line: Line) -> bool:
+    gap = before.bottom - line.bottom
+    return before.page == line.page and 0 < gap < APART * line.size
+
+
+def _fits(line: Line, known: Sequence[_Column]) -> bool:
+    """Whether a line of one piece stands in one column: below one cell, and short of the others.
+
+    Only the last rows are looked at, so that a long table is no long work.
+    """
+    recent = known[-40:]
+    below = [each for each in recent if each[0] < line.right and line.left < each[1]]
+    starts = {round(left) for left, _ in below}
+    return bool(below) and max(starts) - min(starts) < 3 * line.size and not line.is_mono
+
+
+def _columns(lines: Iterable[Line]) -> list[_Column]:
+    """Where columns stand: what overlaps in rows of several pieces is one."""
+    extents = sorted(
+        (piece.left, piece.right) for line in lines if len(line.pieces) > 1 for piece in line.pieces
+    )
+    columns: list[_Column] = []
+    for left, right in extents:
+        if columns and left < columns[-1][1]:
+            columns[-1] = (columns[-1][0], max(columns[-1][1], right))
+        else:
+            columns.append((left, right))
+    return columns
+
+
+def _column_of(piece: Piece, columns: Sequence[_Column]) -> int:
+    """The column that a piece shares most with."""
+    shared = [min(piece.right, right) - max(piece.left, left) for left, right in columns]
+    return shared.index(max(shared))
