@@ -16,6 +16,7 @@ from app.skills.knowledge.readers.pdf_signs import (
     Piece,
     Sign,
     base_of,
+    between,
     goes_on,
     is_word,
     marked,
@@ -103,7 +104,7 @@ def _joined(text_page: pdfium.PdfTextPage, text: str) -> Iterator[list[Sign]]:
     for words, start in _split(text):
         signs = read_signs(text_page, words, start)
         if line and goes_on(line, signs):
-            line += signs
+            line += [*between(line, signs), *signs]
             continue
         yield from filter(None, [_stripped(line)])
         line = signs

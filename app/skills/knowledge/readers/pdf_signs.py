@@ -18,7 +18,7 @@ from app.skills.knowledge.readers.raised import END, LOWERED, RAISED
 # least; and how wide a gap is that parts two columns, where a justified line's blanks are narrower.
 SMALLER, SHIFTED, WIDE = 0.92, 0.08, 1.2
 # A line that a raised sign broke off goes on this near, and beside it.
-NEAR, BESIDE = 0.6, 0.3
+NEAR, BESIDE, BLANK = 0.6, 0.3, 0.12
 
 
 @dataclass(slots=True)
@@ -70,6 +70,13 @@ def goes_on(before: Sequence[Sign], line: Sequence[Sign]) -> bool:
     shared = min(last.top, first.top) - max(last.bottom, first.bottom)
     gap = first.left - last.right
     return shared > BESIDE * least and -0.2 * least < gap < NEAR * least
+
+
+def between(before: Sequence[Sign], line: Sequence[Sign]) -> list[Sign]:
+    """A blank, where a line that goes on does so behind a gap: many programs print no blanks."""
+    last, first = before[-1], line[0]
+    is_apart = first.left - last.right > BLANK * min(last.height, first.height)
+    return [Sign(" ", first.index, 0.0, 0.0, 0.0, 0.0)] if is_apart else []
 
 
 def base_of(signs: Sequence[Sign]) -> Sign:

@@ -5,7 +5,7 @@ A PDF has no cells: where nothing is printed in one, the values behind it would 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from app.skills.knowledge.readers.markup import escape_text, table
 from app.skills.knowledge.readers.omissions import shorten
@@ -15,6 +15,7 @@ from app.skills.knowledge.readers.result import FileProblem
 
 # In sizes of letters: rows further apart than this are of two tables.
 APART = 4.0
+MOST_COLUMNS = 60
 _Column = tuple[float, float]
 
 
@@ -46,7 +47,7 @@ def to_table(lines: Sequence[Line]) -> str:
         cells = [""] * len(columns)
         for piece in line.pieces:
             place = _column_of(piece, columns)
-            cells[place] = " ".join(filter(None, (cells[place], escape_text(piece.text))))
+            cells[place] = " / ".join(filter(None, (cells[place], escape_text(piece.text))))
         rows.append(cells)
     return table(rows)
 
@@ -88,18 +89,19 @@ def _fits(line: Line, known: Sequence[_Column]) -> bool:
     return bool(below) and max(starts) - min(starts) < 3 * line.size and not line.is_mono
 
 
-def _columns(lines: Iterable[Line]) -> list[_Column]:
-    """Where columns stand: what overlaps in rows of several pieces is one."""
-    extents = sorted(
-        (piece.left, piece.right) for line in lines if len(line.pieces) > 1 for piece in line.pieces
-    )
+def _columns(lines: Sequence[Line]) -> list[_Column]:
+    """Where columns stand, from the fullest rows on; a title above several of them is none."""
     columns: list[_Column] = []
-    for left, right in extents:
-        if columns and left < columns[-1][1]:
-            columns[-1] = (columns[-1][0], max(columns[-1][1], right))
-        else:
-            columns.append((left, right))
-    return columns
+    for line in sorted(lines, key=lambda each: -len(each.pieces)):
+        for piece in line.pieces:
+            met = [each for each in columns if piece.left < each[1] and each[0] < piece.right]
+            if not met and len(columns) < MOST_COLUMNS:
+                columns.append((piece.left, piece.right))
+            elif len(met) == 1:
+                [(left, right)] = met
+                wider = (min(left, piece.left), max(right, piece.right))
+                columns[columns.index(met[0])] = wider
+    return sorted(columns)
 
 
 def _column_of(piece: Piece, columns: Sequence[_Column]) -> int:

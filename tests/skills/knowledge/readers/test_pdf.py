@@ -235,3 +235,106 @@ def test_three_hundred_pages_take_seconds_and_tell_how_far_they_are() -> None:
     assert ("reading", 150, 301) in steps
     assert steps[0][0] == "opening"
     assert steps[-1][0] == "sorting"
+
+
+def drawn(*pieces: tuple[float, float, float, str], left: float = 72) -> bytes:
+    """A page with a line of these pieces, each at its place: right of, above, size, words."""
+    content = io.BytesIO()
+    canvas = Canvas(content)
+    canvas.setFont("Helvetica", 11)
+    canvas.drawString(
+        72, 740, "Keep cold food at or below 41 degrees while it waits for the guest."
+    )
+    for right, above, size, words in pieces:
+        canvas.setFont("Helvetica", size)
+        canvas.drawString(left + right, 700 + above, words)
+    canvas.setFont("Helvetica", 11)
+    canvas.drawString(72, 640, "Write both numbers on the sheet that hangs beside the door.")
+    canvas.save()
+    return content.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("pieces", "text"),
+    [
+        ([(0, 0, 11, "Cook to 145"), (57.6, 5, 7, "1"), (64, 0, 11, "F.")], "Cook to 145¹ F."),
+        ([(0, 0, 11, "Cook to 145"), (57.6, 5, 7, "1")], "Cook to 145¹"),
+        ([(0, 0, 11, "CO"), (16.5, -2, 7, "2"), (21, 0, 11, "gas")], "CO₂gas"),
+        (
+            [(0, 0, 11, "Add 1"), (31, 5, 7, "1"), (35, 0, 11, "/"), (38, -2, 7, "2"),
+             (45, 0, 11, "cups")],
+            "Add 1 1/2 cups",
+        ),
+        ([(0, 0, 11, "Serve at 140"), (61.8, 0, 7, "F")], "Serve at 140F"),
+        ([(0, 5, 7, "1"), (4, 0, 11, "In the thickest part.")], "¹In the thickest part."),
+    ],
+)  # fmt: skip
+def test_raised_and_lowered_signs_join_no_number(
+    pieces: list[tuple[float, float, float, str]], text: str
+) -> None:
+    said = everything(read(drawn(*pieces), "m.pdf"))
+    assert text in said
+    assert "1451" not in said
+    assert "112" not in said
+
+
+def rows(*lines: dict[int, str], size: float = 11) -> bytes:
+    """A page with a title, and lines of words that begin so many points from the left."""
+    pdf = Pdf()
+    pdf.heading("Holding", 20)
+    pdf.prose()
+    for line in lines:
+        for left, words in line.items():
+            pdf.line(words, size, left=72 + left)
+            pdf._y += size * 1.25
+        pdf._y -= 18
+    pdf.prose()
+    return pdf.bytes()
+
+
+def test_an_empty_cell_of_a_table_moves_no_value() -> None:
+    lines = (
+        {0: "Food", 100: "Hot", 200: "Cold"}, {0: "Soup", 100: "140"}, {0: "Salad", 200: "41"},
+        {0: "Rice"}, {0: "Beans", 100: "135", 200: "41"},
+    )  # fmt: skip
+    reading = read(rows(*lines), "m.pdf")
+    text = body(reading, "Holding")
+    assert (
+        "| Food | Hot | Cold |\n| --- | --- | --- |\n| Soup | 140 |  |\n| Salad |  | 41 |\n"
+        "| Rice |  |  |\n| Beans | 135 | 41 |"
+    ) in text
+    assert text.startswith(PROSE[0])
+    assert text.endswith(PROSE[2])
+    assert told(reading, "pdf_table") == ["Food, Hot, Cold"]
+    assert [each.place for each in reading.problems if each.code == "pdf_table"] == ["page 1"]
+
+
+def test_a_title_above_two_columns_makes_no_one_column_of_them() -> None:
+    lines = (
+        {0: "Food", 100: "Temperature while it is held"}, {0: "of guests", 100: "Hot", 200: "Cold"},
+        {0: "Soup", 100: "140"}, {0: "Salad", 200: "41"},
+    )  # fmt: skip
+    text = body(read(rows(*lines), "m.pdf"), "Holding")
+    assert "| Salad |  | 41 |" in text
+    assert "| Soup | 140 |  |" in text
+
+
+def test_lists_and_single_lines_with_gaps_are_no_tables() -> None:
+    lists = rows({0: "•", 30: "Lock the walk-in"}, {0: "•", 30: "Count the drawer"})
+    reading = read(lists, "m.pdf")
+    assert "- Lock the walk-in\n- Count the drawer" in body(reading, "Holding")
+    single = read(rows({0: "Signed by", 200: "Date"}), "m.pdf")
+    assert "Signed by Date" in body(single, "Holding")
+    assert told(reading, "pdf_table") == told(single, "pdf_table") == []
+
+
+def test_tables_of_one_page_are_told_once() -> None:
+    pdf = Pdf()
+    for _ in range(3):
+        pdf.prose()
+        for number in range(2):
+            pdf.line(f"Soup {number}")
+            pdf._y += 11 * 1.25
+            pdf.line("140", left=200)
+        pdf.gap()
+    assert told(read(pdf.bytes(), "m.pdf"), "pdf_table") == ["Soup 0, 140"]
