@@ -111,6 +111,11 @@ class _Reader:
         self._left: list[str] = []  # the lines that were left out
 
     def take(self, block: Any) -> None:
+        """Read a block of the document, and after it what it refers to."""
+        self._take_block(block)
+        self._keep(self._attachments.of(block))
+
+    def _take_block(self, block: Any) -> None:
         if block.tag == qn("w:tbl"):
             self._end_list()
             self._builder.text(table(self._rows(block)))
@@ -118,8 +123,7 @@ class _Reader:
             self._take_paragraph(block)
             for box in boxes(block):
                 for inner in _blocks(box):
-                    self.take(inner)
-        self._keep(self._attachments.of(block))
+                    self._take_block(inner)
 
     def _keep(self, lines: Iterable[str]) -> None:
         """Read what may not be left out of lines that stand beside the text."""

@@ -46,7 +46,7 @@ class Attachments:
         for element in block.iter():
             if not self._parts:
                 break
-            if isinstance(element.tag, str) and etree.QName(element).localname in _REFERRING:
+            if str(element.tag).rpartition("}")[2] in _REFERRING:
                 for name in _REFERENCES:
                     lines += self._take(str(element.get(name, "")))
         return lines

@@ -8,8 +8,11 @@ from dataclasses import replace
 
 import docx
 import pytest
+from docx.opc.packuri import PackURI
+from docx.opc.part import Part
 from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
+from reportlab.pdfgen.canvas import Canvas
 
 from app.retrieval.chunks import chunk_markdown
 from app.retrieval.sentences import split_sentences
@@ -55,6 +58,36 @@ def lists_of_one(size: int) -> bytes:
         properties.append(numbering)
     packed = io.BytesIO()
     document.save(packed)
+    return packed.getvalue()
+
+
+def raised_and_charts(size: int) -> bytes:
+    """A Word document of so many raised numbers and charts."""
+    document = docx.Document()
+    kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/chart"
+    for number in range(size):
+        paragraph = document.add_paragraph("145")
+        paragraph.add_run("1").font.superscript = True
+        name = PackURI(f"/word/charts/chart{number}.xml")
+        document.part.relate_to(Part(name, "application/xml", b"<chart/>", None), kind)
+    packed = io.BytesIO()
+    document.save(packed)
+    return packed.getvalue()
+
+
+def printed_table(size: int) -> bytes:
+    """A PDF of so many rows of a table, with an empty cell and a raised number in each."""
+    packed = io.BytesIO()
+    canvas = Canvas(packed)
+    for number in range(size):
+        for left, words in ((72, f"Soup {number}"), (200 + number % 2 * 99, "145")):
+            canvas.drawString(left, 700 - number % 40 * 16, words)
+        canvas.setFontSize(7)
+        canvas.drawString(220.1 + number % 2 * 99, 705 - number % 40 * 16, "1")
+        canvas.setFontSize(12)
+        if number % 40 == 39:
+            canvas.showPage()
+    canvas.save()
     return packed.getvalue()
 
 
@@ -104,6 +137,8 @@ def lists_of_one(size: int) -> bytes:
         (nested("<style>", "/*a{", "</style>"), "comments.html", 10_000),
         (nested("<math>", "<mfrac><mn>1</mn><mn>2</mn></mfrac>", "</math>"), "maths.html", 800),
         (lists_of_one, "lists.docx", 500),
+        (raised_and_charts, "charts.docx", 100),
+        (printed_table, "table.pdf", 400),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
