@@ -37,7 +37,7 @@ class Attachments:
         self._parts: dict[str, Any] = {
             relation_id: relation
             for relation_id, relation in document.part.rels.items()
-            if relation.reltype.rpartition("/")[2] in _READERS and not relation.is_external
+            if relation.reltype.rpartition("/")[2] in _READERS and _is_inside(relation)
         }
 
     def of(self, block: Any) -> list[str]:
@@ -67,6 +67,13 @@ class Attachments:
             # What cannot be read is called by its name, so that somebody looks at it.
             lines = [str(part.partname).rpartition("/")[2]]
         return [line for line in lines if line]
+
+
+def _is_inside(relation: Any) -> bool:
+    try:
+        return relation.target_part is not None
+    except ValueError:
+        return False  # it leads out of the file
 
 
 def _drawing_lines(content: bytes, _: Limits) -> Iterator[str]:

@@ -23,6 +23,7 @@ INLINE = frozenset(
 STRUCK = ("s", "del", "strike")
 # Their effect is carried to the words of the blocks within them.
 _CARRIED = frozenset(("b", "strong", "i", "em", *STRUCK))
+_SHOWN_AS_BLOCK = ("block", "table", "flex", "grid", "list-item", "flow-root")
 _RAISED = ("sup", "sub", "rt")
 # Markdown has a sign for these, which cannot stand around several lines.
 _SIGNED = _CARRIED | {"code", "kbd", "samp", "q", "sub", "sup"}
@@ -42,6 +43,8 @@ def apply_styles(soup: BeautifulSoup, body: Tag, sheet: StyleSheet) -> None:
         }
         if said["display"] == "none":
             element["hidden"] = ""
+        if element.name in INLINE and said["display"].startswith(_SHOWN_AS_BLOCK):
+            _part(element, said["display"])
         if "line-through" in said["text-decoration"] and element.name not in STRUCK:
             struck.add(id(element))
         sign = _ALIGNED.get(said["vertical-align"])
@@ -49,6 +52,15 @@ def apply_styles(soup: BeautifulSoup, body: Tag, sheet: StyleSheet) -> None:
             _mark(element, sign)
     _mark_raised(body)
     _carry(soup, body, struck)
+
+
+def _part(element: Tag, display: str) -> None:
+    """What is shown as a block, or a cell, runs into nothing beside it."""
+    if element.name == "span" and display != "table-cell":
+        element.name = "div"
+        return
+    element.insert(0, NavigableString(" "))
+    element.append(NavigableString(" "))
 
 
 def _mark_raised(body: Tag) -> None:

@@ -503,3 +503,11 @@ def test_a_file_that_is_put_in_whole_is_read_or_told(
     assert left in told(reading, "left_out")
     if name in ("a.html", "a.txt"):
         assert "Shellfish" in body(reading, "Ramen")
+
+
+def test_a_file_that_lies_outside_the_document_is_not_asked_for() -> None:
+    document = docx.Document()
+    document.add_heading("Ramen", 1)
+    document.add_paragraph("Stir it.")
+    document.part.relate_to("http://127.0.0.1/a.html", f"{OFFICE}/aFChunk", is_external=True)
+    assert codes(read(docx_of(document), "m.docx")) in ([], ["unsafe_xml"])

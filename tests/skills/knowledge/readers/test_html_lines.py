@@ -137,6 +137,14 @@ def test_a_style_sheet_of_the_page_strikes_out_and_raises(style: str, html: str,
     assert text_of(html, f"<style>{style}</style>") == text
 
 
+def test_what_a_style_shows_as_a_block_or_a_cell_runs_into_nothing() -> None:
+    style = "<style>.b{display:block} .c{display:table-cell}</style>"
+    html = "<p><span class=b>Hold at 140</span><span class=b>165 F</span></p>"
+    assert text_of(html, style) == "Hold at 140\n\n165 F"
+    cells = "<div><span class=c>Soup</span><b class=c>140</b><span class=c>F</span></div>"
+    assert text_of(cells, style).split() == ["Soup", "**140**", "F"]
+
+
 def test_whole_blocks_are_struck_out_paragraph_by_paragraph() -> None:
     style = "<style>.old{text-decoration:line-through}</style>"
     html = "<div class=old><p>Thaw <b>warm</b>.</p><ul><li>Then <s>fry</s></li></ul></div>Now"
