@@ -51,7 +51,7 @@ _NUMBERED = re.compile(r"^\s*(?:\d+(?:\.\d+)*|[IVXLC]+)[.:)]?\s+")
 LONGEST_NUMBER, LONGEST_LEADER = 60, 200
 _LEADER = re.compile(r"(?:\.\s?){4,}\s*\d*\s*$|…{2,}\s*\d*\s*$")
 # What stands before an item of a list, or a numbered title.
-_LIST_SIGN = re.compile(r"^(?:[^\w\s]{1,2}|\(?[a-zA-Z]?[.)]|(?:\d+\.)*\d+[.)]?|[ivxIVX]+[.)])$")
+LIST_SIGN = re.compile(r"^(?:[^\w\s]{1,2}|\(?[a-zA-Z]?[.)]|(?:\d+\.)*\d+[.)]?|[ivxIVX]+[.)])$")
 # Where a line ends within a word, the library puts this for the hyphen and goes on.
 _PARTED = re.compile(r"(?<=[^\W\d_])[\x02\ufffe](?=[^\W\d_])")
 _HYPHENS = str.maketrans({"\x02": "-", "\ufffe": "-", "\u00ad": "-", "\u2010": "-"})
@@ -159,7 +159,7 @@ def _pieces(signs: list[Sign], texts: list[str], size: float) -> tuple[Piece, ..
         inside = [each for each in signs[start:end] if is_word(each)]
         right = inside[-1].right if inside else signs[start].left
         found.append(Piece(_clean("".join(texts[start:end])), signs[start].left, right))
-    if len(found) > 1 and _LIST_SIGN.match(found[0].text):
+    if len(found) > 1 and LIST_SIGN.match(found[0].text):
         first, second, *others = found
         return Piece(f"{first.text} {second.text}", first.left, second.right), *others
     return tuple(found)

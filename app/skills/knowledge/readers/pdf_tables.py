@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from app.skills.knowledge.readers.markup import escape_text, table
 from app.skills.knowledge.readers.omissions import shorten
-from app.skills.knowledge.readers.pdf_lines import Line
+from app.skills.knowledge.readers.pdf_lines import LIST_SIGN, Line
 from app.skills.knowledge.readers.pdf_signs import Piece
 from app.skills.knowledge.readers.result import FileProblem
 
@@ -43,30 +43,46 @@ def to_table(lines: Sequence[Line]) -> str:
     """The rows as a Markdown table; a place where nothing is printed is an empty cell."""
     columns = _columns(lines)
     rows = []
-    for line in lines:
-        cells = [""] * len(columns)
+    for number, line in enumerate(lines):
+        if not number or not is_beside(lines[number - 1], line):
+            cells = [""] * len(columns)
+            rows.append(cells)
         for piece in line.pieces:
             place = _column_of(piece, columns)
             cells[place] = " / ".join(filter(None, (cells[place], escape_text(piece.text))))
-        rows.append(cells)
     return table(rows)
 
 
 def _end_of(lines: Sequence[Line], start: int) -> int | None:
     """The place behind the last row of a table that begins at `start`; None if none does."""
-    if not _is_row(lines[start]):
+    if not _is_row(lines[start]) and not any(
+        is_beside(lines[start], line) for line in lines[start + 1 : start + 2]
+    ):
         return None
-    known: list[_Column] = [(piece.left, piece.right) for piece in lines[start].pieces]
-    end, rows = start + 1, 1
-    while end < len(lines) and _follows(lines[end - 1], lines[end]):
+    known: list[_Column] = []
+    end, rows = start, 0
+    while end < len(lines):
         line = lines[end]
-        if _is_row(line):
-            known += [(piece.left, piece.right) for piece in line.pieces]
-            rows += 1
-        elif not _fits(line, known):
+        if end > start and is_beside(lines[end - 1], line):
+            # Its row counts from its second piece on.
+            rows += len(lines[end - 1].pieces) == 1
+        elif end > start and not _follows(lines[end - 1], line):
             break
+        elif _is_row(line):
+            rows += 1
+        elif end > start and not _fits(line, known):
+            break
+        known += [(piece.left, piece.right) for piece in line.pieces]
         end += 1
     return end if rows > 1 else None
+
+
+def is_beside(before: Line, line: Line) -> bool:
+    """Whether a line is a cell of the row that the one before it is of; it may be set higher."""
+    rise = line.bottom - before.bottom
+    is_right = before.page == line.page and line.left >= before.right
+    is_other = line.is_mono or before.is_mono or LIST_SIGN.match(before.text) is not None
+    return is_right and -0.7 * line.size < rise < APART * line.size and not is_other
 
 
 def _is_row(line: Line) -> bool:

@@ -338,3 +338,19 @@ def test_tables_of_one_page_are_told_once() -> None:
             pdf.line("140", left=200)
         pdf.gap()
     assert told(read(pdf.bytes(), "m.pdf"), "pdf_table") == ["Soup 0, 140"]
+
+
+def test_a_cell_that_is_set_higher_is_in_its_row() -> None:
+    pdf = Pdf()
+    pdf.prose()
+    for number in range(6):
+        top = pdf._y
+        for left, words, above in ((0, f"Food {number}", 0), (200 - number % 2 * 100, "41", 0),
+                                   (300, "Stir often", 4)):  # fmt: skip
+            pdf._y = top + above
+            pdf.line(words, left=72 + left)
+        pdf._y = top - 22
+    pdf.prose()
+    said = everything(read(pdf.bytes(), "m.pdf"))
+    assert "| Food 0 |  | 41 | Stir often |" in said
+    assert "| Food 5 | 41 |  | Stir often |" in said
