@@ -150,7 +150,7 @@ def test_a_form_that_made_a_product_says_so_before_it_makes_another(
         assert sorted(names) == ["Fideuá", "Paella"]
 
 
-@pytest.mark.fault(61)
+@pytest.mark.fault(65)
 def test_while_an_import_holds_the_library_nobody_waits_and_what_was_typed_stays(
     database: Database, owner: Database, editor: Member, browser: CheckedClient, product: Product
 ) -> None:

@@ -215,6 +215,7 @@ def test_applying_twice_at_once_imports_once(
     assert {section.version for section in sections(owner, member).values()} == {1}
 
 
+@pytest.mark.fault(65)
 def test_what_is_done_with_a_groups_imports_takes_turns(
     owner: Database, database: Database, member: Member
 ) -> None:

@@ -369,7 +369,7 @@ def test_a_new_name_is_known_at_once(app: Flask, on: Services, owner: Database) 
     assert mentions() == []
 
 
-@pytest.mark.fault(60)
+@pytest.mark.fault(65)
 def test_a_menu_that_has_not_changed_is_neither_fetched_nor_folded_and_few_are_kept(
     on: Services, owner: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
