@@ -311,7 +311,7 @@ def test_no_message_takes_longer_than_its_length(repeated: str, end: str) -> Non
     read_conversation([], said, "en", TODAY, CATEGORIES)
     answer_command(ADDING, said, "es", TODAY, CATEGORIES)
     amend_command("add_expense", TWO, said, "en", TODAY, CATEGORIES)
-    assert process_time() - began < 0.5
+    assert process_time() - began < 5
 
 
 @pytest.mark.parametrize(
