@@ -121,7 +121,7 @@ def _fields(header: Sequence[str], kind: str, used: Sequence[bool], reading: Rea
                 problem = FileProblem("", "unnamed_column", str(place + 1))
                 reading.problems.append(problem)
         last = field if cell else last
-        if cell and not field:
+        if cell and not field and not is_about_allergens(cell):
             reading.problems.append(FileProblem("", "unknown_column", cell[:100]))
         elif field and field in fields and field != "allergens":
             reading.problems.append(FileProblem("", "repeated_column", cell[:100]))

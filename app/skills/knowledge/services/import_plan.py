@@ -38,6 +38,8 @@ MOST_ALONE = 50
 CHANGES = ("added", "changed", "removed")
 # Problems of a row for which it is left out, and which say something of allergens all the same.
 UNDECLARED = ("allergen_unknown", "allergens_contradict")
+# In this order, before all else: what a dish is called, costs and may do to somebody.
+SHOWN_FIRST = ("name_en", "name_es", "price", "allergens", "ingredients")
 # Of what is new, beside its name.
 SHOWN_OF_NEW = ("price", "allergens")
 
@@ -209,9 +211,15 @@ def _product_entry(change: Change, line: int, staging: Staging) -> JsonObject:
             [name, before.get(name), getattr(product, name)]
             if name == "allergens"
             else [name, _shown(before.get(name)), _shown(getattr(product, name))]
-            for name in (SHOWN_OF_NEW if change.what == "added" else change.fields)
+            for name in _fields_to_show(change)
         ],
     }
+
+
+def _fields_to_show(change: Change) -> list[str]:
+    fields = SHOWN_OF_NEW if change.what == "added" else change.fields
+    rank = {name: number for number, name in enumerate(SHOWN_FIRST)}
+    return sorted(fields, key=lambda name: rank.get(name, len(rank)))
 
 
 def _shown(value: Any) -> str:
