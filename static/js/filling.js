@@ -15,9 +15,13 @@ let waiting = new Set();
 let onItsWay = null;
 let timer = 0;
 let leaving = false;
+// Whether the server could not be reached.
+let isAway = false;
 
 function say(words, sign) {
   const told = document.getElementById("save-told");
+  // The same words again would be read out again.
+  if (told.textContent.trim() === words) return;
   told.replaceChildren(...(words ? [icon(sign), ` ${words}`] : []));
 }
 
@@ -50,6 +54,8 @@ function save() {
 function changed(name, pause) {
   if (!TYPED.test(name)) return;
   waiting.add(name);
+  // What was saved before this is no longer all that there is.
+  if (!isAway) say(form.dataset.saving, "clock");
   keep();
   schedule(pause);
 }
@@ -64,9 +70,13 @@ function settled(response) {
     form.dataset.keeps = form.dataset.keepsAs;
   }
   keep();
-  if (isSaved && waiting.size) schedule(REST);
+  if (isSaved && waiting.size) {
+    say(form.dataset.saving, "clock");
+    schedule(REST);
+  }
   // What the server refuses it would refuse again; whether it is away is tried again.
-  if (!isSaved && (!(response?.status < 500) || response.status === TOO_MANY)) {
+  isAway = !isSaved && (!(response?.status < 500) || response.status === TOO_MANY);
+  if (isAway) {
     say(form.dataset.kept, "cloud-off");
     schedule(RETRY);
   }
@@ -93,6 +103,31 @@ function mark(notes) {
   }
 }
 
+/** Other files than a field shows: what they are is told when the server draws it anew. */
+function bringFilesBack(uploads, name, kept) {
+  const files = kept.filter(Boolean);
+  const shown = controls(name).map((one) => one.value).filter(Boolean);
+  if (files.join() === shown.join()) return;
+  for (const item of uploads.querySelectorAll("[data-upload]")) item.remove();
+  for (const [key, value] of [...files.map((file) => [name, file]), ["redraw", uploads.dataset.uploads]]) {
+    uploads.append(Object.assign(document.createElement("input"), { type: "hidden", name: key, value }));
+  }
+}
+
+/** What was on its way when the page was left may have arrived after the page was drawn again. */
+function askWhatArrived() {
+  const [navigation] = performance.getEntriesByType("navigation");
+  if (!waiting.size && /^(reload|back_forward)$/.test(navigation?.type)) window.htmx.trigger(form, "save");
+}
+
+function put(there, kept) {
+  const isChoice = there.some((one) => /^(checkbox|radio)$/.test(one.type));
+  for (const [place, one] of there.entries()) {
+    if (isChoice) one.checked = kept.includes(one.value);
+    else one.value = kept[place] ?? "";
+  }
+}
+
 function bringBack() {
   let values;
   try {
@@ -102,11 +137,9 @@ function bringBack() {
   }
   for (const [name, kept] of Object.entries(values ?? {})) {
     const there = controls(name);
-    const isChoice = there.some((one) => /^(checkbox|radio)$/.test(one.type));
-    for (const [place, one] of there.entries()) {
-      if (isChoice) one.checked = kept.includes(one.value);
-      else one.value = kept[place] ?? "";
-    }
+    const uploads = there[0]?.closest("[data-uploads]");
+    if (uploads) bringFilesBack(uploads, name, kept);
+    else put(there, kept);
     if (there.length) waiting.add(name);
   }
   if (!waiting.size) return;
@@ -179,3 +212,4 @@ window.addEventListener("pageshow", () => (leaving = false));
 document.addEventListener("visibilitychange", () => document.hidden && save());
 bringBack();
 catchUp();
+window.addEventListener("load", askWhatArrived);

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from app.skills.forms.models import FormTemplate
 from tests.browser.chat_page import Visitor
@@ -103,6 +103,37 @@ def test_what_is_typed_without_a_connection_is_kept_and_saved_when_it_is_back(
     assert visitor.evaluate("Object.keys(localStorage).length") == 0
 
 
+def test_saved_is_not_said_of_what_is_still_waiting(
+    visit: Visit, house: House, member: Member, template: FormTemplate
+) -> None:
+    visitor = visit(member, fresh=True).open("/forms/report")
+    page = visitor.page
+    held: list[Route] = []
+
+    def hold_first(route: Route) -> None:
+        if held:
+            route.continue_()
+        held.append(route)
+
+    page.route("**/forms/drafts/*", hold_first)
+    page.get_by_label("What happened").fill("First")
+    told(page).to_have_text(re.compile("Saving"))
+    page.wait_for_timeout(800)
+    page.get_by_label("Who").fill("Ann")
+    said = page.evaluate_handle(
+        """() => {
+            const said = [];
+            const note = () => said.push(document.querySelector("#save-told").textContent.trim());
+            new MutationObserver(note).observe(document.body, { childList: true, subtree: true });
+            return said;
+        }"""
+    )
+    held[0].continue_()
+    told(page).to_have_text(re.compile("Saved"))
+    assert drafts_of(house.owner, member)[0].typed == {"what": "First", "who": {"name": "Ann"}}
+    assert set(said.json_value()) == {"Saving…", "Saved"}
+
+
 def test_what_is_thrown_away_while_one_types_stays_so(
     visit: Visit, house: House, member: Member, template: FormTemplate
 ) -> None:
@@ -111,6 +142,7 @@ def test_what_is_thrown_away_while_one_types_stays_so(
     page.get_by_label("What happened").fill("First")
     told(page).to_have_text(re.compile("Saved"))
     page.reload()
+    told(page).to_have_text(re.compile("Saved"))
     saves: list[str] = []
     page.on("request", lambda sent: saves.append(sent.url) if sent.method == "POST" else None)
     page.get_by_label("What happened").press_sequentially(" and more")

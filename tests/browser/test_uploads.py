@@ -32,7 +32,7 @@ PAPERS = {
 }  # fmt: skip
 SIGNED = {"type": "signature", "name": "signed", "label": {"en": "Signature", "es": "Firma"}}
 FIELDS = [{**WHAT, "required": False}, PROOF, PAPERS, SIGNED]
-LOST = r"ERR_INTERNET_DISCONNECTED|ERR_FAILED|Failed to load resource"
+LOST = r"Failed to fetch|ERR_INTERNET_DISCONNECTED|ERR_FAILED|Failed to load resource"
 
 
 @pytest.fixture
@@ -74,6 +74,14 @@ def rows(house: House, member: Member) -> list[StoredFile]:
     with house.owner.session() as session:
         query = select(StoredFile).where(StoredFile.user_id == member.user_id)
         return list(session.scalars(query.order_by(StoredFile.created_at)))
+
+
+def cut_saves(route: Route) -> None:
+    """Let a page come and no save arrive."""
+    if route.request.method == "POST":
+        route.abort()
+    else:
+        route.continue_()
 
 
 def look_over(visitor: Visitor) -> None:
@@ -159,6 +167,46 @@ def test_a_lost_connection_costs_nothing(
     visitor.page.context.set_offline(False)
     expect(there(visitor, "proof")).to_have_text(["one.jpg"])
     assert len(rows(house, member)) == 1
+
+
+def test_files_that_a_save_did_not_reach_are_there_when_the_page_is_opened_again(
+    visit: Visit, house: House, member: Member, template: FormTemplate, tmp_path: Path
+) -> None:
+    visitor = visit(member, phone=True, fresh=True).open(f"/forms/{template.slug}")
+    names = ["one.jpg", "two.jpg"]
+    chooser(visitor, "proof").set_input_files([photo(tmp_path, name) for name in names])
+    expect(there(visitor, "proof")).to_have_text(names)
+    is_saved(visitor)
+    visitor.watch.expect(LOST)
+    visitor.page.route("**/forms/drafts/*", cut_saves)
+    field(visitor, "proof").get_by_label("Remove one.jpg").click()
+    chooser(visitor, "proof").set_input_files(photo(tmp_path, "three.jpg"))
+    expect(there(visitor, "proof")).to_have_text(["two.jpg", "three.jpg"])
+    expect(visitor.page.locator("#save-told")).to_contain_text("Not saved yet")
+    address = visitor.path
+    visitor.page.goto("about:blank")
+    visitor.page.unroute("**/forms/drafts/*")
+    visitor.open(address)
+    expect(there(visitor, "proof")).to_have_text(["two.jpg", "three.jpg"])
+    is_saved(visitor)
+    visitor.page.reload()
+    expect(there(visitor, "proof")).to_have_text(["two.jpg", "three.jpg"])
+
+
+def test_a_page_that_was_loaded_again_before_a_save_arrived_shows_what_it_saved(
+    visit: Visit, house: House, member: Member, template: FormTemplate, tmp_path: Path
+) -> None:
+    visitor = visit(member, fresh=True).open(f"/forms/{template.slug}")
+    chooser(visitor, "proof").set_input_files(photo(tmp_path, "one.jpg"))
+    is_saved(visitor)
+    drawn = visitor.page.request.get(visitor.page.url)
+    chooser(visitor, "proof").set_input_files(photo(tmp_path, "two.jpg"))
+    expect(there(visitor, "proof")).to_have_text(["one.jpg", "two.jpg"])
+    is_saved(visitor)
+    # The page is drawn before the save, and its answer comes after it.
+    visitor.page.route(visitor.page.url, lambda route: route.fulfill(response=drawn), times=1)
+    visitor.page.reload()
+    expect(there(visitor, "proof")).to_have_text(["one.jpg", "two.jpg"])
 
 
 def test_what_did_not_reach_us_after_some_tries_is_kept_and_tried_again_by_a_button(

@@ -131,14 +131,18 @@ def _autosave(session: ScopedSession, draft_id: UUID) -> ResponseReturnValue:
         return "", HTTPStatus.NO_CONTENT
     session.commit()
     address = url_for(".fill", draft_id=draft_id)
-    return _told(saved), HTTPStatus.OK, {"HX-Replace-Url": address} if is_new else {}
+    return (
+        _told(saved, request.form.getlist("redraw")),
+        HTTPStatus.OK,
+        {"HX-Replace-Url": address} if is_new else {},
+    )
 
 
-def _told(saved: Saved) -> str:
-    """The parts of the page that a save has changed."""
+def _told(saved: Saved, asked: Collection[str]) -> str:
+    """The parts of the page that a save has changed, and the fields whose drawing it asked for."""
     filling = saved.filling
     shown = {field.name for field in filling.shown}
-    redrawn = saved.behind | (shown ^ saved.on_page)
+    redrawn = saved.behind | (shown ^ saved.on_page) | shown.intersection(asked)
     kept = saved.changed & shown - redrawn
     # What the form's assistant filled in says so in its field.
     said = {name for name, origin in filling.draft.origins.items() if origin["by"] == "said"}
