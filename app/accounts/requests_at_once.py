@@ -36,6 +36,9 @@ AT_ONCE = {"read": 2, "write": 2, "unknown": 2, "token": 2}
 # For each other one that is there so much of a pause is made in its lane, which leaves others their
 # time (decision 24). Longer ones would keep the people behind a stranger's address out.
 PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.005, 0.025
+# Beside more than a page asks for with its parts it is so many times what the last one in the lane
+# cost, which may be a long page: a pair of them in turns leaves others about half of the process.
+FEW_OTHERS, PAUSES_A_COST, LONGEST_PAUSE_OF_COST_SECONDS = 3, 3.0, 0.4
 # What one person or one address sends to a process goes on so far apart, but for as much as a page
 # asks for with all its files. It waits before it is answered: of a proxy's connections none seems
 # to be free that is not.
@@ -43,6 +46,8 @@ EVERY_SECONDS, LONGEST_TURN_SECONDS, BURST = 0.002, 1.0, 60
 # What stands in no lane has nothing else that keeps it apart. A page has dozens of static files;
 # nobody needs the probes a hundred times a second.
 TURNS_OF_STATIC, TURNS_OF_PROBE = 2.0, 5.0
+# To read what was typed takes a process the longer the more it is; files have turns of their own.
+BYTES_A_TURN = 32 * 1024
 # When a server has started anew, nobody's token is known, and all pages of a restaurant come back.
 MOST_WAITING = {"read": 60, "write": 60, "unknown": 600, "token": 600}
 # Who is refused asks again at once, and each answer costs others a little.
@@ -71,6 +76,7 @@ class Lanes:
         """`waiting` is how many may wait in any lane; else it is `MOST_WAITING` of its kind."""
         self._waiting = waiting
         self._entered: dict[Lane, tuple[Semaphore, int]] = {}
+        self._costs: dict[Lane, float] = {}
         self._lock = Lock()
 
     def enter(self, lane: Lane, longest: float = LONGEST_WAIT_SECONDS) -> int:
@@ -94,16 +100,27 @@ class Lanes:
             raise Unavailable("That took too long. Try again in a moment.")
         return max(0, count + 1 - at_once)
 
-    def leave(self, lane: Lane) -> None:
-        """Let the next one be answered."""
+    def leave(self, lane: Lane, cost: float = 0.0) -> None:
+        """Let the next one be answered; `cost` is this one's, in seconds of the processor."""
+        self._costs[lane] = cost
         self._entered[lane][0].release()
         self._count_out(lane)
+
+    def pause_of(self, lane: Lane, others: int) -> float:
+        """How many seconds one who was let in beside others waits for people of other lanes."""
+        pause = min(PAUSE_SECONDS * others, LONGEST_PAUSE_SECONDS)
+        if others <= FEW_OTHERS:
+            return pause
+        cost = PAUSES_A_COST * self._costs.get(lane, 0.0)
+        return max(pause, min(cost, LONGEST_PAUSE_OF_COST_SECONDS))
 
     def _count_out(self, lane: Lane) -> None:
         with self._lock:
             room, count = self._entered.pop(lane)
             if count > 1:
                 self._entered[lane] = room, count - 1
+            else:
+                self._costs.pop(lane, None)
 
 
 class KnownTokens:
@@ -185,7 +202,7 @@ def find_owner(token: str) -> UUID | None:
     g.lanes = ExitStack()
     hashed = hash_token(token) if token else ""
     known = _known.find(hashed)
-    _paces.wait(known or client_address())
+    _paces.wait(known or client_address(), 1 + _typed_bytes() / BYTES_A_TURN)
     if known is not None or not token:
         return known
     kind = "token" if bearer_token() is None else "unknown"
@@ -196,6 +213,11 @@ def find_owner(token: str) -> UUID | None:
         person: UUID = current_user.user_id
     _known.add(hashed, person)
     return person
+
+
+def _typed_bytes() -> int:
+    """How much is sent that is no form with files, as far as the request says it."""
+    return 0 if request.mimetype == "multipart/form-data" else request.content_length or 0
 
 
 def _read_posted() -> None:
@@ -227,9 +249,11 @@ def _enter(lane: Lane, held: ExitStack) -> bool:
         # The answer is made for nobody: looking up its language would cost what is spared.
         g.setdefault("_login_user", AnonymousUserMixin())
         raise
-    held.callback(_lanes.leave, lane)
-    if others:
-        time.sleep(min(PAUSE_SECONDS * others, LONGEST_PAUSE_SECONDS))
+    began = time.thread_time()
+    held.callback(lambda: _lanes.leave(lane, time.thread_time() - began))
+    if pause := _lanes.pause_of(lane, others):
+        time.sleep(pause)
+        began = time.thread_time()
     return others > 0
 
 

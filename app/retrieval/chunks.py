@@ -19,6 +19,10 @@ from app.retrieval.sentences import Sentence, split_sentences
 from app.text.normalize import words
 from app.text.slugs import UsedSlugs
 
+# In letters: what introduces a table or list is no longer.
+LONGEST_LEAD = 300
+_LISTED = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s")
+
 # In words. A chunk is filled evenly, below the longest that embeds well, and repeats the
 # end of the one before it so that no thought is cut in two.
 LONGEST_CHUNK = 350
@@ -106,6 +110,38 @@ def _together(body: str) -> list[list[_Section]]:
         else:
             groups.append([section])
     return groups
+
+
+def readable(body: str, start: int, end: int) -> str:
+    """A span of `body` as it can be read by itself: with whole rows, and what they stand under.
+
+    Of a table or list that is cut in two the second part does not say what it lists.
+    """
+    start = body.rfind("\n", 0, start) + 1 if _is_row(_line_at(body, start)) else start
+    if _is_row(_line_at(body, max(start, end - 1))):
+        found = body.find("\n", end)
+        end = found if found >= 0 else len(body)
+    lines = body[:start].splitlines()
+    if not (_is_row(_line_at(body, start)) or _LISTED.match(_line_at(body, start))):
+        return body[start:end]
+    above: list[str] = []
+    while lines and lines[-1].strip() and (_is_row(lines[-1]) or _LISTED.match(lines[-1])):
+        above.append(lines.pop())
+    head = [line for line in reversed(above) if _is_row(line)][:2]
+    while lines and not lines[-1].strip():
+        lines.pop()
+    lead = lines[-1:] if lines and len(lines[-1]) <= LONGEST_LEAD else []
+    return "\n".join([*lead, *([""] if lead else []), *head, body[start:end]])
+
+
+def _line_at(body: str, place: int) -> str:
+    begins = body.rfind("\n", 0, place) + 1
+    ends = body.find("\n", place)
+    return body[begins : ends if ends >= 0 else len(body)]
+
+
+def _is_row(line: str) -> bool:
+    return line.lstrip().startswith("|")
 
 
 def _common(group: Sequence[_Section]) -> tuple[str, ...]:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import errno
+import select
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
+from math import inf
 from time import monotonic
 from typing import Any
 
 import gevent
+from gevent import monkey
 from gevent.server import StreamServer
 from gunicorn.http.body import ChunkedReader  # type: ignore[import-untyped]
 from gunicorn.http.errors import (  # type: ignore[import-untyped]
@@ -44,8 +48,14 @@ FEW_CHUNKS, LEAST_BYTES_OF_CHUNKS, MOST_AROUND_CHUNKS = 256, 64, 64 * 1024
 STRETCH_SECONDS, WAITED_SECONDS = 0.01, 0.001
 # What is no request, or is left before its end, is answered so often, of one address; the first
 # ones at once. So are connections taken: a proxy without kept ones opens one for each request.
+# Where the system does not tell of a closed half, only what is closed as a whole counts. gevent's
+# own way of asking lets others go on, which is no question of an instant.
+_LEFT = getattr(select, "POLLRDHUP", 0) | select.POLLHUP | select.POLLERR
+_poll = monkey.get_original("select", "poll")
 _broken_ones = Pace(0.1, longest=2.0, burst=10)
 _connections = Pace(0.004, longest=1.0, burst=60)
+TURNS_OF_LEFT = 10.0
+_open: Counter[str] = Counter()
 
 
 class FairWorker(GeventWorker):  # type: ignore[misc]
@@ -58,6 +68,9 @@ class FairWorker(GeventWorker):  # type: ignore[misc]
     # How long a piece of an answer may wait for its reader; set in gunicorn.conf.py. A page, and
     # a day's heartbeats of a stream, fit into what the system keeps for a connection.
     send_seconds: float | None = None
+    # How many connections of one address are kept; None where all are a proxy's, which has a limit
+    # of its own. Beyond they are closed at once, or those of one would be all that a worker keeps.
+    most_of_address: int | None = None
 
     def server_class(self, listener: Any, *, spawn: Any, **_wsgi: Any) -> StreamServer:
         """What gunicorn's `run` would make for a socket where it is given nothing else."""
@@ -67,8 +80,19 @@ class FairWorker(GeventWorker):  # type: ignore[misc]
 
     def handle(self, listener: Any, client: Any, address: Any) -> None:
         sender = _sender(address)
-        _connections.wait(sender)
-        super().handle(listener, BoundedConnection(client, sender), address)
+        is_left, is_many = has_left(client), _open[sender] >= (self.most_of_address or inf)
+        if is_many or (is_left and _connections.is_behind(sender)):
+            # Who asks and goes without waiting for an answer can ask a thousand times a second.
+            client.close()
+            return
+        _open[sender] += 1
+        try:
+            _connections.wait(sender, TURNS_OF_LEFT if is_left else 1.0)
+            super().handle(listener, BoundedConnection(client, sender), address)
+        finally:
+            _open[sender] -= 1
+            if not _open[sender]:
+                del _open[sender]
 
     def handle_error(self, request: Any, client: Any, address: Any, error: BaseException) -> None:
         # No request of the app's, whose own pace these do not have.
@@ -128,6 +152,19 @@ class BoundedConnection:
         if self._is_head and self.bytes_read > LONGEST_HEAD:
             raise LimitRequestHeaders("longer than any browser writes")
         return piece
+
+
+def has_left(connection: Any) -> bool:
+    """Whether the other side has closed a connection, or its half of it.
+
+    Who has closed a half may still wait for an answer: nothing on the wire tells which it is.
+    """
+    place = connection.fileno()
+    if place < 0:
+        return True
+    signs = _poll()
+    signs.register(place, _LEFT)
+    return bool(signs.poll(0))
 
 
 def bound_chunks(reader: Any, connection: BoundedConnection) -> None:

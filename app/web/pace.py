@@ -21,6 +21,10 @@ class Pace:
         self.every, self.longest, self.burst = every, longest, burst
         self._next: dict[Hashable, float] = {}
 
+    def is_behind(self, sender: Hashable = None) -> bool:
+        """Whether this sender's next one would have to wait."""
+        return self._next.get(sender, 0.0) > monotonic()
+
     def wait(self, sender: Hashable = None, turns: float = 1.0) -> None:
         """Wait for one's turn among those of the same sender; the next is so many `turns` later."""
         now = monotonic()

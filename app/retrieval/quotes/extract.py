@@ -15,7 +15,7 @@ from app.nlu.questions import (
 )
 from app.retrieval.embedder import Embedder
 from app.retrieval.quotes.lines import Form, Line
-from app.retrieval.quotes.passages import Piece, take_apart
+from app.retrieval.quotes.passages import Piece, says_little_alone, take_apart
 from app.retrieval.quotes.scores import (
     Passage,
     Scored,
@@ -329,6 +329,7 @@ def _list_lines(block: Sequence[Scored]) -> list[Line]:
 def _line(entry: Scored) -> Line:
     """One piece by itself, with the line that introduces it where it needs one."""
     lead = entry.piece.lead
-    if not lead or "?" in lead or entry.piece.kind == "row":
+    asks = "?" in lead and not says_little_alone(entry.piece.text)
+    if not lead or asks or entry.piece.kind == "row":
         return Line(entry.piece.text, entry.cite)
     return Line(entry.piece.text, entry.cite, title=lead)

@@ -8,11 +8,13 @@ own, without Markdown's marks; nothing is reworded.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from app.nlu.lexicon import allergens_in
 from app.retrieval.sentences import split_sentences
+from app.text.normalize import fold
 
 Kind = Literal["sentence", "item", "step", "row"]
 
@@ -27,6 +29,13 @@ _ASKS = re.compile(r"\?[\"'”’»)]*$")
 _ENUMERATED = re.compile(r"^\d{1,3}[.)]\s+")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _MARKS = re.compile(r"\*\*|__|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)|`|(?<!\S)>\s?")
+# What says nothing without what it is an answer to, and a sign or letter that stands for that.
+_SAYS_LITTLE = re.compile(
+    r"\W*(?:yes|no|si|none|never|always|true|false|[01]|contains|free|may contain|traces|present"
+    r"|absent|ningun[oa]?|nada|contiene|libre|trazas|puede contener|verdadero|falso)\W*"
+)
+MOST_LETTERS_OF_A_SIGN = 3
+_OF_ALLERGENS = re.compile(r"\b(?:al+erg|contain|contien|free|without|libre|sin|safe|apt[oa]s?\b)")
 _CONDITION = re.compile(r"(?i)(?:^|[.;:,]\s)(?:if|when|si|cuando)\s([^,;:.]{6,160})(?=[,;:.])")
 
 
@@ -149,28 +158,57 @@ def _items(lines: list[str], lead: str, block: int) -> list[Piece]:
 
 def _rows(lines: list[str], lead: str, block: int) -> list[Piece]:
     """Each row as "first cell: other cells", the others with their headers where needed."""
-    cells = [
-        [plain(cell) for cell in line.strip().strip("|").split("|")]
-        for line in lines
-        if not _TABLE_RULE.match(line)
-    ]
+    cells = [_cells(line) for line in lines if not _TABLE_RULE.match(line)]
     has_header = len(lines) > 1 and bool(_TABLE_RULE.match(lines[1]))
     header = cells[0] if has_header else []
-    return [
-        Piece(_row_text(row, header), "row", lead, block, " ".join(header))
-        for row in cells[1 if has_header else 0 :]
-        if any(row)
-    ]
+    texts = [_row_text(row, header) for row in cells[1 if has_header else 0 :]]
+    return [Piece(text, "row", lead, block, " ".join(header)) for text in texts if text]
+
+
+def _cells(line: str) -> list[str]:
+    inner = line.strip().removeprefix("|")
+    inner = re.sub(r"(?<!\\)\|$", "", inner)
+    return [plain(cell.replace("\\|", "|")) for cell in re.split(r"(?<!\\)\|", inner)]
 
 
 def _row_text(row: list[str], header: list[str]) -> str:
+    """A row as it can be understood by itself; "" for one that cannot, or is empty.
+
+    "Brownie: no" answers anything: where a cell says so little it goes with what heads it.
+    """
+    row = row + [""] * (len(header) - len(row))
     first, *others = row
     first = _ENUMERATED.sub("", first)  # "8. Check back" reads like the end of a sentence
-    if len(others) > 1 and len(header) == len(row):
-        others = [
-            f"{name}: {cell}" if name else cell
-            for name, cell in zip(header[1:], others, strict=True)
-            if cell
-        ]
+    says_little = any(says_little_alone(cell) for cell in others)
+    if len(header) != len(row):
+        # Nobody knows what heads which cell.
+        return "" if says_little else _joined(first, others)
+    if _is_of_allergens(header[0]):
+        # It lists what others have in their first column: "Contains nuts", "Nut free".
+        return "; ".join(_named(header, row))
+    if len(others) > 1 or says_little:
+        others = _named(header[1:], others)
+    return _joined(first, others)
+
+
+def _joined(first: str, others: Sequence[str]) -> str:
     rest = "; ".join(cell for cell in others if cell)
     return f"{first}: {rest}" if first and rest else first or rest
+
+
+def _named(header: Sequence[str], cells: Sequence[str]) -> list[str]:
+    named = zip(header, cells, strict=True)
+    return [f"{name}: {cell}" if name else cell for name, cell in named if cell]
+
+
+def _is_of_allergens(heading: str) -> bool:
+    return _OF_ALLERGENS.search(fold(heading)) is not None or any(allergens_in(heading))
+
+
+def says_little_alone(text: str) -> bool:
+    """Whether it is but a yes, a no or a sign, or ends in one after a colon."""
+    last = text.rpartition(":")[2].strip()
+    if _SAYS_LITTLE.fullmatch(fold(last)):
+        return True
+    letters = sum(map(str.isalpha, last))
+    return bool(last) and letters <= MOST_LETTERS_OF_A_SIGN and not any(map(str.isdecimal, last))

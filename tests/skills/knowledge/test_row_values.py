@@ -55,6 +55,23 @@ def test_another_dish_of_the_same_code_inherits_no_declaration(dishes: Any) -> N
     assert (satay.allergens, satay.description_en) == (None, "")
 
 
+def test_a_new_description_that_names_more_leaves_nothing_declared(dishes: Any) -> None:
+    dishes("name,allergens\nStew,none\nSalad,none\n")
+    now = dishes(
+        'name,description\nStew,"New: contains gluten, thickened with flour"\nSalad,Crisp\n'
+    )
+    assert (now["Stew"].allergens, now["Salad"].allergens) == (None, [])
+
+
+def test_a_translation_that_names_a_food_with_more_leaves_nothing_declared(dishes: Any) -> None:
+    dishes("name,ingredients,allergens\nSalad,lettuce; shrimp sauce,crustacean\n")
+    dishes("name,ingredients,allergens\nCracker,rice cracker; jam,none\n")
+    dishes("name_en,name,ingredients\nCracker,Galleta,pan; mermelada\n", "es")
+    now = dishes("name_en,name,ingredients\nSalad,Ensalada,lechuga; salsa de camarón\n", "es")
+    assert now["Cracker"].allergens is None
+    assert now["Salad"].allergens == ["crustacean"]
+
+
 def test_a_name_that_is_mended_keeps_all_but_the_declaration(dishes: Any) -> None:
     dishes("id,name,allergens,description\n7,Chimichuri steak,none,Grilled\n")
     now = dishes("id,name\n7,Chimichurri steak\n")["Chimichurri steak"]
@@ -118,10 +135,12 @@ def test_what_names_an_allergen_is_no_translation_of_what_has_none(dishes: Any) 
 
 
 def test_a_dish_that_is_found_by_its_other_name_keeps_both(dishes: Any) -> None:
-    dishes("name_en,name_es,description,allergens\nGrilled octopus,Pulpo a la parrilla,Hot,fish\n")
+    dishes(
+        "name_en,name_es,description,allergens\nGrilled octopus,Pulpo a la parrilla,Hot,mollusc\n"
+    )
     now = dishes("Name,Price\nPulpo a la parrilla,320\n")["Grilled octopus"]
     assert (str(now.price), now.name_es) == ("320.00", "Pulpo a la parrilla")
-    assert (now.description_en, now.allergens) == ("Hot", ["fish"])
+    assert (now.description_en, now.allergens) == ("Hot", ["mollusc"])
 
 
 def test_in_one_language_alone_another_name_is_no_translation(dishes: Any) -> None:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from types import MappingProxyType
 from typing import Any
 
 from app.assistant.providers.base import ModelRequest, ToolSpec
@@ -218,7 +219,7 @@ def _decide_question(
     if alone and _is_unsure(reading.text, ranking, evidence):
         return Decision(_ask_back(ranking, language), why="unsure")
     wanted = wanted_calls(request)
-    call = _plan(ranking, reading.text, wanted)
+    call = _plan(ranking, reading.text, wanted, evidence)
     if call is None or _is_far_from(call.tool, ranking, wanted):
         return Decision(_ask_anew(ranking, language), why="unsure")
     return Decision(calls=(call,), why="likeliest")
@@ -342,7 +343,7 @@ def _calls_by_clause(
         says_little = not asks and len(content_words(clause)) <= 1
         if says_little or _likeliest_other(clause, ranking, index, evidence):
             continue
-        call = _plan(ranking, clause)
+        call = _plan(ranking, clause, (), evidence)
         sure = SURE_OF_QUESTION if asks else SURE_OF_CLAUSE
         # What a skill reads for itself is about all that was said.
         if call is None or ranking[0].share < sure or ranking[0].tool.is_wished:
@@ -352,7 +353,10 @@ def _calls_by_clause(
 
 
 def _plan(
-    ranking: Sequence[Ranked], question: str, wanted: Sequence[PlannedCall] = ()
+    ranking: Sequence[Ranked],
+    question: str,
+    wanted: Sequence[PlannedCall] = (),
+    evidence: Mapping[str, Evidence] = MappingProxyType({}),
 ) -> PlannedCall | None:
     """The call of the likeliest tool whose arguments are known: read by its skill, or filled.
 
@@ -365,7 +369,9 @@ def _plan(
         # Of one that the person's role may not use, no more is known than its name.
         if ranked.tool.name in read or ranked.tool.is_wished or not ranked.tool.parameters:
             continue
-        arguments = fill_arguments(ranked.tool.parameters, question)
+        found = evidence.get(ranked.tool.name)
+        names_one = bool(found and found.names)
+        arguments = fill_arguments(ranked.tool.parameters, question, names_one=names_one)
         if arguments is not None:
             return PlannedCall(ranked.tool.name, arguments, question)
     return None
@@ -407,7 +413,8 @@ def better_place(
     best = max(others, key=promise, default=None)
     if best is None or not promise(best):
         return None
-    arguments = fill_arguments(best.parameters, question)
+    names_one = bool(evidence[best.name].names)
+    arguments = fill_arguments(best.parameters, question, names_one=names_one)
     return PlannedCall(best.name, arguments, question) if arguments else None
 
 

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
+from rapidfuzz import fuzz
+
 from app.assistant.providers.builtin import phrases
 from app.assistant.providers.builtin.allergen_answers import (
     allergen_lines,
@@ -18,6 +20,7 @@ from app.assistant.providers.builtin.allergen_answers import (
 )
 from app.assistant.providers.builtin.lexicon import ATTRIBUTES, CONCEPTS
 from app.assistant.providers.builtin.product_records import Record
+from app.nlu.lexicon import FRAME_WORDS
 from app.nlu.named_allergens import (
     asks_about_one,
     named_allergens,
@@ -37,6 +40,8 @@ MOST_RECORDS = 3
 MOST_MEASURES = 2
 # A name is meant when the question has a word of it that at most two records have.
 OWN_NAME = 0.5
+# How like a word of a name, 0..100, a word is that is but written otherwise.
+LIKE_A_NAME = 75
 # Beside the best record another must share this much of what it shares with the question.
 WORTH_NAMING = 0.6
 
@@ -63,7 +68,7 @@ _DESCRIPTION = re.compile(r"\btell \w+ (?:more )?about\b|\bwhat(?:'s|s| is| are)
 # Said together with an allergen's name, this asks about allergens.
 _HOLDS = re.compile(
     r"\b(?:contain\w*|without|free|allerg\w*|intoleran\w*|avoid|contiene\w*|sin|libre|alerg\w*"
-    r"|intoleran\w*|llevan?|tienen?)\b"
+    r"|intoleran\w*|llevan?|tienen?|traen?|ha(?:s|ve)|any|is there|are there|hay|algo de)\b"
 )
 
 
@@ -77,7 +82,7 @@ def describe_records(
     """
     attributes = [action] if action else asked_attributes(question)
     unwanted = () if action else expand_families(unwanted_allergens(question))
-    if unwanted and not asks_about_one(question):
+    if unwanted and not (named or asks_about_one(question)):
         known = [record for record in records if record.allergens is not None]
         fit = [record for record in known if not listed_codes(record) & set(unwanted)]
         if not fit:
@@ -85,7 +90,7 @@ def describe_records(
         chosen = choose_records(without_allergens(question), fit)
     else:
         chosen = choose_records(without_allergens(question), records, named)
-        if named_allergens(question) and asks_about_one(question):
+        if named_allergens(question) and (named or asks_about_one(question)):
             chosen = _with_its_name(question, chosen, is_here=bool(named))
         if "allergens" in attributes:
             chosen = records_with_named(question, records) or chosen
@@ -142,7 +147,29 @@ def _with_its_name(question: str, records: list[Record], *, is_here: bool) -> li
     shared = [len(asked & set(stems(record.name))) for record in records]
     most = max(shared, default=0)
     found = [r for r, count in zip(records, shared, strict=True) if count == most]
-    return found if most or is_here else []
+    if is_here:
+        return found
+    return found if most and not _is_named_otherwise(question, found) else []
+
+
+def _is_named_otherwise(question: str, records: Sequence[Record]) -> bool:
+    """Whether a name that is asked about goes on with a word that none of these has.
+
+    "The Wintern posset" is no "House Posset", whatever that one's list says.
+    """
+    known = set().union(*map(_all_words, records))
+    names = {word for record in records for word in words(record.name)}
+    own = {stem for name in names for stem in stems(name)}
+    said = words(without_allergens(question))
+    is_of_name = [bool(own & set(stems(word))) for word in said]
+    for place, word in enumerate(said):
+        beside = is_of_name[max(0, place - 1) : place + 2]
+        if not any(beside) or is_of_name[place] or word in _ASKED or word in FRAME_WORDS:
+            continue
+        is_known = known & set(stems(word)) or not content_words(word)
+        if not is_known and not any(fuzz.ratio(word, name) >= LIKE_A_NAME for name in names):
+            return True
+    return False
 
 
 def _by_whole_name(records: Sequence[Record], named: Collection[str]) -> list[Record]:

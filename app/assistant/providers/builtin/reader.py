@@ -22,9 +22,11 @@ from app.assistant.providers.builtin.lexicon import (
 from app.nlu.courtesies import read_courtesy
 from app.nlu.emergency import read_emergency
 from app.nlu.lexicon import ASKING_WORDS
+from app.nlu.named_allergens import named_allergens, without_allergens
+from app.nlu.questions import wants_list
 from app.retrieval.embedder import Embedder
 from app.text.normalize import fold, words
-from app.text.stems import content_words
+from app.text.stems import content_words, stems
 
 _ASKED_FOR = frozenset().union(*ATTRIBUTES.values())
 _ATTRIBUTE_WORDS = _ASKED_FOR.union(*(asked for asked, _ in CONCEPTS))
@@ -55,6 +57,10 @@ _CLAUSE_END = re.compile(
 )
 # How the built-in assistant names a product in its answers.
 _NAMED = re.compile(r"^(?:[-*]\s+)?\*\*([^*\n]{2,80})\*\*:", re.MULTILINE)
+# "Is safe for nut allergies?", "¿lleva gluten?": what is asked about goes without saying.
+_BEGINS_WITHOUT_ONE = re.compile(
+    r"^\W*(?:(?:and|y)\W+)?(?:is|are|does|do|es|son|esta|tiene|tienen|lleva|llevan|trae|contienen?)\b"
+)
 _PREPOSITIONS = frozenset("for with in on of to para con en de del a al".split())
 _LOOK_BACK = 4
 _OTHERWISE = re.compile(
@@ -117,7 +123,8 @@ def _read(text: str, earlier: Sequence[ChatMessage], embedder: Embedder, depth: 
         return Reading(before.text, before.text, more=True)
     if opened and _names_only(asked):
         before = _read(previous, earlier[:last], embedder, depth - 1)
-        return Reading(_put_in_place(asked, before.text, embedder), before.text)
+        subjects = _answered_with(earlier[last + 1 :])
+        return Reading(_put_in_place(asked, before.text, subjects, embedder), before.text)
     if _points_back(asked):
         before = _read(previous, earlier[:last], embedder, depth - 1)
         return Reading(f"{asked} {_topic(before.text, earlier[last + 1 :])}".strip(), before.text)
@@ -146,21 +153,41 @@ def _points_back(text: str) -> bool:
     content = content_words(text)
     if all(word in _ATTRIBUTE_WORDS for word in content):
         return True
-    return len(content) <= 2 and any(word in POINTING_WORDS for word in words(text))
+    spoken = words(text)
+    points = any(word in POINTING_WORDS for word in spoken)
+    if named_allergens(text) and (points or _BEGINS_WITHOUT_ONE.search(fold(text))):
+        # Whose allergy it is says nothing of what is eaten.
+        content = content_words(without_allergens(text))
+    return len(content) <= 2 and (points or not content)
 
 
 def _topic(question: str, answers: Sequence[ChatMessage]) -> str:
     """What was talked about: the product that was answered with, else the question's words."""
-    for answer in answers:
-        if named := _NAMED.search(answer.text):
-            return named.group(1)
+    if named := _answered_with(answers):
+        return named[0]
     content = content_words(question)
     return " ".join([word for word in content if word not in _ATTRIBUTE_WORDS] or content)
 
 
-def _put_in_place(new: str, question: str, embedder: Embedder) -> str:
-    """`question` with `new` in the place of the word in it that is most like it."""
+def _answered_with(answers: Sequence[ChatMessage]) -> list[str]:
+    """The products that were answered with, in order."""
+    return [found.group(1) for answer in answers for found in _NAMED.finditer(answer.text)]
+
+
+def _put_in_place(new: str, question: str, subjects: Sequence[str], embedder: Embedder) -> str:
+    """`question` with `new` in the place of the words in it that are most like it.
+
+    The name of one of the `subjects` that it was answered with is replaced as a whole.
+    """
     names = " ".join(content_words(new))
+    if _is_of_allergens(new):
+        if asked := named_allergens(question):
+            return f"{question[: asked[0].start]}{names}{question[asked[-1].end :]}"
+    elif named := _place_of_name(question, subjects):
+        return f"{question[: named[0]]}{names}{question[named[1] :]}"
+    elif wants_list(question) and (asked := named_allergens(question)):
+        # Of all of them one is asked about now.
+        return f"{new} {question[asked[0].start :]}"
     places = _places(question, _ASKED_FOR)
     if not places:
         return f"{question} {names}"
@@ -174,6 +201,22 @@ def _put_in_place(new: str, question: str, embedder: Embedder) -> str:
         nearest = max(range(len(places)), key=lambda i: float(likeness[i]) + 0.03 * i)
         place = places[nearest]
     return f"{question[: place.start()]}{names}{question[place.end() :]}"
+
+
+def _is_of_allergens(text: str) -> bool:
+    """True for "nuts" and "shellfish"; "the pecan pie" is a dish."""
+    named = {word for each in named_allergens(text) for word in each.phrase}
+    return bool(named) and named.issuperset(content_words(text))
+
+
+def _place_of_name(question: str, subjects: Sequence[str]) -> tuple[int, int] | None:
+    """From where to where the question names one of the subjects, as far as it names it."""
+    for subject in subjects:
+        own = set(stems(subject))
+        named = [each for each in _places(question, ()) if own & set(stems(each.group()))]
+        if named:
+            return named[0].start(), named[-1].end()
+    return None
 
 
 def _places(question: str, fixed: Collection[str]) -> list[re.Match[str]]:

@@ -34,16 +34,19 @@ _NUMBER = re.compile(r"(?<![\w.,])-?\d{1,9}(?:[.,]\d{1,2})?(?![\w,]|\.\d)")
 _NUMBERS = {**SMALL_NUMBERS, "a": 1, "an": 1, "half an": 0.5, "media": 0.5, "medio": 0.5}
 
 
-def fill_arguments(parameters: Mapping[str, Any], question: str) -> dict[str, Any] | None:
+def fill_arguments(
+    parameters: Mapping[str, Any], question: str, *, names_one: bool = False
+) -> dict[str, Any] | None:
     """The arguments of a call; None where the tool needs something that was not said.
 
     A required text takes the question's content words. What is optional is filled where
     the question names one of its options, or a length of time for a number of minutes; a
-    list where it names any, and a list of allergens where what it names is unwanted.
+    list where it names any, and a list of allergens where what it names is unwanted, unless the
+    question `names_one` of what is searched.
     """
     required = set(parameters.get("required", ()))
     properties = parameters.get("properties", {})
-    arguments = fill_named(parameters, question, required)
+    arguments = fill_named(parameters, question, required, names_one=names_one)
     for name in required - arguments.keys():
         closed = any("enum" in part for part in _alternatives(properties[name]))
         if closed or "string" not in _kinds(properties[name]):
@@ -60,7 +63,11 @@ def fill_arguments(parameters: Mapping[str, Any], question: str) -> dict[str, An
 
 
 def fill_named(
-    parameters: Mapping[str, Any], question: str, numbers: Collection[str] | None = None
+    parameters: Mapping[str, Any],
+    question: str,
+    numbers: Collection[str] | None = None,
+    *,
+    names_one: bool = False,
 ) -> dict[str, Any]:
     """The arguments that the question names: options, lengths of time, and its one number.
 
@@ -75,7 +82,7 @@ def fill_named(
     for name, schema in properties.items():
         value: Any = None
         if lists[name]:
-            value = _named_options(lists[name], question)
+            value = _named_options(lists[name], question, names_one=names_one)
         elif options := list(_options(schema)):
             value = _named_option(options, question)
             # The list says more than "gluten-free": that only some have been called.
@@ -132,14 +139,15 @@ def _list_options(schema: Mapping[str, Any]) -> Iterator[str]:
             yield from _options(part.get("items") or {})
 
 
-def _named_options(options: list[str], question: str) -> list[str] | None:
+def _named_options(options: list[str], question: str, *, names_one: bool) -> list[str] | None:
     """All options that the question names; of allergens, those that it wants to be without.
 
     A product that is asked about by name must be found although it has the allergen: how
     else could one say so.
     """
     if ALLERGEN_CODES & set(options):
-        unwanted = frozenset() if asks_about_one(question) else unwanted_allergens(question)
+        is_of_one = names_one or asks_about_one(question)
+        unwanted = frozenset() if is_of_one else unwanted_allergens(question)
         return [option for option in options if option in unwanted] or None
     spoken = words(question)
     return [option for option in options if any(_says(spoken, p) for p in _names(option))] or None

@@ -13,6 +13,10 @@ from app.text.normalize import fold
 WRITTEN = ("name", "description", "pairing_notes")
 FACT = "fact:"
 
+_TRACES = (
+    "may contain, may contain traces of, traces of, traces, puede contener,"
+    " puede contener trazas de, trazas de, trazas"
+)
 _ALIASES = {
     "slug": "slug, id, code, codigo, clave, identificador, sku",
     "name": "name, dish, item, title, product, wine, cocktail, recipe, beer, item name, dish name,"
@@ -23,9 +27,8 @@ _ALIASES = {
     " maridajes, notas de maridaje, combina con, va con",
     "price": "price, cost, sale price, menu price, precio, costo, importe, precio de venta, pvp,"
     " p v p",
-    "allergens": "allergens, allergen, contains, may contain, may contain traces of, traces of,"
-    " traces, allergy, allergies, alergenos, alergeno, alergias, contiene, puede contener,"
-    " puede contener trazas de, trazas de, trazas",
+    "allergens": "allergens, allergen, contains, allergy, allergies, alergenos, alergeno, alergias,"
+    f" contiene, {_TRACES}",
     "ingredients": "ingredients, ingredient, made with, ingredientes, ingrediente, hecho con",
     "steps": "steps, method, directions, instructions, preparation, pasos, preparacion,"
     " instrucciones, procedimiento",
@@ -74,6 +77,11 @@ def field_of(header: str, kind: str) -> str:
 def is_price(header: str) -> bool:
     """Whether a column is called what guests pay; "cost" may be what the restaurant pays."""
     return field_of(header, "dishes") == "price" and folded(header) not in _COSTS
+
+
+def is_of_traces(header: str) -> bool:
+    """Whether a column is for what a dish may have traces of, and not for what it is made with."""
+    return folded(header) in _split(_TRACES)
 
 
 def looks_like_menu(cells: Sequence[str]) -> bool:

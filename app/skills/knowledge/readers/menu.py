@@ -8,6 +8,7 @@ from typing import Any
 
 from app.config import LANGUAGES
 from app.skills.knowledge.readers.columns import FACT, WRITTEN, field_of, is_price
+from app.skills.knowledge.readers.declarations import Declarations
 from app.skills.knowledge.readers.grid import Grid
 from app.skills.knowledge.readers.result import (
     FileProblem,
@@ -20,7 +21,6 @@ from app.skills.knowledge.readers.result import (
 from app.skills.knowledge.readers.values import (
     BadValue,
     is_about_allergens,
-    read_allergens,
     read_flag,
     read_list,
     read_price,
@@ -34,7 +34,6 @@ from app.skills.knowledge.services.products import (
     LONGEST_WORD,
     MOST_ROWS,
 )
-from app.text.allergens import expand_families
 from app.text.normalize import fold
 
 # A title or a date may stand above the row that names the columns.
@@ -62,17 +61,16 @@ def read_menu(
     reading = Reading()
     header = grid[place][1]
     fields = _fields(header, kind, _used(body), reading)
-    unread = _unread_of_allergens(header, fields, reading)
+    declarations = Declarations(header, fields, body, kind, reading)
     items = 0
     for number, (line, cells) in enumerate(body):
         if number % PROGRESS_EVERY == 0:
             on_progress("reading", number, len(body))
         row = _row(line, cells, fields, kind, language)
-        beside = [cell for cell, field in zip(cells, fields, strict=False) if cell and not field]
-        is_more_said = any(is_about_allergens(cell) for cell in beside)
-        if is_more_said or (unread and ("allergens" in row.values or beside)):
-            # What is not read says more: nothing is declared.
-            row.values["allergens"] = None
+        try:
+            declarations.write(row, cells)
+        except BadValue as bad:
+            row.problems.append(FileProblem(f"row {line}", bad.code, bad.detail))
         items += sum(len(row.values.get(field, ())) for field in LISTS)
         if items > limits.items:
             raise Unreadable("too_many_rows")
@@ -130,21 +128,6 @@ def _fields(header: Sequence[str], kind: str, used: Sequence[bool], reading: Rea
     return fields
 
 
-def _unread_of_allergens(
-    header: Sequence[str], fields: Sequence[str], reading: Reading
-) -> tuple[int, ...]:
-    """The places of columns that say something of allergens and are not read; they are noted."""
-    unread = tuple(
-        place
-        for place, (cell, field) in enumerate(zip(header, fields, strict=True))
-        if not field and is_about_allergens(cell)
-    )
-    if unread:
-        named = ", ".join(header[place] for place in unread)
-        reading.problems.append(FileProblem("", "allergens_unread", named[:100]))
-    return unread
-
-
 def _row(
     line: int, cells: Sequence[str], fields: Sequence[str], kind: str, language: str
 ) -> ReadRow:
@@ -159,11 +142,6 @@ def _row(
             _write(row.values, field, cell)
         except BadValue as bad:
             row.problems.append(FileProblem(f"row {line}", bad.code, bad.detail))
-    declared = [cell for field, cell in zip(fields, cells, strict=False) if field == "allergens"]
-    try:
-        _write_allergens(row.values, declared)
-    except BadValue as bad:
-        row.problems.append(FileProblem(f"row {line}", bad.code, bad.detail))
     _write_lists(row.values, said, language)
     row.problems += _find_long(row)
     if kind == "recipes" and "category" in row.values:
@@ -224,18 +202,6 @@ def _write(values: dict[str, Any], field: str, cell: str) -> None:
         values[field] = int(cell) if is_number else vocabulary.category_key(cell)
     elif field.startswith(FACT):
         values.setdefault("facts", {})[field.removeprefix(FACT)] = cell
-
-
-def _write_allergens(values: dict[str, Any], cells: Sequence[str]) -> None:
-    """All that the columns for allergens declare together; none only where each says none.
-
-    Raises:
-        BadValue: one of them does not say what it is for.
-    """
-    read = [read_allergens(cell) for cell in cells]
-    codes = [code for each in read for code in each or ()]
-    if codes or (read and None not in read):
-        values["allergens"] = list(expand_families(codes))
 
 
 def _write_lists(values: dict[str, Any], said: Mapping[str, str], language: str) -> None:

@@ -9,8 +9,13 @@ from flask_babel import gettext, ngettext
 from app.skills.knowledge.readers.result import FileProblem
 from app.skills.knowledge.services.products import LONGEST_NAME, MOST_ROWS
 from app.skills.knowledge.services.sections import LONGEST_BODY
-from app.text.allergens import ALLERGENS
+from app.text.allergens import ALLERGENS, allergen_name
 from app.text.bilingual import reader_language
+
+
+def _allergens_named(detail: str) -> str:
+    language = reader_language()
+    return ", ".join(allergen_name(code, language) for code in detail.split(", "))
 
 
 def _allergen_unknown(detail: str) -> str:
@@ -140,6 +145,20 @@ _TEXTS: dict[str, Callable[[str], str]] = {
         "“%(name)s” says something of allergens that cannot be read, so no row declares any. Put"
         " them into one column “allergens”, with commas between them.",
         name=detail,
+    ),
+    "allergens_go_on": lambda detail: gettext(
+        "Row %(row)s has no name and may belong to this one, which declares no allergens therefore."
+        " Put all that is said of one product into one row.",
+        row=detail,
+    ),
+    "allergens_headed_twice": lambda _: gettext(
+        "This row has no name and may name the columns once more, so no row declares any"
+        " allergens. Name the columns in one row."
+    ),
+    "allergens_differ": lambda detail: gettext(
+        "Its own words name what its allergens leave out, so it declares none: %(names)s. Compare"
+        " the two.",
+        names=_allergens_named(detail),
     ),
     "sheets_left_out": lambda detail: gettext(
         "Only one sheet is read. Left out: %(names)s. Bring each as a file of its own.",

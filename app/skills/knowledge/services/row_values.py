@@ -13,14 +13,14 @@ from rapidfuzz import fuzz
 
 from app.config import LANGUAGES
 from app.db import JsonList
-from app.nlu.lexicon import allergens_in
 from app.skills.knowledge.models import Product
-from app.text.allergens import expand_families
+from app.skills.knowledge.services.named_in_words import DESCRIPTIONS, NAMES, undeclared
 from app.text.normalize import fold
 
 # Two names that are less alike than this, 0..100, are of two dishes.
 ALIKE = 75
 LISTS = ("ingredients", "steps")
+TEXTS = (*NAMES, *DESCRIPTIONS)
 # What a new product has where its file says nothing.
 NOTHING: Mapping[str, Any] = {
     "description_en": "", "description_es": "", "category": "", "price": None, "allergens": None,
@@ -124,21 +124,19 @@ def _is_of_the_other(product: Product, name: str | None, language: str) -> bool:
 
 
 def _names_more(product: Product, said: Mapping[str, Any]) -> bool:
-    """Whether what is new of names and ingredients names an allergen that is not declared.
+    """Whether what is new of its words names an allergen that is not declared.
 
     What is taken for a translation may be another dish all the same.
     """
-    texts = [said[name] for name in ("name_en", "name_es") if said.get(name)]
-    items = [item[each] for item in said.get("ingredients", ()) for each in LANGUAGES]
-    known = {fold(item[each]) for item in product.ingredients for each in LANGUAGES}
-    known |= {fold(_name(product, each)) for each in LANGUAGES}
-    declared = {*expand_families(product.allergens or ())}
-    return any(
-        not declared.intersection(expand_families(codes))
-        for text in [*texts, *items]
-        if fold(text) not in known
-        for codes in allergens_in(text)
-    )
+    known = {fold(str(getattr(product, name))) for name in TEXTS}
+    new = {name: said[name] for name in TEXTS if said.get(name) and fold(said[name]) not in known}
+    items = {fold(item[each]) for item in product.ingredients for each in LANGUAGES}
+    ingredients = [
+        {each: item[each] for each in LANGUAGES if fold(item[each]) not in items}
+        for item in said.get("ingredients", ())
+    ]
+    values = {**new, "ingredients": ingredients}
+    return bool(undeclared(values, product.allergens or (), product.kind))
 
 
 def _name(product: Product, language: str) -> str:

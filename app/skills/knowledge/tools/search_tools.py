@@ -15,6 +15,7 @@ from app.assistant.tools.examples import load_examples
 from app.assistant.tools.parts import Part, Suggestion
 from app.assistant.tools.tool import Arguments, ReadTool, ToolContext, ToolResult
 from app.db import ScopedSession
+from app.retrieval.chunks import readable
 from app.retrieval.embedder import Embedder
 from app.retrieval.evidence import NAMED, THIN, odds_of, strength_of
 from app.retrieval.search import (
@@ -208,12 +209,15 @@ def _is_listed_without(product: Product, free_of: Sequence[str]) -> bool:
 def _passage_result(hit: Hit, section: ManualSection, context: ToolContext) -> dict[str, Any]:
     """The passage, or the whole of a short section: half a list of steps helps nobody."""
     body = section.body(hit.language)
-    given = body if len(body.split()) <= SHORT_SECTION else hit.text
+    is_short = len(body.split()) <= SHORT_SECTION
+    given = body if is_short else hit.text
+    start = body.find(hit.text)
+    text = given if is_short or start < 0 else readable(body, start, start + len(hit.text))
     return {
         "cite": context.ledger.cite(passage_citation(hit, given)),
         "title": hit.title,
         "path": list(hit.details.get("path", []))[:-1],
-        "text": given,
+        "text": text,
         "language": hit.language,
     }
 

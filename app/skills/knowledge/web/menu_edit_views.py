@@ -246,7 +246,7 @@ def _product_page(
         all_tags=[category_name(code, language) for code in tags_in_use(session)],
         categories=[category_name(c, language) for c in categories_in_use(session, form.kind)],
         kind_label=item_name(form.kind, language),
-        just_saved="saved" in request.args and request.method == "GET",
+        just_saved=found and "saved" in request.args and request.method == "GET",
         person=current_user.draft_owner,
         language=language,
         **context,

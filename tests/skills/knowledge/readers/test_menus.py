@@ -20,8 +20,10 @@ from tests.skills.knowledge.readers.files import (
 )
 
 
-def menu(content: bytes | str, name: str = "menu.csv", language: str = "en") -> Reading:
-    return read(content, name, "dishes", language)
+def menu(
+    content: bytes | str, name: str = "menu.csv", language: str = "en", kind: str = "dishes"
+) -> Reading:
+    return read(content, name, kind, language)
 
 
 def only(content: bytes | str, language: str = "en") -> ReadRow:
@@ -85,7 +87,7 @@ def test_a_row_becomes_the_values_of_a_product() -> None:
 def test_a_spanish_table_from_windows_is_read_as_it_is() -> None:
     text = (
         "Categoría;PRECIO;Nombre;Descripción;Alérgenos;Maridaje\n"
-        "Postre;1.234,50 $;Flan de cajeta;Con nuez;Leche y huevo;Café\n"
+        "Postre;1.234,50 $;Flan de cajeta;Con vainilla;Leche y huevo;Café\n"
         "Entrada;45;Jalapeño relleno;;ninguno;\n"
     )
     first, second = menu(text.encode("latin-1"), language="es").rows
@@ -213,6 +215,85 @@ def test_a_column_without_a_heading_is_named_and_what_it_says_of_allergens_count
     reading = menu("Dish,,Allergens,Price\nCake,with nuts,none,5\nSoup,spicy,none,4\n")
     assert [(each.code, each.detail) for each in reading.problems] == [("unnamed_column", "2")]
     assert [row.values.get("allergens", "nothing") for row in reading.rows] == [None, []]
+
+
+def declared(source: str, **more: str) -> list[list[str] | str | None]:
+    return [row.values.get("allergens", "nothing said") for row in menu(source, **more).rows]
+
+
+def test_a_row_without_a_name_leaves_the_one_above_it_undeclared() -> None:
+    """What is said of a dish may go on in the next row, as it does where cells are merged."""
+    table = (
+        "Category,Dish,Ingredients,Allergens\n"
+        "Sweets,Brownie,chocolate; butter,milk\n"
+        ',,flour; walnuts,"gluten, tree nuts"\n'
+        "Soups,,,\n"
+        ",Broth,water; onions,none\n"
+    )
+    assert declared(table) == [None, "nothing said", "nothing said", []]
+    reading = menu(table)
+    assert [(each.place, each.code, each.detail) for each in reading.problems] == [
+        ("row 2", "allergens_go_on", "3")
+    ]
+
+
+def test_a_second_row_of_headings_leaves_nothing_declared() -> None:
+    table = "Dish,Price,Allergens,,\n,,Gluten free,Dairy free,Nut free\nBrownie,5,no,no,no\n"
+    assert declared(table)[1] is None
+    assert codes(menu(table)) == ["allergens_headed_twice"]
+
+
+def test_no_says_nothing_where_several_columns_are_of_allergens() -> None:
+    assert declared("Dish,Allergens,\nBrownie,no,no\n") == ["nothing said"]
+    assert declared("Dish,Allergens\nBrownie,no\n") == [[]]
+
+
+@pytest.mark.parametrize("header", ["May contain", "Traces", "Trazas", "Puede contener"])
+def test_traces_alone_are_no_declaration(header: str) -> None:
+    assert declared(f"Dish,{header}\nTart,none\nRoll,sesame\n") == [None, None]
+    assert codes(menu(f"Dish,{header}\nTart,none\n")) == ["allergens_unread"]
+
+
+@pytest.mark.parametrize("header", ["A,B,7", "🌾,🥛,🥜", "GF,DF,NF", "G,L,N"])
+def test_columns_that_are_headed_by_a_sign_leave_nothing_declared(header: str) -> None:
+    assert declared(f"Dish,Price,{header},Allergens\nPasta,12,x,,1,none\nTea,2,,,,none\n") == [
+        None, None,
+    ]  # fmt: skip
+
+
+def test_short_headings_of_other_things_are_no_hindrance() -> None:
+    assert declared("#,Dish,Qty,V,g,Allergens\n1,Tea,2,x,40,none\n") == [[]]
+
+
+@pytest.mark.parametrize(
+    ("name", "ingredients", "description", "left_out"),
+    [
+        ("Sponge", "", "Contains: egg and milk.", ["egg", "milk"]),
+        ("Sponge", "sugar; chopped walnuts", "", ["tree_nut"]),
+        ("Peanut brittle", "", "", ["peanut"]),
+        ("Rollo", "", "Puede contener trazas de ajonjolí", ["sesame"]),
+        ("Salad", "", "With a walnut dressing", ["tree_nut"]),
+        ("Salad", "lettuce", "Free of nuts, and no egg in it", []),
+        ("Toast", "pan; mermelada", "", ["gluten"]),
+        ("Brindis", "lechuga; gambas; mayonesa", "", ["crustacean", "egg"]),
+        ("Tortilla", "harina de maíz; rice flour; gluten-free bread", "Fried in a pan", []),
+        ("Curry", "coconut milk; oat milk; cocoa butter", "Dairy-free", []),
+    ],
+)
+def test_a_list_that_leaves_out_what_the_words_beside_it_name_is_none(
+    name: str, ingredients: str, description: str, left_out: list[str]
+) -> None:
+    table = f'name,ingredients,description,allergens\n{name},{ingredients},"{description}",soy\n'
+    assert declared(table) == [None if left_out else ["soy"]]
+    told = [each.detail for each in menu(table).problems]
+    assert told == ([", ".join(left_out)] if left_out else [])
+
+
+def test_a_drink_that_tastes_of_something_does_not_contain_it() -> None:
+    table = 'name,description,allergens\nAlbariño,"Notes of almond. Serve it with fish.",sulphite\n'
+    assert menu(table, "m.csv", kind="wines").rows[0].values["allergens"] == ["sulphite"]
+    table = 'name,description,allergens\nCream,"Contains milk.",sulphite\n'
+    assert menu(table, "m.csv", kind="wines").rows[0].values["allergens"] is None
 
 
 def test_a_title_above_the_table_is_no_name_column() -> None:
@@ -351,7 +432,7 @@ def test_a_hidden_sheet_is_not_read_and_what_is_left_out_is_named() -> None:
 
 
 def test_excel_files_are_read_from_their_first_sheet_with_rows() -> None:
-    rows = [["Nombre", "Precio", "Disponible", "Alérgenos"], ["Piñón", 12.5, True, "leche"],
+    rows = [["Nombre", "Precio", "Disponible", "Alérgenos"], ["Paleta", 12.5, True, "leche"],
             [None] * 4, ["Flan", 45, False, None], ["Vino", 12.345, None, None]]  # fmt: skip
     reading = menu(xlsx_of(rows, empty_first=True), "m.xlsx", "es")
     assert [row.line for row in reading.rows] == [2, 4, 5]

@@ -20,7 +20,8 @@ from app.skills.knowledge.readers import (
 
 PACKAGE = Path(problems.__file__).parent
 RAISED = re.compile(
-    r"(?:Unreadable|BadValue|Reading\.failed)\(\s*\"(\w+)\"|FileProblem\([^()]*?(?:\([^()]*\))?,\s*\"(\w+)\""
+    r"(?:Unreadable|BadValue|Reading\.failed)\(\s*\"(\w+)\""
+    r"|(?:FileProblem|_note)\([^()]*?(?:\([^()]*\))?,\s*\"(\w+)\""
 )
 # These are put together from what a library or the Markdown parser says.
 INDIRECT = {

@@ -1,0 +1,130 @@
+"""What a table of products declares of allergens: all that it says, or nothing.
+
+A dish that a file says has an allergen must never be shown without it. Whatever in a table may
+say more of allergens than is read leaves what it belongs to undeclared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence, Set
+
+from app.skills.knowledge.readers.columns import folded, is_of_traces
+from app.skills.knowledge.readers.grid import Grid
+from app.skills.knowledge.readers.result import FileProblem, Reading, ReadRow
+from app.skills.knowledge.readers.values import is_about_allergens, read_allergens
+from app.skills.knowledge.services.named_in_words import undeclared
+from app.text.allergens import expand_families
+
+ALLERGENS = "allergens"
+# Headings that say nothing of allergens though they are as short as those that do.
+_HARMLESS = frozenset("# no nr v vg ve qty".split())
+_QUANTITY = re.compile(r"[0-9][0-9.,/ ]*\s?[a-z%]{0,3}", re.IGNORECASE)
+_SHORTEST_WORD = 3
+
+
+class Declarations:
+    """The columns of one table that say something of allergens, and what its rows declare."""
+
+    def __init__(
+        self,
+        header: Sequence[str],
+        fields: Sequence[str],
+        body: Grid,
+        kind: str,
+        reading: Reading,
+    ) -> None:
+        """Note the columns for which no row declares anything.
+
+        `fields` are those that the columns of `header` are read for, `body` the rows below; the
+        products are of `kind`.
+        """
+        self._kind = kind
+        self._fields = fields
+        self._reading = reading
+        self._last: ReadRow | None = None
+        self._places = [place for place, field in enumerate(fields) if field == ALLERGENS]
+        headings = [header[place] for place in self._places if header[place]]
+        unread = [
+            cell
+            for place, (cell, field) in enumerate(zip(header, fields, strict=False))
+            if cell and not field and (is_about_allergens(cell) or _is_sign(cell, body, place))
+        ]
+        if headings and all(map(is_of_traces, headings)):
+            # What a dish may have traces of is not all that it has.
+            unread += headings
+        self._is_unread = bool(unread)
+        if unread:
+            self._note("", "allergens_unread", ", ".join(unread))
+
+    def write(self, row: ReadRow, cells: Sequence[str]) -> None:
+        """Put what a row declares into its values, if it declares anything.
+
+        Raises:
+            BadValue: a cell does not say what it is for.
+        """
+        said = {field for cell, field in zip(cells, self._fields, strict=False) if cell}
+        if not any(field.startswith("name") for field in said):
+            self._belongs_to_another(row, said)
+            return
+        self._last = row
+        declared = [cells[place] for place in self._places if place < len(cells)]
+        beside = [
+            cell for cell, field in zip(cells, self._fields, strict=False) if cell and not field
+        ]
+        codes = self._read(declared)
+        is_more_said = any(map(is_about_allergens, beside))
+        if is_more_said or (self._is_unread and (any(declared) or beside)):
+            # What is not read says more: nothing is declared.
+            row.values[ALLERGENS] = None
+        elif codes is not None:
+            row.values[ALLERGENS] = codes if self._agrees(row, codes) else None
+
+    def _belongs_to_another(self, row: ReadRow, said: Set[str]) -> None:
+        """A row without a name may go on with the one above it, or name the columns once more."""
+        if not said - {"category"}:
+            return
+        if self._last is not None:
+            if self._last.values.get(ALLERGENS) is not None:
+                self._last.values[ALLERGENS] = None
+                self._note(f"row {self._last.line}", "allergens_go_on", str(row.line))
+        elif self._places:
+            self._is_unread = True
+            self._note(f"row {row.line}", "allergens_headed_twice")
+
+    def _read(self, cells: Sequence[str]) -> list[str] | None:
+        """All that the columns declare together; none only where each says none.
+
+        Raises:
+            BadValue: one of them does not say what it is for.
+        """
+        if len(self._places) > 1:
+            # "No" may answer what stands above one of the columns: "gluten free?"
+            cells = ["?" if folded(cell) == "no" else cell for cell in cells]
+        read = [read_allergens(cell) for cell in cells]
+        codes = [code for each in read for code in each or ()]
+        if codes or (read and None not in read):
+            return list(expand_families(codes))
+        return None
+
+    def _agrees(self, row: ReadRow, codes: Sequence[str]) -> bool:
+        """Whether the row's own words name nothing else; what they name is noted."""
+        more = undeclared(row.values, codes, self._kind)
+        if more:
+            self._note(f"row {row.line}", "allergens_differ", ", ".join(more))
+        return not more
+
+    def _note(self, place: str, code: str, detail: str = "") -> None:
+        self._reading.problems.append(FileProblem(place, code, detail[:100]))
+
+
+def _is_sign(heading: str, body: Grid, place: int) -> bool:
+    """Whether a column is headed by a letter, a number or a picture, as tables of marks are.
+
+    Quantities stand in no such table, but for its ones and zeros.
+    """
+    words = folded(heading)
+    if len(re.sub(r"[^a-z]", "", words)) >= _SHORTEST_WORD or (words or heading) in _HARMLESS:
+        return False
+    cells = [cells[place] for _line, cells in body if place < len(cells) and cells[place]]
+    return not all(_QUANTITY.fullmatch(cell) and cell not in ("0", "1") for cell in cells)
