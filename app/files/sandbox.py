@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from subprocess import Popen
 from threading import Timer
@@ -77,7 +78,9 @@ def _run_child(file: IO[bytes], answer: SpooledFile, *task: str) -> None:
         start_child(EXAMINER, content, *task) as child,
     ):
         # From its first moment: loading Python takes as much as looking at a photo.
-        os.setpriority(os.PRIO_PROCESS, child.pid, _niceness(size))
+        # Where others kept this process, the child may have done its work and be gone.
+        with suppress(ProcessLookupError):
+            os.setpriority(os.PRIO_PROCESS, child.pid, _niceness(size))
         complaint = _listen(child, answer)
     if child.returncode:
         last = complaint.decode(errors="replace").strip().splitlines()[-1:]

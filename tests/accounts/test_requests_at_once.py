@@ -20,7 +20,16 @@ from werkzeug.test import TestResponse
 
 from app.accounts import requests_at_once
 from app.accounts.models import Membership, SignIn
-from app.accounts.requests_at_once import AT_ONCE, Crowded, KnownTokens, Lanes
+from app.accounts.requests_at_once import (
+    AT_ONCE,
+    BYTES_A_TURN,
+    FEW_OTHERS,
+    PAUSE_SECONDS,
+    PAUSES_A_COST,
+    Crowded,
+    KnownTokens,
+    Lanes,
+)
 from app.assistant.models import Message
 from app.db import Database, new_id
 from app.errors import NotFound, Unavailable
@@ -104,6 +113,36 @@ def test_whoever_asks_for_far_too_many_is_told_so(one_at_once: None) -> None:
     with pytest.raises(Crowded):
         lanes.enter(ANA)
     lanes.enter(BEN)
+
+
+def test_who_brings_much_at_once_waits_for_what_it_costs() -> None:
+    """Long pages of one person, one after the other, would leave nobody else the process."""
+    lanes = Lanes()
+    assert [lanes.pause_of(ANA, others) for others in (0, 1)] == [0.0, PAUSE_SECONDS]
+    lanes.enter(ANA)
+    lanes.enter(ANA)
+    lanes.leave(ANA, cost=0.02)
+    pause = lanes.pause_of(ANA, FEW_OTHERS + 1)
+    assert pause == pytest.approx(0.02 * PAUSES_A_COST)
+    # What a page asks for with its parts waits for no such thing, and no one for another's.
+    assert lanes.pause_of(ANA, FEW_OTHERS) == PAUSE_SECONDS * FEW_OTHERS
+    assert lanes.pause_of(BEN, FEW_OTHERS + 1) == PAUSE_SECONDS * (FEW_OTHERS + 1)
+    lanes.leave(ANA, cost=100.0)
+    assert lanes._costs == {}
+
+
+def test_a_long_body_takes_more_turns_than_a_page(
+    app: Flask, owner: Database, member: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns: list[float] = []
+    monkeypatch.setattr(
+        requests_at_once._paces, "wait", lambda _who, count=1.0: turns.append(count)
+    )
+    browser = sign_in(app, owner, member)
+    browser.get("/chats")
+    browser.post("/expenses/new", note="a" * 64 * BYTES_A_TURN)
+    assert turns[0] == 1
+    assert 64 < turns[-1] < 66
 
 
 @pytest.fixture(autouse=True)

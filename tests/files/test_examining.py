@@ -46,6 +46,18 @@ def test_the_largest_pictures_fit_into_the_childs_memory() -> None:
     assert examine(spooled(samples.picture("JPEG", (5000, 4900), progressive=True))).kind == "image"
 
 
+def test_a_child_that_is_gone_before_it_is_slowed_down_has_done_its_work(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """On a busy machine a small picture was an internal error."""
+
+    def gone(*_args: object) -> None:
+        raise ProcessLookupError
+
+    monkeypatch.setattr(examining.os, "setpriority", gone)
+    assert examine(spooled(samples.picture("PNG", (8, 8)))).kind == "image"
+
+
 def test_a_child_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(examining, "WALL_SECONDS", 0.01)
     began = time.monotonic()

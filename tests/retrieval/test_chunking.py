@@ -15,6 +15,7 @@ from app.retrieval.chunks import (
     chunk_markdown,
     headings,
     plain_text,
+    readable,
     slug,
 )
 from app.text.normalize import words
@@ -124,6 +125,38 @@ def test_chunks_are_slices_and_no_word_outside_headings_is_lost(lines: list[str]
         covered[heading.start : heading.end] = [True] * (heading.end - heading.start)
     rest = "".join(char if not seen else " " for char, seen in zip(body, covered, strict=True))
     assert words(rest) == []
+
+
+HEAD = "| Dish | Nut free |\n| --- | --- |"
+
+
+def test_each_part_of_a_long_table_is_read_with_its_head() -> None:
+    """Without it the rest of an allergen table said but "no; no" of a dish."""
+    rows = "\n".join(f"| Chowder number {number} of the house | no |" for number in range(200))
+    body = f"What the kitchen declares:\n\n{HEAD}\n{rows}\n\nAsk the kitchen."
+    chunks = chunk_markdown(body)
+    assert len(chunks) > 3
+    for chunk in chunks[1:]:
+        read = readable(body, chunk.start, chunk.end)
+        assert read.startswith(f"What the kitchen declares:\n\n{HEAD}\n| Chowder")
+        lines = [line for line in read.splitlines() if line.startswith("|")]
+        assert all(line.endswith("|") for line in lines)
+
+
+def test_a_list_that_is_cut_in_two_is_read_with_what_introduces_it() -> None:
+    items = "\n".join(f"- Rice number {number} with a long name" for number in range(200))
+    body = f"# Cards\n\nThe following dishes are nut free:\n\n{items}\n"
+    last = chunk_markdown(body)[-1]
+    assert readable(body, last.start, last.end).startswith(
+        "The following dishes are nut free:\n\n- Rice"
+    )
+
+
+@given(st.lists(LINES, max_size=12))
+def test_what_is_read_of_a_chunk_has_all_of_it(lines: list[str]) -> None:
+    body = "\n".join(lines)
+    for chunk in chunk_markdown(body):
+        assert chunk.text in readable(body, chunk.start, chunk.end)
 
 
 def test_plain_text_is_what_a_reader_sees() -> None:

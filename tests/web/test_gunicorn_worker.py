@@ -7,13 +7,16 @@ from contextlib import suppress
 from typing import Any
 
 import gevent
+import gevent.event
 import gevent.socket
 import pytest
 from gevent.pool import Pool
 from gunicorn.config import Config
 from gunicorn.http.errors import InvalidChunkSize, LimitRequestHeaders
 from gunicorn.http.parser import RequestParser
+from gunicorn.workers.ggevent import GeventWorker
 
+from app.web import gunicorn_worker
 from app.web.gunicorn_worker import (
     ACCEPTED_AT_ONCE,
     CRUMB_SECONDS,
@@ -24,6 +27,7 @@ from app.web.gunicorn_worker import (
     FairWorker,
     bound_chunks,
 )
+from app.web.pace import Pace
 
 
 class Taking(FairWorker):
@@ -53,6 +57,78 @@ def test_whenever_it_looks_for_connections_it_takes_several_of_those_that_wait()
             assert len(worker.taken) == taken
         for each in waiting:
             each.close()
+
+
+class Answering(FairWorker):
+    """A worker that remembers which connections it answered, and keeps them open."""
+
+    def __init__(self, most: int | None = None) -> None:
+        self.most_of_address, self.answered = most, list[Any]()
+        self.may_end = gevent.event.Event()
+
+    def handle_requests(self, client: Any) -> None:
+        self.answered.append(client)
+        self.may_end.wait()
+
+
+@pytest.fixture
+def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No address has sent anything before."""
+    monkeypatch.setattr(gunicorn_worker, "_connections", Pace(0.004, longest=1.0, burst=3))
+    monkeypatch.setattr(
+        GeventWorker, "handle", lambda self, _to, client, _of: self.handle_requests(client)
+    )
+
+
+def pair() -> tuple[socket.socket, socket.socket]:
+    return socket.socketpair()
+
+
+@pytest.mark.fault(63)
+@pytest.mark.usefixtures("quiet")
+def test_who_asks_again_and_again_and_leaves_is_not_answered() -> None:
+    """A thousand a second of them kept everybody waiting for ten seconds."""
+    worker, left = Answering(), 20
+    for _ in range(left):
+        mine, its = pair()
+        mine.sendall(b"GET / HTTP/1.1\r\n\r\n")
+        mine.close()
+        gevent.spawn(worker.handle, None, its, ("192.0.2.1", 1))
+    gevent.sleep(0.01)
+    assert 0 < len(worker.answered) < left / 2
+    few = len(worker.answered)
+    # Who waits for an answer has one meanwhile, also from there, and so has who asks rarely.
+    mine, its = pair()
+    stays = gevent.spawn(worker.handle, None, its, ("192.0.2.1", 1))
+    other, its_other = pair()
+    other.shutdown(socket.SHUT_WR)
+    goes = gevent.spawn(worker.handle, None, its_other, ("192.0.2.2", 1))
+    gevent.sleep(0.3)
+    assert len(worker.answered) == few + 2
+    worker.may_end.set()
+    gevent.joinall([stays, goes])
+    for each in (mine, other):
+        each.close()
+
+
+@pytest.mark.fault(63)
+@pytest.mark.usefixtures("quiet")
+def test_connections_of_one_address_beyond_many_are_closed_at_once() -> None:
+    """Of 15,000 that sent nothing all that a worker keeps was taken."""
+    worker, most = Answering(most=5), 5
+    pairs = [pair() for _ in range(8)]
+    running = [gevent.spawn(worker.handle, None, its, ("192.0.2.3", 1)) for _mine, its in pairs]
+    gevent.sleep(0.3)
+    assert len(worker.answered) == most
+    closed = [mine for mine, _its in pairs[most:]]
+    assert [mine.recv(1) for mine in closed] == [b"", b"", b""]
+    _mine, its = pair()
+    other = gevent.spawn(worker.handle, None, its, ("192.0.2.4", 1))
+    gevent.sleep(0.05)
+    assert len(worker.answered) == most + 1
+    worker.may_end.set()
+    gevent.joinall([*running, other])
+    assert not gunicorn_worker._open
 
 
 @pytest.mark.fault(63)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from app.retrieval.quotes.passages import plain, take_apart
 
 PASSAGE = """\
@@ -74,6 +76,37 @@ def test_rows_of_a_table_can_be_understood_alone() -> None:
         "Fish: 145°F (63°C)",
         "Quat: Strength: 200-400 ppm; Time: 60 seconds",
     ]
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "text"),
+    [
+        ("Dish | Nut free", "Nougat | no", "Nougat: Nut free: no"),
+        ("Plato | Sin frutos secos", "Turrón | sí", "Turrón: Sin frutos secos: sí"),
+        ("Dish | Gluten | Milk | Nuts", "Pie | x | | ✓", "Pie: Gluten: x; Nuts: ✓"),
+        ("Nut free | Dish", "no | Macaron", "Nut free: no; Dish: Macaron"),
+        ("Contains nuts | Nut free", "Baklava | Flan", "Contains nuts: Baklava; Nut free: Flan"),
+        ("Dish | Free from | Note", r"Ragout | nuts \| milk | none",
+         "Ragout: Free from: nuts | milk; Note: none"),
+        ("Dish | Nut free | Milk free", "Ragout | no", "Ragout: Nut free: no"),
+        ("Food | Least", "Chicken | 165°F", "Chicken: 165°F"),
+    ],
+)  # fmt: skip
+def test_a_yes_or_a_sign_is_never_quoted_without_what_heads_it(
+    header: str, row: str, text: str
+) -> None:
+    """ "Nougat: no" was the answer to whether there are nuts in it."""
+    width = header.count("|") + 1
+    table = f"| {header} |\n|{'---|' * width}\n| {row} |\n"
+    assert [piece.text for piece in take_apart(table)] == [text]
+
+
+@pytest.mark.parametrize(
+    "table",
+    ["| Chowder | no | no |\n| Pie | x | |", "| Dish | Nut free |\n|---|---|\n| Pie | no | yes |"],
+)
+def test_a_row_of_signs_that_nobody_knows_the_columns_of_is_not_quoted(table: str) -> None:
+    assert take_apart(table) == []
 
 
 def test_a_heading_leads_what_stands_under_it() -> None:

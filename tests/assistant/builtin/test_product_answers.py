@@ -120,8 +120,30 @@ def test_one_dish_is_told_of_by_what_its_list_says_of_that_allergen(
     assert answer.endswith("Check with the kitchen before you promise a guest anything.")
 
 
-def test_a_dish_that_was_not_found_is_not_answered_from_another() -> None:
-    assert tell("is the lobster roll gluten free", MENU) == ""
+@pytest.mark.parametrize(
+    "question", ["is the lobster roll gluten free", "does the Wintern flan contain nuts"]
+)
+def test_a_dish_that_was_not_found_is_not_answered_from_another(question: str) -> None:
+    assert tell(question, MENU) == ""
+
+
+def test_a_name_that_is_written_otherwise_is_found(dishes: list[Record]) -> None:
+    assert "**Charred Caesar" in tell("does the chared caesar contain nuts", dishes)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["does the mole have peanuts in it?", "any peanuts in the mole?", "is there peanut in the mole",
+     "¿hay cacahuate en el mole?"],
+)  # fmt: skip
+def test_however_it_is_asked_what_is_declared_is_told(question: str) -> None:
+    assert "By its own list, it has this: peanuts. [2]" in tell(question, MENU)
+
+
+def test_what_is_named_is_told_of_though_it_has_what_is_unwanted() -> None:
+    told = tell("gluten free mole?", MENU, named=["Mole"])
+    assert "**Mole**" in told
+    assert "**Flan**" not in told
 
 
 @pytest.mark.parametrize(

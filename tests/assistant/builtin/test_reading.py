@@ -71,6 +71,55 @@ def test_it_is_the_product_that_was_answered_with(embedder: WordLlamaEmbedder) -
     assert reading.text == "how much is it? Cerro Plano Tempranillo"
 
 
+WEDGE = "**Hill Country Wedge**: Listed allergens: milk, egg. [1] Gluten is not on its list. [1]"
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "whole"),
+    [
+        ("is there gluten in the Hill Country Wedge?", "and the Caesar?",
+         "is there gluten in the caesar?"),
+        ("does the Hill Country Wedge contain gluten?", "and in the pecan pie?",
+         "does the pecan pie contain gluten?"),
+        ("does the wedge have gluten?", "what about the arrachera?",
+         "does the arrachera have gluten?"),
+        ("¿la Hill Country Wedge lleva gluten?", "¿y la arrachera?", "¿la arrachera lleva gluten?"),
+        ("does the Hill Country Wedge contain gluten?", "and nuts?",
+         "does the Hill Country Wedge contain nuts?"),
+        ("which dishes are gluten free?", "and the Caesar?", "the Caesar? gluten free?"),
+    ],
+)  # fmt: skip
+def test_another_dish_takes_the_place_of_the_whole_name_of_the_former(
+    embedder: WordLlamaEmbedder, before: str, now: str, whole: str
+) -> None:
+    """A verdict of the former one was the answer to what was asked of the other."""
+    assert read(embedder, before, WEDGE, now).text == whole
+
+
+@pytest.mark.parametrize(
+    "now",
+    [
+        "is it safe for a fish allergy?",
+        "can a guest with a nut allergy have it?",
+        "is it nut free?",
+        "¿es seguro para un alérgico a las nueces?",
+        "does it have gluten?",
+    ],
+)
+def test_it_with_an_allergy_is_what_was_talked_about(embedder: WordLlamaEmbedder, now: str) -> None:
+    reading = read(embedder, "tell me about the wedge", WEDGE, now)
+    assert reading.text == f"{now} Hill Country Wedge"
+
+
+@pytest.mark.parametrize(
+    "now", ["which desserts are nut free?", "what can a guest with a nut allergy eat?"]
+)
+def test_what_asks_for_many_is_not_about_the_last_one(
+    embedder: WordLlamaEmbedder, now: str
+) -> None:
+    assert read(embedder, "tell me about the wedge", WEDGE, now) == Reading(now)
+
+
 @pytest.mark.parametrize("more", ["tell me more", "More details?", "dime más", "¿qué más?"])
 def test_more_means_more_of_the_same(embedder: WordLlamaEmbedder, more: str) -> None:
     reading = read(embedder, "how do I clean the slicer", "…", more)

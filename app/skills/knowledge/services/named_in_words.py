@@ -25,7 +25,7 @@ _FOODS = {
     for name in names.split(",")
 }
 _FOOD = re.compile(rf"\b(?:{'|'.join(sorted(map(re.escape, _FOODS), key=len, reverse=True))})\b")
-# Of these a flour is made too, and a Spanish "pasta de" is a paste; "pan" is also what one fries in.
+# Of these a flour is made too, and a Spanish "pasta de" is a paste; in a "pan" one fries, too.
 _OTHER_FLOURS = re.compile(
     r"\b(?:rice|corn|maize|almond|coconut|chickpea|tapioca|masa|potato|buckwheat) (?:flour|pasta)"
     r"|\bpasta de\b|\bharina de (?:arroz|maiz|almendras?|coco|garbanzo|tapioca|papa)\b"
