@@ -12,6 +12,8 @@ const TYPED = /^v-/;
 
 // The names of what was changed and not sent yet, and of what is on its way.
 let waiting = new Set();
+// The names of what this page keeps on the device.
+let mine = new Set();
 let onItsWay = null;
 let timer = 0;
 let leaving = false;
@@ -29,12 +31,26 @@ function controls(name) {
   return [...form.elements].filter((one) => one.name === name && one.type !== "submit");
 }
 
-/** What stands in the fields that are not saved yet, kept where it outlives the page. */
-function keep() {
-  const names = [...waiting, ...(onItsWay ?? [])];
+/** What stands in the fields of these names, kept where it outlives the page; what other tabs keep stays. */
+function keepOnly(names) {
   const data = new FormData(form);
-  const values = Object.fromEntries(names.map((name) => [name, data.getAll(name)]));
-  keepDraft(form.dataset.keeps, names.length ? JSON.stringify(values) : "");
+  const values = readKept();
+  for (const name of mine) delete values[name];
+  for (const name of names) values[name] = data.getAll(name);
+  mine = new Set(names);
+  keepDraft(form.dataset.keeps, Object.keys(values).length ? JSON.stringify(values) : "");
+}
+
+function keep() {
+  keepOnly([...waiting, ...(onItsWay ?? [])]);
+}
+
+function readKept() {
+  try {
+    return JSON.parse(readDraft(form.dataset.keeps) || "{}");
+  } catch {
+    return {};
+  }
 }
 
 function schedule(pause) {
@@ -66,7 +82,7 @@ function settled(response) {
   onItsWay = null;
   if (isSaved) {
     // From now on it is known by the draft that it has become.
-    keepDraft(form.dataset.keeps, "");
+    keepOnly([]);
     form.dataset.keeps = form.dataset.keepsAs;
   }
   keep();
@@ -129,13 +145,9 @@ function put(there, kept) {
 }
 
 function bringBack() {
-  let values;
-  try {
-    values = JSON.parse(readDraft(form.dataset.keeps) || "null");
-  } catch {
-    return;
-  }
-  for (const [name, kept] of Object.entries(values ?? {})) {
+  const values = readKept();
+  mine = new Set(Object.keys(values));
+  for (const [name, kept] of Object.entries(values)) {
     const there = controls(name);
     const uploads = there[0]?.closest("[data-uploads]");
     if (uploads) bringFilesBack(uploads, name, kept);

@@ -103,6 +103,33 @@ def test_what_is_typed_without_a_connection_is_kept_and_saved_when_it_is_back(
     assert visitor.evaluate("Object.keys(localStorage).length") == 0
 
 
+def test_two_tabs_without_a_connection_keep_what_each_of_them_has(
+    visit: Visit, house: House, member: Member, template: FormTemplate
+) -> None:
+    visitor = visit(member, fresh=True).open("/forms/report")
+    visitor.watch.expect("ERR_INTERNET_DISCONNECTED", "Failed to fetch")
+    page = visitor.page
+    page.get_by_label("What happened").fill("First")
+    told(page).to_have_text(re.compile("Saved"))
+    address = visitor.path
+    other = visitor.another_tab().page
+    page.context.set_offline(True)
+    page.get_by_label("What happened").fill("Second")
+    told(page).to_contain_text("Not saved yet")
+    other.get_by_label("Who").fill("Ann")
+    told(other).to_contain_text("Not saved yet")
+    for tab in (page, other):
+        tab.goto("about:blank")
+    page.context.set_offline(False)
+    visitor.open(address)
+    expect(page.get_by_label("What happened")).to_have_value("Second")
+    expect(page.get_by_label("Who")).to_have_value("Ann")
+    told(page).to_have_text(re.compile("Saved"))
+    typed = drafts_of(house.owner, member)[0].typed
+    assert (typed["what"], typed["who"]["name"]) == ("Second", "Ann")
+    assert visitor.evaluate("Object.keys(localStorage).length") == 0
+
+
 def test_saved_is_not_said_of_what_is_still_waiting(
     visit: Visit, house: House, member: Member, template: FormTemplate
 ) -> None:

@@ -95,14 +95,6 @@ def found(app: Flask, member: Member, words: str) -> list[str]:
         ("١٢", "12.00"),
     ],
 )
-@pytest.mark.parametrize("kind", PRODUCT_KINDS)
-def test_the_page_of_a_new_one_is_there_however_it_is_asked_for(
-    browser: CheckedClient, kind: str
-) -> None:
-    page = browser.page(f"/library/edit/products/new/{kind}?saved=1")
-    assert "Saved." not in page.text
-
-
 def test_a_price_is_read_in_both_decimal_styles(written: str, price: Any) -> None:
     if price is InvalidInput:
         with pytest.raises(InvalidInput):
@@ -507,3 +499,11 @@ def test_one_of_another_name_in_the_same_group_gets_its_own_address(
     with owner.session() as session:
         query = select(func.array_agg(Product.slug)).where(Product.group_id == editor.group_id)
         assert sorted(session.scalar(query) or []) == ["ribeye", "ribeye-2"]
+
+
+@pytest.mark.parametrize("kind", PRODUCT_KINDS)
+def test_the_page_of_a_new_one_is_there_however_it_is_asked_for(
+    browser: CheckedClient, kind: str
+) -> None:
+    page = browser.page(f"/library/edit/products/new/{kind}?saved=1")
+    assert "Saved." not in page.text

@@ -104,5 +104,10 @@ def allergens_unknown() -> str:
     return _("Nobody has listed its allergens yet.")
 
 
+def not_all_of_them() -> str:
+    """A search brings a few; what it leaves out may have the allergen all the same."""
+    return _("These are some of them. The menu may have more.")
+
+
 def ask_the_kitchen() -> str:
     return _("Check with the kitchen before you promise a guest anything.")

@@ -15,6 +15,7 @@ from app.assistant.providers.builtin.allergen_answers import (
     ask_the_kitchen,
     listed_codes,
     none_without,
+    not_all_of_them,
     records_with_named,
     spoken_allergens,
 )
@@ -100,6 +101,8 @@ def describe_records(
     else:
         lines = [line for record in chosen for line in _one_of_many(record, question, attributes)]
     if lines and "allergens" in attributes:
+        if len(chosen) > 1 and named_allergens(question) and wants_list(question):
+            lines.append(Line(not_all_of_them()))
         lines.append(Line(ask_the_kitchen()))
     return lines
 

@@ -33,11 +33,12 @@ class Declarations:
         body: Grid,
         kind: str,
         reading: Reading,
+        notes: Sequence[str] = (),
     ) -> None:
         """Note the columns for which no row declares anything.
 
         `fields` are those that the columns of `header` are read for, `body` the rows below; the
-        products are of `kind`.
+        products are of `kind`. `notes` stand beside the table.
         """
         self._kind = kind
         self._fields = fields
@@ -50,6 +51,7 @@ class Declarations:
             for place, (cell, field) in enumerate(zip(header, fields, strict=False))
             if cell and not field and (is_about_allergens(cell) or _is_sign(cell, body, place))
         ]
+        unread += filter(is_about_allergens, notes)
         if headings and all(map(is_of_traces, headings)):
             # What a dish may have traces of is not all that it has.
             unread += headings

@@ -19,7 +19,7 @@ from lxml import etree
 
 from app.skills.knowledge.readers.archive import open_office
 from app.skills.knowledge.readers.docx_parts import ALT_CHUNK, Attachments
-from app.skills.knowledge.readers.docx_styles import Styles
+from app.skills.knowledge.readers.docx_styles import Level, Styles
 from app.skills.knowledge.readers.docx_text import Texts, boxes, hidden_texts, parts_of
 from app.skills.knowledge.readers.markup import escape_start, escape_text, table
 from app.skills.knowledge.readers.omissions import (
@@ -137,7 +137,12 @@ class _Reader:
     def finish(self) -> Reading:
         self._end_list()
         self._keep(self._attachments.rest())
-        left = [*self._take_heads_and_feet(), *hidden_texts(self._document), *self._left]
+        left = [
+            *self._take_heads_and_feet(),
+            *hidden_texts(self._document),
+            *self._texts.hidden,
+            *self._left,
+        ]
         problems = [] if self._builder.has_headings else [FileProblem("", "no_headings")]
         title = self._title or " ".join(self._properties.split())
         problems += listed([*self._problems, *left_out(left)])
@@ -168,7 +173,8 @@ class _Reader:
             self._end_list()
             self._builder.text(escape_start(self._texts.markdown(paragraph)))
 
-    def _take_item(self, paragraph: Any, list_id: str, depth: int, is_numbered: bool) -> None:
+    def _take_item(self, paragraph: Any, list_id: str, depth: int, level: Level) -> None:
+        is_numbered = level.is_numbered
         if depth == 0 and self._items and is_numbered != self._is_numbered:
             self._end_list()
         if depth == 0:
@@ -177,7 +183,9 @@ class _Reader:
         number = counts.get(depth, 0) + 1
         above = {each: count for each, count in counts.items() if each < depth}
         self._counts[list_id] = {**above, depth: number}
-        sign = f"{number}." if is_numbered else "-"
+        # Markdown counts in figures alone; what a legend calls "B" must not become 2.
+        label = level.label(number)
+        sign = f"- {label}." if label else f"{level.start + number - 1}." if is_numbered else "-"
         self._items.append(f"{'    ' * depth}{sign} {self._texts.markdown(paragraph)}")
 
     def _end_list(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from docx.document import Document
@@ -22,7 +22,13 @@ _NUMBERS = re.compile(r"number|n[uú]mero|numerada", re.IGNORECASE)
 _BULLET_FORMATS = ("bullet", "none")
 BODY_LEVEL = 9  # an outline level that stands for plain text
 MOST_BASES = 12
-_OFF = ("0", "false", "none", "off")
+# From where a list begins, and up to where it is counted in Roman numerals.
+MOST_START, LARGEST_ROMAN = 32_767, 4_000
+_ROMAN = (
+    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
+    (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
+)  # fmt: skip
+OFF = ("0", "false", "none", "off")
 
 
 @dataclass(frozen=True)
@@ -36,6 +42,31 @@ class Style:
     numbering: Any = None
 
 
+@dataclass(frozen=True)
+class Level:
+    """How the items of one depth of a list are numbered: from where, and with what."""
+
+    format: str = ""
+    start: int = 1
+
+    @property
+    def is_numbered(self) -> bool:
+        return bool(self.format) and self.format not in _BULLET_FORMATS
+
+    def label(self, count: int) -> str:
+        """What stands before the item that is so manyth; "" where that is a number in figures."""
+        number = self.start + count - 1
+        name = self.format.lower()
+        if name.endswith("letter") and number > 0:
+            # After Z Word goes on with AA, BB.
+            text = chr(ord("a") + (number - 1) % 26) * ((number - 1) // 26 + 1)
+        elif name.endswith("roman") and 0 < number < LARGEST_ROMAN:
+            text = _roman(number)
+        else:
+            return ""
+        return text.upper() if self.format.startswith("upper") else text
+
+
 class Styles:
     """The styles and numberings of a document, each looked up once."""
 
@@ -45,9 +76,9 @@ class Styles:
             for style in document.styles.element.iter(qn("w:style"))
         }
         self._known: dict[str, Style] = {}
-        self._struck: dict[str, bool] = {}
+        self._switched: dict[tuple[str, tuple[str, ...]], bool] = {}
         self._aligned: dict[str, str] = {}
-        self._formats = _numbering_formats(document)
+        self._levels = _numbering_levels(document)
 
     def of(self, paragraph: Any) -> Style:
         """The paragraph's style, with the outline level that it may have of its own."""
@@ -61,17 +92,16 @@ class Styles:
         level = 0 if own == BODY_LEVEL else own + 1
         return Style(style.name, level, numbering=style.numbering)
 
-    def strikes(self, element: Any) -> bool:
-        """Whether the style that a `w:pStyle` or `w:rStyle` names strikes out its words."""
+    def switches_on(self, element: Any, *names: str) -> bool:
+        """Whether the style that a `w:pStyle` or `w:rStyle` names has one of these properties."""
         if element is None:
             return False
         style_id = _value(element)
-        if style_id not in self._struck:
+        key = (style_id, names)
+        if key not in self._switched:
             bases = self._bases(style_id)
-            self._struck[style_id] = any(
-                is_on(base, name) for base in bases for name in ("w:strike", "w:dstrike")
-            )
-        return self._struck[style_id]
+            self._switched[key] = any(is_on(base, name) for base in bases for name in names)
+        return self._switched[key]
 
     def alignment(self, run: Any) -> str:
         """Whether a run is "superscript", "subscript", or something else."""
@@ -84,8 +114,8 @@ class Styles:
             self._aligned[style_id] = next(filter(None, found), "")
         return self._aligned[style_id]
 
-    def list_of(self, paragraph: Any, style: Style) -> tuple[str, int, bool] | None:
-        """The list it is an item of, how deep, and whether that is numbered; None if none."""
+    def list_of(self, paragraph: Any, style: Style) -> tuple[str, int, Level] | None:
+        """The list it is an item of, how deep, and how that is numbered; None if it is in none."""
         own = paragraph.find(f"{qn('w:pPr')}/{qn('w:numPr')}")
         numbering = style.numbering if own is None else own
         # "List Bullet 2" is a list of its own to Word, and to people one within another.
@@ -93,13 +123,12 @@ class Styles:
         if numbering is None:
             if not _LIST.match(style.name) or _PARAGRAPH.search(style.name):
                 return None
-            return style.name, by_name, bool(_NUMBERS.search(style.name))
+            return style.name, by_name, Level("decimal" if _NUMBERS.search(style.name) else "")
         list_id = _value(numbering.find(qn("w:numId")))
         depth = _number(_value(numbering.find(qn("w:ilvl"))), 0, 8)
         if list_id == "0":
             return None
-        format_ = self._formats.get((list_id, depth))
-        return list_id, max(depth, by_name), bool(format_) and format_ not in _BULLET_FORMATS
+        return list_id, max(depth, by_name), self._levels.get((list_id, depth), Level())
 
     def _style(self, style_id: str) -> Style:
         if style_id not in self._known:
@@ -139,12 +168,16 @@ class Styles:
 def is_on(element: Any, name: str) -> bool:
     """Whether a run's or a style's own properties switch `name` on."""
     switch = element.find(f"{qn('w:rPr')}/{qn(name)}")
-    return switch is not None and str(switch.get(qn("w:val"), "1")).lower() not in _OFF
+    return switch is not None and str(switch.get(qn("w:val"), "1")).lower() not in OFF
 
 
 def alignment_of(element: Any) -> str:
     """What the own properties of a run or a style say of its height in the line."""
-    return _value(element.find(f"{qn('w:rPr')}/{qn('w:vertAlign')}"))
+    aligned = _value(element.find(f"{qn('w:rPr')}/{qn('w:vertAlign')}"))
+    moved = _value(element.find(f"{qn('w:rPr')}/{qn('w:position')}"))
+    if aligned or not re.fullmatch(r"-?[1-9][0-9]{0,3}", moved):
+        return aligned
+    return "subscript" if moved.startswith("-") else "superscript"
 
 
 def _depth_of(name: str) -> int:
@@ -152,23 +185,46 @@ def _depth_of(name: str) -> int:
     return _number(digits[0], 1, 9) - 1 if digits else 0
 
 
-def _numbering_formats(document: Document) -> dict[tuple[str, int], str]:
+def _roman(number: int) -> str:
+    written = ""
+    for value, letters in _ROMAN:
+        written += letters * (number // value)
+        number %= value
+    return written
+
+
+def _numbering_levels(document: Document) -> dict[tuple[str, int], Level]:
     """How each level of each list is numbered, by the list's id and the level."""
     try:
         root = document.part.numbering_part.element
     except (KeyError, NotImplementedError):
         return {}
-    levels: dict[str, dict[int, str]] = {}
-    for abstract in root.iter(qn("w:abstractNum")):
-        levels[str(abstract.get(qn("w:abstractNumId")))] = {
-            _number(str(level.get(qn("w:ilvl"))), 0, 8): _value(level.find(qn("w:numFmt")))
-            for level in abstract.iter(qn("w:lvl"))
+    abstract: dict[str, dict[int, Level]] = {}
+    for each in root.iter(qn("w:abstractNum")):
+        abstract[str(each.get(qn("w:abstractNumId")))] = {
+            _depth(level): Level(_value(level.find(qn("w:numFmt"))), _start(level, "w:start"))
+            for level in each.iter(qn("w:lvl"))
         }
-    return {
-        (str(number.get(qn("w:numId"))), depth): format_
-        for number in root.iter(qn("w:num"))
-        for depth, format_ in levels.get(_value(number.find(qn("w:abstractNumId"))), {}).items()
-    }
+    levels: dict[tuple[str, int], Level] = {}
+    for number in root.iter(qn("w:num")):
+        list_id = str(number.get(qn("w:numId")))
+        own = dict(abstract.get(_value(number.find(qn("w:abstractNumId"))), {}))
+        for override in number.iter(qn("w:lvlOverride")):
+            depth = _depth(override)
+            if override.find(qn("w:startOverride")) is not None:
+                start = _start(override, "w:startOverride")
+                own[depth] = replace(own.get(depth, Level()), start=start)
+        levels |= {(list_id, depth): level for depth, level in own.items()}
+    return levels
+
+
+def _depth(level: Any) -> int:
+    return _number(str(level.get(qn("w:ilvl"))), 0, 8)
+
+
+def _start(level: Any, name: str) -> int:
+    found = level.find(qn(name))
+    return 1 if found is None else _number(_value(found), 0, MOST_START)
 
 
 def _outline_level(properties: Any) -> int | None:

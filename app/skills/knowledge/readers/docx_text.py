@@ -13,7 +13,7 @@ from docx.oxml import parse_xml
 from docx.oxml.ns import qn
 from lxml import etree
 
-from app.skills.knowledge.readers.docx_styles import Styles, is_on
+from app.skills.knowledge.readers.docx_styles import OFF, Styles, is_on
 from app.skills.knowledge.readers.markup import escape_text
 from app.skills.knowledge.readers.raised import fraction, lowered, raised, settle
 
@@ -48,6 +48,7 @@ _SIGNS = {
     "symbol": _SYMBOL,
 }  # fmt: skip
 UNKNOWN = "■"
+_STRIKES, _HIDES = ("w:strike", "w:dstrike"), "w:vanish"
 _GENERATED = re.compile(
     r"\s*(?:description )?(?:automatically generated|generada autom.*)\s*$", re.I
 )
@@ -69,6 +70,8 @@ class Texts:
         self._styles = styles
         self._notes = _read_notes(document)
         self._first: dict[tuple[str, str], Any] = {}  # of the references to each note
+        # What is hidden by a style, in the order in which it was met.
+        self.hidden: dict[str, None] = {}
 
     def plain(self, paragraph: Any) -> str:
         """The words without emphasis; what is struck out is marked all the same."""
@@ -92,12 +95,16 @@ class Texts:
 
     def _runs(self, paragraph: Any) -> Iterator[_Run]:
         style = paragraph.find(f"{qn('w:pPr')}/{qn('w:pStyle')}")
-        yield from self._runs_in(paragraph, self._styles.strikes(style))
+        is_struck = self._styles.switches_on(style, *_STRIKES)
+        is_hidden = self._styles.switches_on(style, _HIDES)
+        yield from self._runs_in(paragraph, is_struck, is_hidden)
 
-    def _runs_in(self, element: Any, is_struck: bool) -> Iterator[_Run]:
+    def _runs_in(self, element: Any, is_struck: bool, is_hidden: bool) -> Iterator[_Run]:
         """Each run, in links and additions too."""
         for child in element:
             if child.tag == qn("w:r"):
+                if self._is_hidden(child, is_hidden):
+                    continue
                 yield _Run(
                     self._aligned(child),
                     is_on(child, "w:b"),
@@ -107,17 +114,26 @@ class Texts:
             elif child.tag == f"{_MATHS}oMath":
                 yield _Run(_maths(child))
             elif child.tag == _ALTERNATE:
-                yield from self._runs_in(child[0] if len(child) else (), is_struck)
+                yield from self._runs_in(child[0] if len(child) else (), is_struck, is_hidden)
             elif child.tag not in _NOT_READ:
-                yield from self._runs_in(child, is_struck)
+                yield from self._runs_in(child, is_struck, is_hidden)
 
     def _is_struck(self, run: Any, by_paragraph: bool) -> bool:
-        for name in ("w:strike", "w:dstrike"):
+        for name in _STRIKES:
             if is_on(run, name):
                 return True
             if run.find(f"{qn('w:rPr')}/{qn(name)}") is not None:
                 return False
-        return by_paragraph or self._styles.strikes(run.find(f"{qn('w:rPr')}/{qn('w:rStyle')}"))
+        return by_paragraph or self._styles.switches_on(_style_of(run), *_STRIKES)
+
+    def _is_hidden(self, run: Any, by_paragraph: bool) -> bool:
+        """Whether a run is not shown; what a style hides is kept to be named."""
+        if run.find(f"{qn('w:rPr')}/{qn(_HIDES)}") is not None:
+            return is_on(run, _HIDES)
+        if not by_paragraph and not self._styles.switches_on(_style_of(run), _HIDES):
+            return False
+        self.hidden["".join(each.text or "" for each in run.iterchildren(qn("w:t")))] = None
+        return True
 
     def _aligned(self, run: Any) -> str:
         """The run's text, marked where it is raised or lowered; a note in brackets never is."""
@@ -127,8 +143,6 @@ class Texts:
         return mark(text) if mark and text.strip() and not has_note else text
 
     def _text(self, run: Any) -> str:
-        if is_on(run, "w:vanish"):
-            return ""
         fonts = run.find(f"{qn('w:rPr')}/{qn('w:rFonts')}")
         font = "" if fonts is None else str(fonts.get(qn("w:ascii"), ""))
         return "".join(self._piece(child, font) for child in run)
@@ -142,6 +156,8 @@ class Texts:
             return _in_font(sign, str(child.get(qn("w:font"), "")))
         if child.tag in _NOTES:
             return self._note(child)
+        if child.tag == qn("w:fldChar"):
+            return _form_field(child)
         if child.tag == _ALTERNATE:
             return _picture(child) or "".join(_in_font(each, font) for each in _instead(child))
         if child.tag in (qn("w:drawing"), qn("w:pict")):
@@ -160,6 +176,27 @@ class Texts:
         texts = (self.plain(each).strip() for each in note.iter(qn("w:p")))
         text = " ".join(each for each in texts if each)
         return f" ({text})" if text else ""
+
+
+def _style_of(run: Any) -> Any:
+    return run.find(f"{qn('w:rPr')}/{qn('w:rStyle')}")
+
+
+def _form_field(mark: Any) -> str:
+    """What a box of an older form is ticked with, or what was chosen of its list."""
+    box = mark.find(f"{qn('w:ffData')}/{qn('w:checkBox')}")
+    if box is not None:
+        switch = box.find(qn("w:checked"))
+        switch = box.find(qn("w:default")) if switch is None else switch
+        is_ticked = switch is not None and str(switch.get(qn("w:val"), "1")).lower() not in OFF
+        return "☒" if is_ticked else "☐"
+    choice = mark.find(f"{qn('w:ffData')}/{qn('w:ddList')}")
+    if choice is None:
+        return ""
+    entries = [str(each.get(qn("w:val"), "")) for each in choice.iterchildren(qn("w:listEntry"))]
+    chosen = choice.find(qn("w:result"))
+    place = "0" if chosen is None else str(chosen.get(qn("w:val"), "0"))
+    return "".join(entries[int(place) : int(place) + 1]) if place.isdecimal() else ""
 
 
 def _maths(element: Any) -> str:

@@ -12,9 +12,10 @@ from typing import Any
 from app.skills.knowledge.models import PRODUCT_KINDS
 from app.skills.knowledge.readers.archive import Archive
 from app.skills.knowledge.readers.columns import looks_like_menu
-from app.skills.knowledge.readers.grid import Grid, decode, read_csv, read_xlsx, utf8
+from app.skills.knowledge.readers.grid import Sheet, decode, read_csv, read_xlsx, utf8
 from app.skills.knowledge.readers.markdown import read_markdown_text
 from app.skills.knowledge.readers.menu import read_menu
+from app.skills.knowledge.readers.omissions import left_out, listed
 from app.skills.knowledge.readers.result import (
     FileProblem,
     Limits,
@@ -66,11 +67,12 @@ def read(
         if is_menu != (format_ in TABLES):
             raise Unreadable("manual_as_menu" if is_menu else "menu_as_manual")
         if is_menu:
-            grid, left_out = _grid(content, format_, on_progress, limits)
-            reading = read_menu(grid, target, language, on_progress, limits)
-            if left_out:
-                names = ", ".join(left_out)[:LONGEST_NAMES]
+            sheet = _sheet(content, format_, on_progress, limits)
+            reading = read_menu(sheet, target, language, on_progress, limits)
+            if sheet.sheets:
+                names = ", ".join(sheet.sheets)[:LONGEST_NAMES]
                 reading.problems.insert(0, FileProblem("", "sheets_left_out", names))
+            reading.problems += listed(left_out([*sheet.struck, *sheet.notes]))
         else:
             reading = _read_manual(content, filename, format_, language, on_progress, limits)
         return finish(reading, limits)
@@ -144,13 +146,10 @@ def _names_columns(text: str, first: str) -> bool:
     return looks_like_menu(grid[0][1]) and len(grid[1][1]) > 1
 
 
-def _grid(
-    content: bytes, format_: str, on_progress: OnProgress, limits: Limits
-) -> tuple[Grid, list[str]]:
-    """The cells of a table, and the sheets of its file that are not read."""
+def _sheet(content: bytes, format_: str, on_progress: OnProgress, limits: Limits) -> Sheet:
     if format_ == "xlsx":
         return read_xlsx(content, on_progress, limits)
-    return read_csv(decode(content)), []
+    return Sheet(read_csv(decode(content)))
 
 
 def _read_manual(

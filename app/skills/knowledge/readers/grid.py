@@ -5,14 +5,22 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from datetime import date, datetime
+from functools import partial
 from typing import Any
 from zipfile import BadZipFile
 
 import openpyxl
 from charset_normalizer import from_bytes
+from lxml import etree
+from openpyxl.cell.rich_text import CellRichText, TextBlock
+from openpyxl.worksheet import _read_only
+from openpyxl.worksheet._reader import WorkSheetParser
 
-from app.skills.knowledge.readers.archive import open_office
+from app.skills.knowledge.readers.archive import Archive, open_office
+from app.skills.knowledge.readers.raised import lowered, raised, settle
 from app.skills.knowledge.readers.result import Limits, OnProgress, Unreadable
 from app.text.plain_text import clean_lines
 
@@ -26,6 +34,8 @@ PROGRESS_EVERY = 500
 _MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 # What stands beside plain letters in menus of these two languages, and of their wines.
 _WESTERN = frozenset("áéíóúüñÁÉÍÓÚÜÑ¿¡€çàèâêîôûäöïÇ“”‘’«»–—ºª°½¼¾ \xa0")
+_NOTES = re.compile(r"xl/(?:threaded)?comments", re.IGNORECASE)
+_ALIGNMENTS = {"superscript": raised, "subscript": lowered}
 # The line that a table in Markdown has below its head.
 _RULE = re.compile(r"^\s*:?-{3,}:?\s*$")
 
@@ -96,32 +106,57 @@ def separator_of(text: str) -> str:
     return ","
 
 
-def read_xlsx(content: bytes, on_progress: OnProgress, limits: Limits) -> tuple[Grid, list[str]]:
-    """The first visible sheet that has rows, and the names of others that are not read.
+# What stands in the cells themselves the library reads without heights and strikes, unless told.
+_read_only.WorkSheetParser = partial(WorkSheetParser, rich_text=True)
 
-    Formulas are what they last came to.
+
+@dataclass
+class Sheet:
+    """The cells of a table, and what of its file stands in none of them.
+
+    `sheets` are the names of others that are not read, `struck` what is struck out, and `notes`
+    what is noted at cells.
+    """
+
+    grid: Grid = field(default_factory=list)
+    sheets: list[str] = field(default_factory=list)
+    struck: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def read_xlsx(content: bytes, on_progress: OnProgress, limits: Limits) -> Sheet:
+    """The first visible sheet that has rows. Formulas are what they last came to.
 
     Raises:
         Unreadable: it is damaged, has macros, or is far larger than it says.
     """
-    open_office(content, limits)
+    archive = open_office(content, limits)
     try:
-        book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
-        grid: Grid = []
-        left_out = []
+        book = openpyxl.load_workbook(
+            io.BytesIO(content), read_only=True, data_only=True, rich_text=True
+        )
+        read = Sheet(notes=_notes(archive))
         for sheet in book.worksheets:
             is_hidden = sheet.sheet_state != "visible"
-            if grid or is_hidden:
-                left_out += [sheet.title] if _has_rows(sheet) else []
+            if read.grid or is_hidden:
+                read.sheets += [sheet.title] if _has_rows(sheet) else []
             else:
-                grid = _sheet(sheet, on_progress, limits)
+                _read_sheet(sheet, read, on_progress, limits)
     except (
         BadZipFile, KeyError, ValueError, TypeError, AttributeError, IndexError, EOFError,
         SyntaxError, OSError,
     ):  # fmt: skip
         # The library has no exception of its own for a part that is not as it should be.
         raise Unreadable("damaged") from None
-    return grid, left_out
+    return read
+
+
+def _notes(archive: Archive) -> list[str]:
+    """The notes of all sheets: which of them a part belongs to is written elsewhere."""
+    roots = (etree.fromstring(archive.read(name)) for name in archive.members if _NOTES.match(name))
+    notes = (note for root in roots for note in root.iter("{*}comment", "{*}threadedComment"))
+    texts = (" ".join("".join(note.itertext()).split()) for note in notes)
+    return [text for text in dict.fromkeys(texts) if text]
 
 
 def _has_rows(sheet: Any) -> bool:
@@ -131,23 +166,43 @@ def _has_rows(sheet: Any) -> bool:
     return any(cells.count(None) < len(cells) for cells in rows)
 
 
-def _sheet(sheet: Any, on_progress: OnProgress, limits: Limits) -> Grid:
+def _read_sheet(sheet: Any, read: Sheet, on_progress: OnProgress, limits: Limits) -> None:
     # What a file says of its size is often wrong, and then rows would be left out.
     sheet.reset_dimensions()
-    grid: Grid = []
     # The library makes up every row that a file leaves out, however far the next one says it is.
-    rows = sheet.iter_rows(max_row=LAST_ROW, max_col=MOST_COLUMNS, values_only=True)
+    rows = sheet.iter_rows(max_row=LAST_ROW, max_col=MOST_COLUMNS)
     for number, cells in enumerate(rows, start=1):
         if number % PROGRESS_EVERY == 0:
             on_progress("reading", number, number)
-        if cells.count(None) == len(cells):
-            continue
-        row = [_cell_text(cell) for cell in cells]
+        row = [_text_of(cell, read.struck) for cell in cells]
         if any(row):
-            grid.append((number, row))
-        if len(grid) > limits.rows + 1:
+            read.grid.append((number, row))
+        if len(read.grid) > limits.rows + 1:
             raise Unreadable("too_many_rows")
-    return grid
+
+
+def _text_of(cell: Any, struck: list[str]) -> str:
+    """What a cell shows; what is struck out in it is noted, and stands there no more."""
+    value = cell.value
+    if value is None:
+        return ""
+    if cell.has_style and cell.font is not None and cell.font.strike:
+        struck.append(_cell_text(str(value)))
+        return ""
+    if isinstance(value, CellRichText):
+        return _tidy(settle("".join(_pieces(value, struck))))
+    return _cell_text(value)
+
+
+def _pieces(text: CellRichText, struck: list[str]) -> Iterator[str]:
+    for piece in text:
+        if not isinstance(piece, TextBlock):
+            yield str(piece)
+        elif piece.font.strike:
+            struck.append(_tidy(piece.text))
+        else:
+            mark = _ALIGNMENTS.get(str(piece.font.vertAlign))
+            yield mark(piece.text) if mark else piece.text
 
 
 def _cell_text(value: Any) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from app.config import LANGUAGES
 from app.skills.knowledge.readers.columns import FACT, WRITTEN, field_of, is_price
 from app.skills.knowledge.readers.declarations import Declarations
-from app.skills.knowledge.readers.grid import Grid
+from app.skills.knowledge.readers.grid import Grid, Sheet
 from app.skills.knowledge.readers.result import (
     FileProblem,
     Limits,
@@ -45,13 +45,14 @@ _NUMBERS = ("total_time_minutes", "servings")
 
 
 def read_menu(
-    grid: Grid, kind: str, language: str, on_progress: OnProgress, limits: Limits
+    sheet: Sheet, kind: str, language: str, on_progress: OnProgress, limits: Limits
 ) -> Reading:
     """The rows of a menu as products of `kind`.
 
     Raises:
         Unreadable: it has no rows, or no column for names.
     """
+    grid = sheet.grid
     place = _header_place(grid, kind)
     body = grid[place + 1 :]
     if not body:
@@ -61,7 +62,7 @@ def read_menu(
     reading = Reading()
     header = grid[place][1]
     fields = _fields(header, kind, _used(body), reading)
-    declarations = Declarations(header, fields, body, kind, reading)
+    declarations = Declarations(header, fields, body, kind, reading, sheet.notes)
     items = 0
     for number, (line, cells) in enumerate(body):
         if number % PROGRESS_EVERY == 0:

@@ -12,6 +12,7 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
 from app.skills.knowledge.readers.omissions import left_out, listed
+from app.skills.knowledge.readers.pdf_forms import open_page
 from app.skills.knowledge.readers.pdf_lines import (
     Bookmark,
     Line,
@@ -76,6 +77,8 @@ def read_pdf(content: bytes, source: str, on_progress: OnProgress, limits: Limit
         is_locked = error.err_code in (raw.FPDF_ERR_PASSWORD, raw.FPDF_ERR_SECURITY)
         raise Unreadable("encrypted" if is_locked else "damaged") from None
     with document:
+        if document.get_formtype():
+            document.init_forms()
         reading = Reading(facts={"pages": len(document)})
         lines = _read_pages(document, reading, on_progress, limits)
         bookmarks = read_bookmarks(document)
@@ -105,10 +108,11 @@ def _read_pages(
     for number in range(len(document)):
         on_progress("reading", number + 1, len(document))
         try:
-            page = document[number]
+            page, boxes = open_page(document, number)
         except pdfium.PdfiumError:
             reading.problems.append(FileProblem(f"page {number + 1}", "page_unreadable"))
             continue
+        reading.problems += listed(left_out(boxes, f"page {number + 1}"))
         found = read_lines(page, number)
         if not found and _has_picture(page):
             pictures.append(number + 1)

@@ -13,7 +13,7 @@ OnProgress = Callable[[str, int, int], None]
 MEGABYTE = 1024 * 1024
 # Counted up whenever a file would be read otherwise than before: what an earlier reader made
 # of it is then not used again.
-READER = 4
+READER = 5
 
 
 @dataclass(frozen=True)

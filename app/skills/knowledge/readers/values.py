@@ -22,6 +22,7 @@ _GROUPED = re.compile(r"[1-9]\d{0,2}([.,' ])[0-9]{3}(?:\1[0-9]{3})*(?:(?!\1)[.,]
 _PLAIN = re.compile(r"[0-9]+(?:[.,][0-9]+)?|[.,][0-9]+")
 _PARTS = re.compile(r"[,;/|\n•·]|\s(?:and|y|e|&)\s", re.IGNORECASE)
 _ITEMS = re.compile(r"[;|\n•]")
+_COMMAS = re.compile(r",(?!(?<=\d,)\d)")
 _NOTHING = ("", "-", "–", "—", "?")
 # What may stand between the names of a declaration. Any other sign says something: a note that is
 # below the table, a doubt, a picture of a nut.
@@ -149,8 +150,11 @@ def read_flag(text: str) -> bool | None:
 
 
 def read_list(text: str) -> list[str]:
-    """The items of a cell, parted by semicolons or lines, else by commas."""
-    parts = _ITEMS.split(text) if _ITEMS.search(text) else text.split(",")
+    """The items of a cell, parted by semicolons or lines, else by commas.
+
+    A comma between two digits is within a number: "2,5 kg", "1,500 g".
+    """
+    parts = _ITEMS.split(text) if _ITEMS.search(text) else _COMMAS.split(text)
     return [part for part in (" ".join(part.split()).strip(" .") for part in parts) if part]
 
 

@@ -511,3 +511,94 @@ def test_a_file_that_lies_outside_the_document_is_not_asked_for() -> None:
     document.add_paragraph("Stir it.")
     document.part.relate_to("http://127.0.0.1/a.html", f"{OFFICE}/aFChunk", is_external=True)
     assert codes(read(docx_of(document), "m.docx")) in ([], ["unsafe_xml"])
+
+
+def numbered(document: Any, *levels: str) -> str:
+    """A list of its own whose first level is numbered so; its id."""
+    numbering = document.part.numbering_part.element
+    numbering.insert(
+        0,
+        parse_xml(
+            f'<w:abstractNum {nsdecls("w")} w:abstractNumId="95"><w:lvl w:ilvl="0">'
+            f"{''.join(levels)}</w:lvl></w:abstractNum>"
+        ),
+    )
+    numbering.append(
+        parse_xml(f'<w:num {nsdecls("w")} w:numId="195"><w:abstractNumId w:val="95"/></w:num>')
+    )
+    return "195"
+
+
+@pytest.mark.parametrize(
+    ("start", "kind", "signs"),
+    [
+        (7, "decimal", ["7.", "8."]),
+        (1, "upperLetter", ["- A.", "- B."]),
+        (26, "lowerLetter", ["- z.", "- aa."]),
+        (4, "upperRoman", ["- IV.", "- V."]),
+        (1, "bullet", ["-", "-"]),
+    ],
+)
+def test_a_legend_keeps_the_numbers_and_letters_that_it_is_shown_with(
+    start: int, kind: str, signs: list[str]
+) -> None:
+    document = docx.Document()
+    document.add_heading("Legend", 1)
+    level = f'<w:start w:val="{start}"/>', f'<w:numFmt w:val="{kind}"/>'
+    list_id = numbered(document, *level)
+    for text in ("Milk", "Nuts"):
+        properties = document.add_paragraph(text)._p.get_or_add_pPr()
+        properties.append(
+            parse_xml(
+                f'<w:numPr {nsdecls("w")}><w:ilvl w:val="0"/><w:numId w:val="{list_id}"/></w:numPr>'
+            )
+        )
+    shown = body(read(docx_of(document), "m.docx"), "Legend").splitlines()
+    assert [line for line in shown if line] == [f"{signs[0]} Milk", f"{signs[1]} Nuts"]
+
+
+def test_what_a_style_hides_is_not_read_and_is_named() -> None:
+    """ "Made with no peanuts" is what was read where Word shows "made with peanuts"."""
+    document = docx.Document()
+    document.add_heading("Wok", 1)
+    document.styles.add_style("Former", WD_STYLE_TYPE.CHARACTER).font.hidden = True
+    document.styles.add_style("Gone", WD_STYLE_TYPE.PARAGRAPH).font.hidden = True
+    paragraph = document.add_paragraph("The wok is made with ")
+    paragraph.add_run("no ", style="Former")
+    paragraph.add_run("peanuts.")
+    document.add_paragraph("An old recipe", style="Gone").add_run(" shown").font.hidden = False
+    reading = read(docx_of(document), "m.docx")
+    assert body(reading, "Wok") == "The wok is made with peanuts.\n\nshown"
+    assert {"no", "An old recipe"} <= {detail.strip() for detail in told(reading, "left_out")}
+
+
+def test_boxes_and_lists_of_older_forms_say_what_they_are_set_to() -> None:
+    document = docx.Document()
+    document.add_heading("Sheet", 1)
+    fields = (
+        '<w:checkBox><w:default w:val="1"/></w:checkBox>',
+        '<w:checkBox><w:default w:val="0"/></w:checkBox>',
+        '<w:checkBox><w:default w:val="0"/><w:checked/></w:checkBox>',
+        '<w:ddList><w:result w:val="1"/><w:listEntry w:val="none"/><w:listEntry w:val="nuts"/>'
+        "</w:ddList>",
+    )
+    paragraph = document.add_paragraph("Praline: ")
+    for field in fields:
+        paragraph._p.append(
+            parse_xml(
+                f'<w:r {nsdecls("w")}><w:fldChar w:fldCharType="begin"><w:ffData>{field}</w:ffData>'
+                "</w:fldChar></w:r>"
+            )
+        )
+    assert body(read(docx_of(document), "m.docx"), "Sheet") == "Praline: ☒☐☒nuts"
+
+
+def test_what_is_moved_up_or_down_by_hand_joins_no_number() -> None:
+    document = docx.Document()
+    document.add_heading("Ramen", 1)
+    paragraph = document.add_paragraph("Take 1")
+    paragraph._p.append(
+        parse_xml(f'<w:r {nsdecls("w")}><w:rPr><w:position w:val="10"/></w:rPr><w:t>2</w:t></w:r>')
+    )
+    paragraph.add_run(" litres")
+    assert body(read(docx_of(document), "m.docx"), "Ramen") == "Take 1² litres"

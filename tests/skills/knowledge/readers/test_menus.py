@@ -9,6 +9,10 @@ from zipfile import ZipFile
 
 import openpyxl
 import pytest
+from openpyxl.cell.rich_text import CellRichText, TextBlock
+from openpyxl.cell.text import InlineFont
+from openpyxl.comments import Comment
+from openpyxl.styles import Font
 
 from app.skills.knowledge.readers import Reading, ReadRow
 from tests.skills.knowledge.readers.files import (
@@ -16,6 +20,7 @@ from tests.skills.knowledge.readers.files import (
     fatal,
     read,
     repacked,
+    told,
     xlsx_of,
 )
 
@@ -439,6 +444,48 @@ def test_excel_files_are_read_from_their_first_sheet_with_rows() -> None:
     assert [row.values["price"] for row in reading.rows] == ["12.50", "45.00", "12.35"]
     assert [row.values.get("is_active") for row in reading.rows] == [True, False, None]
     assert codes(reading) == []
+
+
+def test_what_is_raised_struck_or_noted_in_a_sheet_is_what_people_see() -> None:
+    """A raised 1 made $121 of $12, and a struck-out "none" was a declaration."""
+    book = openpyxl.Workbook()
+    sheet = book.active
+    assert sheet is not None
+    raised = TextBlock(InlineFont(vertAlign="superscript"), "1")
+    struck = TextBlock(InlineFont(strike=True), "14 ")
+    for row in (
+        ["Dish", "Price", "Allergens"],
+        ["Taco", CellRichText("12", raised), "milk"],
+        ["Flan", CellRichText(struck, "12"), "none"],
+        ["Gone", 5, "none"],
+        ["Soup", 4, "none"],
+    ):
+        sheet.append(row)
+    for place in ("C3", "A4", "B4", "C4"):
+        sheet[place].font = Font(strike=True)
+    content = BytesIO()
+    book.save(content)
+    reading = menu(content.getvalue(), "m.xlsx")
+    taco, flan, soup = reading.rows
+    assert errors(taco) == [("price_not_a_number", "12¹")]
+    assert (flan.values["price"], flan.values.get("allergens")) == ("12.00", None)
+    assert soup.values["allergens"] == []
+    assert told(reading, "left_out") == ["14", "none", "Gone", "5"]
+    sheet["A5"].comment = Comment("Made with nuts", "Chef")
+    book.save(content := BytesIO())
+    reading = menu(content.getvalue(), "m.xlsx")
+    assert reading.rows[-1].values["allergens"] is None
+    assert told(reading, "allergens_unread") == ["Made with nuts"]
+    assert "Made with nuts" in told(reading, "left_out")
+
+
+def test_a_comma_between_digits_parts_no_ingredients() -> None:
+    table = 'name,ingredients\nPan,"2,5 kg harina, 0,5 kg sal,agua"\nCake,"1,500 g flour, 2, 3"\n'
+    first, second = menu(table).rows
+    assert [item["en"] for item in first.values["ingredients"]] == [
+        "2,5 kg harina", "0,5 kg sal", "agua",
+    ]  # fmt: skip
+    assert [item["en"] for item in second.values["ingredients"]] == ["1,500 g flour", "2", "3"]
 
 
 def test_excel_files_with_macros_or_damage_are_refused() -> None:

@@ -354,3 +354,17 @@ def test_a_cell_that_is_set_higher_is_in_its_row() -> None:
     said = everything(read(pdf.bytes(), "m.pdf"))
     assert "| Food 0 |  | 41 | Stir often |" in said
     assert "| Food 5 | 41 |  | Stir often |" in said
+
+
+def test_what_stands_in_the_fields_of_a_form_is_read_and_its_boxes_are_named() -> None:
+    content = io.BytesIO()
+    canvas = Canvas(content, pagesize=(600, 800))
+    canvas.drawString(50, 760, "Allergen sheet of the terrace")
+    canvas.acroForm.checkbox(name="gluten", checked=True, x=200, y=698, size=12)
+    canvas.acroForm.checkbox(name="nuts", checked=False, x=300, y=698, size=12)
+    canvas.acroForm.textfield(name="note", value="contains milk", x=50, y=640, width=200, height=20)
+    canvas.showPage()
+    canvas.save()
+    reading = read(content.getvalue(), "m.pdf")
+    assert "contains milk" in everything(reading)
+    assert told(reading, "left_out") == ["☒ gluten", "☐ nuts"]
