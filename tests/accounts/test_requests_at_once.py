@@ -115,6 +115,7 @@ def test_whoever_asks_for_far_too_many_is_told_so(one_at_once: None) -> None:
     lanes.enter(BEN)
 
 
+@pytest.mark.fault(61)
 def test_who_brings_much_at_once_waits_for_what_it_costs() -> None:
     """Long pages of one person, one after the other, would leave nobody else the process."""
     lanes = Lanes()
@@ -131,6 +132,7 @@ def test_who_brings_much_at_once_waits_for_what_it_costs() -> None:
     assert lanes._costs == {}
 
 
+@pytest.mark.fault(61)
 def test_a_long_body_takes_more_turns_than_a_page(
     app: Flask, owner: Database, member: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -158,7 +158,7 @@ def _with_its_name(question: str, records: list[Record], *, is_here: bool) -> li
 def _is_named_otherwise(question: str, records: Sequence[Record]) -> bool:
     """Whether a name that is asked about goes on with a word that none of these has.
 
-    "The Wintern posset" is no "House Posset", whatever that one's list says.
+    "The Wintern posset" is no "Ginger Posset", whatever that one's list says.
     """
     known = set().union(*map(_all_words, records))
     names = {word for record in records for word in words(record.name)}

@@ -12,7 +12,6 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
 from app.skills.knowledge.readers.omissions import left_out, listed
-from app.skills.knowledge.readers.pdf_forms import open_page
 from app.skills.knowledge.readers.pdf_lines import (
     Bookmark,
     Line,
@@ -20,6 +19,7 @@ from app.skills.knowledge.readers.pdf_lines import (
     drop_furniture,
     drop_printed_contents,
     missing_texts,
+    open_page,
     read_bookmarks,
     read_lines,
 )
