@@ -117,3 +117,9 @@ def test_spanish_answers_quote_the_spanish_papers(answered: list[Answered]) -> N
         if citation["language"] != "es"
     ]
     assert not foreign, "\n".join(foreign)
+
+
+def test_who_reports_something_and_asks_what_to_do_is_told_that_too(demo: Flask) -> None:
+    reply = ask(demo, STAFF["es"], "vi una cucaracha en la linea q hago")
+    assert "compañía de plagas" in reply.text
+    assert [part["type"] for part in reply.body["parts"]][:1] == ["type_selector"]

@@ -74,6 +74,12 @@ _SUM = re.compile(
 )
 
 
+_WHAT_TO_DO = re.compile(
+    r"\bwhat (?:do|should|can|must) (?:i|we) do\b"
+    r"|\b(?:que|q|k) (?:hago|hacemos|debo hacer|tengo que hacer|se hace)\b"
+)
+
+
 @dataclass(frozen=True)
 class PlannedCall:
     """A tool to call, its arguments, and the question it is called for."""
@@ -148,8 +154,9 @@ def decide(
 
 
 def _help_besides(request: ModelRequest, index: IntentIndex) -> tuple[PlannedCall, ...]:
-    """What to look up for somebody hurt beside what was asked for first."""
-    asked = str(request.hints.get("help") or "")
+    """What to look up for somebody hurt, or for who asks what to do, beside what comes first."""
+    said = request.messages[-1].text
+    asked = str(request.hints.get("help") or (said if _WHAT_TO_DO.search(fold(said)) else ""))
     call = _plan(index.rank(call_for_help(request.language), {}), asked) if asked else None
     return (call,) if call else ()
 
