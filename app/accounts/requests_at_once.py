@@ -7,6 +7,7 @@ database. Forty requests of one person would each come in between wherever anoth
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Hashable
 from contextlib import ExitStack
 from http import HTTPStatus
@@ -39,6 +40,7 @@ PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.005, 0.025
 # Beside more than a page asks for with its parts it is so many times what the last one in the lane
 # cost, which may be a long page: pairs of them leave others most of the processes.
 FEW_OTHERS, PAUSES_A_COST, LONGEST_PAUSE_OF_COST_SECONDS = 1, 6.0, 0.4
+OF_A_PERSON, COSTS_KEPT = ("read", "write"), 3
 # What one person or one address sends to a process goes on so far apart, but for as much as a page
 # asks for with all its files. It waits before it is answered: of a proxy's connections none seems
 # to be free that is not.
@@ -76,7 +78,7 @@ class Lanes:
         """`waiting` is how many may wait in any lane; else it is `MOST_WAITING` of its kind."""
         self._waiting = waiting
         self._entered: dict[Lane, tuple[Semaphore, int]] = {}
-        self._costs: dict[Lane, float] = {}
+        self._costs: dict[Lane, deque[float]] = {}
         self._lock = Lock()
 
     def enter(self, lane: Lane, longest: float = LONGEST_WAIT_SECONDS) -> int:
@@ -102,17 +104,18 @@ class Lanes:
 
     def leave(self, lane: Lane, cost: float = 0.0) -> None:
         """Let the next one be answered; `cost` is this one's, in seconds of the processor."""
-        self._costs[lane] = cost
+        self._costs.setdefault(lane, deque(maxlen=COSTS_KEPT)).append(cost)
         self._entered[lane][0].release()
         self._count_out(lane)
 
     def pause_of(self, lane: Lane, others: int) -> float:
         """How many seconds one who was let in beside others waits for people of other lanes."""
         pause = min(PAUSE_SECONDS * others, LONGEST_PAUSE_SECONDS)
-        if others <= FEW_OTHERS:
+        costs = self._costs.get(lane)
+        if others <= FEW_OTHERS or not costs or lane[0] not in OF_A_PERSON:
             return pause
-        cost = PAUSES_A_COST * self._costs.get(lane, 0.0)
-        return max(pause, min(cost, LONGEST_PAUSE_OF_COST_SECONDS))
+        # Any one of them may have waited while another person's was worked on.
+        return max(pause, min(PAUSES_A_COST * min(costs), LONGEST_PAUSE_OF_COST_SECONDS))
 
     def _count_out(self, lane: Lane) -> None:
         with self._lock:

@@ -80,6 +80,7 @@ _ASKS_ONE_OF_MANY = re.compile(
     r"|\bdo (?:we|you|they) (?:have|carry|sell|offer|serve)\b"
     r"|\bwhat\b(?!['’]?s? (?:about|in)\b)|(?:^|[¿,;:.]\s*)(?:de )?que\b(?! (?:lleva|trae) )"
 )
+_OTHERS_INSTEAD = re.compile(r"\binstead\b|\ben (?:su )?(?:lugar|vez)\b|\bother than\b")
 _DEFINITE = re.compile(
     r"\b(?:the|our|your|this|that|these|those|el|la|los|las|del|al|este|esta|estos|estas|ese|esa"
     r"|nuestr[oa]s?|su|sus)\s+(?=[^\W\d_])"
@@ -171,6 +172,14 @@ def without_allergens(text: str) -> str:
         if name.unwanted:
             folded = f"{folded[: name.start]} {folded[name.end :]}"
     return _OF_DIETS.sub(" ", folded)
+
+
+def asks_for_several(text: str) -> bool:
+    """True for "which of them", "anything like the mole", "instead of the mole": one is named, or
+    none, and others are asked for.
+    """
+    folded = fold(text)
+    return bool(_ASKS_ONE_OF_MANY.search(folded) or _OTHERS_INSTEAD.search(folded))
 
 
 def asks_about_one(text: str) -> bool:

@@ -121,23 +121,31 @@ def readable(body: str, start: int, end: int) -> str:
     if _is_row(_line_at(body, max(start, end - 1))):
         found = body.find("\n", end)
         end = found if found >= 0 else len(body)
-    lines = body[:start].splitlines()
-    if not (_is_row(_line_at(body, start)) or _LISTED.match(_line_at(body, start))):
+    line = _line_at(body, start)
+    if not (_is_row(line) or _is_of_list(line)):
         return body[start:end]
-    above: list[str] = []
-    while lines and lines[-1].strip() and (_is_row(lines[-1]) or _LISTED.match(lines[-1])):
-        above.append(lines.pop())
-    head = [line for line in reversed(above) if _is_row(line)][:2]
-    while lines and not lines[-1].strip():
-        lines.pop()
-    lead = lines[-1:] if lines and len(lines[-1]) <= LONGEST_LEAD else []
-    return "\n".join([*lead, *([""] if lead else []), *head, body[start:end]])
+    above = body[:start].splitlines()
+    head: list[str] = []
+    while above and (not above[-1].strip() or _is_row(above[-1]) or _is_of_list(above[-1])):
+        if _is_row(above[-1]) != _is_row(line) and above[-1].strip():
+            break
+        head.insert(0, above.pop())
+    rows = [each for each in head if _is_row(each)][:2]
+    # What stands above a list may as well be any other paragraph.
+    leads = _is_row(line) or (bool(above) and above[-1].rstrip().endswith((":", "**", "?")))
+    lead = above[-1:] if above and leads and len(above[-1]) <= LONGEST_LEAD else []
+    return "\n".join([*lead, *([""] if lead else []), *rows, body[start:end]])
 
 
 def _line_at(body: str, place: int) -> str:
     begins = body.rfind("\n", 0, place) + 1
     ends = body.find("\n", place)
     return body[begins : ends if ends >= 0 else len(body)]
+
+
+def _is_of_list(line: str) -> bool:
+    """Whether it is an item of a list, or goes on with one."""
+    return _LISTED.match(line) is not None or line.startswith("  ")
 
 
 def _is_row(line: str) -> bool:

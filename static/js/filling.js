@@ -78,6 +78,12 @@ function changed(name, pause) {
 
 function settled(response) {
   const isSaved = response?.status < 300;
+  if (!onItsWay.size) {
+    // It was only asked what has arrived; what was typed meanwhile has waited for the answer.
+    onItsWay = null;
+    if (waiting.size) schedule(AFTER_CHOICE);
+    return;
+  }
   if (!isSaved) waiting = onItsWay.union?.(waiting) ?? new Set([...onItsWay, ...waiting]);
   onItsWay = null;
   if (isSaved) {
@@ -133,7 +139,9 @@ function bringFilesBack(uploads, name, kept) {
 /** What was on its way when the page was left may have arrived after the page was drawn again. */
 function askWhatArrived() {
   const [navigation] = performance.getEntriesByType("navigation");
-  if (!waiting.size && /^(reload|back_forward)$/.test(navigation?.type)) window.htmx.trigger(form, "save");
+  if (onItsWay || waiting.size || !/^(reload|back_forward)$/.test(navigation?.type)) return;
+  onItsWay = new Set();
+  window.htmx.trigger(form, "save");
 }
 
 function put(there, kept) {

@@ -130,6 +130,12 @@ def test_who_brings_much_at_once_waits_for_what_it_costs() -> None:
     assert lanes.pause_of(BEN, FEW_OTHERS + 1) == PAUSE_SECONDS * (FEW_OTHERS + 1)
     lanes.leave(ANA, cost=100.0)
     assert lanes._costs == {}
+    # Of an address nobody knows whose they are.
+    address = ("unknown", "192.0.2.1")
+    lanes.enter(address)
+    lanes.enter(address)
+    lanes.leave(address, cost=100.0)
+    assert lanes.pause_of(address, FEW_OTHERS + 1) == PAUSE_SECONDS * (FEW_OTHERS + 1)
 
 
 @pytest.mark.fault(61)

@@ -152,6 +152,17 @@ def test_a_list_that_is_cut_in_two_is_read_with_what_introduces_it() -> None:
     )
 
 
+@pytest.mark.parametrize("between", ["\n\n", "\n  made daily\n", "\n"])
+def test_a_loose_list_keeps_what_introduces_it(between: str) -> None:
+    items = between.join(f"- Dish {number}" for number in range(9))
+    body = f"These dishes contain nuts:\n\n{items}\n"
+    start = body.index("- Dish 5")
+    read = readable(body, start, len(body))
+    assert read.startswith("These dishes contain nuts:\n\n- Dish 5")
+    plain_paragraph = body.replace("nuts:", "nuts.")
+    assert readable(plain_paragraph, start, len(body)).startswith("- Dish 5")
+
+
 @given(st.lists(LINES, max_size=12))
 def test_what_is_read_of_a_chunk_has_all_of_it(lines: list[str]) -> None:
     body = "\n".join(lines)

@@ -140,6 +140,36 @@ def test_however_it_is_asked_what_is_declared_is_told(question: str) -> None:
     assert "By its own list, it has this: peanuts. [2]" in tell(question, MENU)
 
 
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("which desserts without nuts go with the mole?", ["Mole"]),
+        ("what can I offer instead of the mole to a guest with a peanut allergy?", ["Mole"]),
+    ],
+)
+def test_what_has_it_is_not_offered_because_something_is_named(
+    question: str, named: list[str]
+) -> None:
+    told = tell(question, MENU, named)
+    assert "**Mole**" not in told
+    assert "**Flan**" in told or "**Fries**" in told
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "does the caesar salad dressing have fish?",
+        "is the caesar completely nut free?",
+        "can a guest with a nut allergy eat the caesar tonight?",
+        "does the grilled caesar contain nuts?",
+    ],
+)
+def test_what_is_said_beside_a_name_does_not_hide_the_dish(
+    dishes: list[Record], question: str
+) -> None:
+    assert "**Charred Caesar" in tell(question, dishes)
+
+
 def test_what_is_named_is_told_of_though_it_has_what_is_unwanted() -> None:
     told = tell("gluten free mole?", MENU, named=["Mole"])
     assert "**Mole**" in told

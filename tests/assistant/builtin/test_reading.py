@@ -87,6 +87,7 @@ WEDGE = "**Hill Country Wedge**: Listed allergens: milk, egg. [1] Gluten is not 
         ("does the Hill Country Wedge contain gluten?", "and nuts?",
          "does the Hill Country Wedge contain nuts?"),
         ("which dishes are gluten free?", "and the Caesar?", "the Caesar? gluten free?"),
+        ("is the hill wedge free of gluten?", "and milk?", "is the hill wedge free of milk?"),
     ],
 )  # fmt: skip
 def test_another_dish_takes_the_place_of_the_whole_name_of_the_former(
@@ -111,8 +112,33 @@ def test_it_with_an_allergy_is_what_was_talked_about(embedder: WordLlamaEmbedder
     assert reading.text == f"{now} Hill Country Wedge"
 
 
+NUTTY = "**Nut Brownie**: Listed allergens: tree nuts. [1]"
+
+
 @pytest.mark.parametrize(
-    "now", ["which desserts are nut free?", "what can a guest with a nut allergy eat?"]
+    ("before", "now", "whole"),
+    [
+        ("does the nut brownie contain nuts?", "and the Caesar?", "does the caesar contain nuts?"),
+        ("does the nut brownie contain nuts?", "and milk?", "does the nut brownie contain milk?"),
+        ("how much is the nut brownie?", "and shrimp?", "how much is the shrimp?"),
+    ],
+)
+def test_an_allergen_in_a_name_is_a_part_of_the_name(
+    embedder: WordLlamaEmbedder, before: str, now: str, whole: str
+) -> None:
+    assert read(embedder, before, NUTTY, now).text == whole
+
+
+@pytest.mark.parametrize(
+    "now",
+    [
+        "which desserts are nut free?",
+        "what can a guest with a nut allergy eat?",
+        "do you have anything gluten free?",
+        "are all of these safe for a nut allergy?",
+        "does anyone have an egg allergy?",
+        "how do I handle it when a guest has a nut allergy?",
+    ],
 )
 def test_what_asks_for_many_is_not_about_the_last_one(
     embedder: WordLlamaEmbedder, now: str

@@ -24,6 +24,7 @@ from app.assistant.providers.builtin.product_records import Record
 from app.nlu.lexicon import FRAME_WORDS
 from app.nlu.named_allergens import (
     asks_about_one,
+    asks_for_several,
     named_allergens,
     unwanted_allergens,
     without_allergens,
@@ -43,6 +44,12 @@ MOST_MEASURES = 2
 OWN_NAME = 0.5
 # How like a word of a name, 0..100, a word is that is but written otherwise.
 LIKE_A_NAME = 75
+# What may stand before any dish's name and is no part of it.
+_GOES_BEFORE = frozenset(
+    """grilled fried roasted baked smoked steamed new signature house big small large half full
+    regular classic whole kids mini double single eat eats order have serve nuestro nuestra nueva
+    nuevo""".split()
+)
 # Beside the best record another must share this much of what it shares with the question.
 WORTH_NAMING = 0.6
 
@@ -83,7 +90,8 @@ def describe_records(
     """
     attributes = [action] if action else asked_attributes(question)
     unwanted = () if action else expand_families(unwanted_allergens(question))
-    if unwanted and not (named or asks_about_one(question)):
+    is_of_one = asks_about_one(question) or bool(named and not asks_for_several(question))
+    if unwanted and not is_of_one:
         known = [record for record in records if record.allergens is not None]
         fit = [record for record in known if not listed_codes(record) & set(unwanted)]
         if not fit:
@@ -91,7 +99,7 @@ def describe_records(
         chosen = choose_records(without_allergens(question), fit)
     else:
         chosen = choose_records(without_allergens(question), records, named)
-        if named_allergens(question) and (named or asks_about_one(question)):
+        if named_allergens(question) and is_of_one:
             chosen = _with_its_name(question, chosen, is_here=bool(named))
         if "allergens" in attributes:
             chosen = records_with_named(question, records) or chosen
@@ -156,7 +164,7 @@ def _with_its_name(question: str, records: list[Record], *, is_here: bool) -> li
 
 
 def _is_named_otherwise(question: str, records: Sequence[Record]) -> bool:
-    """Whether a name that is asked about goes on with a word that none of these has.
+    """Whether a name that is asked about begins with a word that none of these has.
 
     "The Wintern posset" is no "Ginger Posset", whatever that one's list says.
     """
@@ -164,15 +172,11 @@ def _is_named_otherwise(question: str, records: Sequence[Record]) -> bool:
     names = {word for record in records for word in words(record.name)}
     own = {stem for name in names for stem in stems(name)}
     said = words(without_allergens(question))
-    is_of_name = [bool(own & set(stems(word))) for word in said]
-    for place, word in enumerate(said):
-        beside = is_of_name[max(0, place - 1) : place + 2]
-        if not any(beside) or is_of_name[place] or word in _ASKED or word in FRAME_WORDS:
-            continue
-        is_known = known & set(stems(word)) or not content_words(word)
-        if not is_known and not any(fuzz.ratio(word, name) >= LIKE_A_NAME for name in names):
-            return True
-    return False
+    first = next((place for place, word in enumerate(said) if own & set(stems(word))), 0)
+    word = said[first - 1] if first else ""
+    is_known = not content_words(word) or known & set(stems(word)) or word in _GOES_BEFORE
+    is_like_one = any(fuzz.ratio(word, name) >= LIKE_A_NAME for name in names)
+    return not (is_known or is_like_one or word in _ASKED or word in FRAME_WORDS)
 
 
 def _by_whole_name(records: Sequence[Record], named: Collection[str]) -> list[Record]:

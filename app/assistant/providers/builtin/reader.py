@@ -61,6 +61,11 @@ _NAMED = re.compile(r"^(?:[-*]\s+)?\*\*([^*\n]{2,80})\*\*:", re.MULTILINE)
 _BEGINS_WITHOUT_ONE = re.compile(
     r"^\W*(?:(?:and|y)\W+)?(?:is|are|does|do|es|son|esta|tiene|tienen|lleva|llevan|trae|contienen?)\b"
 )
+# What is asked of several, of anything, of anybody, or of how things are done.
+_OF_OTHERS = re.compile(
+    r"^\W*(?:how|what|which|who|when|where|como|que|cual\w*|quien|cuando|donde)\b"
+    r"|\b(?:any\w*|all|these|those|them|they|algo|alguien|algun\w*|tod[oa]s?|est[oa]s|es[oa]s|ell[oa]s)\b"
+)
 _PREPOSITIONS = frozenset("for with in on of to para con en de del a al".split())
 _LOOK_BACK = 4
 _OTHERWISE = re.compile(
@@ -155,7 +160,8 @@ def _points_back(text: str) -> bool:
         return True
     spoken = words(text)
     points = any(word in POINTING_WORDS for word in spoken)
-    if named_allergens(text) and (points or _BEGINS_WITHOUT_ONE.search(fold(text))):
+    is_of_one = points or _BEGINS_WITHOUT_ONE.search(fold(text))
+    if named_allergens(text) and is_of_one and not _OF_OTHERS.search(fold(text)):
         # Whose allergy it is says nothing of what is eaten.
         content = content_words(without_allergens(text))
     return len(content) <= 2 and (points or not content)
@@ -180,14 +186,19 @@ def _put_in_place(new: str, question: str, subjects: Sequence[str], embedder: Em
     The name of one of the `subjects` that it was answered with is replaced as a whole.
     """
     names = " ".join(content_words(new))
-    if _is_of_allergens(new):
-        if asked := named_allergens(question):
-            return f"{question[: asked[0].start]}{names}{question[asked[-1].end :]}"
-    elif named := _place_of_name(question, subjects):
-        return f"{question[: named[0]]}{names}{question[named[1] :]}"
-    elif wants_list(question) and (asked := named_allergens(question)):
+    span = _place_of_name(question, subjects)
+    asked = [
+        each
+        for each in named_allergens(question)
+        if not span or each.end <= span[0] or each.start >= span[1]
+    ]
+    if _is_of_allergens(new) and asked:
+        span = asked[0].start, asked[-1].end
+    elif not span and asked and wants_list(question):
         # Of all of them one is asked about now.
         return f"{new} {question[asked[0].start :]}"
+    if span:
+        return f"{question[: span[0]]}{names}{question[span[1] :]}"
     places = _places(question, _ASKED_FOR)
     if not places:
         return f"{question} {names}"
@@ -213,7 +224,13 @@ def _place_of_name(question: str, subjects: Sequence[str]) -> tuple[int, int] | 
     """From where to where the question names one of the subjects, as far as it names it."""
     for subject in subjects:
         own = set(stems(subject))
-        named = [each for each in _places(question, ()) if own & set(stems(each.group()))]
+        runs: list[list[re.Match[str]]] = [[]]
+        for each in _places(question, ()):
+            if own & set(stems(each.group())):
+                runs[-1].append(each)
+            else:
+                runs.append([])
+        named = max(runs, key=len)
         if named:
             return named[0].start(), named[-1].end()
     return None

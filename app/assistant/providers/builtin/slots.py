@@ -10,6 +10,7 @@ from app.assistant.providers.builtin.lexicon import OPTIONS
 from app.nlu.lexicon import ALLERGEN_CODES, FRAME_WORDS, Phrase
 from app.nlu.named_allergens import (
     asks_about_one,
+    asks_for_several,
     named_allergens,
     unwanted_allergens,
     wants_without,
@@ -146,7 +147,7 @@ def _named_options(options: list[str], question: str, *, names_one: bool) -> lis
     else could one say so.
     """
     if ALLERGEN_CODES & set(options):
-        is_of_one = names_one or asks_about_one(question)
+        is_of_one = asks_about_one(question) or (names_one and not asks_for_several(question))
         unwanted = frozenset() if is_of_one else unwanted_allergens(question)
         return [option for option in options if option in unwanted] or None
     spoken = words(question)

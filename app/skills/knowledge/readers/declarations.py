@@ -9,18 +9,25 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence, Set
 
+from app.nlu.lexicon import allergens_in
 from app.skills.knowledge.readers.columns import folded, is_of_traces
 from app.skills.knowledge.readers.grid import Grid
 from app.skills.knowledge.readers.result import FileProblem, Reading, ReadRow
 from app.skills.knowledge.readers.values import is_about_allergens, read_allergens
 from app.skills.knowledge.services.named_in_words import undeclared
 from app.text.allergens import expand_families
+from app.text.normalize import fold
 
 ALLERGENS = "allergens"
 # Headings that say nothing of allergens though they are as short as those that do.
 _HARMLESS = frozenset("# no nr v vg ve qty".split())
-_QUANTITY = re.compile(r"[0-9][0-9.,/ ]*\s?[a-z%]{0,3}", re.IGNORECASE)
+_QUANTITY = re.compile(r"[0-9][0-9 ]*")
+# What a cell is marked with: "x", "yes", a letter, a sign or a picture.
+_MARK = re.compile(r"yes|no|si|xx|[01a-z]|[^\w\s]{1,3}")
 _SHORTEST_WORD = 3
+# What a heading of a part, a size or a sum says in a row without a name.
+_OF_A_BAND = frozenset(("category", "slug", "price", "is_active"))
+_OF_DISHES = re.compile(r"\b(?:contain\w*|contien\w*|contener|traces?|trazas?|al+erg\w*)\b")
 
 
 class Declarations:
@@ -51,13 +58,15 @@ class Declarations:
             for place, (cell, field) in enumerate(zip(header, fields, strict=False))
             if cell and not field and (is_about_allergens(cell) or _is_sign(cell, body, place))
         ]
-        unread += filter(is_about_allergens, notes)
+        noted = [note for note in notes if _declares(note)]
         if headings and all(map(is_of_traces, headings)):
             # What a dish may have traces of is not all that it has.
             unread += headings
-        self._is_unread = bool(unread)
+        self._is_unread = bool(unread or noted)
         if unread:
             self._note("", "allergens_unread", ", ".join(unread))
+        for note in noted:
+            self._note("", "allergens_noted", note)
 
     def write(self, row: ReadRow, cells: Sequence[str]) -> None:
         """Put what a row declares into its values, if it declares anything.
@@ -65,15 +74,14 @@ class Declarations:
         Raises:
             BadValue: a cell does not say what it is for.
         """
-        said = {field for cell, field in zip(cells, self._fields, strict=False) if cell}
+        filled = [(cell, field) for cell, field in zip(cells, self._fields, strict=False) if cell]
+        said = {field for _cell, field in filled if field}
+        beside = [cell for cell, field in filled if not field]
         if not any(field.startswith("name") for field in said):
-            self._belongs_to_another(row, said)
+            self._belongs_to_another(row, said, beside)
             return
         self._last = row
         declared = [cells[place] for place in self._places if place < len(cells)]
-        beside = [
-            cell for cell, field in zip(cells, self._fields, strict=False) if cell and not field
-        ]
         codes = self._read(declared)
         is_more_said = any(map(is_about_allergens, beside))
         if is_more_said or (self._is_unread and (any(declared) or beside)):
@@ -82,15 +90,17 @@ class Declarations:
         elif codes is not None:
             row.values[ALLERGENS] = codes if self._agrees(row, codes) else None
 
-    def _belongs_to_another(self, row: ReadRow, said: Set[str]) -> None:
+    def _belongs_to_another(self, row: ReadRow, said: Set[str], beside: Sequence[str]) -> None:
         """A row without a name may go on with the one above it, or name the columns once more."""
-        if not said - {"category"}:
+        is_about_them = ALLERGENS in said or any(map(is_about_allergens, beside))
+        if not is_about_them and not said - _OF_A_BAND:
             return
         if self._last is not None:
-            if self._last.values.get(ALLERGENS) is not None:
+            # Where nothing is said yet, what was declared before holds no longer either.
+            if self._last.values.get(ALLERGENS, () if is_about_them else None) is not None:
                 self._last.values[ALLERGENS] = None
                 self._note(f"row {self._last.line}", "allergens_go_on", str(row.line))
-        elif self._places:
+        elif self._places and is_about_them:
             self._is_unread = True
             self._note(f"row {row.line}", "allergens_headed_twice")
 
@@ -120,13 +130,21 @@ class Declarations:
         self._reading.problems.append(FileProblem(place, code, detail[:100]))
 
 
+def _declares(note: str) -> bool:
+    """Whether a note at a cell says something of allergens; who wrote it stands before a colon."""
+    said = fold(note.rpartition(":")[2])
+    return _OF_DISHES.search(said) is not None or any(allergens_in(said))
+
+
 def _is_sign(heading: str, body: Grid, place: int) -> bool:
     """Whether a column is headed by a letter, a number or a picture, as tables of marks are.
 
-    Quantities stand in no such table, but for its ones and zeros.
+    Below it stand marks, and no numbers but ones and zeros.
     """
     words = folded(heading)
     if len(re.sub(r"[^a-z]", "", words)) >= _SHORTEST_WORD or (words or heading) in _HARMLESS:
         return False
-    cells = [cells[place] for _line, cells in body if place < len(cells) and cells[place]]
-    return not all(_QUANTITY.fullmatch(cell) and cell not in ("0", "1") for cell in cells)
+    below = [folded(cells[place]) or cells[place] for _line, cells in body if place < len(cells)]
+    numbers = (cell for cell in below if _QUANTITY.fullmatch(cell))
+    is_of_quantities = any(number not in ("0", "1") for number in numbers)
+    return not is_of_quantities and any(cell and _MARK.fullmatch(cell) for cell in below)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +23,8 @@ _NUMBERS = re.compile(r"number|n[uú]mero|numerada", re.IGNORECASE)
 _BULLET_FORMATS = ("bullet", "none")
 BODY_LEVEL = 9  # an outline level that stands for plain text
 MOST_BASES = 12
+# In half points: Word's own step. Less is how a line is adjusted.
+LEAST_MOVED = 6
 # From where a list begins, and up to where it is counted in Roman numerals.
 MOST_START, LARGEST_ROMAN = 32_767, 4_000
 _ROMAN = (
@@ -100,7 +103,7 @@ class Styles:
         key = (style_id, names)
         if key not in self._switched:
             bases = self._bases(style_id)
-            self._switched[key] = any(is_on(base, name) for base in bases for name in names)
+            self._switched[key] = any(_is_on_in(bases, name) for name in names)
         return self._switched[key]
 
     def alignment(self, run: Any) -> str:
@@ -171,13 +174,19 @@ def is_on(element: Any, name: str) -> bool:
     return switch is not None and str(switch.get(qn("w:val"), "1")).lower() not in OFF
 
 
+def _is_on_in(bases: Sequence[Any], name: str) -> bool:
+    """Whether a style has a property, as the first of those it is based on says that says it."""
+    saying = (base for base in bases if base.find(f"{qn('w:rPr')}/{qn(name)}") is not None)
+    return next((is_on(base, name) for base in saying), False)
+
+
 def alignment_of(element: Any) -> str:
     """What the own properties of a run or a style say of its height in the line."""
     aligned = _value(element.find(f"{qn('w:rPr')}/{qn('w:vertAlign')}"))
     moved = _value(element.find(f"{qn('w:rPr')}/{qn('w:position')}"))
-    if aligned or not re.fullmatch(r"-?[1-9][0-9]{0,3}", moved):
+    if aligned or not re.fullmatch(r"-?[0-9]{1,4}", moved) or abs(int(moved)) < LEAST_MOVED:
         return aligned
-    return "subscript" if moved.startswith("-") else "superscript"
+    return "superscript" if int(moved) > 0 else "subscript"
 
 
 def _depth_of(name: str) -> int:

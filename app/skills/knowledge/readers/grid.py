@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
+import posixpath
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import partial
+from pathlib import PurePosixPath
 from typing import Any
 from zipfile import BadZipFile
 
@@ -135,13 +137,14 @@ def read_xlsx(content: bytes, on_progress: OnProgress, limits: Limits) -> Sheet:
         book = openpyxl.load_workbook(
             io.BytesIO(content), read_only=True, data_only=True, rich_text=True
         )
-        read = Sheet(notes=_notes(archive))
+        read = Sheet()
         for sheet in book.worksheets:
             is_hidden = sheet.sheet_state != "visible"
             if read.grid or is_hidden:
                 read.sheets += [sheet.title] if _has_rows(sheet) else []
             else:
                 _read_sheet(sheet, read, on_progress, limits)
+                read.notes = _notes(archive, sheet) if read.grid else []
     except (
         BadZipFile, KeyError, ValueError, TypeError, AttributeError, IndexError, EOFError,
         SyntaxError, OSError,
@@ -151,9 +154,16 @@ def read_xlsx(content: bytes, on_progress: OnProgress, limits: Limits) -> Sheet:
     return read
 
 
-def _notes(archive: Archive) -> list[str]:
-    """The notes of all sheets: which of them a part belongs to is written elsewhere."""
-    roots = (etree.fromstring(archive.read(name)) for name in archive.members if _NOTES.match(name))
+def _notes(archive: Archive, sheet: Any) -> list[str]:
+    """The notes at cells of a sheet; which part has them is written beside the sheet's own."""
+    place = PurePosixPath(str(sheet._worksheet_path).lstrip("/"))
+    relations = str(place.parent / "_rels" / f"{place.name}.rels")
+    if relations not in archive.members:
+        return []
+    targets = (str(each.get("Target")) for each in etree.fromstring(archive.read(relations)))
+    named = {posixpath.normpath(posixpath.join("/", place.parent, each))[1:] for each in targets}
+    parts = [name for name in sorted(named & archive.members.keys()) if _NOTES.match(name)]
+    roots = (etree.fromstring(archive.read(name)) for name in parts)
     notes = (note for root in roots for note in root.iter("{*}comment", "{*}threadedComment"))
     texts = (" ".join("".join(note.itertext()).split()) for note in notes)
     return [text for text in dict.fromkeys(texts) if text]

@@ -146,6 +146,11 @@ _TEXTS: dict[str, Callable[[str], str]] = {
         " them into one column “allergens”, with commas between them.",
         name=detail,
     ),
+    "allergens_noted": lambda detail: gettext(
+        "A note at a cell may say something of allergens, so no row declares any: “%(text)s”. Put"
+        " it into the column “allergens” of its row, and delete the note.",
+        text=detail,
+    ),
     "allergens_go_on": lambda detail: gettext(
         "Row %(row)s has no name and may belong to this one, which declares no allergens therefore."
         " Put all that is said of one product into one row.",

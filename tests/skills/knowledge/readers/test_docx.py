@@ -567,8 +567,12 @@ def test_what_a_style_hides_is_not_read_and_is_named() -> None:
     paragraph.add_run("no ", style="Former")
     paragraph.add_run("peanuts.")
     document.add_paragraph("An old recipe", style="Gone").add_run(" shown").font.hidden = False
+    seen = document.styles.add_style("Seen", WD_STYLE_TYPE.PARAGRAPH)
+    seen.base_style = document.styles["Gone"]
+    seen.font.hidden = False
+    document.add_paragraph("Seen again", style="Seen")
     reading = read(docx_of(document), "m.docx")
-    assert body(reading, "Wok") == "The wok is made with peanuts.\n\nshown"
+    assert body(reading, "Wok") == "The wok is made with peanuts.\n\nshown\n\nSeen again"
     assert {"no", "An old recipe"} <= {detail.strip() for detail in told(reading, "left_out")}
 
 
@@ -601,4 +605,9 @@ def test_what_is_moved_up_or_down_by_hand_joins_no_number() -> None:
         parse_xml(f'<w:r {nsdecls("w")}><w:rPr><w:position w:val="10"/></w:rPr><w:t>2</w:t></w:r>')
     )
     paragraph.add_run(" litres")
-    assert body(read(docx_of(document), "m.docx"), "Ramen") == "Take 1² litres"
+    moved = document.add_paragraph("Keep it at ")
+    moved._p.append(
+        parse_xml(f'<w:r {nsdecls("w")}><w:rPr><w:position w:val="2"/></w:rPr><w:t>165</w:t></w:r>')
+    )
+    shown = body(read(docx_of(document), "m.docx"), "Ramen")
+    assert shown == "Take 1² litres\n\nKeep it at 165"

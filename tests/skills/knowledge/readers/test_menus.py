@@ -242,6 +242,26 @@ def test_a_row_without_a_name_leaves_the_one_above_it_undeclared() -> None:
     ]
 
 
+def test_bands_sizes_and_sums_are_no_part_of_a_dish() -> None:
+    table = (
+        "Code,Dish,Size,Price,Allergens\n"
+        "STARTERS,,,,\n"
+        "A1,Soup,small,5,milk\n"
+        ",,large,8,\n"
+        "MAINS,,,,\n"
+        "A2,Tea,,2,none\n"
+        ",,,15,\n"
+    )
+    assert [row.values.get("allergens") for row in menu(table).rows if "name_en" in row.values] == [
+        ["milk"], [],
+    ]  # fmt: skip
+
+
+def test_a_row_that_goes_on_leaves_undeclared_what_the_row_above_left_open() -> None:
+    """What is stored from another import must not stay: the file says more by now."""
+    assert declared("Dish,Price,Allergens\nSoup,5,\n,,nuts\n")[0] is None
+
+
 def test_a_second_row_of_headings_leaves_nothing_declared() -> None:
     table = "Dish,Price,Allergens,,\n,,Gluten free,Dairy free,Nut free\nBrownie,5,no,no,no\n"
     assert declared(table)[1] is None
@@ -266,8 +286,19 @@ def test_columns_that_are_headed_by_a_sign_leave_nothing_declared(header: str) -
     ]  # fmt: skip
 
 
-def test_short_headings_of_other_things_are_no_hindrance() -> None:
-    assert declared("#,Dish,Qty,V,g,Allergens\n1,Tea,2,x,40,none\n") == [[]]
+@pytest.mark.parametrize(
+    ("header", "cells"),
+    [
+        ("#,Qty,V,g", "1,2,x,40"),
+        ("S,M,L", "$9,$12,$15"),
+        ("N°,UM,Yr", "1,pz,NV"),
+        ("ES,75cl,$", "Té,$30,$5"),
+        ("kg,No,VG", "2,7,x"),
+    ],
+)
+def test_short_headings_of_other_things_are_no_hindrance(header: str, cells: str) -> None:
+    table = f"{header},Dish,Allergens\n{cells},Tea,none\n{cells.replace('1', '2')},Cake,milk\n"
+    assert declared(table) == [[], ["milk"]]
 
 
 @pytest.mark.parametrize(
@@ -282,6 +313,11 @@ def test_short_headings_of_other_things_are_no_hindrance() -> None:
         ("Toast", "pan; mermelada", "", ["gluten"]),
         ("Brindis", "lechuga; gambas; mayonesa", "", ["crustacean", "egg"]),
         ("Tortilla", "harina de maíz; rice flour; gluten-free bread", "Fried in a pan", []),
+        ("Ensalada", "yogur sin azúcar; mayonesa sin gluten", "", ["milk", "egg"]),
+        ("Salad", "", "No added sugar, walnuts", ["tree_nut"]),
+        ("Salad", "", "Alergias: nueces", ["tree_nut", "peanut"]),
+        ("Flan", "nuez moscada; cream of coconut; masa harina; nata de coco", "No lleva huevo", []),
+        ("Soup", "", "Goes well with our cheese board. Add shrimp +$5. Nut and dairy free.", []),
         ("Curry", "coconut milk; oat milk; cocoa butter", "Dairy-free", []),
     ],
 )
@@ -475,8 +511,14 @@ def test_what_is_raised_struck_or_noted_in_a_sheet_is_what_people_see() -> None:
     book.save(content := BytesIO())
     reading = menu(content.getvalue(), "m.xlsx")
     assert reading.rows[-1].values["allergens"] is None
-    assert told(reading, "allergens_unread") == ["Made with nuts"]
+    assert told(reading, "allergens_noted") == ["Made with nuts"]
     assert "Made with nuts" in told(reading, "left_out")
+    sheet["A5"].comment = Comment("Mayra: subió de precio en marzo", "Chef")
+    book.create_sheet("Costs")["A1"].comment = Comment("ask for peanuts", "Chef")
+    book.save(content := BytesIO())
+    reading = menu(content.getvalue(), "m.xlsx")
+    assert reading.rows[-1].values["allergens"] == []
+    assert told(reading, "left_out")[-1] == "Mayra: subió de precio en marzo"
 
 
 def test_a_comma_between_digits_parts_no_ingredients() -> None:
