@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from sqlalchemy import delete, select, text
+from sqlalchemy import ColumnElement, delete, or_, select, text
 from sqlalchemy.dialects.postgresql import insert
 
 from app.accounts import emails
@@ -199,6 +199,8 @@ def _accept(session: ScopedSession, token: str, name: str, password_hash: str) -
 def change_role(session: ScopedSession, user_id: UUID, role: str) -> None:
     """Give a colleague another role; it counts from their next request.
 
+    Who may invite nobody any more has no open invitations either.
+
     Raises:
         NotFound: nobody in this group.
         Conflict: the group would be left without an admin.
@@ -207,6 +209,8 @@ def change_role(session: ScopedSession, user_id: UUID, role: str) -> None:
     membership = _lock_membership(session, user_id, keeps_admin=role == "admin")
     record(session, "role_changed", f"{user_id}: {membership.role} to {role}")
     membership.role = role
+    if role != "admin":
+        _end_invitations(session, Invitation.invited_by == user_id)
     session.commit()
 
 
@@ -214,7 +218,8 @@ def remove_from_group(session: ScopedSession, user_id: UUID) -> None:
     """Take somebody out of the group; where they are looking at it they are signed out.
 
     What made them part of it ends with the membership, by the database's foreign keys: their
-    sign-ins there, and their teams. An invitation that they have not used brings them back no more.
+    sign-ins there, and their teams. An invitation that they have not used brings them back no more,
+    nor does one that they made for somebody else.
 
     Raises:
         NotFound: nobody in this group.
@@ -222,15 +227,19 @@ def remove_from_group(session: ScopedSession, user_id: UUID) -> None:
     """
     membership = _lock_membership(session, user_id, keeps_admin=False)
     record(session, "removed_from_group", f"{user_id}: {membership.role}")
-    session.execute(
-        delete(Invitation).where(
-            Invitation.group_id == session.scope.group_id,
-            Invitation.email == select(User.email).where(User.id == user_id).scalar_subquery(),
-            Invitation.accepted_at.is_(None),
-        )
-    )
+    address = select(User.email).where(User.id == user_id).scalar_subquery()
+    _end_invitations(session, or_(Invitation.email == address, Invitation.invited_by == user_id))
     session.delete(membership)
     session.commit()
+
+
+def _end_invitations(session: ScopedSession, which: ColumnElement[bool]) -> None:
+    """Take back those of the group's open invitations: their links are worth nothing any more."""
+    session.execute(
+        delete(Invitation).where(
+            Invitation.group_id == session.scope.group_id, Invitation.accepted_at.is_(None), which
+        )
+    )
 
 
 def _check_role(role: str) -> None:

@@ -44,7 +44,7 @@ OF_A_PERSON, COSTS_KEPT = ("read", "write"), 3
 # What one person or one address sends to a process goes on so far apart, but for as much as a page
 # asks for with all its files. It waits before it is answered: of a proxy's connections none seems
 # to be free that is not.
-EVERY_SECONDS, LONGEST_TURN_SECONDS, BURST = 0.002, 1.0, 60
+EVERY_SECONDS, LONGEST_TURN_SECONDS, BURST = 0.002, 4.0, 60
 # What stands in no lane has nothing else that keeps it apart. A page has dozens of static files;
 # nobody needs the probes a hundred times a second.
 TURNS_OF_STATIC, TURNS_OF_PROBE = 2.0, 5.0

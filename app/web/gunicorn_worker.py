@@ -53,7 +53,7 @@ STRETCH_SECONDS, WAITED_SECONDS = 0.01, 0.001
 _LEFT = getattr(select, "POLLRDHUP", 0) | select.POLLHUP | select.POLLERR
 _poll = monkey.get_original("select", "poll")
 _broken_ones = Pace(0.1, longest=2.0, burst=10)
-_connections = Pace(0.004, longest=1.0, burst=60)
+_connections = Pace(0.004, longest=4.0, burst=60)
 TURNS_OF_LEFT = 10.0
 _open: Counter[str] = Counter()
 

@@ -135,6 +135,29 @@ def test_a_link_from_before_a_removal_brings_nobody_back(
     assert role_in(owner, house, person.email) is None
 
 
+@pytest.mark.parametrize("action", ["remove", "manager", "staff"])
+def test_an_invitation_ends_with_the_rights_of_whoever_made_it(
+    signed_in: SignedIn, house: House, newcomer: str, invite: Callable[..., str], owner: Database,
+    action: str,
+) -> None:  # fmt: skip
+    """An admin who has to go would come back by a link that they have sent to themselves."""
+    link = invite(house, newcomer, "admin")
+    with owner.transaction() as session:
+        session.execute(
+            update(Invitation)
+            .where(Invitation.email == newcomer)
+            .values(invited_by=house.staff.user_id)
+        )
+    other = invite(house, f"other-{newcomer}")
+    who = {"user_id": str(house.staff.user_id)}
+    form = {"action": "remove"} if action == "remove" else {"action": "role", "role": action}
+    assert signed_in(house.admin).post("/people", form | who).status_code == 303
+    browser = Browser(signed_in(house.admin).app)
+    assert browser.get(link).status_code == 404
+    assert browser.post(link, NEW_PERSON).status_code == 404
+    assert browser.get(other).status_code == 200
+
+
 @pytest.mark.parametrize("token", ["x", "A" * 43, "%00", "..%2F..%2Fpeople"])
 def test_a_made_up_link_does_not_work(browser: Browser, token: str) -> None:
     assert browser.get(f"/invitations/{token}").status_code == 404

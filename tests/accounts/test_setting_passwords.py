@@ -17,7 +17,7 @@ from flask import Flask
 from flask.testing import FlaskCliRunner
 from sqlalchemy import select, text
 
-from app.accounts.models import Credential, PasswordReset, SignIn
+from app.accounts.models import Credential, Invitation, PasswordReset, SignIn
 from app.accounts.sign_in import Device, issue_api_token
 from app.accounts.sign_in import sign_in as sign_in_again
 from app.accounts.tokens import hash_token, new_token
@@ -29,7 +29,7 @@ from tests.accounts.conftest import Browser, House, Member, link_in
 SignedIn = Callable[[Member], Browser]
 MailTo = Callable[[str], list[OutgoingMail]]
 
-NEW = "nine purple onions"
+NEW, DAY = "nine purple onions", timedelta(days=1)
 WAYS = ("own change", "reset link", "command line")
 
 
@@ -102,6 +102,25 @@ def test_every_other_sign_in_and_api_token_ends_with_a_new_password(
     assert api_status(app, person.api_token) == 303
     assert not person.elsewhere.is_signed_in()
     assert person.here.is_signed_in() == (way == "own change")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_an_invitation_that_was_made_with_the_former_password_ends(
+    owner: Database, person: Person, set_password: Callable[[str], None], way: str
+) -> None:
+    """Somebody else may have used the sign-in, and made themselves a way in."""
+    facts = {"group_id": person.member.group_id, "role": "admin", "expires_at": utc_now() + DAY}
+    by_whom = {"open": None, "used": utc_now()}
+    with owner.transaction() as session:
+        for name, used in by_whom.items():
+            made = {"email": f"{name}-{new_id()}@example.com", "token_hash": str(new_id())}
+            session.add(
+                Invitation(**facts, **made, invited_by=person.member.user_id, accepted_at=used)
+            )
+    set_password(way)
+    with owner.transaction() as session:
+        query = select(Invitation.email).where(Invitation.invited_by == person.member.user_id)
+        assert [email[:4] for email in session.scalars(query)] == ["used"]
 
 
 def test_the_browser_in_which_it_was_changed_goes_on_with_a_new_cookie(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import struct
+import zlib
+
 import pytest
 
 from app.files.images import MOST_SCANS, count_scans, redraw
@@ -67,3 +70,17 @@ def test_millions_of_segments_are_not_followed() -> None:
     with pytest.raises(Unfit) as refused:
         count_scans(PLAIN[:2] + segment(0xE5, b"") * 100_000 + PLAIN[2:])
     assert refused.value.code == "too_much"
+
+
+def test_a_png_of_thousands_of_notes_is_not_read_one_by_one() -> None:
+    """Half a million of them took the child's whole twenty seconds."""
+    drawn = samples.picture("PNG", (8, 8))
+    note = struct.pack(">I4s", 3, b"tEXt") + b"a\0b"
+    note += struct.pack(">I", zlib.crc32(note[4:]))
+    head = 8 + 12 + 13
+    assert redraw(drawn[:head] + note * 50 + drawn[head:]).kind == "image"
+    with pytest.raises(Unfit) as refused:
+        redraw(drawn[:head] + note * 5_000 + drawn[head:])
+    assert refused.value.code == "too_much"
+    with pytest.raises(Unfit):
+        redraw(drawn[: head + 3])

@@ -277,6 +277,33 @@ def test_an_earlier_message_in_other_words_forgets_what_followed_it(
     assert traces(owner, talk.who.group_id) == ALL
 
 
+def test_what_says_something_else_than_what_was_filed_is_not_taken_for_it(
+    app: Flask, owner: Database, database: Database, browser: CheckedClient, member: Member,
+    short: RequestType,
+) -> None:  # fmt: skip
+    """An earlier answer was changed after filing: "filed" was said of what nobody had written."""
+    talk = start_talk(database, member, short)
+    told = talk.tell(title="Oven", priority="high")
+    talk.finish("It is cold", "Since noon")
+    assert act(browser, talk.propose(app)).status_code == 200
+    before = traces(owner, member.group_id)
+    for answers, status in (
+        (("It is warm", "Since noon"), 409),
+        (("It is cold", "Since noon"), 200),
+    ):
+        with owner.transaction() as session:
+            session.execute(update(Thread).where(Thread.id == talk.thread_id).values(head_id=told))
+        talk.finish(*answers)
+        answer = act(browser, talk.propose(app))
+        assert answer.status_code == status, answer.text
+        assert ("filed already" in answer.text) == (status == 409)
+    [request] = requests_of(owner, member.group_id)
+    with owner.session() as session:
+        query = select(RequestUpdate.body).where(RequestUpdate.request_id == request.id)
+        assert "It is cold" in session.scalars(query).all()
+    assert traces(owner, member.group_id)["updates"] == before["updates"]
+
+
 def test_nothing_that_was_filed_is_taken_back_by_a_button(
     app: Flask, owner: Database, browser: CheckedClient, talk: Talk
 ) -> None:

@@ -81,7 +81,8 @@ def file_request(
     """
     known = find_filed(session, thread_id, begun_at)
     if known is not None:
-        if known.values != dict(values):
+        state = load_state_at_head(session, thread_id, language)
+        if known.values != dict(values) or not _is_filed_so(session, known, state):
             raise Conflict(
                 "This was filed already as %(number)s. Write to the team on the page of that"
                 " request.",
@@ -96,11 +97,37 @@ def file_request(
         raise _changed()
     request = _write(session, state, thread_id, begun_at, language)
     attached, lost = _attach(session, request, state)
-    _write_updates(session, request, state)
+    _add_updates(session, request, _updates_of(state))
     record(session, "service_request_submitted", request.reference, digest_of_state(state))
     tell_assigned(session, request)
     session.flush()
     return Filed(request, attached, lost)
+
+
+def _is_filed_so(
+    session: ScopedSession, request: ServiceRequest, state: NoRequest | OpenRequest
+) -> bool:
+    """Whether a request says what its conversation says at its end, beside the values.
+
+    A conversation whose earlier message was changed goes on with the same request under the
+    same step, and may have other answers or another outcome.
+    """
+    if isinstance(state, NoRequest) or state.begun_at != str(request.begun_at):
+        return True
+    filed = session.execute(
+        select(RequestUpdate.kind, RequestUpdate.question, RequestUpdate.body, RequestUpdate.after)
+        .where(
+            RequestUpdate.request_id == request.id,
+            RequestUpdate.group_id == session.scope.group_id,
+            RequestUpdate.kind.in_(("answer", "resolution")),
+        )
+        .order_by(RequestUpdate.id)
+    )
+    now = (
+        (row["kind"], row.get("question", ""), row["body"], row.get("after", ""))
+        for row in _updates_of(state)
+    )
+    return [tuple(row) for row in filed] == [*now]
 
 
 def _check(
@@ -240,7 +267,7 @@ def _attach(
     return [n for is_kept, n in named if is_kept], [n for is_kept, n in named if not is_kept]
 
 
-def _write_updates(session: ScopedSession, request: ServiceRequest, state: OpenRequest) -> None:
+def _updates_of(state: OpenRequest) -> list[Mapping[str, str]]:
     """One row for each question and answer, and one for the solution that was proposed."""
     rows: list[Mapping[str, str]] = [
         {"kind": "answer", "question": question, "body": answer}
@@ -249,7 +276,7 @@ def _write_updates(session: ScopedSession, request: ServiceRequest, state: OpenR
     if state.resolution is not None:
         after = "accepted" if state.resolution.is_accepted else "declined"
         rows.append({"kind": "resolution", "body": state.resolution.answer, "after": after})
-    _add_updates(session, request, rows)
+    return rows
 
 
 def _add_updates(
