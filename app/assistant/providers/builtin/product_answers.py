@@ -46,7 +46,7 @@ OWN_NAME = 0.5
 LIKE_A_NAME = 75
 # What may stand before any dish's name and is no part of it.
 _GOES_BEFORE = frozenset(
-    """grilled fried roasted baked smoked steamed new signature house big small large half full
+    """grilled fried roasted baked smoked steamed new signature big small large half full
     regular classic whole kids mini double single eat eats order have serve nuestro nuestra nueva
     nuevo""".split()
 )
