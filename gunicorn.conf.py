@@ -81,7 +81,7 @@ def post_worker_init(worker):  # type: ignore[no-untyped-def]
     share(settings)
     # A line may be gone for a while in the middle of a file.
     worker.send_seconds = 4 * settings.request_timeout_seconds
-    worker.most_of_address = None if settings.trusted_proxies else worker_connections // 8
+    worker.most_of_address = None if settings.trusted_proxies else settings.connections_per_address
 
     def watch() -> None:
         while worker.alive:

@@ -167,6 +167,9 @@ class Settings(BaseModel):
     # How many streams, one for each open page, a web process serves to one person.
     streams_per_person: int = Field(40, ge=1, le=4000)
 
+    # How many connections of one address a web process keeps, where no proxy stands before it.
+    connections_per_address: int = Field(500, ge=10, le=4000)
+
     # How long the body of a request may keep a web process waiting (app.web.request_body).
     request_timeout_seconds: float = Field(15, ge=0.5, le=300)
 

@@ -75,7 +75,9 @@ SETTLE_SECONDS = 6.0
 def measure(arguments: Sequence[str]) -> dict[str, Any]:
     """For each scenario the others' figures, beside those of the quiet before and after it."""
     options, began = _options(arguments), time.monotonic()
-    with open_house(stub=STUB, STREAMS_PER_PERSON=str(MOST_STREAMS)) as running:
+    with open_house(
+        stub=STUB, STREAMS_PER_PERSON=str(MOST_STREAMS), CONNECTIONS_PER_ADDRESS="500"
+    ) as running:
         with running.app.app_context():
             rules = upload_rules("proof", ("image",)).signed()
         count = max(options.samples, options.quiet)

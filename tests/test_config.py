@@ -243,6 +243,7 @@ OTHERS: dict[str, object] = {
     "embedding_dimensions": 512,
     "stream_heartbeat_seconds": 11.5,
     "streams_per_person": 41,
+    "connections_per_address": 501,
     "request_timeout_seconds": 16.5,
     "runner_concurrency": 101,
     "turns_per_person": 3,

@@ -120,6 +120,7 @@ class Processes:
             "TURN_LEASE_SECONDS": "1",
             # Tests of many streams are about streams, and make one person.
             "STREAMS_PER_PERSON": "2000",
+            "CONNECTIONS_PER_ADDRESS": "4000",
             "PYTHONUNBUFFERED": "1",
         }
         return {**base, **given, **more}
