@@ -28,7 +28,7 @@ from app.extensions import PROBES, ComandaRequest, client_address
 from app.web.first_steps import add_first_step
 from app.web.pace import Pace
 from app.web.pages import error_response, wants_json
-from app.web.request_body import LARGEST_SIGNED_OUT
+from app.web.request_body import LARGEST_BODY, LARGEST_SIGNED_OUT
 
 # How many of one person are answered at once in a process, by what they are; and of one address, of
 # those that are nobody's as far as the process knows. Any of them may run wherever another person's
@@ -205,7 +205,8 @@ def find_owner(token: str) -> UUID | None:
     g.lanes = ExitStack()
     hashed = hash_token(token) if token else ""
     known = _known.find(hashed)
-    _paces.wait(known or client_address(), 1 + _typed_bytes() / BYTES_A_TURN)
+    typed = min(_typed_bytes(), LARGEST_BODY if known else LARGEST_SIGNED_OUT)
+    _paces.wait(known or client_address(), 1 + typed / BYTES_A_TURN)
     if known is not None or not token:
         return known
     kind = "token" if bearer_token() is None else "unknown"
@@ -219,7 +220,7 @@ def find_owner(token: str) -> UUID | None:
 
 
 def _typed_bytes() -> int:
-    """How much is sent that is no form with files, as far as the request says it."""
+    """How much is sent that is no form with files, as the request says; it may say anything."""
     return 0 if request.mimetype == "multipart/form-data" else request.content_length or 0
 
 

@@ -175,9 +175,7 @@ def without_allergens(text: str) -> str:
 
 
 def asks_for_several(text: str) -> bool:
-    """True for "which of them", "anything like the mole", "instead of the mole": one is named, or
-    none, and others are asked for.
-    """
+    """True for "which of them" and "instead of the mole": others than the one that is named."""
     folded = fold(text)
     return bool(_ASKS_ONE_OF_MANY.search(folded) or _OTHERS_INSTEAD.search(folded))
 

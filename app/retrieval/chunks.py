@@ -122,19 +122,21 @@ def readable(body: str, start: int, end: int) -> str:
         found = body.find("\n", end)
         end = found if found >= 0 else len(body)
     line = _line_at(body, start)
-    if not (_is_row(line) or _is_of_list(line)):
+    is_alike = next((each for each in (_is_row, _is_of_list) if each(line)), None)
+    if is_alike is None:
         return body[start:end]
-    above = body[:start].splitlines()
-    head: list[str] = []
-    while above and (not above[-1].strip() or _is_row(above[-1]) or _is_of_list(above[-1])):
-        if _is_row(above[-1]) != _is_row(line) and above[-1].strip():
-            break
-        head.insert(0, above.pop())
-    rows = [each for each in head if _is_row(each)][:2]
+    above, head = body[:start].splitlines(), list[str]()
+    # A blank line ends a table; between the items of a list there may be some.
+    while above and (is_alike(above[-1]) or (is_alike is _is_of_list and not above[-1].strip())):
+        head.append(above.pop())
+    rows = [each for each in reversed(head) if _is_row(each)][:2]
+    while above and not above[-1].strip():
+        above.pop()
     # What stands above a list may as well be any other paragraph.
     leads = _is_row(line) or (bool(above) and above[-1].rstrip().endswith((":", "**", "?")))
-    lead = above[-1:] if above and leads and len(above[-1]) <= LONGEST_LEAD else []
-    return "\n".join([*lead, *([""] if lead else []), *rows, body[start:end]])
+    is_lead = above and leads and len(above[-1]) <= LONGEST_LEAD and not _is_row(above[-1])
+    lead = [above[-1], ""] if is_lead else []
+    return "\n".join([*lead, *rows, body[start:end]])
 
 
 def _line_at(body: str, place: int) -> str:

@@ -143,6 +143,15 @@ def test_each_part_of_a_long_table_is_read_with_its_head() -> None:
         assert all(line.endswith("|") for line in lines)
 
 
+def test_a_table_takes_no_head_of_the_one_above_it() -> None:
+    other = "| Dish | Contains nuts |\n| --- | --- |\n| Cake | no |\n| Flan | yes |\n"
+    body = f"{HEAD}\n| Pie | no |\n\n{other}"
+    start = body.index("| Flan")
+    assert readable(body, start, len(body)).splitlines() == [
+        "| Dish | Contains nuts |", "| --- | --- |", "| Flan | yes |",
+    ]  # fmt: skip
+
+
 def test_a_list_that_is_cut_in_two_is_read_with_what_introduces_it() -> None:
     items = "\n".join(f"- Rice number {number} with a long name" for number in range(200))
     body = f"# Cards\n\nThe following dishes are nut free:\n\n{items}\n"

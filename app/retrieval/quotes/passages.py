@@ -7,6 +7,7 @@ own, without Markdown's marks; nothing is reworded.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -182,7 +183,7 @@ def _row_text(row: list[str], header: list[str]) -> str:
     says_little = any(says_little_alone(cell) for cell in others)
     if len(header) != len(row):
         # Nobody knows what heads which cell.
-        return "" if says_little else _joined(first, others)
+        return "" if any(map(_is_mark, others)) else _joined(first, others)
     if _is_of_allergens(header[0]):
         # It lists what others have in their first column: "Contains nuts", "Nut free".
         return "; ".join(_named(header, row))
@@ -208,7 +209,14 @@ def _is_of_allergens(heading: str) -> bool:
 def says_little_alone(text: str) -> bool:
     """Whether it is but a yes, a no or a sign, or ends in one after a colon."""
     last = text.rpartition(":")[2].strip()
-    if _SAYS_LITTLE.fullmatch(fold(last)):
-        return True
-    letters = sum(map(str.isalpha, last))
-    return bool(last) and letters <= MOST_LETTERS_OF_A_SIGN and not any(map(str.isdecimal, last))
+    return _is_mark(last) or (bool(last) and _letters(last) <= MOST_LETTERS_OF_A_SIGN)
+
+
+def _is_mark(text: str) -> bool:
+    """Whether it is a yes, a no, a sign or a letter."""
+    return bool(text) and (_SAYS_LITTLE.fullmatch(fold(text)) is not None or _letters(text) <= 1)
+
+
+def _letters(text: str) -> float:
+    """How many letters; what has figures says something."""
+    return math.inf if any(map(str.isdecimal, text)) else sum(map(str.isalpha, text))

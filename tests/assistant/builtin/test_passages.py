@@ -109,6 +109,10 @@ def test_a_row_of_signs_that_nobody_knows_the_columns_of_is_not_quoted(table: st
     assert take_apart(table) == []
 
 
+def test_a_row_without_a_head_that_says_something_is_quoted() -> None:
+    assert [piece.text for piece in take_apart("| Ana | GM | 555-1234 |")] == ["Ana: GM; 555-1234"]
+
+
 def test_a_heading_leads_what_stands_under_it() -> None:
     row = "Quat: Strength: 200-400 ppm; Time: 60 seconds"
     assert lead_of(row) == "Strength of the sanitizer"

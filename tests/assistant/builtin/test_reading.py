@@ -71,6 +71,7 @@ def test_it_is_the_product_that_was_answered_with(embedder: WordLlamaEmbedder) -
     assert reading.text == "how much is it? Cerro Plano Tempranillo"
 
 
+BROWNIE = "**Nut Brownie**: Listed allergens: tree nuts. [1]"
 WEDGE = "**Hill Country Wedge**: Listed allergens: milk, egg. [1] Gluten is not on its list. [1]"
 
 
@@ -88,13 +89,18 @@ WEDGE = "**Hill Country Wedge**: Listed allergens: milk, egg. [1] Gluten is not 
          "does the Hill Country Wedge contain nuts?"),
         ("which dishes are gluten free?", "and the Caesar?", "the Caesar? gluten free?"),
         ("is the hill wedge free of gluten?", "and milk?", "is the hill wedge free of milk?"),
+        # An allergen in a name is a part of the name.
+        ("does the nut brownie contain nuts?", "and the Caesar?", "does the caesar contain nuts?"),
+        ("does the nut brownie contain nuts?", "and milk?", "does the nut brownie contain milk?"),
+        ("how much is the nut brownie?", "and shrimp?", "how much is the shrimp?"),
     ],
 )  # fmt: skip
 def test_another_dish_takes_the_place_of_the_whole_name_of_the_former(
     embedder: WordLlamaEmbedder, before: str, now: str, whole: str
 ) -> None:
     """A verdict of the former one was the answer to what was asked of the other."""
-    assert read(embedder, before, WEDGE, now).text == whole
+    answer = BROWNIE if "brownie" in before else WEDGE
+    assert read(embedder, before, answer, now).text == whole
 
 
 @pytest.mark.parametrize(
@@ -110,23 +116,6 @@ def test_another_dish_takes_the_place_of_the_whole_name_of_the_former(
 def test_it_with_an_allergy_is_what_was_talked_about(embedder: WordLlamaEmbedder, now: str) -> None:
     reading = read(embedder, "tell me about the wedge", WEDGE, now)
     assert reading.text == f"{now} Hill Country Wedge"
-
-
-NUTTY = "**Nut Brownie**: Listed allergens: tree nuts. [1]"
-
-
-@pytest.mark.parametrize(
-    ("before", "now", "whole"),
-    [
-        ("does the nut brownie contain nuts?", "and the Caesar?", "does the caesar contain nuts?"),
-        ("does the nut brownie contain nuts?", "and milk?", "does the nut brownie contain milk?"),
-        ("how much is the nut brownie?", "and shrimp?", "how much is the shrimp?"),
-    ],
-)
-def test_an_allergen_in_a_name_is_a_part_of_the_name(
-    embedder: WordLlamaEmbedder, before: str, now: str, whole: str
-) -> None:
-    assert read(embedder, before, NUTTY, now).text == whole
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ CONCEPTS: tuple[tuple[frozenset[str], frozenset[str]], ...] = tuple(
     (frozenset(asked.split()), frozenset(f"{asked} {only_labels}".split()))
     for asked, _, only_labels in (line.partition("|") for line in _LEXICON["concepts"])
 )
+BEFORE_NAMES = frozenset(_LEXICON["before_names"].split())
 OPTIONS: Mapping[str, tuple[Phrase, ...]] = {
     option: read_phrases(lines) for option, lines in _LEXICON["options"].items()
 }

@@ -19,7 +19,7 @@ from app.assistant.providers.builtin.allergen_answers import (
     records_with_named,
     spoken_allergens,
 )
-from app.assistant.providers.builtin.lexicon import ATTRIBUTES, CONCEPTS
+from app.assistant.providers.builtin.lexicon import ATTRIBUTES, BEFORE_NAMES, CONCEPTS
 from app.assistant.providers.builtin.product_records import Record
 from app.nlu.lexicon import FRAME_WORDS
 from app.nlu.named_allergens import (
@@ -44,12 +44,6 @@ MOST_MEASURES = 2
 OWN_NAME = 0.5
 # How like a word of a name, 0..100, a word is that is but written otherwise.
 LIKE_A_NAME = 75
-# What may stand before any dish's name and is no part of it.
-_GOES_BEFORE = frozenset(
-    """grilled fried roasted baked smoked steamed new signature big small large half full
-    regular classic whole kids mini double single eat eats order have serve nuestro nuestra nueva
-    nuevo""".split()
-)
 # Beside the best record another must share this much of what it shares with the question.
 WORTH_NAMING = 0.6
 
@@ -174,7 +168,7 @@ def _is_named_otherwise(question: str, records: Sequence[Record]) -> bool:
     said = words(without_allergens(question))
     first = next((place for place, word in enumerate(said) if own & set(stems(word))), 0)
     word = said[first - 1] if first else ""
-    is_known = not content_words(word) or known & set(stems(word)) or word in _GOES_BEFORE
+    is_known = not content_words(word) or known & set(stems(word)) or word in BEFORE_NAMES
     is_like_one = any(fuzz.ratio(word, name) >= LIKE_A_NAME for name in names)
     return not (is_known or is_like_one or word in _ASKED or word in FRAME_WORDS)
 

@@ -88,7 +88,9 @@ class Declarations:
             # What is not read says more: nothing is declared.
             row.values[ALLERGENS] = None
         elif codes is not None:
-            row.values[ALLERGENS] = codes if self._agrees(row, codes) else None
+            # A row that is left out, perhaps for a text of a megabyte, needs no comparing.
+            is_so = bool(row.problems) or self._agrees(row, codes)
+            row.values[ALLERGENS] = codes if is_so else None
 
     def _belongs_to_another(self, row: ReadRow, said: Set[str], beside: Sequence[str]) -> None:
         """A row without a name may go on with the one above it, or name the columns once more."""

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import partial
-from pathlib import PurePosixPath
 from typing import Any
 from zipfile import BadZipFile
 
 import openpyxl
 from charset_normalizer import from_bytes
 from lxml import etree
+from openpyxl.cell.read_only import EMPTY_CELL
 from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.worksheet import _read_only
 from openpyxl.worksheet._reader import WorkSheetParser
@@ -36,6 +36,8 @@ PROGRESS_EVERY = 500
 _MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 # What stands beside plain letters in menus of these two languages, and of their wines.
 _WESTERN = frozenset("áéíóúüñÁÉÍÓÚÜÑ¿¡€çàèâêîôûäöïÇ“”‘’«»–—ºª°½¼¾ \xa0")
+# Cells cannot be compared; one stands for all that are not there.
+_NOTHING_THERE = {id(EMPTY_CELL)}
 _NOTES = re.compile(r"xl/(?:threaded)?comments", re.IGNORECASE)
 _ALIGNMENTS = {"superscript": raised, "subscript": lowered}
 # The line that a table in Markdown has below its head.
@@ -156,12 +158,12 @@ def read_xlsx(content: bytes, on_progress: OnProgress, limits: Limits) -> Sheet:
 
 def _notes(archive: Archive, sheet: Any) -> list[str]:
     """The notes at cells of a sheet; which part has them is written beside the sheet's own."""
-    place = PurePosixPath(str(sheet._worksheet_path).lstrip("/"))
-    relations = str(place.parent / "_rels" / f"{place.name}.rels")
+    folder, name = posixpath.split("/" + str(sheet._worksheet_path).lstrip("/"))
+    relations = f"{folder}/_rels/{name}.rels"[1:]
     if relations not in archive.members:
         return []
     targets = (str(each.get("Target")) for each in etree.fromstring(archive.read(relations)))
-    named = {posixpath.normpath(posixpath.join("/", place.parent, each))[1:] for each in targets}
+    named = {posixpath.normpath(posixpath.join(folder, each))[1:] for each in targets}
     parts = [name for name in sorted(named & archive.members.keys()) if _NOTES.match(name)]
     roots = (etree.fromstring(archive.read(name)) for name in parts)
     notes = (note for root in roots for note in root.iter("{*}comment", "{*}threadedComment"))
@@ -179,11 +181,16 @@ def _has_rows(sheet: Any) -> bool:
 def _read_sheet(sheet: Any, read: Sheet, on_progress: OnProgress, limits: Limits) -> None:
     # What a file says of its size is often wrong, and then rows would be left out.
     sheet.reset_dimensions()
-    # The library makes up every row that a file leaves out, however far the next one says it is.
+    # The library makes up every row that a file leaves out, however far the next one says it is:
+    # always the same one.
+    made_up: object = None
     rows = sheet.iter_rows(max_row=LAST_ROW, max_col=MOST_COLUMNS)
     for number, cells in enumerate(rows, start=1):
         if number % PROGRESS_EVERY == 0:
             on_progress("reading", number, number)
+        if cells is made_up or {*map(id, cells)} <= _NOTHING_THERE:
+            made_up = cells
+            continue
         row = [_text_of(cell, read.struck) for cell in cells]
         if any(row):
             read.grid.append((number, row))

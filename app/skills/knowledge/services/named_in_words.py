@@ -38,6 +38,7 @@ _DENIED = re.compile(
     r"|no (?:lleva|llevan|contiene|contienen|tiene|tienen|trae)|(?:does|do) not contain)"
     r"(?: (?:added|any|de))?\s+$"
 )
+LONGEST_DENIAL = 40  # in letters
 _DENIED_BEHIND = re.compile(r"[\s-]*free\b")
 _AND = re.compile(r"\s*(?:[,/&]|\b(?:and|or|nor|y|e|o|u|ni)\b)\s*")
 _SENTENCE = re.compile(r"[.!?\n]+")
@@ -122,7 +123,7 @@ def _denied(text: str, places: Sequence[tuple[int, int]]) -> set[int]:
     before, before_end = -1, 0
     for start, end in places:
         is_in_list = before in denied and _AND.fullmatch(text[before_end:start])
-        if is_in_list or _DENIED.search(text[:start]):
+        if is_in_list or _DENIED.search(text[max(0, start - LONGEST_DENIAL) : start]):
             denied.add(start)
         before, before_end = start, end
     # "Nut and dairy free" is free of both.

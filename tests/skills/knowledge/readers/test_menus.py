@@ -14,7 +14,7 @@ from openpyxl.cell.text import InlineFont
 from openpyxl.comments import Comment
 from openpyxl.styles import Font
 
-from app.skills.knowledge.readers import Reading, ReadRow
+from app.skills.knowledge.readers import Reading, ReadRow, grid
 from tests.skills.knowledge.readers.files import (
     codes,
     fatal,
@@ -59,6 +59,26 @@ def test_a_row_that_says_it_is_a_trillion_rows_down_costs_nothing() -> None:
     # Reading it took all of its 180 seconds.
     assert time.process_time() - began < 30
     assert [row.values["slug"] for row in reading.rows] == ["taco"]
+
+
+@pytest.mark.fault(39)
+def test_rows_that_a_sheet_leaves_out_are_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody has written something into the last row that a sheet can have."""
+    looked_at = list[object]()
+    read_cell = grid._text_of
+
+    def count(cell: object, struck: list[str]) -> str:
+        looked_at.append(cell)
+        return read_cell(cell, struck)
+
+    monkeypatch.setattr(grid, "_text_of", count)
+    book = openpyxl.Workbook()
+    assert book.active is not None
+    book.active.append(["name", "price"])
+    book.active.cell(1_048_576, 1, "Taco")
+    book.save(content := BytesIO())
+    assert [row.values["slug"] for row in menu(content.getvalue(), "m.xlsx").rows] == ["taco"]
+    assert len(looked_at) < 1000
 
 
 def test_a_row_becomes_the_values_of_a_product() -> None:
