@@ -27,7 +27,7 @@ from tests.assistant.chatting import (
 )
 from tests.assistant.processes import Processes, Program, wait_until
 from tests.assistant.web_client import StreamReader, WebClient
-from tests.factories import Member, make_thread
+from tests.factories import Member, make_thread, make_user
 from tests.model_server import ModelServer
 
 MEGABYTE = 1024 * 1024
@@ -108,17 +108,24 @@ def test_a_thousand_clients_that_vanish_leave_no_subscriber_within_forty_seconds
     vanish(person, redis_client, thread_id, 1000, seconds=40)
 
 
-def replace_server(
-    processes: Processes,
-    person: WebClient,
-    log: EventLog,
-    threads: list[UUID],
-) -> None:
+Followed = list[tuple[WebClient, UUID]]
+
+
+def followed_by(app: Flask, owner: Database, database: Database, *, people: int) -> Followed:
+    """Twenty threads of each of so many people."""
+    members = [make_user(owner) for _ in range(people)]
+    clients = [(WebClient(app, owner, member, 0), member) for member in members]
+    return [(person, make_thread(database, who)) for person, who in clients for _ in range(20)]
+
+
+def replace_server(processes: Processes, log: EventLog, followed: Followed) -> None:
     """End the server with SIGTERM while all threads are followed, and start another there."""
     program, port = processes.start_web(2)
-    person.port = port
+    threads = [thread_id for _person, thread_id in followed]
+    for person, _thread_id in followed:
+        person.port = port
     with ExitStack() as open_streams:
-        streams = [StreamReader(person, thread_id) for thread_id in threads]
+        streams = [StreamReader(person, thread_id) for person, thread_id in followed]
         readers = [open_streams.enter_context(stream) for stream in streams]
         for thread_id in threads:
             log.publish(thread_id, "token", {"text": "before "})
@@ -142,29 +149,18 @@ def replace_server(
 
 @pytest.mark.fault(10)
 def test_a_server_that_is_replaced_ends_in_five_seconds_and_its_streams_resume(
-    app: Flask,
-    owner: Database,
-    database: Database,
-    member: Member,
-    processes: Processes,
-    log: EventLog,
+    app: Flask, owner: Database, database: Database, processes: Processes, log: EventLog
 ) -> None:
-    threads = [make_thread(database, member) for _ in range(20)]
-    replace_server(processes, WebClient(app, owner, member, 0), log, threads)
+    replace_server(processes, log, followed_by(app, owner, database, people=1))
 
 
 @pytest.mark.soak
 @pytest.mark.fault(10)
 def test_a_server_with_five_hundred_streams_ends_in_five_seconds_and_all_resume(
-    app: Flask,
-    owner: Database,
-    database: Database,
-    member: Member,
-    processes: Processes,
-    log: EventLog,
+    app: Flask, owner: Database, database: Database, processes: Processes, log: EventLog
 ) -> None:
-    threads = [make_thread(database, member) for _ in range(500)]
-    replace_server(processes, WebClient(app, owner, member, 0), log, threads)
+    """Of a restaurant's people, since one person's five hundred would be refused for a while."""
+    replace_server(processes, log, followed_by(app, owner, database, people=25))
 
 
 @pytest.mark.fault(11)
