@@ -12,6 +12,7 @@ from collections.abc import Sequence, Set
 from app.nlu.lexicon import allergens_in
 from app.skills.knowledge.readers.columns import folded, is_of_traces
 from app.skills.knowledge.readers.grid import Grid
+from app.skills.knowledge.readers.omissions import left_out, listed
 from app.skills.knowledge.readers.result import FileProblem, Reading, ReadRow
 from app.skills.knowledge.readers.values import is_about_allergens, read_allergens
 from app.skills.knowledge.services.named_in_words import undeclared
@@ -53,11 +54,13 @@ class Declarations:
         self._last: ReadRow | None = None
         self._places = [place for place, field in enumerate(fields) if field == ALLERGENS]
         headings = [header[place] for place in self._places if header[place]]
-        unread = [
-            cell
+        # The places of columns that say something of allergens and are not read.
+        self.unread = frozenset(
+            place
             for place, (cell, field) in enumerate(zip(header, fields, strict=False))
             if cell and not field and (is_about_allergens(cell) or _is_sign(cell, body, place))
-        ]
+        )
+        unread = [header[place] for place in sorted(self.unread)]
         noted = [note for note in notes if _declares(note)]
         if headings and all(map(is_of_traces, headings)):
             # What a dish may have traces of is not all that it has.
@@ -65,8 +68,8 @@ class Declarations:
         self._is_unread = bool(unread or noted)
         if unread:
             self._note("", "allergens_unread", ", ".join(unread))
-        for note in noted:
-            self._note("", "allergens_noted", note)
+        reading.problems += listed(FileProblem("", "allergens_noted", note[:100]) for note in noted)
+        reading.problems += listed(left_out(note for note in notes if note not in noted))
 
     def write(self, row: ReadRow, cells: Sequence[str]) -> None:
         """Put what a row declares into its values, if it declares anything.

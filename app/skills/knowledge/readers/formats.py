@@ -72,7 +72,7 @@ def read(
             if sheet.sheets:
                 names = ", ".join(sheet.sheets)[:LONGEST_NAMES]
                 reading.problems.insert(0, FileProblem("", "sheets_left_out", names))
-            reading.problems += listed(left_out([*sheet.struck, *sheet.notes]))
+            reading.problems += listed(left_out(sheet.struck))
         else:
             reading = _read_manual(content, filename, format_, language, on_progress, limits)
         return finish(reading, limits)

@@ -20,7 +20,6 @@ from app.skills.knowledge.readers.result import (
 )
 from app.skills.knowledge.readers.values import (
     BadValue,
-    is_about_allergens,
     read_flag,
     read_list,
     read_price,
@@ -61,8 +60,14 @@ def read_menu(
         raise Unreadable("too_many_rows")
     reading = Reading()
     header = grid[place][1]
-    fields = _fields(header, kind, _used(body), reading)
+    fields, unknown = _fields(header, kind, _used(body), reading)
     declarations = Declarations(header, fields, body, kind, reading, sheet.notes)
+    # What says something of allergens is told of once.
+    reading.problems += (
+        FileProblem("", "unknown_column", header[place][:100])
+        for place in unknown
+        if place not in declarations.unread
+    )
     items = 0
     for number, (line, cells) in enumerate(body):
         if number % PROGRESS_EVERY == 0:
@@ -101,13 +106,16 @@ def _used(body: Grid) -> list[bool]:
     return used
 
 
-def _fields(header: Sequence[str], kind: str, used: Sequence[bool], reading: Reading) -> list[str]:
-    """The field of each column, "" for those that are left out; these are noted.
+def _fields(
+    header: Sequence[str], kind: str, used: Sequence[bool], reading: Reading
+) -> tuple[list[str], list[int]]:
+    """The field of each column, "" for those that are left out, and the places of unknown ones.
 
     A column without a heading goes on with one for allergens that stands before it, as below one
     heading over several columns.
     """
     fields: list[str] = []
+    unknown: list[int] = []
     last = ""
     is_priced = any(is_price(cell) for cell in header)
     for place, cell in enumerate(header):
@@ -120,13 +128,13 @@ def _fields(header: Sequence[str], kind: str, used: Sequence[bool], reading: Rea
                 problem = FileProblem("", "unnamed_column", str(place + 1))
                 reading.problems.append(problem)
         last = field if cell else last
-        if cell and not field and not is_about_allergens(cell):
-            reading.problems.append(FileProblem("", "unknown_column", cell[:100]))
+        if cell and not field:
+            unknown.append(place)
         elif field and field in fields and field != "allergens":
             reading.problems.append(FileProblem("", "repeated_column", cell[:100]))
             field = ""
         fields.append(field)
-    return fields
+    return fields, unknown
 
 
 def _row(
