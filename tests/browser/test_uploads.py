@@ -203,8 +203,17 @@ def test_a_page_that_was_loaded_again_before_a_save_arrived_shows_what_it_saved(
     chooser(visitor, "proof").set_input_files(photo(tmp_path, "two.jpg"))
     expect(there(visitor, "proof")).to_have_text(["one.jpg", "two.jpg"])
     is_saved(visitor)
-    # The page is drawn before the save, and its answer comes after it.
-    visitor.page.route(visitor.page.url, lambda route: route.fulfill(response=drawn), times=1)
+    # The page is drawn before the save, and its answer comes after it. The route stays: one that is
+    # taken away (`times=1`) while the page's own files are asked for leaves some without an answer.
+    answers = [drawn]
+
+    def late(route: Route) -> None:
+        if answers:
+            route.fulfill(response=answers.pop())
+        else:
+            route.continue_()
+
+    visitor.page.route(visitor.page.url, late)
     visitor.page.reload()
     expect(there(visitor, "proof")).to_have_text(["one.jpg", "two.jpg"])
 
