@@ -8,7 +8,9 @@ from gettext import NullTranslations
 from pathlib import Path
 from typing import Any
 
+import click
 from flask import Flask, g
+from flask.cli import AppGroup
 from flask_babel import get_domain, get_locale
 from jinja2 import pass_eval_context
 from jinja2.nodes import EvalContext
@@ -22,7 +24,6 @@ from app.accounts.requests_at_once import init_lanes
 from app.admin import init_admin
 from app.assistant import init_assistant
 from app.assistant.tools.registry import Registry, Skill
-from app.cli import init_cli
 from app.config import LANGUAGES, Settings, load_settings
 from app.db import app_database
 from app.embedded import resolve
@@ -50,6 +51,27 @@ from app.web.request_body import (
 ROOT = Path(__file__).resolve().parent.parent
 
 
+class Commands(AppGroup):
+    """The `flask` command's, imported when one of them is wanted.
+
+    A web server, a runner and the jobs run none, and what commands alone import (the demo,
+    migrations, the skeleton of a skill) would cost each of them memory and time to start.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        self._mount()
+        return super().list_commands(ctx)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        self._mount()
+        return super().get_command(ctx, cmd_name)
+
+    def _mount(self) -> None:
+        from app.cli import mount
+
+        mount(self)
+
+
 def build_app(settings: Settings | None = None, skills: tuple[Skill, ...] = SKILLS) -> Flask:
     """Make the app: configuration, then extensions, then the core, then the skills.
 
@@ -63,6 +85,7 @@ def build_app(settings: Settings | None = None, skills: tuple[Skill, ...] = SKIL
         template_folder=str(ROOT / "templates"),
         static_folder=str(ROOT / "static"),
     )
+    app.cli = Commands(app.name)
     _configure(app, settings)
     init_logs(settings)
     init_request_log(app)
@@ -91,7 +114,6 @@ def build_app(settings: Settings | None = None, skills: tuple[Skill, ...] = SKIL
     for skill in skills:
         for blueprint in skill.blueprints:
             app.register_blueprint(blueprint)
-    init_cli(app)
     return app
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import click
-from flask import Flask
 from flask.cli import AppGroup, with_appcontext
 
 from app import schema
@@ -89,8 +88,8 @@ def _in_words(found: DemoFound) -> str:
     return " and ".join([*groups, people] if found.people else groups)
 
 
-def init_cli(app: Flask) -> None:
-    """Mount every command on `flask`."""
+def mount(commands: click.Group) -> None:
+    """Mount every command on `flask`'s own group; mounting them again changes nothing."""
     embeddings.add_command(embeddings_backfill, "backfill")
     evaluation.add_command(eval_retrieval, "retrieval")
     evaluation.add_command(eval_understanding, "understanding")
@@ -99,4 +98,4 @@ def init_cli(app: Flask) -> None:
     importing.add_command(import_menu, "menu")
     groups = (users, database, embeddings, evaluation, importing)
     for command in (ask, seed, run_doctor, backup, restore, new_skill, *groups):
-        app.cli.add_command(command)
+        commands.add_command(command)

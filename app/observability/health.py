@@ -12,7 +12,6 @@ from redis.exceptions import RedisError
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
-from app import schema
 from app.db import utc_now
 from app.extensions import Services, limiter, services
 from app.files.storage import Storage, StorageAway, files_folder, new_key
@@ -159,6 +158,8 @@ def check_model(on: Services, runners: list[Trace]) -> Finding:
 
 
 def check_schema(on: Services) -> Finding:
+    from app import schema
+
     if schema.pending(on.settings):
         return Finding("migrations", False, "behind the code", "Run `flask db upgrade`.")
     return Finding("migrations", True, "up to date")

@@ -12,8 +12,7 @@ import pytest
 from sqlalchemy import text
 
 from app.db import Database
-from app.skills.expenses.services import export as exporting
-from app.skills.expenses.web import list_views as views
+from app.skills.expenses.services import workbook
 from tests.factories import CheckedClient, Member
 from tests.factories.expenses import ledger_of, make_expense
 from tests.skills.expenses.looking import HOME
@@ -118,7 +117,7 @@ def test_a_workbook_that_would_be_too_large_is_refused_in_words(
     database: Database, member: Member, manager: CheckedClient,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr(views, "MOST_ROWS", 1)
+    monkeypatch.setattr(workbook, "MOST_ROWS", 1)
     make_expense(database, member)
     assert manager.get(f"{HOME}/export.xlsx").status_code == 200
     make_expense(database, member)
@@ -135,4 +134,4 @@ def test_staff_are_refused_and_other_houses_get_nothing_of_it(
     make_expense(database, member)
     for kind in ("csv", "xlsx"):
         assert browser.get(f"{HOME}/export.{kind}").status_code == 403
-    assert exporting.MOST_ROWS >= 200_000
+    assert workbook.MOST_ROWS >= 200_000

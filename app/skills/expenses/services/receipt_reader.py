@@ -14,10 +14,9 @@ from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TooLate
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx2
-import openai
 import structlog
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -35,6 +34,9 @@ from app.text.json_text import parse_json_at
 from app.text.plain_text import clean_line, clean_value
 from app.web.model_client import open_client, post_json
 from app.web.pages import release_session
+
+if TYPE_CHECKING:
+    import openai
 
 SECONDS = 10
 # Far more than four facts take, the thoughts of a model and what a server counts among them.
@@ -68,6 +70,8 @@ def propose_from(file: StoredFile, ledger: Ledger) -> dict[str, str]:
     settings = services().settings
     if not settings.ai_vision_model:
         return {}
+    import openai
+
     release_session()
     try:
         with open_bytes(services().files, file.key) as stream:

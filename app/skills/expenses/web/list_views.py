@@ -15,7 +15,7 @@ from app.files.models import StoredFile
 from app.files.storage import preview_of
 from app.files.views import send_stored
 from app.skills.expenses.services.expenses import count_expenses, load_expense
-from app.skills.expenses.services.export import MOST_ROWS, Table, write_csv, write_workbook
+from app.skills.expenses.services.export import Table, write_csv
 from app.skills.expenses.services.filters import Narrowed, read_narrowed
 from app.skills.expenses.services.receipt_files import load_receipt
 from app.skills.expenses.services.settings import EDITORS, Ledger, load_ledger
@@ -70,6 +70,8 @@ def export_csv() -> ResponseReturnValue:
 @limit_person("6 per minute", "expense workbooks")
 def export_xlsx() -> ResponseReturnValue:
     """The same as a workbook, with numbers that are numbers and a total by currency."""
+    from app.skills.expenses.services.workbook import MOST_ROWS, write_workbook
+
     table = _table()
     if count_expenses(db_session(), table.filters) > MOST_ROWS:
         raise InvalidInput(

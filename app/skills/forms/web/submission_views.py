@@ -17,7 +17,6 @@ from app.extensions import limit_person, limit_searches, services
 from app.files.access import load_file, open_bytes
 from app.skills.forms.models import FormSubmission
 from app.skills.forms.services.export import write_csv
-from app.skills.forms.services.pdf import make_pdf
 from app.skills.forms.services.submission_sheet import Sheet, make_sheet, title_of
 from app.skills.forms.services.submissions import (
     EDITORS,
@@ -94,6 +93,8 @@ def _sheet(found: FormSubmission) -> Sheet:
 @limit_person("30 per minute", "form sheets")
 def submission_pdf(submission_id: UUID) -> ResponseReturnValue:
     """The same as a PDF."""
+    from app.skills.forms.services.pdf import make_pdf
+
     found = load_submission(db_session(), submission_id)
     content = make_pdf(_sheet(found), _read_file)
     name = f"{found.reference}.pdf"

@@ -10,7 +10,7 @@ from http import HTTPStatus
 from typing import Any
 from uuid import UUID
 
-from flask import flash, redirect, render_template, request, url_for
+from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 from flask_login import current_user
@@ -38,7 +38,6 @@ from app.skills.service_requests.services.requests import (
     load_request,
     require_agent,
 )
-from app.skills.service_requests.web.blueprint import blueprint
 from app.skills.service_requests.web.presenters import (
     common,
     draw_report,
@@ -49,9 +48,13 @@ from app.skills.service_requests.web.presenters import (
 from app.web import charts
 from app.web.pages import db_session, page_number, require_role, wants_fragment
 
-__all__ = ["blueprint"]
-
+blueprint = Blueprint("service_requests", __name__, url_prefix="/requests")
 limit_writes = limit_person("60 per minute", "service requests")
+
+
+@blueprint.before_request
+def people_only() -> None:
+    require_role()
 
 
 def _version() -> int:
