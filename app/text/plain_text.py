@@ -69,7 +69,7 @@ LONGEST_LINE = 10_000
 MOST_MARKS = 8
 # Some are letters by themselves, and come apart into marks. What this Unicode does not know may be
 # a mark to the database, which has a newer one; behind these there are symbols alone.
-_LAST_SCRIPT = 0x1F000
+_FIRST_MARK, _LAST_SCRIPT = 0x300, 0x1F000
 
 
 def _may_be_mark(character: str) -> bool:
@@ -86,13 +86,17 @@ def _ranges(numbers: Iterable[int]) -> str:
     return "".join(f"{chr(run[0][1])}-{chr(run[-1][1])}" for run in runs)
 
 
-_COMBINING = _ranges(n for n in range(0x300, _LAST_SCRIPT) if _may_be_mark(chr(n)))
+_COMBINING = _ranges(n for n in range(_FIRST_MARK, _LAST_SCRIPT) if _may_be_mark(chr(n)))
+# Most texts have no such run, and are looked through in a tenth of the time.
+_LONG_RUN = re.compile(f"[{chr(_FIRST_MARK)}-{chr(_LAST_SCRIPT)}]{{{MOST_MARKS + 1}}}")
 _TOO_MANY_MARKS = re.compile(f"([{_COMBINING}]{{{MOST_MARKS}}})[{_COMBINING}]+")
 
 
 def shorten_marks(text: str) -> str:
     """The text with at most `MOST_MARKS` marks on a letter, so that any form of it is quick."""
-    return text if text.isascii() else _TOO_MANY_MARKS.sub(r"\1", text)
+    if text.isascii() or not _LONG_RUN.search(text):
+        return text
+    return _TOO_MANY_MARKS.sub(r"\1", text)
 
 
 def compose(text: str) -> str:

@@ -8,12 +8,14 @@ import gevent
 import pytest
 from flask import Flask
 
+from app.accounts.models import ROLES
+from app.assistant.providers.builtin import BuiltinProvider
 from app.assistant.threads.threads import Accepted, accept_message, request_stop
 from app.assistant.turns.executor import ClaimedTurn, claim_turns
 from app.assistant.turns.runner import Runner
 from app.db import Database, new_id
 from tests.assistant.scripted import ScriptedProvider, say
-from tests.factories import Member
+from tests.factories import Member, make_user
 
 
 @pytest.fixture
@@ -96,3 +98,18 @@ def test_a_turn_that_was_taken_over_is_dropped_at_the_next_renewal(
     assert runner.running == {}
     assert isinstance(runner.provider, ScriptedProvider)
     assert runner.provider.requests == []
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_runner_has_read_what_a_role_may_ask_for_before_anybody_does(
+    app: Flask, database: Database, owner: Database, role: str
+) -> None:
+    runner = Runner(app)
+    runner.provider = provider = BuiltinProvider(runner.services.embedder)
+    runner._prepare()
+    known = set(provider._indexes)
+    assert known
+    accepted = queue(database, make_user(owner, role=role))
+    runner._start(claim_one(runner, accepted.turn.id))
+    runner.pool.join()
+    assert set(provider._indexes) == known

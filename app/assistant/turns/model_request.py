@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from app.accounts.models import ROLES
 from app.assistant.prompts.system_prompt import assemble, inactive_slugs
 from app.assistant.providers.base import ChatMessage, ModelRequest
 from app.assistant.tools.registry import Registry
@@ -26,6 +27,19 @@ def offered_tools(registry: Registry, context: TurnContext, role: str) -> dict[s
         and tool.allows(role)
         and (name in named if context.conversation else not tool.conversation)
     }
+
+
+def usual_requests(registry: Registry) -> Iterator[ModelRequest]:
+    """A greeting of somebody of each role in a chat where no prompt is switched off.
+
+    Who has answered them has opened all that an answer needs and learned every role's tools.
+    """
+    for role in ROLES:
+        usual = [each for each in registry.tools.values() if not each.conversation]
+        tools = tuple(tool.spec() for tool in usual if tool.allows(role))
+        denied = tuple(sorted(tool.name for tool in usual if not tool.allows(role)))
+        hints = {"domain": "manual", "denied": denied}
+        yield ModelRequest((ChatMessage("user", "hello"),), tools, "en", "", hints)
 
 
 def denied_tools(registry: Registry, context: TurnContext, role: str) -> frozenset[str]:
@@ -61,6 +75,7 @@ def model_request(
         *context.history,
         ChatMessage("user", context.message),
     )
-    denied = tuple(denied_tools(registry, context, role))
+    # In an order that is always the same: what these tools come to is computed once.
+    denied = tuple(sorted(denied_tools(registry, context, role)))
     hints = {**context.hints, "domain": domain, "denied": denied}
     return ModelRequest(messages, (), context.language, action, hints, context.today)

@@ -15,6 +15,7 @@ import os
 import signal
 import socket
 import time
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -43,6 +44,7 @@ from app.assistant.turns.executor import (
     claim_turns,
     execute_turn,
 )
+from app.assistant.turns.model_request import usual_requests
 from app.db import app_database
 from app.extensions import Services
 from app.jobs.watchdog import end_when_stuck
@@ -86,6 +88,7 @@ class Runner:
         """Claim and answer until told to stop; then finish what is running."""
         loops = (self._listen, self._renew_leases, self._tell_of_us, end_when_stuck)
         background = [gevent.spawn(loop) for loop in loops]
+        self._prepare()
         log.info("runner ready", runner=self.runner_id, provider=self.provider.name)
         while not self.stopping:
             self.wake.clear()
@@ -95,6 +98,13 @@ class Runner:
         # Nothing may renew what is about to be released.
         gevent.killall(background, timeout=LET_GO_SECONDS)
         self._release_unfinished()
+
+    def _prepare(self) -> None:
+        """Let the built-in assistant open what it reads; nobody's first message waits for it."""
+        if self.provider.uses_hints:
+            for request in usual_requests(self.services.registry):
+                deque(self.provider.stream(request), maxlen=0)
+                gevent.sleep(0)
 
     def stop(self) -> None:
         """Claim nothing more; turns that are running may finish."""

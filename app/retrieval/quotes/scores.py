@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -139,7 +140,13 @@ def _passages_worth(
 
 
 def _words_of(passage: Passage) -> set[str]:
-    return set(stems(f"{passage.title} {passage.above} {passage.text}"))
+    return {*_stems(passage.title), *_stems(passage.above), *_stems(passage.text)}
+
+
+@lru_cache(1024)
+def _stems(text: str) -> tuple[str, ...]:
+    """Kept, because what stands above a passage stands above each of its pieces."""
+    return tuple(stems(text))
 
 
 def _is_named(title: str, asked: Set[str]) -> bool:
@@ -152,11 +159,11 @@ class _Texts:
     """The words of a piece and of what introduces it, with what each counts."""
 
     def __init__(self, piece: Piece, passage: Passage) -> None:
-        self.own = dict.fromkeys(stems(piece.text), 1.0)
-        self.lead = dict.fromkeys(stems(piece.lead), LEAD_SHARE)
-        self.header = dict.fromkeys(stems(piece.header), HEADER_SHARE)
-        self.title = dict.fromkeys(stems(passage.title), TITLE_SHARE)
-        self.above = dict.fromkeys(stems(passage.above), ABOVE_SHARE)
+        self.own = dict.fromkeys(_stems(piece.text), 1.0)
+        self.lead = dict.fromkeys(_stems(piece.lead), LEAD_SHARE)
+        self.header = dict.fromkeys(_stems(piece.header), HEADER_SHARE)
+        self.title = dict.fromkeys(_stems(passage.title), TITLE_SHARE)
+        self.above = dict.fromkeys(_stems(passage.above), ABOVE_SHARE)
 
     @property
     def shared(self) -> dict[str, float]:

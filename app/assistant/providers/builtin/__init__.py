@@ -22,7 +22,7 @@ from app.assistant.providers.base import (
 from app.assistant.providers.builtin import phrases
 from app.assistant.providers.builtin.compose import compose
 from app.assistant.providers.builtin.decide import Decision, decide, odds_of
-from app.assistant.providers.builtin.intent import IntentIndex, read_evidence
+from app.assistant.providers.builtin.intent import IntentIndex, example_reader, read_evidence
 from app.assistant.providers.builtin.nonsense import WordShapes
 from app.nlu.model import INTENTS, load_model
 from app.retrieval.embedder import WORDLLAMA, Embedder, WordLlamaEmbedder
@@ -53,6 +53,7 @@ class BuiltinProvider:
     def __init__(self, embedder: Embedder | None = None) -> None:
         bundled = embedder is not None and embedder.model == WORDLLAMA
         self._embedder: Embedder = embedder if embedder and bundled else WordLlamaEmbedder()
+        self._read_examples = example_reader(self._embedder)
         self._indexes: dict[_Key, tuple[IntentIndex, WordShapes]] = {}
 
     def stream(self, request: ModelRequest) -> Generator[ModelEvent, None, None]:
@@ -110,7 +111,7 @@ class BuiltinProvider:
         if known is None:
             if len(self._indexes) >= _KEPT_INDEXES:
                 self._indexes.clear()
-            index = IntentIndex(tools, self._embedder)
+            index = IntentIndex(tools, self._embedder, self._read_examples)
             known = self._indexes[key] = index, WordShapes(index.vocabulary)
         return known
 

@@ -9,8 +9,9 @@ name. A tool that the model has not learned is told by how near the message is t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,7 @@ _NEAREST = 3
 # A word nobody has used for a tool still has this much of a count there.
 _UNSEEN_WORD = 0.3
 _UNSEEN_PHRASE = 0.5
+_KEPT_EXAMPLES = 256
 _NAME_COUNT = 3  # a word of the tool's own name counts as so many examples
 
 
@@ -98,13 +100,13 @@ def read_evidence(hints: Mapping[str, Any]) -> dict[str, Evidence]:
 class IntentIndex:
     """The examples of one set of tools, ready to be compared with."""
 
-    def __init__(self, tools: Sequence[ToolSpec], embedder: Embedder) -> None:
+    def __init__(self, tools: Sequence[ToolSpec], embedder: Embedder, read: ReadExamples) -> None:
         self.tools = tuple(tools)
         self._embedder = embedder
         learned = load_model()[INTENTS].classes
         self._is_known = np.array([tool.name in learned for tool in tools], dtype=bool)
         self._sets = [
-            _Examples([line for lines in tool.examples.values() for line in lines], embedder)
+            read(tuple(line for lines in tool.examples.values() for line in lines))
             for tool in tools
         ]
         # Single words say too little to be near to.
@@ -114,7 +116,7 @@ class IntentIndex:
             for phrase in phrases
             if len(phrase) > 1
         }
-        self._chat, self._chat_kinds = _Examples(chat, embedder), tuple(chat.values())
+        self._chat, self._chat_kinds = read(tuple(chat)), tuple(chat.values())
         self._words = _Counts(
             [
                 [*_word_sets(examples.lines), set(stems(tool.description)), *_name_words(tool)]
@@ -209,7 +211,7 @@ class IntentIndex:
         )
 
 
-class _Examples:
+class Examples:
     """The example utterances of one tool as vectors, whole and by content words."""
 
     def __init__(self, lines: Iterable[str], embedder: Embedder) -> None:
@@ -227,6 +229,14 @@ class _Examples:
 
     def near_subject(self, vector: NDArray[np.float32]) -> float:
         return _mean_of_nearest(self._subjects, vector)
+
+
+ReadExamples = Callable[[tuple[str, ...]], Examples]
+
+
+def example_reader(embedder: Embedder) -> ReadExamples:
+    """Reads examples, and keeps them: each role is offered other tools, most of them the same."""
+    return lru_cache(_KEPT_EXAMPLES)(lambda lines: Examples(lines, embedder))
 
 
 def _mean_of_nearest(vectors: NDArray[np.float32], vector: NDArray[np.float32]) -> float:

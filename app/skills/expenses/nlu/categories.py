@@ -60,8 +60,14 @@ def default_categories() -> tuple[Category, ...]:
 
 def make_category(slug: str, names: Mapping[str, str], said: str) -> Category:
     """A category with the words that make one guess it, as people write them: with commas."""
+    return Category(slug, names, _folded(said))
+
+
+@lru_cache(1024)
+def _folded(said: str) -> tuple[str, ...]:
+    """What stands between the commas, folded; kept, because each message asks for all of them."""
     folded = (" ".join(words(each)) for each in said.split(",") if each.strip())
-    return Category(slug, names, tuple(dict.fromkeys(folded)))
+    return tuple(dict.fromkeys(folded))
 
 
 def _category(entry: Mapping[str, str]) -> Category:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from uuid import UUID
 
 from app.nlu.model import read_intents
@@ -184,7 +185,7 @@ def _score(folded: str, node: TypeNode) -> float:
     """What a type has of a message: each phrase counts by its words, a part of another nothing."""
     spans: list[tuple[int, int]] = []
     score = 0.0
-    for phrase in _phrases(node):
+    for phrase in _phrases(node.name.en, node.name.es, *chain(*node.words.values())):
         match = _pattern(phrase).search(folded)
         if match and not any(start < match.end() and match.start() < end for start, end in spans):
             spans.append(match.span())
@@ -192,11 +193,15 @@ def _score(folded: str, node: TypeNode) -> float:
     return score
 
 
-def _phrases(node: TypeNode) -> list[str]:
-    """What people call a type, the longest first."""
-    said = {plain_words(each) for words in node.words.values() for each in words}
-    names = {plain_words(part) for name in (node.name.en, node.name.es) for part in _parts(name)}
-    return sorted(filter(None, said | names), key=lambda each: (-len(each), each))
+@lru_cache(1024)
+def _phrases(english: str, spanish: str, *words: str) -> tuple[str, ...]:
+    """What people call a type, by its names and words, the longest first.
+
+    Kept, because each message is held against all of them.
+    """
+    said = {plain_words(each) for each in words}
+    names = {plain_words(part) for name in (english, spanish) for part in _parts(name)}
+    return tuple(sorted(filter(None, said | names), key=lambda each: (-len(each), each)))
 
 
 def _parts(name: str) -> Iterable[str]:
