@@ -10,12 +10,13 @@ import time
 from collections import deque
 from collections.abc import Hashable
 from contextlib import ExitStack
+from functools import partial
 from http import HTTPStatus
 from threading import Lock, Semaphore
 from typing import cast
 from uuid import UUID
 
-from flask import Flask, g, request
+from flask import Flask, g, has_request_context, request
 from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 from flask_login import AnonymousUserMixin, current_user
@@ -25,9 +26,10 @@ from app.accounts.person import bearer_token, presented_token
 from app.accounts.tokens import hash_token
 from app.errors import TooMany, Unavailable
 from app.extensions import PROBES, ComandaRequest, client_address
+from app.jobs.system_threads import tell_costs_to, tell_senders_by
 from app.web.first_steps import add_first_step
 from app.web.pace import Pace
-from app.web.pages import error_response, wants_json
+from app.web.pages import REFUSED_SECONDS, error_response, wants_json
 from app.web.request_body import LARGEST_BODY, LARGEST_SIGNED_OUT
 
 # How many of one person are answered at once in a process, by what they are; and of one address, of
@@ -52,8 +54,6 @@ TURNS_OF_STATIC, TURNS_OF_PROBE = 2.0, 5.0
 BYTES_A_TURN = 32 * 1024
 # When a server has started anew, nobody's token is known, and all pages of a restaurant come back.
 MOST_WAITING = {"read": 60, "write": 60, "unknown": 600, "token": 600}
-# Who is refused asks again at once, and each answer costs others a little.
-REFUSED_SECONDS = 1.0
 LONGEST_WAIT_SECONDS = 30.0
 # A stream lasts for hours and has limits of its own; a static file is nobody's.
 STREAM = "streams.events"
@@ -152,9 +152,15 @@ def enter_lane(kind: str, person: UUID) -> None:
     Raises:
         Crowded, Unavailable: it is too much at once, or took too long.
     """
+    g.enter_lane_again = partial(_enter_again, kind, person)
     if _enter((kind, person), g.lanes):
         # Meanwhile somebody may have been removed, or have another role.
         g.pop("_login_user", None)
+
+
+def _enter_again(kind: str, person: UUID) -> None:
+    g.lanes = ExitStack()
+    enter_lane(kind, person)
 
 
 def _enter_lane() -> None:
@@ -189,6 +195,20 @@ def _enter_lane() -> None:
     if not current_user.is_authenticated:
         # The sign-in has ended: the next request with it is a stranger's.
         _known.forget(hash_token(token))
+
+
+def _add_cost(seconds: float) -> None:
+    """Count what a thread did for this request as what it costs in its lane."""
+    if has_request_context() and "in_threads" in g:
+        g.in_threads.append(seconds)
+
+
+def _sender() -> Hashable:
+    """Whose request it is, as far as that has been looked up, for work that is done in turn."""
+    if not has_request_context():
+        return None
+    person = g.get("_login_user")
+    return person.user_id if person and person.is_authenticated else client_address()
 
 
 def find_owner(token: str) -> UUID | None:
@@ -254,7 +274,9 @@ def _enter(lane: Lane, held: ExitStack) -> bool:
         g.setdefault("_login_user", AnonymousUserMixin())
         raise
     began = time.thread_time()
-    held.callback(lambda: _lanes.leave(lane, time.thread_time() - began))
+    in_threads: list[float] = []
+    g.in_threads = in_threads
+    held.callback(lambda: _lanes.leave(lane, time.thread_time() - began + sum(in_threads)))
     if pause := _lanes.pause_of(lane, others):
         time.sleep(pause)
         began = time.thread_time()
@@ -280,4 +302,6 @@ def init_lanes(app: Flask) -> None:
     Bind it behind the log, and before what may ask the database or draw a page.
     """
     add_first_step(app, _enter_lane)
+    tell_costs_to(_add_cost)
+    tell_senders_by(_sender)
     app.register_error_handler(Crowded, _refuse)

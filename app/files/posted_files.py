@@ -7,6 +7,7 @@ examined. tests/test_architecture.py checks that nothing else reads them.
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -22,7 +23,12 @@ from app.errors import InvalidInput, TooMany
 from app.extensions import ComandaRequest, services
 from app.files.examination_queue import MOST_AT_ONCE, line_is_full
 from app.files.upload_limits import count_files, count_volume, uncount_files
-from app.web.pages import leave_lanes
+from app.web.pages import (
+    REFUSED_SECONDS,
+    enter_lane_again,
+    give_back_connection,
+    leave_lanes,
+)
 from app.web.request_body import FEW_PARTS, MOST_FILES
 
 PostedFiles = dict[str, list[FileStorage]]
@@ -46,13 +52,27 @@ def allow_files(largest_body: int, most: int = MOST_FILES, parts: int = FEW_PART
     posted = cast(ComandaRequest, request)
     if posted.mimetype != "multipart/form-data":
         return
-    count_volume(min(posted.content_length or largest_body, largest_body))
-    posted.held.enter_context(_body_of(current_user.user_id))
-    # A form with files may take long to come, and has the limits above.
+    with _refused_late():
+        count_volume(min(posted.content_length or largest_body, largest_body))
+        posted.held.enter_context(_body_of(current_user.user_id))
+    # A form with files may take long to come, and has the limits above. What it is, with files or
+    # without, is answered in turn.
     leave_lanes()
+    posted.when_read = enter_lane_again
     posted.most_text = posted.max_content_length
     posted.max_content_length, posted.most_files = largest_body, most
     posted.max_form_parts = parts
+
+
+@contextmanager
+def _refused_late() -> Iterator[None]:
+    """Whoever sends the next form as soon as one is refused does so once a second."""
+    try:
+        yield
+    except TooMany:
+        give_back_connection()
+        time.sleep(REFUSED_SECONDS)
+        raise
 
 
 @contextmanager
@@ -112,13 +132,19 @@ def _find_chosen(fields: Iterable[str]) -> PostedFiles:
 def examination() -> Iterator[None]:
     """This person's turn to have files examined, which they have once at a time.
 
+    Meanwhile their other requests go on, and no connection to the database is kept.
+
     Raises:
         TooMany: too many of their posts are waiting already; the files of this one do not count.
     """
+    give_back_connection()
+    leave_lanes()
     with ExitStack() as turn:
         try:
-            turn.enter_context(services().examinations.turn_of(str(current_user.user_id)))
+            with _refused_late():
+                turn.enter_context(services().examinations.turn_of(str(current_user.user_id)))
         except TooMany:
             uncount_files()
             raise
         yield
+    enter_lane_again()

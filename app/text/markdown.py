@@ -44,9 +44,11 @@ _DRAWN_LINE = re.compile(r"^ ?(?:(?:`{3,}|~{3,}).*|=+|[|:]* ?(?:[-*_][ |:]*){3,}
 _LINE_MARK = re.compile(r"^ ?(?:(?:[-*+]|>|#{1,6})(?: |$))+", re.MULTILINE)
 _TABLE_EDGE = re.compile(r"^ ?\| ?| ?(?<!\\)\| ?$", re.MULTILINE)
 _TABLE_CELL = re.compile(r" ?(?<!\\)\| ?")
-# The end of a link, or its beginning, may be missing where a passage was cut.
+# The end of a link, or its beginning, may be missing where a passage was cut. What begins
+# anew is no part of it: a text of nothing but brackets would be looked through 400 times.
 _LINK = re.compile(
-    r"!?\[([^\]\n]{0,400})\](?:\([^)\n]{0,400}\)?|\[[^\]\n]{0,400}\])|\]\([^)\n]{0,400}\)"
+    r"!?\[([^\[\]\n]{0,400})\](?:\([^)\n]{0,400}\)?|\[[^\[\]\n]{0,400}\])"
+    r"|\]\([^()\n]{0,400}\)"
 )
 _BARE_LINK = re.compile(r"<((?:https?|mailto|tel):[^>\s]{1,400})>")
 _STRESS = re.compile(r"(?<!\\)(?:`+|~~|(?<=\S)\*+|\*+(?=\S)|(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w))")
@@ -55,6 +57,7 @@ _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _SIGN = re.compile(r"[\\`*~\[<&]|(?<![^\W_])_|_(?![^\W_])")
 # What means something where a line begins with it: "# ", "1. ".
 _BEGINNING = re.compile(r"^(\s*(?:\d{1,9}(?=[.)]))?)([#>+=.)-])")
+_FENCES = ("```", "~~~")
 _DRAWING = RealThreads(2, holds_nothing=True)
 # What an editor draws again at each change never stands before what readers wait for.
 _PREVIEWING = RealThreads(1, holds_nothing=True)
@@ -64,6 +67,8 @@ _ANSWERING = RealThreads(1, holds_nothing=True)
 # has many texts, and those that are longer than this may, whatever stands in them.
 MOST_SIGNS, SHORT_TEXT = 1_500, 1_000
 _SIGNS = "\n[]!*_`~<>&\\|=+-#0123456789"
+# Of a passage in which something was found so much before and after it is read.
+NEARBY = 1_000
 # No more of what somebody is still writing is drawn: what may be stored takes ten seconds.
 LONGEST_PREVIEW = 60_000
 
@@ -231,6 +236,14 @@ def join_paragraphs(*texts: str) -> str:
 
 def open_fence(text: str) -> str:
     """The code fence that takes in what is appended at the margin, such as "```"; or ""."""
+    if not any(sign in text for sign in _FENCES):
+        return ""
+    if len(text) <= SHORT_TEXT:
+        return _find_open_fence(text)
+    return _DRAWING.run(partial(_find_open_fence, text))
+
+
+def _find_open_fence(text: str) -> str:
     # A word behind a blank line belongs to the last block only if that is not over.
     blocks = parse_blocks(text + PARAGRAPH + "x")
     return blocks[-1].markup if blocks[-1].type == "fence" else ""
@@ -247,6 +260,15 @@ def plain_line(markdown: str) -> str:
     text = _TABLE_CELL.sub(" · ", _TABLE_EDGE.sub("", text))
     text = _BARE_LINK.sub(r"\1", _LINK.sub(lambda link: link[1] or "", text))
     return " ".join(_ESCAPED.sub(r"\1", _STRESS.sub("", text)).split())
+
+
+def plain_line_around(markdown: str, place: int) -> tuple[str, bool, bool]:
+    """What a reader sees of a long piece of Markdown near a place, in one line.
+
+    With whether something of it stands before that, and behind it.
+    """
+    begin, end = max(place - NEARBY, 0), place + NEARBY
+    return plain_line(markdown[begin:end]), begin > 0, end < len(markdown)
 
 
 class BlockSplitter:

@@ -52,6 +52,8 @@ from app.web.urls import url_of
 # Pages hold personal data; static files carry a version and may be kept for ever.
 PRIVATE = "no-store"
 HOME = "/"
+# Who is refused asks again at once, and each answer costs others a little.
+REFUSED_SECONDS = 1.0
 # No list is as long; what is beyond it would only overflow in the database.
 MOST_PAGES = 10_000
 
@@ -83,6 +85,17 @@ def leave_lanes() -> None:
     lanes = g.pop("lanes", None)
     if lanes is not None:
         lanes.close()
+
+
+def enter_lane_again() -> None:
+    """Wait for room in the lane that was left, before anything is written.
+
+    Raises:
+        TooMany, Unavailable: too many of the person's requests are there, or it took too long.
+    """
+    if "lanes" not in g and "enter_lane_again" in g:
+        give_back_connection()
+        g.enter_lane_again()
 
 
 def _give_back_while_reading() -> None:

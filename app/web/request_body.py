@@ -132,6 +132,8 @@ class BodyRequest(Request):
         super().__init__(*args, **kwargs)
         self.held = ExitStack()
         self._spool = self.held.enter_context(Spool())
+        # Called when the form has been read, before anybody has seen it.
+        self.when_read: Callable[[], None] | None = None
 
     def _get_file_stream(
         self,
@@ -154,6 +156,12 @@ class BodyRequest(Request):
             error.status, error.code = 413, "too_many_files"
             raise error
         return self._spool.add(current_app.config.get("SPOOL_FOLDER"))
+
+    def _load_form_data(self) -> None:
+        is_first = "form" not in self.__dict__
+        super()._load_form_data()
+        if is_first and self.when_read:
+            self.when_read()
 
     def _get_stream_for_parsing(self) -> IO[bytes]:
         stream = super()._get_stream_for_parsing()

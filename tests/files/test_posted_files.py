@@ -22,6 +22,7 @@ from werkzeug.test import TestResponse
 from app.db import Database
 from app.errors import TooMany
 from app.extensions import Services
+from app.files import posted_files
 from app.files.examination_queue import MOST_AT_ONCE
 from app.files.field_rules import upload_rules
 from app.files.kinds import LARGEST_BYTES, MIB
@@ -257,12 +258,14 @@ def full_line(on: Services, member: Member) -> ExitStack:
 
 
 def test_what_was_refused_because_others_wait_does_not_count(
-    app: Flask, on: Services, owner: Database
+    app: Flask, on: Services, owner: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """More posts than may add files in a minute, on every route; each of them is refused."""
     boss = make_user(owner, role="admin")
     browser = sign_in(app, owner, boss)
     expense, page = make_expense(owner, boss), "/expenses/new"
+    # Each of them would wait for a second.
+    monkeypatch.setattr(posted_files, "REFUSED_SECONDS", 0.0)
     csv = {"target": "sop", "language": "en"}
     with full_line(on, boss):
         for number in range(11):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -26,7 +26,7 @@ from app.assistant.turns.cancel import stop_turns
 from app.db import ScopedSession, utc_now
 from app.errors import InvalidInput, NotFound
 from app.text.free_text import has_words, limit_search
-from app.text.markdown import plain_line
+from app.text.markdown import plain_line_around
 from app.text.normalize import fold, split_marked
 from app.text.normalize import words as folded_words
 from app.text.plain_text import clean_line
@@ -163,18 +163,20 @@ def _pieces(line: str, wanted: Sequence[str]) -> Pieces:
 
 def _excerpt(content: str, wanted: list[str]) -> Pieces:
     """What stands around the first of the words, cut between words."""
-    line = plain_line(_SOURCES.sub("", content))
-    at = next((found.start() for found in _starts(line, wanted)), 0)
+    text = _SOURCES.sub("", content)
+    line, is_preceded, is_followed = plain_line_around(text, _first(text, wanted))
+    at = _first(line, wanted)
     start = line.rfind(" ", 0, max(at - BEFORE, 0)) + 1
     end = at + AFTER
-    shown = ("…" if start else "") + line[start:end] + ("…" if end < len(line) else "")
-    return _pieces(shown, wanted)
+    before = "…" if start or is_preceded else ""
+    after = "…" if end < len(line) or is_followed else ""
+    return _pieces(before + line[start:end] + after, wanted)
 
 
-def _starts(line: str, wanted: list[str]) -> Iterator[re.Match[str]]:
-    for found in re.finditer(r"\S+", line):
-        if any(part in fold(found[0]) for part in wanted):
-            yield found
+def _first(line: str, wanted: list[str]) -> int:
+    """Where the first word begins that has one of those; 0 where none has."""
+    found = re.finditer(r"\S+", line)
+    return next((e.start() for e in found if any(part in fold(e[0]) for part in wanted)), 0)
 
 
 def messages_around(

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import chain
 from typing import Any, Literal
 from uuid import UUID
 
@@ -93,7 +96,7 @@ def wait_for_reply(
         Unavailable: it took longer than `seconds`; the turn goes on and can be read later.
     """
     deadline = time.monotonic() + seconds
-    for event in Subscription(events, reply.thread_id, "").events(heartbeat_seconds=1.0):
+    for event in chain([None], _coming(events, reply)):
         # Events only say when to look: what counts is the row.
         if event is None or _is_end_of(reply, event):
             with database.transaction(scope) as session:
@@ -103,3 +106,12 @@ def wait_for_reply(
         if time.monotonic() > deadline:
             break
     raise Unavailable("The answer takes longer than usual. It will be in this conversation soon.")
+
+
+def _coming(events: EventLog, reply: Message) -> Iterator[Event | None]:
+    """What happens in the reply's conversation from now on; None whenever it is time to look."""
+    with suppress(RedisError):
+        # Nothing of what a long conversation has said already is told again.
+        tip = events.tip(reply.thread_id)
+        return Subscription(events, reply.thread_id, tip).events(heartbeat_seconds=1.0)
+    return Subscription(events, reply.thread_id, "").events(heartbeat_seconds=1.0)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from random import uniform
@@ -26,6 +26,8 @@ import redis
 
 KEEP_SECONDS = 3600
 KEEP_EVENTS = 5000
+# So many of what was missed are told at once; others are heard before the next ones.
+STRETCH = 100
 RESET = "reset"
 
 # KEYS: state (epoch, n, and of each turn its fence and what it said last), log. ARGV: new
@@ -123,13 +125,13 @@ class EventLog:
             (epoch, number), there = pipe.execute()
         return f"{epoch.decode()}-{int(number)}" if epoch and there else ""
 
-    def after(self, thread_id: UUID, last_id: str) -> list[Event] | None:
-        """The events after `last_id` (all there are when it is empty), oldest first.
+    def after(self, thread_id: UUID, last_id: str, most: int | None = None) -> list[Event] | None:
+        """The events after `last_id` (all there are when it is empty), oldest first, or `most`.
 
         None means that the log cannot tell: the reader needs a fresh snapshot.
         """
         parsed = parse_id(last_id)
-        epoch, newest, events = self._look(thread_id, parsed[1] if parsed else 0)
+        epoch, newest, events = self._look(thread_id, parsed[1] if parsed else 0, most)
         if not last_id:
             return events
         if parsed is None or parsed[0] != epoch or parsed[1] > newest:
@@ -140,12 +142,12 @@ class EventLog:
             return events if newest < expected else None
         return events if following[1] == expected else None
 
-    def _look(self, thread_id: UUID, after: int) -> tuple[str, int, list[Event]]:
+    def _look(self, thread_id: UUID, after: int, most: int | None) -> tuple[str, int, list[Event]]:
         """The epoch, the newest number and the events after a number, all of one moment."""
         state, log, _ = _keys(thread_id)
         with self.redis.pipeline() as pipe:
             pipe.hmget(state, ["epoch", "n"])
-            pipe.xrange(log, min=f"{after + 1}-0")
+            pipe.xrange(log, min=f"{after + 1}-0", count=most)
             pipe.exists(log)
             (named, number), rows, there = pipe.execute()
         if not named or not there:
@@ -165,10 +167,18 @@ def _keys(thread_id: UUID) -> tuple[str, str, str]:
 class Subscription:
     """A live reader of one thread's events; see the module's first lines for the order."""
 
-    def __init__(self, log: EventLog, thread_id: UUID, last_id: str) -> None:
+    def __init__(
+        self,
+        log: EventLog,
+        thread_id: UUID,
+        last_id: str,
+        rest: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`rest` is called between the stretches of a long replay, to let others go on."""
         self.log = log
         self.thread_id = thread_id
         self.last_id = last_id
+        self._rest = rest
 
     def events(self, heartbeat_seconds: float) -> Iterator[Event | None]:
         """Yield events as they come, and None at each heartbeat.
@@ -220,15 +230,19 @@ class Subscription:
             yield from self._replay()
 
     def _replay(self) -> Iterator[Event]:
-        events = self.log.after(self.thread_id, self.last_id)
-        if events is None:
-            tip = self.log.tip(self.thread_id)
-            self.last_id = tip
-            yield Event(tip, RESET, "{}")
-            return
-        for event in events:
-            self.last_id = event.id
-            yield event
+        while True:
+            events = self.log.after(self.thread_id, self.last_id, STRETCH)
+            if events is None:
+                tip = self.log.tip(self.thread_id)
+                self.last_id = tip
+                yield Event(tip, RESET, "{}")
+                return
+            for event in events:
+                self.last_id = event.id
+                yield event
+            if len(events) < STRETCH:
+                return
+            self._rest()
 
 
 def _close(pubsub: redis.client.PubSub) -> None:

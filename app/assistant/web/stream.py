@@ -10,6 +10,7 @@ import resource
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -99,6 +100,9 @@ class Place:
                 del self.taken_by[who]
 
 
+# What was missed is told in stretches that take 3 ms, of all streams of a person a tenth of a
+# process's time.
+_replays = Pace(0.03, longest=60.0)
 # One for everybody: what it spares is this process.
 _refusals = Pace(REFUSED_EVERY_SECONDS, LONGEST_REFUSED_SECONDS)
 
@@ -129,7 +133,8 @@ class ThreadEvents(ServerSentEventsBlueprint):
         load_thread(db_session(), thread_id)
         # A reconnect repeats the old query string, so the header wins.
         last_id = request.headers.get("Last-Event-ID") or request.args.get("after", "")
-        subscription = Subscription(EventLog(services().redis), thread_id, last_id)
+        rest = partial(_replays.wait, current_user.user_id)
+        subscription = Subscription(EventLog(services().redis), thread_id, last_id, rest)
         beat = services().settings.stream_heartbeat_seconds
         frames = _frames(subscription.events(beat), _sign_in_check(), place)
         release_session()

@@ -19,6 +19,7 @@ from sqlalchemy import func, update
 from app.accounts import requests_at_once
 from app.db import Database, new_id, utc_now
 from app.skills.forms.models import FormSubmission, FormTemplate
+from app.skills.forms.services import pdf
 from app.skills.forms.services.submissions import PAGE
 from app.skills.forms.web import submission_views
 from tests.factories import CheckedClient, Member, Page, make_contact, make_user, sign_in
@@ -300,7 +301,7 @@ def test_a_person_stands_in_their_lane_while_their_pdf_is_made(
 
     monkeypatch.setattr(submission_views, "load_file", lambda *_: SimpleNamespace(key="a"))
     monkeypatch.setattr(submission_views, "open_bytes", read)
-    monkeypatch.setattr(submission_views, "make_pdf", lambda _, files: files(str(new_id())))
+    monkeypatch.setattr(pdf, "make_pdf", lambda _, files: files(str(new_id())))
     assert browser.get(f"{address}.pdf").data == b"a picture"
     assert held == [("read", member.user_id), False]
 

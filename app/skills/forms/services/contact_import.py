@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -36,7 +36,7 @@ COLUMNS = {
 _EXTENSION = re.compile(
     rf"(?:(?:{EXTENSION_WORDS}|[x#])[.:#]?\s*)?(?P<digits>[0-9]+)", re.IGNORECASE
 )
-_READING = RealThreads(1)
+_READING = RealThreads(1, holds_nothing=True)
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,10 @@ class RowProblem:
     params: dict[str, Any] = field(default_factory=dict)
 
 
+# A row: its line, what it says, and what is to be written of it or why it cannot be.
+ReadRow = tuple[int, ContactTexts, ContactTexts | InvalidInput]
+
+
 @dataclass
 class Imported:
     """What came of a table: who is new, who was changed, who was as before, who was left out."""
@@ -59,18 +63,25 @@ class Imported:
     problems: list[RowProblem] = field(default_factory=list)
 
 
-def import_contacts(session: ScopedSession, table: Cells) -> Imported:
-    """Write the rows that can be used; the others are told. The same table again does nothing.
+def read_contacts(table: Cells) -> list[ReadRow]:
+    """Each row of a table as a contact, or why it is none; before a transaction begins.
 
-    Who has the name of a contact is that contact, and is put back on the list. Commits.
+    Addresses in other scripts take long to read, and nobody else's page waits for thousands.
 
     Raises:
         InvalidInput: none of its columns has names.
     """
+    return _READING.run(lambda: [_read(*row) for row in _rows(table)])
+
+
+def import_contacts(session: ScopedSession, rows: Iterable[ReadRow]) -> Imported:
+    """Write the rows that can be used; the others are told. The same table again does nothing.
+
+    Who has the name of a contact is that contact, and is put back on the list. Commits.
+    """
     done, seen = Imported(), dict[str, int]()
     known = _by_name(session)
-    # Addresses in other scripts take long to read, and nobody else's page waits for thousands.
-    for line, given, texts in _READING.run(lambda: [_read(*row) for row in _rows(table)]):
+    for line, given, texts in rows:
         error = texts if isinstance(texts, InvalidInput) else _namesake(texts, seen)
         if error is not None:
             done.problems.append(RowProblem(line, given.name, error.message, error.params))
@@ -86,9 +97,7 @@ def import_contacts(session: ScopedSession, table: Cells) -> Imported:
     return done
 
 
-def _read(
-    line: int, given: ContactTexts, extension: str
-) -> tuple[int, ContactTexts, ContactTexts | InvalidInput]:
+def _read(line: int, given: ContactTexts, extension: str) -> ReadRow:
     """A row with what is to be written of it, or why it cannot be."""
     try:
         return line, given, _join_extension(read_contact(given), extension)

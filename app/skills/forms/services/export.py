@@ -38,6 +38,8 @@ Transaction = Callable[[], AbstractContextManager[ScopedSession]]
 Key = tuple[str, str, str]
 # A form may be a few MB as it is read; a group has some handfuls that are sent again and again.
 FORMS_KEPT = 8
+# So much of what was filled in is put into words at once, or a submission more.
+LETTERS_AT_ONCE = 200_000
 
 
 @dataclass(frozen=True)
@@ -80,8 +82,22 @@ def write_csv(
             # What is of a version that has come since the beginning may have no column.
             if key in forms:
                 lines = _Lines(forms.get(key), columns, zone, language)
-                yield WRITING.run(partial(lines.write, [each for _key, each in rows]))
+                for few in _split([each for _key, each in rows]):
+                    yield WRITING.run(partial(lines.write, few))
         last = found[-1][1]
+
+
+def _split(submissions: Sequence[FormSubmission]) -> Iterator[list[FormSubmission]]:
+    """The submissions in lots that take some hundredths of a second; others' are done between."""
+    lot, size = list[FormSubmission](), 0
+    for each in submissions:
+        lot.append(each)
+        size += sum(len(str(value)) for value in each.values.values())
+        if size >= LETTERS_AT_ONCE:
+            yield lot
+            lot, size = [], 0
+    if lot:
+        yield lot
 
 
 def columns_of(forms: Iterable[Form], language: str) -> list[Column]:

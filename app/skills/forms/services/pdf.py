@@ -17,6 +17,7 @@ from reportlab.lib.styles import ParagraphStyle
 from reportlab.lib.units import inch
 from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.ttfonts import TTFont
+from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import (
     CondPageBreak,
     HRFlowable,
@@ -38,8 +39,9 @@ DOTS = 1200
 # No label stands alone at the foot of a page.
 LEAST = 0.6 * inch
 MISSING = "?"
-# So many lines of text are printed, some 70 pages.
+# So many lines of text are printed, some 70 pages; a line has about so many letters.
 MOST_LINES = 3_000
+LETTERS_A_LINE = 90
 # A line of nothing keeps its height.
 EMPTY = "\xa0"
 _EMPTY = re.compile(r"\n(?:[^\S\n]*\n){2,}")
@@ -67,15 +69,6 @@ def make_pdf(sheet: Sheet, read_file: ReadFile) -> bytes:
 
 
 def _make(sheet: Sheet, pictures: Mapping[str, bytes | None]) -> bytes:
-    pages: list[int] = []
-    # Once to know how many pages there are, once more to say so on each.
-    _build(sheet, pictures, 0, pages)
-    return _build(sheet, pictures, len(pages), [])
-
-
-def _build(
-    sheet: Sheet, pictures: Mapping[str, bytes | None], count: int, pages: list[int]
-) -> bytes:
     output = io.BytesIO()
     document = SimpleDocTemplate(
         output,
@@ -87,9 +80,28 @@ def _build(
         title=f"{sheet.title} · {sheet.reference}",
         author=sheet.group_name,
     )
-    foot = partial(_draw_foot, sheet=sheet, count=count, pages=pages)
-    document.build(_story(sheet, pictures), onFirstPage=foot, onLaterPages=foot)
+    document.build(_story(sheet, pictures), canvasmaker=partial(_NumberedPages, sheet=sheet))
     return output.getvalue()
+
+
+class _NumberedPages(Canvas):  # type: ignore[misc]
+    """Keeps the pages until all are drawn: at the foot of each stands how many there are."""
+
+    def __init__(self, *args: Any, sheet: Sheet, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._sheet = sheet
+        self._drawn: list[dict[str, Any]] = []
+
+    def showPage(self) -> None:  # noqa: N802 (reportlab's name)
+        self._drawn.append(dict(self.__dict__))
+        self._startPage()
+
+    def save(self) -> None:
+        for number, page in enumerate(drawn := self._drawn, 1):
+            self.__dict__.update(page)
+            _draw_foot(self, self._sheet, number, len(drawn))
+            super().showPage()
+        super().save()
 
 
 def _story(sheet: Sheet, pictures: Mapping[str, bytes | None]) -> list[Any]:
@@ -116,11 +128,19 @@ def _story(sheet: Sheet, pictures: Mapping[str, bytes | None]) -> list[Any]:
 def _shortened(text: str, left: int) -> tuple[str, int]:
     """As many lines of a text as may still be printed, empty ones at most one by one."""
     lines = _LONG_WORD.sub(r"\1\n", _EMPTY.sub("\n\n", text)).split("\n")
-    printed = lines[: max(left, 1)]
-    if len(printed) < len(lines):
-        told = _("%(number)s more lines are in Comanda.", number=len(lines) - len(printed))
-        printed.append(told)
-    return "\n".join(printed), left - len(printed)
+    # One that goes on over many lines of the paper counts as so many.
+    sizes = [1 + len(line) // LETTERS_A_LINE for line in lines]
+    printed: list[str] = []
+    room = max(left, 1)
+    for line, size in zip(lines, sizes, strict=True):
+        if room <= 0:
+            break
+        printed.append(line if size <= room else f"{line[: room * LETTERS_A_LINE]}…")
+        room -= size
+    missing = max(sum(sizes) - max(left, 1), 0)
+    if missing:
+        printed.append(_("%(number)s more lines are in Comanda.", number=missing))
+    return "\n".join(printed), left - sum(sizes) + missing - bool(missing)
 
 
 def _line(line: Line, pictures: Mapping[str, bytes | None]) -> list[Any]:
@@ -165,9 +185,7 @@ def _shrunk(content: bytes | None) -> bytes | None:
     return output.getvalue()
 
 
-def _draw_foot(canvas: Any, _document: Any, sheet: Sheet, count: int, pages: list[int]) -> None:
-    number = canvas.getPageNumber()
-    pages.append(number)
+def _draw_foot(canvas: Canvas, sheet: Sheet, number: int, count: int) -> None:
     fonts, width = _fonts(), letter[0]
     canvas.setFont(fonts["plain"], 8)
     canvas.setFillColor(GREY)

@@ -20,7 +20,7 @@ from app.fields.display import plain
 from app.files.posted_files import allow_files, examination, get_posted_files
 from app.files.tables import LARGEST_TABLE, read_table
 from app.skills.forms.models import Contact
-from app.skills.forms.services.contact_import import import_contacts
+from app.skills.forms.services.contact_import import import_contacts, read_contacts
 from app.skills.forms.services.contacts import (
     MOST_LISTED,
     PHONE,
@@ -170,8 +170,8 @@ def take_table() -> ResponseReturnValue:
         if not posted:
             raise InvalidInput("Choose a file first.", field="file")
         with examination():
-            table = read_table(posted["file"][0].stream, services().files.spool)
-        done = import_contacts(db_session(), table)
+            rows = read_contacts(read_table(posted["file"][0].stream, services().files.spool))
+        done = import_contacts(db_session(), rows)
     except (InvalidInput, TooMany) as error:
         db_session().rollback()
         return page("forms/contacts/import.html", error, done=None)

@@ -17,7 +17,7 @@ from app.skills.knowledge.services.library import load_products
 from app.skills.knowledge.services.manual_tree import SectionLink, find_paths
 from app.skills.knowledge.services.search_sources import SECTION_CONTEXTS
 from app.text.free_text import limit_search
-from app.text.markdown import plain_line
+from app.text.markdown import plain_line_around
 from app.text.normalize import fold
 
 MOST_FOUND = 8
@@ -145,12 +145,19 @@ def _products(
 
 def excerpt(words: str, typed: Typed) -> Markup:
     """A line of the passage around its first hit, its hits marked."""
-    line = plain_line(words)
-    places = [match for match in _WORD.finditer(line) if _is_hit(fold(match[0]), typed)]
-    start = _word_start(line, places[0].start() - BEFORE) if places else 0
+    line, is_preceded, is_followed = plain_line_around(words, _first_hit(words, typed))
+    start = _word_start(line, _first_hit(line, typed) - BEFORE)
     end = min(len(line), start + EXCERPT)
     shown = mark_hits(line[start:end], typed)
-    return Markup("").join(["… " if start else "", shown, " …" if end < len(line) else ""])
+    before = "… " if start or is_preceded else ""
+    after = " …" if end < len(line) or is_followed else ""
+    return Markup("").join([before, shown, after])
+
+
+def _first_hit(words: str, typed: Typed) -> int:
+    """Where the first word that was typed stands; 0 where none does."""
+    found = _WORD.finditer(words)
+    return next((match.start() for match in found if _is_hit(fold(match[0]), typed)), 0)
 
 
 def _word_start(line: str, place: int) -> int:
