@@ -130,6 +130,20 @@ def test_what_was_published_before_subscribing_is_delivered(log: EventLog, threa
     assert [event.payload["text"] for event in read(log, thread, first, 2)] == ["b", "c"]
 
 
+@pytest.mark.fault(63)
+def test_a_long_replay_lets_others_go_on_between_its_stretches(log: EventLog, thread: UUID) -> None:
+    texts = [str(number) for number in range(2 * module.STRETCH + 20)]
+    say(log, thread, *texts)
+    told: list[str] = []
+    rests: list[int] = []
+    reading = Subscription(log, thread, "", rest=lambda: rests.append(len(told)))
+    for event in islice(reading.events(heartbeat_seconds=SOON), len(texts)):
+        assert event
+        told.append(event.payload["text"])
+    assert told == texts
+    assert rests == [module.STRETCH, 2 * module.STRETCH]
+
+
 def test_live_events_follow_the_replayed_ones(log: EventLog, thread: UUID) -> None:
     say(log, thread, "a", "b")
     with listening(log, thread) as listener:

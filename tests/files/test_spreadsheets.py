@@ -14,6 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from app.files.spreadsheets import csv_lines, neutral
+from tests.growth import check_growth
 
 SIGNS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\ufe66", "\u2212")
 UNSEEN = (
@@ -154,3 +155,21 @@ def test_every_table_is_written_in_this_one_place() -> None:
 def test_a_formula_behind_another_separator_is_neutral(cell: str, written: str) -> None:
     read = next(csv.reader(io.StringIO(csv_lines([[cell]]), newline="")))
     assert read == [written]
+
+
+@given(st.text(alphabet=';|\t\r\n" =+-@a1\x00\x7f', max_size=30))
+@example(';"= 1|-2')
+def test_a_text_of_ascii_is_made_neutral_as_any_other_is(text: str) -> None:
+    """They are told by two ways, of which one is quicker."""
+    other = f"ñ{text}"
+    quick, general = (
+        list(csv.reader(io.StringIO(csv_lines([["", cell]]), newline="")))
+        for cell in (f"n{text}", other)
+    )
+    assert [[cell.replace("n", "ñ", 1) for cell in line] for line in quick] == general
+
+
+@pytest.mark.fault(44)
+@pytest.mark.parametrize("piece", [";=", ";", ';"', "|a", " ;"])
+def test_no_cell_is_slow_to_be_made_neutral(piece: str) -> None:
+    check_growth(lambda size: lambda: csv_lines([[piece * size]]), 20_000)

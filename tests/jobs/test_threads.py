@@ -60,3 +60,47 @@ def test_they_would_wait_if_it_were_written_where_they_are() -> None:
 def test_others_go_on_while_a_reply_is_drawn_that_was_made_to_be_slow() -> None:
     assert run("render_model_text(reply)")[:2] == ["True", "True"]
     assert run("_draw_model_text(reply)")[1] == "False"
+
+
+# Two people: one sends ten works, the other then one; each work takes 20 ms.
+TURNS = """
+from gevent import monkey
+monkey.patch_all()
+import gevent, sys, time
+from app.jobs import system_threads
+from app.jobs.system_threads import RealThreads, tell_costs_to, tell_senders_by
+
+done, costs, sender = [], [], {}
+tell_senders_by(lambda: sender[gevent.getcurrent()])
+tell_costs_to(costs.append)
+threads = RealThreads(1)
+
+def work():
+    end = time.thread_time() + 0.02
+    while time.thread_time() < end:
+        pass
+
+def ask(who):
+    sender[gevent.getcurrent()] = who
+    threads.run(work)
+    done.append(who)
+
+asking = [gevent.spawn(ask, "ana") for _ in range(10)]
+gevent.sleep(0)
+asking += [gevent.spawn(ask, "ben")]
+gone = gevent.spawn(ask, "cyd")
+gevent.sleep(0)
+gone.kill()
+gevent.joinall(asking)
+threads.run(work) if not sender.update({gevent.getcurrent(): "dan"}) else None
+print("".join(who[0] for who in done), len(costs), min(costs) >= 0.02, threads._free, threads._line)
+print(sys.getswitchinterval() == system_threads.SWITCH_SECONDS)
+"""
+
+
+@pytest.mark.fault(44)
+def test_each_sender_has_one_work_done_in_turn_and_whoever_left_keeps_no_place() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", TURNS], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.split("\n")[:2] == ["aabaaaaaaaa 12 True 1 {}", "True"]

@@ -15,13 +15,18 @@ from app.text import markdown
 from app.text.markdown import (
     LONGEST_PREVIEW,
     LONGEST_RENDERED,
+    NEARBY,
     SHORT_TEXT,
+    open_fence,
+    plain_line,
+    plain_line_around,
     preview_library_text,
     render_library_text,
     render_model_text,
 )
 from app.text.markdown_parser import MOST_CELLS, MOST_COLUMNS, MOST_LINKS
 from app.text.plain_text import MOST_MARKS
+from tests.growth import check_growth
 from tests.html_checks import parse_html
 
 LENGTH = 20_000
@@ -223,3 +228,36 @@ def test_a_letter_has_few_marks_however_many_a_model_sends() -> None:
     drawn = render_model_text("Z" + "\u0301" * 20_000 + "algo")
     assert "algo" in drawn
     assert drawn.count("\u0301") <= MOST_MARKS
+
+
+@pytest.mark.fault(46)
+@pytest.mark.parametrize("piece", ["[", "](", "[](", "![", "[a][", "<https:", "*a ", "|", "`"])
+def test_no_text_is_slow_to_be_shown_in_one_line(piece: str) -> None:
+    """Of nothing but brackets 20,000 signs took as long as 400 times as many others."""
+    check_growth(lambda size: lambda: plain_line(piece * size), 5_000)
+
+
+def test_of_a_long_text_only_what_is_near_is_read() -> None:
+    text = "**before** " * 1_000 + "zebra " + "`behind` " * 1_000
+    line, is_preceded, is_followed = plain_line_around(text, text.index("zebra"))
+    assert "before zebra behind" in line
+    assert (is_preceded, is_followed) == (True, True)
+    assert len(line) < 2 * NEARBY
+    assert plain_line_around("a **zebra**", 4) == ("a zebra", False, False)
+
+
+@pytest.mark.parametrize(
+    ("text", "fence"),
+    [
+        ("a\n\n```\nb", "```"),
+        ("a\n\n~~~~\nb", "~~~~"),
+        ("```\na\n```\n", ""),
+        ("a `b", ""),
+        ("a", ""),
+    ],
+)
+@pytest.mark.parametrize("more", ["", "word \n\n" * 2_000])
+def test_the_fence_that_is_open_is_found_in_a_long_text_too(
+    text: str, fence: str, more: str
+) -> None:
+    assert open_fence(more + text) == fence

@@ -5,14 +5,17 @@ from __future__ import annotations
 import io
 
 import pytest
-from flask import Flask
+from flask import Flask, g
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from app.accounts.new_people import set_membership
 from app.db import Database
 from app.files import child_process
+from app.files.table_cells import Cells
 from app.skills.forms.models import Contact
+from app.skills.forms.services.contact_import import ReadRow, read_contacts
+from app.skills.forms.web import contact_views
 from tests.factories import (
     CheckedClient,
     Member,
@@ -356,6 +359,23 @@ def test_a_table_is_read_in_a_process_of_its_own(
     monkeypatch.setattr(child_process.sys, "executable", "/bin/false")
     assert "The file is damaged or not complete." in bring(browser, "Name\nAnn\n", 422)
     assert contacts_of(owner, boss) == {}
+
+
+@pytest.mark.fault(40)
+def test_rows_are_read_without_a_connection_and_in_no_lane(
+    boss: Member, browser: CheckedClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Six tables of one person, each waiting for the thread that reads, had all connections."""
+    held: list[object] = []
+
+    def read(table: Cells) -> list[ReadRow]:
+        session = g.get("db")
+        held.extend((bool(session and session.in_transaction()), "lanes" in g))
+        return read_contacts(table)
+
+    monkeypatch.setattr(contact_views, "read_contacts", read)
+    assert "1 contact is new." in bring(browser, "Name\nAnn\n")
+    assert held == [False, False]
 
 
 def test_no_file_is_told_too(browser: CheckedClient) -> None:

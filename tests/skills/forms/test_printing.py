@@ -58,3 +58,22 @@ def test_what_is_too_long_for_paper_says_how_much_is_left(app: Flask) -> None:
     assert f"line {MOST_LINES}\r" not in text
     assert "5 more lines are in Comanda." in text
     assert "the last" in text
+
+
+@pytest.mark.fault(40)
+def test_a_line_that_goes_on_over_many_lines_of_paper_counts_as_so_many(app: Flask) -> None:
+    """A hundred texts of 5,000 letters without a line's end took three seconds."""
+    whole, cut = "word " * 18 * MOST_LINES, "word " * 90
+    text = print_text(app, whole, cut)
+    assert abs(text.count("word") - len(whole) // 5) < len(whole) // 50 + 90
+    assert "more lines are in Comanda." in text
+    assert print_text(app, "word " * 17 * 20).count("word") == 17 * 20
+
+
+def test_each_page_says_how_many_there_are(app: Flask) -> None:
+    with app.test_request_context():
+        content = make_pdf(sheet_of("\n".join(["line"] * 100)), lambda _id: None)
+    pages = [page.get_textpage().get_text_range() for page in pypdfium2.PdfDocument(content)]
+    assert len(pages) > 1
+    for number, page in enumerate(pages, 1):
+        assert f"Page {number} of {len(pages)}" in page

@@ -82,12 +82,12 @@ def write_csv(
             # What is of a version that has come since the beginning may have no column.
             if key in forms:
                 lines = _Lines(forms.get(key), columns, zone, language)
-                for few in _split([each for _key, each in rows]):
+                for few in split_into_lots([each for _key, each in rows]):
                     yield WRITING.run(partial(lines.write, few))
         last = found[-1][1]
 
 
-def _split(submissions: Sequence[FormSubmission]) -> Iterator[list[FormSubmission]]:
+def split_into_lots(submissions: Sequence[FormSubmission]) -> Iterator[list[FormSubmission]]:
     """The submissions in lots that take some hundredths of a second; others' are done between."""
     lot, size = list[FormSubmission](), 0
     for each in submissions:
