@@ -127,8 +127,12 @@ def abridged(changes: Sequence[Change]) -> list[Change]:
 def compare_within(quote: str, body: str) -> list[Change]:
     """How a passage stands now in the text it came from, without what surrounds it there.
 
-    Empty when too little of it is left to be called the same passage.
+    Empty when too little of it is left to be called the same passage. Nobody else's page waits.
     """
+    return _COMPARING.run(partial(_compare_within, quote, body))
+
+
+def _compare_within(quote: str, body: str) -> list[Change]:
     old, new = _TOKEN.findall(quote), _TOKEN.findall(body)
     if len(old) * len(new) > MOST_COMPARED or not Effort().allows(old, new):
         return []

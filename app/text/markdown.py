@@ -24,8 +24,6 @@ from app.text.plain_text import shorten_marks
 PARAGRAPH = "\n\n"
 # In characters: some hundreds of long replies.
 LONGEST_RENDERED = 8_000_000
-# From so many characters on, a section may take seconds, if somebody wants it to.
-LONG_TEXT = 10_000
 TAGS = {
     "p", "br", "strong", "em", "s", "code", "pre", "blockquote", "hr", "ul", "ol", "li",
     "h1", "h2", "h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td", "a",
@@ -182,9 +180,9 @@ def render_library_text(text: str, marks: tuple[str, str] | None = None) -> Mark
 
     What stands between the two signs of `marks` is marked; the first mark has the id
     `passage`. It is drawn before the sanitiser, which mends marks across other elements.
-    A long text is drawn in a thread, since others would wait for it.
+    What is no short text is drawn in a thread, since others may have to wait for it.
     """
-    if len(text) < LONG_TEXT:
+    if len(text) <= SHORT_TEXT:
         return _draw_library_text(text, marks)
     draw = partial(_draw_library_text, text, marks)
     return _rendered.render(f"library {marks}", text, lambda: _DRAWING.run(draw))
@@ -193,7 +191,7 @@ def render_library_text(text: str, marks: tuple[str, str] | None = None) -> Mark
 def preview_library_text(text: str) -> Markup:
     """The same for who is still writing it, as far as its first `LONGEST_PREVIEW` characters."""
     text = text[:LONGEST_PREVIEW]
-    if len(text) < LONG_TEXT:
+    if len(text) <= SHORT_TEXT:
         return _draw_library_text(text, None)
     return _PREVIEWING.run(lambda: _draw_library_text(text, None))
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from time import monotonic
+from collections.abc import Hashable, Iterator
+from time import monotonic, thread_time
+from typing import TypeVar
 
 import gevent
 
 # Of so many senders the times are kept; those who wait for nothing are forgotten beyond.
 MOST_SENDERS = 10_000
+# An answer that is made while it is sent is made for so long at a time; all of one person's take a
+# quarter of a process's time.
+STRETCH_SECONDS = 0.01
+Piece = TypeVar("Piece")
 
 
 class Pace:
@@ -34,3 +39,22 @@ class Pace:
         if len(self._next) > MOST_SENDERS:
             self._next = {who: when for who, when in self._next.items() if when > earliest}
         gevent.sleep(max(0.0, min(turn - now, self.longest)))
+
+
+_stretches = Pace(4 * STRETCH_SECONDS, longest=60.0)
+
+
+def in_stretches(pieces: Iterator[Piece], sender: Hashable) -> Iterator[Piece]:
+    """The pieces of an answer as they are made, with a rest for others after each stretch."""
+    worked = 0.0
+    while True:
+        began = thread_time()
+        try:
+            piece = next(pieces)
+        except StopIteration:
+            return
+        worked += thread_time() - began
+        yield piece
+        if worked > STRETCH_SECONDS:
+            _stretches.wait(sender, worked / STRETCH_SECONDS)
+            worked = 0.0

@@ -84,7 +84,10 @@ class FormParser(FormDataParser):
             RequestEntityTooLarge, BadRequest: it has too many fields, or one without a name, or
                 is not escaped.
         """
-        if mimetype != "application/x-www-form-urlencoded":
+        if mimetype not in ("application/x-www-form-urlencoded", "multipart/form-data"):
+            # No form: whoever wants it reads the stream.
+            return super().parse(stream, mimetype, content_length, options)
+        if mimetype == "multipart/form-data":
             boundary = (options or {}).get("boundary", "")
             parts: Any = _Parts(stream, boundary.encode(errors="replace"))
             parsed = super().parse(parts, mimetype, content_length, options)

@@ -269,6 +269,16 @@ def test_a_browsers_cookie_needs_the_csrf_token_in_the_header(
     assert good.status_code == 200
 
 
+def test_a_browser_may_send_as_much_json_as_a_program(
+    app: Flask, owner: Database, member: Member, answering: Answering
+) -> None:
+    """Looking for the form's token in it once left 8 KB of the body to be read."""
+    browser = sign_in(app, owner, member)
+    long = {"message": "hello", "question": "how long " * 1_000}
+    sent = browser.client.post("/api/ask", json=long, headers={"X-CSRFToken": browser.csrf_token})
+    assert sent.status_code == 200
+
+
 def test_a_browsers_token_is_no_bearer_token(
     app: Flask, owner: Database, member: Member, client: FlaskClient
 ) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+
 import pytest
 
 from app.web import pace
@@ -53,3 +56,24 @@ def test_who_waits_for_nothing_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> 
     now = 200.0
     turns.wait("eva")
     assert set(turns._next) == {"eva"}
+
+
+def test_an_answer_that_is_made_while_it_is_sent_rests_after_each_stretch(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    waits: list[tuple[object, bool]] = []
+
+    def wait(sender: object, turns: float) -> None:
+        waits.append((sender, turns > 1))
+
+    monkeypatch.setattr(pace._stretches, "wait", wait)
+
+    def work() -> Iterator[int]:
+        for number in range(3):
+            end = time.thread_time() + 0.6 * pace.STRETCH_SECONDS
+            while time.thread_time() < end:
+                pass
+            yield number
+
+    assert list(pace.in_stretches(work(), "ana")) == [0, 1, 2]
+    assert waits == [("ana", True)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Any
+from typing import Any, AnyStr
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -46,6 +46,7 @@ from app.errors import InvalidInput
 from app.extensions import limit_chat_changes, limit_person, services
 from app.files.views import send_stored
 from app.notifications.services import read_about
+from app.web.pace import in_stretches
 from app.web.pages import choose_language, db_session, is_htmx, release_session, require_role
 
 blueprint = Blueprint("history", __name__, url_prefix="/chats")
@@ -178,12 +179,11 @@ def _letterhead() -> Letterhead:
     return Letterhead(current_user.group_name, current_user.zone, site, choose_language())
 
 
-def _attachment(
-    content: Iterator[str] | Iterator[bytes], name: str, mimetype: str
-) -> ResponseReturnValue:
+def _attachment(content: Iterator[AnyStr], name: str, mimetype: str) -> ResponseReturnValue:
     """A file that is written while it is sent; the request's own connection is given back."""
     release_session()
-    response = Response(stream_with_context(content), content_type=mimetype)
+    unhurried = in_stretches(content, current_user.user_id)
+    response = Response(stream_with_context(unhurried), content_type=mimetype)
     response.headers.set("Content-Disposition", "attachment", filename=name)
     response.headers["X-Accel-Buffering"] = "no"
     return response

@@ -12,7 +12,7 @@ from app.db import Database
 from app.skills.knowledge.models import ManualSection
 from app.skills.knowledge.services.manual_tree import BRANCH, find_place
 from app.skills.knowledge.services.revisions import keep, snapshot
-from app.skills.knowledge.web.presenters import anchor_blocks
+from app.skills.knowledge.web.presenters import MOST_ANCHORS, anchor_blocks
 from app.text.markdown import render_library_text
 from tests.factories import CheckedClient, Member, make_product, make_section, make_user, sign_in
 from tests.factories.browser import HTMX
@@ -358,6 +358,15 @@ def test_each_paragraph_has_an_address_that_stays_with_its_words() -> None:
     assert set(ids) < set(others)
     assert len(others) == len(set(others)) == 5
     assert [heading.text for heading in first.headings] == ["Three"]
+
+
+@pytest.mark.fault(44)
+def test_a_section_of_nothing_but_paragraphs_has_so_many_addresses() -> None:
+    """70,000 of them took a second of everybody's time and made a page of 7 MB."""
+    html = render_library_text("a\n\n" * (MOST_ANCHORS + 50))
+    anchored = anchor_blocks(html, "Link")
+    assert str(anchored.html).count(' id="') == MOST_ANCHORS
+    assert str(anchored.html).count("<p") == MOST_ANCHORS + 50
 
 
 def test_a_long_section_begins_with_what_is_in_it(

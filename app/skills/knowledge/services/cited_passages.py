@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from functools import partial
+from typing import Any, Literal
 
 from sqlalchemy import select
 
@@ -14,6 +15,7 @@ from app.assistant.threads.cited import CitedThen
 from app.assistant.tools.parts import Citation
 from app.config import LANGUAGES
 from app.db import ScopedSession
+from app.jobs.system_threads import RealThreads
 from app.skills.knowledge.models import LibraryRevision, ManualSection, Product
 from app.skills.knowledge.services.display import QUOTE_LENGTH, product_quote
 from app.skills.knowledge.services.revisions import Entity, restore
@@ -23,6 +25,7 @@ from app.text.diff import Change, compare_within
 State = Literal["same", "changed", "unpublished", "withdrawn"]
 # How far back it is looked for when a passage changed.
 MOST_REVISIONS = 50
+_LOOKING = RealThreads(1, holds_nothing=True)
 
 
 @dataclass(frozen=True)
@@ -97,8 +100,9 @@ def _changed_at(
     session: ScopedSession, cited: CitedThen, entity: Entity, language: str, currency: str
 ) -> datetime:
     """When the quoted words went: the last change before which they were there."""
+    # One at a time, and looked at in a thread: each may be as long as a section.
     revisions = session.scalars(
-        select(LibraryRevision)
+        select(LibraryRevision.id)
         .where(
             LibraryRevision.group_id == session.scope.group_id,
             LibraryRevision.entity_id == entity.id,
@@ -107,10 +111,19 @@ def _changed_at(
         )
         .order_by(LibraryRevision.version.desc())
         .limit(MOST_REVISIONS)
-    )
-    for revision in revisions:
+    ).all()
+
+    def stood_in(snapshot: dict[str, Any]) -> bool:
         was = type(entity)()
-        restore(was, revision.snapshot or {})
-        if _stands_in(was, _words(was, language, currency), cited.citation.quote):
-            return revision.created_at
+        restore(was, snapshot)
+        return _stands_in(was, _words(was, language, currency), cited.citation.quote)
+
+    for id_ in revisions:
+        snapshot, changed_at = session.execute(
+            select(LibraryRevision.snapshot, LibraryRevision.created_at).where(
+                LibraryRevision.group_id == session.scope.group_id, LibraryRevision.id == id_
+            )
+        ).one()
+        if _LOOKING.run(partial(stood_in, snapshot or {})):
+            return changed_at
     return entity.updated_at

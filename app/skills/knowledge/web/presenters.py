@@ -34,6 +34,8 @@ _HEADING = re.compile(r"h[1-6]")
 LONG_HEADINGS = 3
 # The longest have a megabyte with their addresses.
 KEPT_TEXTS = 16
+# The longest section of the demo has some eighty.
+MOST_ANCHORS = 2_000
 # Punctuation that nobody types: Markdown treats what stands beside it as beside a quote,
 # so that emphasis, lists and tables mean the same with it as without.
 _OPEN, _CLOSE = "\u2e4e", "\u2e4f"
@@ -65,7 +67,10 @@ class AnchoredText:
 
 @lru_cache(maxsize=KEPT_TEXTS)
 def anchor_blocks(html: Markup, label: str) -> AnchoredText:
-    """Give each block of safe HTML an id, and a link sign called `label` that leads to it."""
+    """Give each block of safe HTML an id, and a link sign called `label` that leads to it.
+
+    The first `MOST_ANCHORS` of them: a text of 200,000 signs may have a block for each three.
+    """
     used: Counter[str] = Counter()
     headings: list[Mark] = []
 
@@ -80,7 +85,7 @@ def anchor_blocks(html: Markup, label: str) -> AnchoredText:
         link = Markup('<a class="anchor" href="#{}" aria-label="{}"></a>').format(anchor, label)
         return f'<{block[1]} id="{anchor}">{link}'
 
-    anchored = _BLOCK.sub(with_anchor, html)
+    anchored = _BLOCK.sub(with_anchor, html, count=MOST_ANCHORS)
     return AnchoredText(Markup(anchored), headings)  # noqa: S704 - safe before, and ids of our own
 
 
