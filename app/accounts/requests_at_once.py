@@ -41,7 +41,7 @@ AT_ONCE = {"read": 2, "write": 2, "unknown": 2, "token": 2}
 PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.005, 0.025
 # Beside more than a page asks for with its parts it is so many times what the last one in the lane
 # cost, which may be a long page: pairs of them leave others most of the processes.
-FEW_OTHERS, PAUSES_A_COST, LONGEST_PAUSE_OF_COST_SECONDS = 1, 6.0, 0.4
+FEW_OTHERS, PAUSES_A_COST, LONGEST_PAUSE_OF_COST_SECONDS = 1, 6.0, 1.5
 OF_A_PERSON, COSTS_KEPT = ("read", "write"), 3
 # What one person or one address sends to a process goes on so far apart, but for as much as a page
 # asks for with all its files. It waits before it is answered: of a proxy's connections none seems

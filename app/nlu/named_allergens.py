@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 
 from app.nlu.lexicon import ALLERGENS, FRAME_WORDS, Phrase
 from app.text.allergens import expand_families
@@ -180,6 +181,10 @@ def asks_for_several(text: str) -> bool:
     return bool(_ASKS_ONE_OF_MANY.search(folded) or _OTHERS_INSTEAD.search(folded))
 
 
+# Behind an article a name begins within so many letters, or there is none; nobody asks with more.
+FAR_ENOUGH, MOST_ARTICLES = 200, 50
+
+
 def asks_about_one(text: str) -> bool:
     """True for "is the tres leches nut free": something is named that is there or is not.
 
@@ -189,7 +194,8 @@ def asks_about_one(text: str) -> bool:
     if _ASKS_ONE_OF_MANY.search(folded):
         return False
     rest = without_allergens(text)
-    after = [rest[match.end() :] for match in _DEFINITE.finditer(rest)]
+    articles = islice(_DEFINITE.finditer(rest), MOST_ARTICLES)
+    after = [rest[each.end() : each.end() + FAR_ENOUGH] for each in articles]
     if bare := _OF_BARE_NAME.search(rest):
         after.append(rest[bare.end() :])
     if folded.rstrip(" ?!.").endswith("free"):

@@ -29,11 +29,13 @@ _SITUATION = re.compile(
     r"|smells?|burned|burnt|hurts?|bleeds?|bleeding|esta|no funciona|no sirve|no enfria|no prende"
     r"|se (?:trabo|rompio|apago|tapo))\b"
 )
+# Of many "which" in a line the first is held fast: behind it stands what is behind any.
 _LISTING = re.compile(
-    r"^\W*(?:which|cual|cuales)\b|\b(?:which|what)\b.*\b(?:do|does|can|have|are there|is there)\b"
+    r"^\W*(?:which|cual|cuales)\b"
+    r"|(?m:^)(?>.*?\b(?:which|what)\b).*\b(?:do|does|can|have|are there|is there)\b"
     r"|\bany(?:thing)?\b|\boptions?\b|\brecommend\w*|\bsuggest\w*|\bsomething\b|\bideas?\b"
     r"|\blist\b|\bdo (?:we|you|they) (?:have|carry|sell)\b"
-    r"|\b(?:que|cuales|cual)\b.*\b(?:hay|tenemos|tienen|tienes|servimos|manejamos|ofrec\w+|puedo"
+    r"|(?m:^)(?>.*?\b(?:que|cuales|cual)\b).*\b(?:hay|tenemos|tienen|tienes|servimos|manejamos|ofrec\w+|puedo"
     r"|son|llevan)\b"
     r"|\balg(?:o|un|una)\b|\bopciones\b|\brecom\w+|\bsugi\w+|\bhay\b|\btenemos\b"
 )

@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import takewhile
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from app.jobs.system_threads import RealThreads
 from app.retrieval.sentences import Sentence, split_sentences
 from app.text.normalize import words
 from app.text.slugs import UsedSlugs
@@ -29,6 +30,9 @@ LONGEST_CHUNK = 350
 OVERLAP = 50
 # How much of a chunk is new on average; the rest is overlap and room for whole sentences.
 FRESH = 270
+# What is longer may take seconds, if somebody wants it to.
+SHORT_BODY = 2_000
+_CUTTING = RealThreads(1)
 
 
 @dataclass(frozen=True)
@@ -62,8 +66,14 @@ def chunk_markdown(body: str) -> list[Chunk]:
     A long section becomes several chunks that overlap by up to 50 words; short ones in a
     row become one chunk, whose `headings` are what their paths have in common and whose
     anchor is that of the first. Every word stands in some chunk, but those of headings
-    that begin one, which stand in its `headings`.
+    that begin one, which stand in its `headings`. Nobody waits for a long one but its writer.
     """
+    if len(body) <= SHORT_BODY:
+        return _chunk_markdown(body)
+    return _CUTTING.run(partial(_chunk_markdown, body))
+
+
+def _chunk_markdown(body: str) -> list[Chunk]:
     chunks: list[Chunk] = []
     for group in _together(body):
         path = _common(group)
