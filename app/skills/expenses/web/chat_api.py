@@ -34,7 +34,13 @@ from app.skills.expenses.services.settings import load_ledger
 from app.text.plain_text import clean_text
 from app.web import idempotency
 from app.web.issued_ids import is_issued
-from app.web.pages import choose_language, db_session, release_session, require_role
+from app.web.pages import (
+    choose_language,
+    db_session,
+    give_back_connection,
+    release_session,
+    require_role,
+)
 from app.web.urls import with_urls
 
 blueprint = Blueprint("expenses_api", __name__, url_prefix="/api")
@@ -351,6 +357,7 @@ def _attempted(session: ScopedSession, reply: Message, body: ChatBody) -> dict[s
     ledger = load_ledger(session)
     turn = _turn_input(session, reply, body, ledger.today)
     known = ledger.for_reading()
+    give_back_connection()
     # Of twenty messages a third of a second, in which a worker would answer nobody else.
     command = _READING.run(lambda: read_command_of(turn, known, ledger.currency))
     return (
