@@ -16,6 +16,7 @@ from app.db import Database, new_id
 from app.retrieval.models import Embedding, SearchDocument
 from app.retrieval.search import SearchRequest, search
 from app.skills.knowledge.models import LibraryRevision, ManualSection
+from app.skills.knowledge.services import sections
 from app.skills.knowledge.services.reindex import index_entities
 from app.skills.knowledge.services.withdrawal import MOST_NAMED, PAGE
 from tests.factories import (
@@ -105,6 +106,20 @@ def test_a_new_section_is_there_at_once(
         query = select(func.count()).where(ManualSection.group_id == editor.group_id)
         assert session.scalar(query) == 1
     assert audited(owner, editor) == ["section_created"]
+
+
+def test_a_manual_has_so_many_sections(
+    owner: Database, editor: Member, browser: CheckedClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each page of an editor shows them all, and others wait for thousands of them."""
+    monkeypatch.setattr(sections, "MOST_SECTIONS", 1)
+    new, form = "/library/edit/sections/new", {"kind": "sop", "is_published": "on"}
+    opening, closing = ({"section_id": new_id(), "title_en": t} for t in ("Opening", "Closing"))
+    assert browser.post(new, **form, **opening).status_code == 303
+    page = browser._page(browser.post(new, **form, **closing), 422)
+    assert "at most 1 sections" in page.text
+    assert page.find("input", name="title_en").attributes["value"] == "Closing"
+    assert order(owner, editor) == ["opening"]
 
 
 def test_a_form_that_made_a_section_says_so_before_it_makes_another(

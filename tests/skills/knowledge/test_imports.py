@@ -20,7 +20,7 @@ from app.skills.knowledge.models import (
     LibraryRevision,
     ManualSection,
 )
-from app.skills.knowledge.services import import_jobs
+from app.skills.knowledge.services import import_jobs, import_plan
 from app.skills.knowledge.services.import_jobs import TASKS
 from app.skills.knowledge.services.imports import (
     apply_when_ready,
@@ -109,6 +109,19 @@ def test_a_preview_changes_nothing_and_says_what_would(
         ("Overtime", 1, "added"),
     ]
     assert sections(owner, member) == {}
+
+
+def test_a_file_that_brings_more_sections_than_a_manual_has_is_refused(
+    database: Database, owner: Database, member: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import_file(database, member, PAY)
+    monkeypatch.setattr(import_plan, "MOST_SECTIONS", 3)
+    item = bring_file(database, member, PAY + "\n## Holidays {#holidays}\nTwelve days.\n")
+    assert (item.status, item.problems) == ("failed", [["", "manual_full", "4", True]])
+    assert set(sections(owner, member)) == {"pay", "tips", "overtime"}
+    # What is there may still be changed.
+    again = bring_file(database, member, PAY.replace("Tips", "Tips and more", 1))
+    assert again.status == "ready"
 
 
 def test_what_was_shown_is_imported_and_found_and_noted(

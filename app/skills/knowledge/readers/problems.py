@@ -8,7 +8,7 @@ from flask_babel import gettext, ngettext
 
 from app.skills.knowledge.readers.result import FileProblem
 from app.skills.knowledge.services.products import LONGEST_NAME, MOST_ROWS
-from app.skills.knowledge.services.sections import LONGEST_BODY
+from app.skills.knowledge.services.sections import LONGEST_BODY, MOST_SECTIONS
 from app.text.allergens import ALLERGENS, allergen_name
 from app.text.bilingual import reader_language
 
@@ -86,6 +86,12 @@ _TEXTS: dict[str, Callable[[str], str]] = {
     ),
     "too_many_sections": lambda _: gettext(
         "The file has more than 20,000 sections. Split it into smaller files."
+    ),
+    "manual_full": lambda detail: gettext(
+        "With this file the manual would have %(number)s sections; it can have %(limit)s. Leave out"
+        " what nobody looks up, or put short sections together.",
+        number=f"{int(detail):,}",
+        limit=f"{MOST_SECTIONS:,}",
     ),
     "section_too_long": lambda detail: gettext(
         "The section “%(name)s” is longer than %(longest)s characters. Divide it with headings.",

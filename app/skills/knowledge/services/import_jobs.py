@@ -28,6 +28,7 @@ from app.db import Database, JsonList, Scope, ScopedSession, utc_now
 from app.jobs.queue import defer
 from app.skills.knowledge.models import LibraryImport, LibraryImportFile
 from app.skills.knowledge.readers import Reading, read_apart
+from app.skills.knowledge.readers.result import FileProblem
 from app.skills.knowledge.services.import_files import (
     find_earlier_reading,
     forget_file,
@@ -150,6 +151,12 @@ def _read_and_plan(job: Progress) -> None:
         planned = plan_import(session, item, reading)
         # Nothing was written: what was staged is what would be.
         session.rollback()
+    if planned.is_too_much:
+        reading.problems.append(
+            FileProblem("", "manual_full", str(planned.sections), is_fatal=True)
+        )
+        _fail(job, problems_of(reading))
+        return
     _show_plan(job, planned, reading)
 
 

@@ -30,6 +30,7 @@ from app.skills.knowledge.services.import_changes import (
     stage_products,
 )
 from app.skills.knowledge.services.markdown_import import ParsedDocument
+from app.skills.knowledge.services.sections import MOST_SECTIONS
 
 LONGEST_TEXT = 160
 MOST_PROBLEMS = 500
@@ -46,14 +47,23 @@ SHOWN_OF_NEW = ("price", "allergens")
 
 @dataclass(frozen=True)
 class Planned:
-    """The changes, ready to be written, and the plan as it is kept and shown."""
+    """The changes, ready to be written, and the plan as it is kept and shown.
+
+    `sections` is how many the manual would have.
+    """
 
     staging: Staging
     plan: JsonObject
+    sections: int = 0
 
     @property
     def changes_nothing(self) -> bool:
         return not any(self.plan["counts"][what] for what in CHANGES)
+
+    @property
+    def is_too_much(self) -> bool:
+        """Whether it would bring the manual more sections than it may have."""
+        return self.sections > MOST_SECTIONS and bool(self.plan["counts"]["added"])
 
 
 def plan_import(
@@ -84,7 +94,8 @@ def problem_from(values: list[Any]) -> FileProblem:
 def _plan_manual(
     session: ScopedSession, item: LibraryImport, reading: Reading, lock: bool
 ) -> Planned:
-    library = Library(load_all_sections(session, item.group_id, lock=lock))
+    there = load_all_sections(session, item.group_id, lock=lock)
+    library = Library(there)
     documents, editions = prepare_documents(
         reading.documents,
         library,
@@ -101,7 +112,8 @@ def _plan_manual(
     )
     entries = [_section_entry(change, staging, documents, editions) for change in staging.changes]
     facts = [_edition_entry(edition, library, item.language) for edition in editions]
-    return Planned(staging, _plan(staging, entries) | {"documents": facts})
+    plan = _plan(staging, entries) | {"documents": facts}
+    return Planned(staging, plan, len(there) + plan["counts"]["added"])
 
 
 def _plan_menu(

@@ -25,6 +25,8 @@ from app.skills.knowledge.services.visibility import check_may_show, check_shown
 LONGEST_TITLE = 200
 # In characters: about eighty pages. A longer text is a chapter, and wants sections.
 LONGEST_BODY = 200_000
+# Ten times what the longest manuals have: each page of an editor shows them all.
+MOST_SECTIONS = 3_000
 _SLUG = re.compile(rf"[a-z0-9][a-z0-9-]{{0,{SLUG_LENGTH - 1}}}")
 TITLES = ("title_en", "title_es")
 _DRAFTED = (*TITLES, "body_en", "body_es", "kind", "is_published")
@@ -94,6 +96,16 @@ def find_section_id(session: ScopedSession, slug: str) -> UUID:
     return section_id
 
 
+def _check_room(session: ScopedSession) -> None:
+    """See that the manual may have one more section."""
+    own = select(func.count()).where(ManualSection.group_id == session.scope.group_id)
+    if (session.scalar(own) or 0) >= MOST_SECTIONS:
+        raise InvalidInput(
+            "The manual can have at most %(limit)s sections. Put this into one that is there.",
+            limit=f"{MOST_SECTIONS:,}",
+        )
+
+
 def create_section(
     session: ScopedSession, section_id: UUID, draft: SectionDraft, parent_id: UUID | None
 ) -> ManualSection:
@@ -116,6 +128,7 @@ def create_section(
         if existing.parent_id != parent_id or not _says(existing, draft):
             raise made_already()
         return existing
+    _check_room(session)
     position = _last_position(session, parent_id) + 1
     if draft.is_published:
         check_may_show(session, parent_id)
