@@ -66,13 +66,17 @@ function showEdited() {
   sheets.scrollTop += edited.getBoundingClientRect().top - sheets.getBoundingClientRect().top - 64;
 }
 
+/** Where one goes on, as the server says. */
+function findAim() {
+  return document.querySelector("#work :is([data-first-error], [data-focus])");
+}
+
 function afterSwap() {
   const work = document.getElementById("work");
   if (!("unsaved" in work.dataset)) saved = worked();
   keep();
   showEdited();
-  const aim = work.querySelector("[data-first-error], [data-focus]");
-  (aim ?? document.getElementById(place))?.focus();
+  (findAim() ?? document.getElementById(place))?.focus();
 }
 
 form.addEventListener("input", () => {
@@ -124,6 +128,8 @@ document.addEventListener("htmx:finally:request", ({ detail: { ctx } }) => {
 });
 // htmx begins to listen when the document is read.
 document.addEventListener("DOMContentLoaded", () => setTimeout(() => {
+  // Whoever pressed a button before the page could listen has a new page, and goes on there too.
+  if (document.activeElement === document.body) findAim()?.focus();
   if ("unsaved" in document.getElementById("work").dataset) keep();
   else bringBack();
 }));

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from app.skills.forms.services.starters import add_starters, read_starters
 from tests.assistant.processes import wait_until
@@ -28,6 +28,29 @@ def told(page: Page, words: str) -> None:
 
 def press(page: Page, label: str) -> None:
     page.locator("#work").get_by_role("button", name=label, exact=True).click()
+
+
+def test_a_button_that_was_pressed_before_the_page_could_listen_leads_on(
+    visit: Visit, house: House, admin: Member
+) -> None:
+    form = make_template(house.owner, admin.group_id, EVERY_TYPE)
+    page = visit(admin, media=STILL).open("/admin/forms/").page
+    held: list[Route] = []
+    is_late = True
+
+    def late(route: Route) -> None:
+        if is_late:
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.route(re.compile(r"/static/.*\.js"), late)
+    page.goto(f"{page.url}{form.id}", wait_until="commit")
+    page.get_by_text("Add a field").click()
+    assert held
+    is_late = False
+    page.get_by_role("button", name="One of a few").click()
+    expect(page.locator("#x-label_en")).to_be_focused()
 
 
 @BOTH_SIZES

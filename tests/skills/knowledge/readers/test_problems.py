@@ -27,7 +27,7 @@ RAISED = re.compile(
 INDIRECT = {
     "bad_front_matter", "duplicate_slug", "encrypted", "damaged", "no_text", "no_sections",
     "manual_as_menu", "menu_as_manual", "takes_too_long", "too_big_to_read", "could_not_be_read",
-    "name_too_long", "text_too_long", "and_more",
+    "name_too_long", "text_too_long", "and_more", "manual_full",
 }  # fmt: skip
 
 
