@@ -30,7 +30,8 @@ LONGEST_CHUNK = 350
 OVERLAP = 50
 # How much of a chunk is new on average; the rest is overlap and room for whole sentences.
 FRESH = 270
-# What is longer may take seconds, if somebody wants it to.
+# What is longer may take seconds, if somebody wants it to. Whoever saves it is in the middle of a
+# transaction, and so keeps their connection meanwhile.
 SHORT_BODY = 2_000
 _CUTTING = RealThreads(1)
 

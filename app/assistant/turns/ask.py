@@ -110,8 +110,8 @@ def wait_for_reply(
 
 def _coming(events: EventLog, reply: Message) -> Iterator[Event | None]:
     """What happens in the reply's conversation from now on; None whenever it is time to look."""
+    tip = ""
     with suppress(RedisError):
         # Nothing of what a long conversation has said already is told again.
         tip = events.tip(reply.thread_id)
-        return Subscription(events, reply.thread_id, tip).events(heartbeat_seconds=1.0)
-    return Subscription(events, reply.thread_id, "").events(heartbeat_seconds=1.0)
+    return Subscription(events, reply.thread_id, tip).events(heartbeat_seconds=1.0)
