@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
-from time import monotonic, thread_time
+from collections.abc import Hashable, Iterable, Iterator
+from time import monotonic, perf_counter, thread_time
 from typing import TypeVar
 
 import gevent
+from flask import has_request_context
+from gevent import monkey
 
 # Of so many senders the times are kept; those who wait for nothing are forgotten beyond.
 MOST_SENDERS = 10_000
 # An answer that is made while it is sent is made for so long at a time; all of one person's take a
 # quarter of a process's time.
 STRETCH_SECONDS = 0.01
+# A page is drawn for so long at a time; everything else of the process goes on in between.
+DRAWING_SECONDS = 0.001
+REST_SECONDS = 0.0002
 Piece = TypeVar("Piece")
 
 
@@ -58,3 +63,19 @@ def in_stretches(pieces: Iterator[Piece], sender: Hashable) -> Iterator[Piece]:
         if worked > STRETCH_SECONDS:
             _stretches.wait(sender, worked / STRETCH_SECONDS)
             worked = 0.0
+
+
+def draw(pieces: Iterable[str]) -> str:
+    """A template's pieces as one text; a large page keeps nobody waiting while it is drawn."""
+    if not (has_request_context() and monkey.is_module_patched("threading")):
+        return "".join(pieces)
+    return "".join(_with_rests(pieces))
+
+
+def _with_rests(pieces: Iterable[str]) -> Iterator[str]:
+    began = perf_counter()
+    for piece in pieces:
+        yield piece
+        if perf_counter() - began > DRAWING_SECONDS:
+            gevent.sleep(REST_SECONDS)
+            began = perf_counter()

@@ -46,6 +46,7 @@ from app.extensions import PROBES, ComandaRequest, kept_cookie, services
 from app.jobs.system_threads import give_back_with
 from app.web.icons import icon, icon_sprite
 from app.web.navigation import nav_entries
+from app.web.pace import draw
 from app.web.request_body import LARGEST_SIGNED_OUT, MOST_FILES, drain
 from app.web.urls import url_of
 
@@ -421,6 +422,7 @@ def init_web(app: Flask) -> None:
     app.register_error_handler(PoolTimeout, _service_away)
     app.register_error_handler(OperationalError, _service_away)
     app.register_error_handler(Exception, _unexpected)
+    app.jinja_env.concat = draw  # type: ignore[method-assign]
     app.jinja_env.globals |= {
         "csp_nonce": csp_nonce,
         "icon": icon,

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from flask import Flask
 
 from app.web import pace
 from app.web.pace import Pace
@@ -77,3 +78,22 @@ def test_an_answer_that_is_made_while_it_is_sent_rests_after_each_stretch(
 
     assert list(pace.in_stretches(work(), "ana")) == [0, 1, 2]
     assert waits == [("ana", True)]
+
+
+def test_a_large_page_is_drawn_in_stretches(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    rests: list[float] = []
+    monkeypatch.setattr(pace.gevent, "sleep", rests.append)
+    monkeypatch.setattr(pace.monkey, "is_module_patched", lambda _name: True)
+
+    def slow(number: int) -> int:
+        end = time.perf_counter() + pace.DRAWING_SECONDS
+        while time.perf_counter() < end:
+            pass
+        return number
+
+    template = app.jinja_env.from_string("{% for n in range(4) %}{{ slow(n) }}{% endfor %}")
+    with app.test_request_context():
+        assert template.render(slow=slow) == "0123"
+    assert len(rests) >= 3
+    assert template.render(slow=slow) == "0123"
+    assert len(rests) >= 3

@@ -66,30 +66,38 @@ def rows_context(
     They also need `work`, and `save_address`: where the page's form is sent.
     """
     open_row = work.open_row
+    by_key = {row.key: row for row in work.kept}
+    movable = [key for key in by_key if key not in kit.fixed]
     return {
-        "rows": [_view(work, row, problems, was_saved, kit) for row in work.rows],
+        "rows": [
+            _view(
+                row,
+                condition=condition_in_words(row, by_key, reader_language()),
+                problems=problems.get(row.key, {}) if was_saved or row.key != work.open_key else {},
+                is_open=row.key == work.open_key,
+                movable=movable,
+                kit=kit,
+            )
+            for row in work.rows
+        ],
         "conditions": _choices_of_condition(work, open_row) if open_row else {},
         "types": {name: TYPES[name] for name in TYPES if name in kit.types},
     }
 
 
 def _view(
-    work: FieldWork, row: Row, problems: Mapping[str, Problems], was_saved: bool, kit: Kit
+    row: Row, *, condition: str, problems: Problems, is_open: bool, movable: list[str], kit: Kit
 ) -> RowView:
-    language = reader_language()
-    is_open = row.key == work.open_key
-    tells = was_saved or not is_open
-    free = [each.key for each in work.kept if each.key not in kit.fixed]
     is_fixed = row.key in kit.fixed
     return RowView(
         row,
         TYPES[row.type],
-        row.label(language).strip(),
-        condition_in_words(row, {each.key: each for each in work.kept}, language),
-        told(problems.get(row.key, {})) if tells else {},
+        row.label(reader_language()).strip(),
+        condition,
+        told(problems),
         is_open,
-        row.key in free[:1],
-        row.key in free[-1:],
+        row.key in movable[:1],
+        row.key in movable[-1:],
         is_fixed,
         () if is_fixed else kit.extra,
     )

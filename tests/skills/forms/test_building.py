@@ -19,7 +19,8 @@ from app.errors import InvalidInput
 from app.fields.definitions import FIELD_TYPES, read_fields
 from app.fields.editor.rows import load_row
 from app.skills.forms.builder.page_state import read_work
-from app.skills.forms.builder.presenters import preview
+from app.skills.forms.builder.parser import build
+from app.skills.forms.builder.presenters import previews_of
 from app.skills.forms.builder.templates import content_of
 from app.skills.forms.models import FormDraft, FormTemplate, FormTemplateVersion
 from tests.factories import CheckedClient, Member, Page, make_user, sign_in
@@ -471,7 +472,8 @@ def test_whatever_a_builder_is_sent_is_read_in_little_time(
     page = browser.post(path, htmx=True, **work)
     began = time.process_time()
     with browser.client.application.test_request_context(), suppress(InvalidInput):
-        preview(read_work(MultiDict(_pairs(work))), "en")
+        read = read_work(MultiDict(_pairs(work)))
+        previews_of(read, build(read))
     assert time.process_time() - began < 1
     assert page.status_code in (200, 422) and len(page.text) < 3_000_000
 

@@ -16,6 +16,7 @@ from flask_babel import gettext as _
 from flask_login import current_user
 from markupsafe import Markup
 
+from app.config import LANGUAGES
 from app.fields.definitions import read_fields
 from app.fields.editor.descriptions import changes_between, condition_in_words, fields_in_words
 from app.fields.editor.presenters import rows_context, told
@@ -63,26 +64,26 @@ def builder_context(template: FormTemplate, work: Work, *, was_saved: bool) -> d
         "errors": told(built.problems.get("", {})) if was_saved else {},
         "save_address": url_for("form_builder.save", template_id=template.id),
         "form_icons": list(dict.fromkeys((*FORM_ICONS, template.icon))),
-        "previews": {each: preview(work, each, built) for each in ("en", "es")},
+        "previews": previews_of(work, built),
         "person": current_user.user_id,
         "language": language,
     }
 
 
-def _by_key(work: Work) -> dict[str, Row]:
-    return {row.key: row for row in work.kept}
+def previews_of(work: Work, built: Built) -> dict[str, Markup]:
+    """The form as those who fill it in will see it, to look at only, by language."""
+    return {language: _preview(work, built, language) for language in LANGUAGES}
 
 
-def preview(work: Work, language: str, built: Built | None = None) -> Markup:
-    """The form as those who fill it in will see it in a language, to look at only."""
-    read = built or build(work)
+def _preview(work: Work, read: Built, language: str) -> Markup:
+    by_key = {row.key: row for row in work.kept}
     rows = [row for row in work.kept if row.key in read.fields]
     title, description = (_text_of(work, name, language) for name in ("title", "description"))
     with force_locale(language):
         drawn = [
             Drawn(
                 _field_view(row, read, language),
-                condition_in_words(row, _by_key(work), language),
+                condition_in_words(row, by_key, language),
                 row.key == work.open_key,
             )
             for row in rows

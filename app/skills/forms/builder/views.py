@@ -21,7 +21,7 @@ from app.fields.editor.page_state import act
 from app.skills.forms.builder.model_drafts import draft_with_model
 from app.skills.forms.builder.page_state import Work, read_work, work_of
 from app.skills.forms.builder.parser import build
-from app.skills.forms.builder.presenters import builder_context, preview, what_changed
+from app.skills.forms.builder.presenters import builder_context, previews_of, what_changed
 from app.skills.forms.builder.sentence_drafts import (
     LONGEST_DESCRIPTION,
     Drafted,
@@ -291,8 +291,7 @@ def drawn(template_id: UUID) -> ResponseReturnValue:
     """How the form would look as it stands on the page, in both languages."""
     load_own(db_session(), template_id)
     work = read_work(request.form)
-    previews = {language: preview(work, language) for language in ("en", "es")}
-    return render_template("forms/builder/_previews.html", previews=previews)
+    return render_template("forms/builder/_previews.html", previews=previews_of(work, build(work)))
 
 
 @blueprint.post("/<uuid:template_id>/status")
