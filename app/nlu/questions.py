@@ -8,15 +8,18 @@ from app.nlu.lexicon import ASKING_WORDS, QUESTION_WORDS
 from app.text.calendar_words import ALL_WEEKDAYS, either_of
 from app.text.normalize import fold, words
 
+_WHAT_TO_DO = (
+    r"\bwhat (?:do|should|can|must|would) (?:i|we|you) do\b|\bwhat (?:now|to do)\b"
+    r"|\b(?:que|q|k) (?:hago|hacemos|debo hacer|se hace|puedo hacer|tengo que hacer)\b"
+)
 _HOW_TO = re.compile(
     r"\bhow (?:do|can|should|would|to|must|could)\b"
     r"|\bhow (?:is|are)\b.*\b(?:made|built|done|prepared)\b"
     r"|\b(?:steps?|procedure|process|instructions|checklist|walk me through|show me how)\b"
-    r"|\bwhat (?:do|should|can|must|would) (?:i|we|you) do\b|\bwhat (?:now|to do)\b"
+    rf"|{_WHAT_TO_DO}"
     r"|\b(?:want|like|need) to (?:make|cook|bake|prepare|learn)\b"
     r"|(?:^|[¿¡,;.:]\s*|\b(?:y|saber|explica\w*|dime|digas)\s+)"
     r"como\b(?! (?:es|son|esta|te|se llama)\b)"
-    r"|\bque (?:hago|hacemos|debo hacer|se hace|puedo hacer|tengo que hacer)\b"
     r"|\bquiero (?:hacer|cocinar|hornear|preparar|aprender)\b"
     r"|\b(?:pasos?|procedimiento|proceso|instrucciones)\b"
 )
@@ -104,6 +107,11 @@ _PLAIN_QUESTIONS = {
 def wants_steps(text: str) -> bool:
     """True for how-to questions."""
     return bool(_HOW_TO.search(fold(text)))
+
+
+def asks_what_to_do(text: str) -> bool:
+    """True for "what do I do?" after a case was named: "I saw a roach, what now"."""
+    return bool(re.search(_WHAT_TO_DO, fold(text)))
 
 
 # A question that comes after what happened: "the keg is empty do we have another".

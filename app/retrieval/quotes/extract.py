@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from app.nlu.questions import (
+    asks_what_to_do,
     expected_amount,
     tells_of_trouble,
     wants_list,
@@ -15,7 +16,7 @@ from app.nlu.questions import (
 )
 from app.retrieval.embedder import Embedder
 from app.retrieval.quotes.lines import Form, Line
-from app.retrieval.quotes.passages import Piece, says_little_alone, take_apart
+from app.retrieval.quotes.passages import Piece, condition_of, says_little_alone, take_apart
 from app.retrieval.quotes.scores import (
     Passage,
     Scored,
@@ -188,14 +189,15 @@ def _answer_in_steps(question: str, best: Scored, scored: Sequence[Scored]) -> l
     meant = [steps for steps in lists if steps[0].by_title >= max(best.by_title, TITLE_NAMED)]
     meant = meant or [steps for steps in lists if steps[0].passage == best.passage]
     steps = max(meant or lists, key=_worth, default=[])
-    if not steps or _about_else(steps, best):
+    in_any_case = asks_what_to_do(question) and _is_for_any_case(steps, best, lists)
+    if not steps or (_about_else(steps, best) and not in_any_case):
         return []
     if not meant and _worth(steps) + STEPS_BONUS < best.score:
         return []
     opening = max(
         (entry for entry in scored if _opens(entry, steps[0], best)),
         key=lambda entry: entry.score,
-        default=None,
+        default=best if in_any_case else None,
     )
     lines = [_line(opening)] if opening else []
     if steps[0].piece.lead and (not opening or opening.piece.lead != steps[0].piece.lead):
@@ -223,6 +225,18 @@ def _about_else(steps: Sequence[Scored], best: Scored) -> bool:
         return True
     fits = steps[0].by_title > 0 or steps[0].by_lead > 0
     return not fits and max(step.shared for step in steps) < 0.5 * best.shared
+
+
+def _is_for_any_case(
+    steps: Sequence[Scored], best: Scored, lists: Sequence[Sequence[Scored]]
+) -> bool:
+    """True for the steps under "If you see something": they need not name what was seen.
+
+    They are the only ones of the section whose sentence speaks of the case.
+    """
+    own = [each for each in lists if each[0].passage == best.passage]
+    alone = own == [steps] and best.piece.kind == "sentence"
+    return alone and bool(condition_of(f"{steps[0].piece.lead.rstrip(':')}:"))
 
 
 def _answer_with_list(question: str, best: Scored, scored: Sequence[Scored]) -> list[Line]:

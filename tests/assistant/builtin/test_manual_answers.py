@@ -82,6 +82,38 @@ def test_a_how_to_is_answered_with_its_steps(
     assert f"\n1. {first}" in "\n" + answer(embedder, question, slug)
 
 
+@pytest.mark.parametrize(
+    ("question", "language", "sentence", "first"),
+    [
+        (
+            "we saw a roach by the fryer what do i do",
+            "en",
+            "A live rodent, or roaches in daylight, means",
+            "Do not shout",
+        ),
+        (
+            "vi una cucaracha en la linea q hago",
+            "es",
+            "Un roedor vivo o cucarachas de día quiere decir",
+            "No grites",
+        ),
+    ],
+)
+def test_what_to_do_in_any_such_case_is_told_with_the_sentence_about_this_one(
+    embedder: WordLlamaEmbedder, question: str, language: str, sentence: str, first: str
+) -> None:
+    told = answer(embedder, question, "pest-control", language=language)
+    assert told.startswith(sentence)
+    assert f"\n1. {first}" in told
+
+
+def test_steps_that_are_for_no_case_are_not_what_to_do_in_this_one(
+    embedder: WordLlamaEmbedder,
+) -> None:
+    asked = "the steak was cut before resting what do i do"
+    assert "\n1. " not in answer(embedder, asked, "resting-and-firing")
+
+
 def test_each_statement_ends_in_its_number(embedder: WordLlamaEmbedder) -> None:
     steps = answer(embedder, "how do I light the chargrill", "burns", "gas-grill-lighting")
     assert all(line.endswith("[2]") for line in steps.splitlines() if line)
