@@ -1,6 +1,6 @@
-"""Runs all tests, three at a time: `tests.py [pytest options]`.
+"""Runs all tests, four at a time: `tests.py [pytest options]`.
 
-Most of them wait for real processes, so that three keep two cores busy. What fails is run again
+Most of them wait for real processes, so that four keep two cores busy. What fails is run again
 alone, only to be named: whether a test failed by itself or beside others, the run has failed.
 A test that sometimes fails is a fault of the suite, to be mended like any other.
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LAST_FAILED = ROOT / ".pytest_cache" / "v" / "cache" / "lastfailed"
-AT_ONCE = ("-n", "3", "--dist", "loadfile", "--no-loadscope-reorder")
+AT_ONCE = ("-n", "4", "--dist", "loadfile", "--no-loadscope-reorder")
 TESTS_FAILED = 1
 AGAIN_AT_MOST = 5
 

@@ -175,5 +175,5 @@ limit_searches = limit_person(
 )
 # What changes a conversation as a whole: its name, whether it is there, the branch that is shown.
 limit_chat_changes = limit_person("120 per minute", "chat changes")
-# What is posted to the builders of forms and of types of requests, and each preview of them.
+# What is posted to the pages on which a restaurant is set up, and each preview of them.
 limit_building = limit_person("120 per minute", "building")

@@ -12,7 +12,7 @@ from typing import Any
 from uuid import UUID
 
 import structlog
-from sqlalchemy import Row, delete, select, text, update
+from sqlalchemy import Row, delete, func, select, text, update
 
 from app.accounts.audit import record
 from app.accounts.models import Credential, Group, Membership, SignIn
@@ -24,6 +24,9 @@ from app.errors import InvalidInput, NotFound
 
 API_DAYS = 365
 USER_AGENT_LENGTH = 200
+# Signing in again and again must make neither the page nor the table longer without end.
+MOST_SHOWN = 50
+MOST_SIGN_INS = 200
 
 log = structlog.get_logger()
 
@@ -34,6 +37,14 @@ class Device:
 
     user_agent: str
     days: int
+
+
+@dataclass(frozen=True)
+class SignInList:
+    """The sign-ins of a person that a page shows, and how many more there are."""
+
+    shown: list[SignIn]
+    more: int
 
 
 def sign_in(
@@ -110,18 +121,21 @@ def enter_group(session: ScopedSession, user_id: UUID, group_id: UUID) -> None:
 
 
 def start_sign_in(session: ScopedSession, device: Device) -> str:
-    """Add a browser's sign-in for the session's person; return its token."""
+    """Add a browser's sign-in for the session's person; return its token.
+
+    It ends those of the person's other browsers that are beyond `MOST_SIGN_INS`.
+    """
     token = new_token()
-    session.add(
-        SignIn(
-            token_hash=hash_token(token),
-            user_id=session.scope.user_id,
-            group_id=session.scope.group_id,
-            user_agent=device.user_agent[:USER_AGENT_LENGTH],
-            expires_at=utc_now() + timedelta(days=device.days),
-        )
+    added = SignIn(
+        token_hash=hash_token(token),
+        user_id=session.scope.user_id,
+        group_id=session.scope.group_id,
+        user_agent=device.user_agent[:USER_AGENT_LENGTH],
+        expires_at=utc_now() + timedelta(days=device.days),
     )
+    session.add(added)
     session.flush()
+    _end_oldest(session, added.id)
     return token
 
 
@@ -162,15 +176,35 @@ def _end_all_sign_ins(session: ScopedSession, except_for: UUID | None) -> None:
     session.execute(mine.where(SignIn.id != except_for) if except_for else mine)
 
 
-def list_sign_ins(session: ScopedSession) -> list[SignIn]:
-    """Where the person is signed in now, the last used first."""
-    return list(
-        session.scalars(
-            select(SignIn)
-            .where(SignIn.user_id == session.scope.user_id, SignIn.expires_at > utc_now())
-            .order_by(SignIn.last_seen_at.desc())
+def _end_oldest(session: ScopedSession, present: UUID) -> None:
+    """End the sign-ins beyond the most that a person may have, those longest unused first.
+
+    An API token neither counts nor ends here: an operator made it for a program, which cannot
+    sign in again.
+    """
+    ended = (
+        select(SignIn.id)
+        .where(
+            SignIn.user_id == session.scope.user_id,
+            SignIn.kind == "browser",
+            SignIn.id != present,
         )
+        .order_by(SignIn.last_seen_at.desc(), SignIn.id.desc())
+        .offset(MOST_SIGN_INS - 1)
     )
+    session.execute(delete(SignIn).where(SignIn.id.in_(ended)))
+
+
+def list_sign_ins(session: ScopedSession, present: UUID) -> SignInList:
+    """Where the person is signed in now: the `present` sign-in, then the last used first."""
+    found = session.execute(
+        select(SignIn, func.count().over())
+        .where(SignIn.user_id == session.scope.user_id, SignIn.expires_at > utc_now())
+        .order_by((SignIn.id == present).desc(), SignIn.last_seen_at.desc(), SignIn.id.desc())
+        .limit(MOST_SHOWN)
+    ).all()
+    total = found[0][1] if found else 0
+    return SignInList([row[0] for row in found], total - len(found))
 
 
 def list_groups(session: ScopedSession) -> list[Group]:

@@ -153,7 +153,7 @@ def _profile_page(
         was=now if was is None else was,
         lists=profiles.LISTS,
         groups=sign_ins.list_groups(session),
-        sign_ins=sign_ins.list_sign_ins(session),
+        sign_ins=sign_ins.list_sign_ins(session, current_user.sign_in_id),
         choices=choices,
         in_words=moment_in_words,
         browser_name=browser_name,

@@ -20,7 +20,7 @@ from app.assistant.prompts.editor import Clash, load_prompt
 from app.assistant.prompts.system_prompt import load_prompts
 from app.assistant.tools.registry import Registry
 from app.errors import ComandaError, Conflict, InvalidInput, NotFound
-from app.extensions import services
+from app.extensions import limit_building, services
 from app.web.pages import (
     db_session,
     give_back_connection,
@@ -44,6 +44,7 @@ def index() -> ResponseReturnValue:
 
 
 @blueprint.post("/<uuid:prompt_id>/switch")
+@limit_building
 def switch(prompt_id: UUID) -> ResponseReturnValue:
     """Switch a row on or off."""
     on = _choice("to", "on", "off") == "on"
@@ -57,6 +58,7 @@ def switch(prompt_id: UUID) -> ResponseReturnValue:
 
 
 @blueprint.post("/<uuid:prompt_id>/move")
+@limit_building
 def move(prompt_id: UUID) -> ResponseReturnValue:
     """Move a row one place up or down in its category."""
     up = _choice("to", "up", "down") == "up"
@@ -74,6 +76,7 @@ def new() -> ResponseReturnValue:
 
 
 @blueprint.post("/new")
+@limit_building
 def add() -> ResponseReturnValue:
     """Add a row of the group's own."""
     form = request.form
@@ -99,6 +102,7 @@ def edit(prompt_id: UUID) -> ResponseReturnValue:
 
 
 @blueprint.post("/<uuid:prompt_id>")
+@limit_building
 def save(prompt_id: UUID) -> ResponseReturnValue:
     """Save a row's texts; with both when somebody else saved others meanwhile."""
     session = db_session()
@@ -116,6 +120,7 @@ def save(prompt_id: UUID) -> ResponseReturnValue:
 
 
 @blueprint.post("/<uuid:prompt_id>/delete")
+@limit_building
 def delete(prompt_id: UUID) -> ResponseReturnValue:
     """Remove a row that the group added itself."""
     session = db_session()
@@ -134,6 +139,7 @@ def history(prompt_id: UUID) -> ResponseReturnValue:
 
 
 @blueprint.post("/<uuid:prompt_id>/restore")
+@limit_building
 def restore(prompt_id: UUID) -> ResponseReturnValue:
     """Go back to an earlier version, or to the row as it was seeded."""
     session = db_session()
@@ -150,6 +156,7 @@ def restore(prompt_id: UUID) -> ResponseReturnValue:
 
 
 @blueprint.post("/<uuid:prompt_id>/keep-ours")
+@limit_building
 def keep_ours(prompt_id: UUID) -> ResponseReturnValue:
     """Keep the group's text, whatever the new release says."""
     prompt_history.decline_seed(db_session(), _registry(), prompt_id)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 from dataclasses import dataclass
+from threading import Lock
+from time import monotonic
 from typing import Literal
 
-from flask import Blueprint, Flask, jsonify
+from flask import Blueprint, Flask, current_app, jsonify
 from flask.typing import ResponseReturnValue
 from redis.exceptions import RedisError
 from sqlalchemy import text
@@ -23,6 +26,9 @@ blueprint = Blueprint("health", __name__)
 LONG_WAIT_SECONDS = 30.0
 # A worker of background jobs tells every two seconds; see app.jobs.tasks.
 JOBS_SILENT_SECONDS = 15.0
+# Whoever asks need not be signed in, and a check takes a connection of the database.
+KEPT_SECONDS = 1.0
+EXTENSION = "comanda_readiness"
 BUCKET_FIX = (
     "Check S3_ENDPOINT_URL, S3_REGION, S3_BUCKET and the keys; they must be allowed to get, put"
     " and delete its objects, and to list the bucket."
@@ -62,6 +68,27 @@ class Queue:
     running: int
 
 
+class Readiness:
+    """What this process found when it last looked, so that many who ask make one check."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._findings: list[Finding] = []
+        self._found_at = -math.inf
+
+    def findings(self, on: Services) -> list[Finding]:
+        """What `check_readiness` found within the last `KEPT_SECONDS`.
+
+        Who asks during a check waits for it and is told the same: it may be slow just because
+        the database is.
+        """
+        with self._lock:
+            if monotonic() - self._found_at >= KEPT_SECONDS:
+                self._findings = check_readiness(on)
+                self._found_at = monotonic()
+            return self._findings
+
+
 @blueprint.get("/healthz")
 def alive() -> ResponseReturnValue:
     """The process answers; says nothing of what it depends on."""
@@ -71,7 +98,8 @@ def alive() -> ResponseReturnValue:
 @blueprint.get("/readyz")
 def ready() -> ResponseReturnValue:
     """Whether to send people here: 503 when a question could be neither kept nor answered."""
-    findings = check_readiness(services())
+    readiness: Readiness = current_app.extensions[EXTENSION]
+    findings = readiness.findings(services())
     states = {finding.name: finding.state for finding in findings}
     is_away = "away" in states.values()
     status = "unavailable" if is_away else "degraded" if "degraded" in states.values() else "ok"
@@ -217,5 +245,6 @@ def _check_files_folder(on: Services) -> Finding:
 
 
 def init_health(app: Flask) -> None:
+    app.extensions[EXTENSION] = Readiness()
     limiter.exempt(blueprint)
     app.register_blueprint(blueprint)

@@ -27,8 +27,10 @@ from flask_babel import get_locale
 from flask_babel import gettext as _
 from flask_login import AnonymousUserMixin, current_user
 from flask_wtf.csrf import CSRFError
-from sqlalchemy.exc import DataError, OperationalError
+from sqlalchemy import Connection, event
+from sqlalchemy.exc import DataError, DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.orm import SessionTransaction
 from werkzeug.exceptions import BadRequest, HTTPException
 
 from app.config import LANGUAGES
@@ -77,8 +79,33 @@ def release_session() -> None:
     """
     session = g.pop("db", None)
     if session is not None:
-        session.close()
+        _close_session(session)
     leave_lanes()
+
+
+@event.listens_for(ScopedSession, "after_begin")
+def _note_connection(
+    session: ScopedSession, _transaction: SessionTransaction, connection: Connection
+) -> None:
+    """Keep hold of the connection: a session that could not be closed no longer names it."""
+    session.info["connection"] = connection
+
+
+def _close_session(session: ScopedSession) -> None:
+    """Close a session, even one whose database went away in the middle of a transaction.
+
+    Nobody handles an error at the end of a request, or within an error's handler, and the
+    person would get neither the page nor the apology. What was not committed is lost anyway.
+    """
+    connection: Connection | None = session.info.pop("connection", None)
+    try:
+        session.close()
+    except DBAPIError as error:
+        current_app.logger.warning("a session could not be closed: %s", type(error).__name__)
+        if connection is not None and not connection.closed:
+            # Nobody knows what state it is in; the pool opens another one in its place.
+            connection.invalidate()
+            connection.close()
 
 
 def leave_lanes() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
+from uuid import UUID
 
 import pytest
 from argon2 import PasswordHasher
@@ -12,9 +14,11 @@ from sqlalchemy import select, update
 
 from app.accounts.models import AuditEntry, Credential, Membership, SignIn, User
 from app.accounts.passwords import needs_rehash
+from app.accounts.sign_in import MOST_SHOWN, MOST_SIGN_INS
 from app.accounts.tokens import hash_token
-from app.db import Database, utc_now
+from app.db import Database, new_id, utc_now
 from tests.accounts.conftest import PASSWORD, Browser, House, Member
+from tests.html_checks import parse_html
 
 SignedIn = Callable[[Member], Browser]
 
@@ -197,6 +201,80 @@ def test_signing_out_twice_does_no_harm(signed_in: SignedIn, house: House) -> No
     browser = signed_in(house.staff)
     browser.post("/sign-out")
     assert browser.post("/sign-out").status_code == 303
+
+
+def add_sign_ins(owner: Database, member: Member, count: int, **facts: Any) -> list[UUID]:
+    """Sign-ins of other devices that were last used an hour ago or longer, the last used first."""
+    ids = [new_id() for _ in range(count)]
+    with owner.transaction() as session:
+        for hours, sign_in_id in enumerate(ids, 1):
+            session.add(
+                SignIn(
+                    id=sign_in_id,
+                    token_hash=str(sign_in_id),
+                    user_id=member.user_id,
+                    group_id=member.group_id,
+                    last_seen_at=utc_now() - timedelta(hours=hours),
+                    expires_at=utc_now() + timedelta(days=1),
+                    **facts,
+                )
+            )
+    return ids
+
+
+def ids_of(owner: Database, member: Member) -> set[UUID]:
+    with owner.transaction() as session:
+        return set(session.scalars(select(SignIn.id).where(SignIn.user_id == member.user_id)))
+
+
+def devices_on(page: str) -> list[str]:
+    devices = parse_html(page).find("section", aria_labelledby="devices")
+    return [item.text for item in devices.find_all("li")]
+
+
+@pytest.mark.parametrize(("language", "last"), [("en", "and 11 more"), ("es", "y 11 más")])
+def test_the_profile_shows_fifty_sign_ins_and_how_many_more_there_are(
+    signed_in: SignedIn, house: House, owner: Database, language: str, last: str
+) -> None:
+    browser = signed_in(house.staff)
+    others = add_sign_ins(owner, house.staff, MOST_SHOWN + 10)
+    with owner.transaction() as session:
+        # A clock that is behind must not hide the device that one sits at.
+        session.execute(
+            update(SignIn)
+            .where(SignIn.user_id == house.staff.user_id, SignIn.id.not_in(others))
+            .values(last_seen_at=utc_now() - timedelta(days=300))
+        )
+    shown = devices_on(browser.get(f"/profile?lang={language}").text)
+    assert len(shown) == MOST_SHOWN + 1
+    assert sum("This device" in each or "Este dispositivo" in each for each in shown) == 1
+    assert shown[-1] == last
+    assert browser.post("/sign-out", {"everywhere": "1"}).status_code == 303
+    assert ids_of(owner, house.staff) == set()
+
+
+def test_a_profile_with_few_sign_ins_speaks_of_no_more(
+    signed_in: SignedIn, house: House, owner: Database
+) -> None:
+    browser = signed_in(house.staff)
+    add_sign_ins(owner, house.staff, MOST_SHOWN - 1)
+    shown = devices_on(browser.get("/profile").text)
+    assert len(shown) == MOST_SHOWN
+    assert not [each for each in shown if "more" in each]
+
+
+def test_signing_in_ends_the_sign_ins_that_were_not_used_for_longest(
+    signed_in: SignedIn, house: House, owner: Database
+) -> None:
+    tokens = add_sign_ins(owner, house.staff, 2, kind="api")
+    others = add_sign_ins(owner, house.manager, 2)
+    devices = add_sign_ins(owner, house.staff, MOST_SIGN_INS + 3)
+    assert signed_in(house.staff).is_signed_in()
+    left = ids_of(owner, house.staff)
+    assert left.issuperset(tokens), "an API token is no device that somebody signs in with"
+    assert left.intersection(devices) == set(devices[: MOST_SIGN_INS - 1])
+    assert len(left) == MOST_SIGN_INS + len(tokens)
+    assert ids_of(owner, house.manager) == set(others), "nobody else is signed out"
 
 
 def test_an_expired_sign_in_is_out(signed_in: SignedIn, house: House, owner: Database) -> None:

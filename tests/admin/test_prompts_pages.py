@@ -11,7 +11,7 @@ from uuid import UUID
 
 import pytest
 from flask import Flask
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from app.accounts.models import AuditEntry
 from app.assistant.models import Prompt, PromptRevision
@@ -433,6 +433,23 @@ def test_a_row_of_the_house_is_added_at_the_end_and_can_be_deleted(
     assert "Delete this row" in browser.page(f"{HOME}{row.id}").text
     assert browser.post(f"{HOME}{row.id}/delete").status_code == 303
     assert "Say chef." not in system_prompt(app, admin)
+
+
+@pytest.mark.fault(66)
+def test_there_are_only_so_many_rows(
+    owner: Database, admin: Member, browser: CheckedClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = order_of(owner, admin)
+    with owner.session() as session:
+        here = select(func.count()).select_from(Prompt).where(Prompt.group_id == admin.group_id)
+        count = session.scalar(here) or 0
+    monkeypatch.setattr("app.assistant.prompts.editor.MOST_ROWS", count + 1)
+    form = {"category": "system", "domain": "", "prompt_en": "Say chef.", "prompt_es": "Di chef."}
+    assert browser.post(f"{HOME}new", slug="one-more", **form).status_code == 303
+    refused = browser.post(f"{HOME}new", slug="too-many", **form)
+    assert refused.status_code == 422 and "no room for more" in refused.text
+    assert "Say chef." in refused.text
+    assert order_of(owner, admin) == [*before, "one-more"]
 
 
 def test_what_came_with_the_assistant_is_not_deleted(

@@ -49,6 +49,7 @@ class Tabs:
         context.set_offline(False)
         # First away from the page: one that finds itself signed out goes elsewhere by itself.
         page.goto(self._resting_place)
+        page.unroute_all()
         page.evaluate("localStorage.clear()")
         context.clear_cookies()
         context.clear_permissions()

@@ -8,6 +8,7 @@ from playwright.sync_api import Route, expect
 from tests.browser.chat_page import SECONDS, Visitor
 from tests.browser.conftest import Visit
 from tests.browser.house import House
+from tests.browser.interception import Interception
 from tests.browser.looks import BOTH_SIZES
 from tests.browser.scripts import Pause, Slowly, looked_up, told
 from tests.model_server import Say
@@ -225,7 +226,7 @@ def test_a_page_that_is_one_too_many_says_so_and_asks_again_only_now_and_then(
         asked.append(route.request.url)
         route.fulfill(status=429, headers={"Retry-After": "30"}, body="")
 
-    other.page.route("**/events*", refuse)
+    refusals = Interception(other.page, "**/events*", refuse)
     other.page.context.clock.install()
     other.page.reload()
     expect(other.page.locator("#connection")).to_contain_text("Close some of its pages.")
@@ -237,7 +238,7 @@ def test_a_page_that_is_one_too_many_says_so_and_asks_again_only_now_and_then(
         expect(other.page.locator("#stream.htmx-request")).to_have_count(0)
     assert 1 < len(asked) <= 10 * 60 / 21 + 2
     expect(other.page.locator("#connection")).to_contain_text("Close some of its pages.")
-    other.page.unroute("**/events*")
+    refusals.end()
     before = other.watch.count("/events")
     for _ in range(6):
         if other.watch.count("/events") == before:

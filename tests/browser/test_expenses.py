@@ -17,6 +17,7 @@ from tests.browser.axe import findings
 from tests.browser.chat_page import SECONDS, Visitor
 from tests.browser.conftest import Visit
 from tests.browser.house import House, address, wait_for_web
+from tests.browser.interception import Interception, lose
 from tests.browser.looks import BOTH_SIZES, EACH_ONCE, LOOKS, STILL, TOO_WIDE, too_small
 from tests.factories import Member, make_user
 from tests.factories.expenses import a_day, make_expense
@@ -216,11 +217,11 @@ def test_a_receipt_is_sent_again_when_the_connection_was_lost(
     visitor = visit(boss, phone=True, media=STILL, fresh=True).open("/expenses/new")
     visitor.watch.expect(LOST)
     page = visitor.page
-    page.route("**/files", lambda route: route.abort())
+    outage = Interception(page, "**/files", lose)
     page.locator("input[type=file]").last.set_input_files(photo(tmp_path))
     again = page.get_by_role("button", name="Try again")
     expect(again).to_be_visible(timeout=60 * SECONDS)
-    page.unroute("**/files")
+    outage.end()
     again.click()
     expect(page.locator(".upload:not(.upload-waiting)")).to_have_count(1)
     look_over(visitor)

@@ -13,6 +13,7 @@ from app.skills.forms.models import FormTemplate
 from tests.browser.chat_page import Visitor, focused
 from tests.browser.conftest import Visit
 from tests.browser.house import House
+from tests.browser.interception import Interception, lose
 from tests.browser.looks import BOTH_SIZES, EACH_ONCE, LOOKS, STILL, look_over
 from tests.browser.scripts import Pause, exactly
 from tests.factories import Member, make_contact, make_user
@@ -167,7 +168,7 @@ def test_what_is_being_typed_is_not_taken_away(
         page.get_by_label("Who").fill("Ann")
         expect(page.locator("#save-told")).to_have_text(re.compile("Saved"))
         # The server hears nothing of what comes next until the fields have come.
-        page.route("**/forms/drafts/*", lambda route: route.abort())
+        outage = Interception(page, "**/forms/drafts/*", lose)
         visitor.watch.expect("ERR_FAILED", "Failed to fetch")
         page.get_by_label("Who").press_sequentially("a Lee")
         pause.end()
@@ -176,7 +177,7 @@ def test_what_is_being_typed_is_not_taken_away(
         expect(page.get_by_label("Who")).to_be_focused()
         expect(page.locator("#announcer")).to_contain_text("Left as you are typing it: Who.")
         expect(page.locator("#announcer")).to_contain_text("Filled in: What happened.")
-        page.unroute("**/forms/drafts/*")
+        outage.end()
         expect(page.locator("#save-status")).to_contain_text("What you typed here counts.")
     assert drafts_of(house.owner, member)[0].typed["who"]["name"] == "Anna Lee"
 

@@ -14,6 +14,7 @@ from tests.browser.axe import findings
 from tests.browser.chat_page import Visitor
 from tests.browser.conftest import Visit
 from tests.browser.house import House
+from tests.browser.interception import Interception
 from tests.browser.looks import STILL, TOO_WIDE, too_small
 from tests.browser.test_request_widgets import LOST, done, send, widget
 from tests.browser.test_uploads import photo, rows
@@ -86,7 +87,7 @@ def test_a_file_that_did_not_reach_us_is_tried_again_by_a_button_and_a_refused_o
     visitor = visit(person, phone=True, fresh=True, media=STILL)
     visitor.watch.expect(LOST)
     thread_id = open_files(visitor, house, person, type_id)
-    visitor.page.route("**/files", lambda route: route.fulfill(status=429))
+    refusals = Interception(visitor.page, "**/files", lambda route: route.fulfill(status=429))
     chooser(visitor).set_input_files(photo(tmp_path, "one.jpg"))
     again = widget(visitor).get_by_role("button", name="Try again")
     expect(again).to_be_visible()
@@ -95,7 +96,7 @@ def test_a_file_that_did_not_reach_us_is_tried_again_by_a_button_and_a_refused_o
     send(visitor).click()
     expect(widget(visitor)).to_contain_text("A file could not be added")
     assert answers(house.owner, thread_id) == []
-    visitor.page.unroute("**/files")
+    refusals.end()
     again.click()
     expect(there(visitor)).to_have_text(["one.jpg"])
     drawing = tmp_path / "logo.png"

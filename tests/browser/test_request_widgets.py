@@ -13,6 +13,7 @@ from tests.browser.axe import findings
 from tests.browser.chat_page import Visitor
 from tests.browser.conftest import Visit
 from tests.browser.house import House
+from tests.browser.interception import Interception
 from tests.browser.looks import EACH_ONCE, LOOKS, STILL, TOO_WIDE, too_small
 from tests.skills.service_requests.widgets import (
     answers,
@@ -183,7 +184,7 @@ def test_two_taps_send_once_and_what_did_not_arrive_is_sent_again_by_a_button(
         held.append(route)
 
     address = f"**/chat/{thread_id}/messages"
-    visitor.page.route(address, hold)
+    outage = Interception(visitor.page, address, hold)
     visitor.page.locator(".widget-choice").last.click()
     send(visitor).dblclick()
     expect(widget(visitor).locator("form[aria-busy=true] .dots").first).to_be_visible()
@@ -192,7 +193,7 @@ def test_two_taps_send_once_and_what_did_not_arrive_is_sent_again_by_a_button(
     again = widget(visitor).get_by_role("button", name="Try again")
     expect(widget(visitor).get_by_role("alert")).to_contain_text("did not reach us")
     expect(visitor.page.locator(".widget-choice input").last).to_be_checked()
-    visitor.page.unroute(address)
+    outage.end()
     again.click()
     expect(done(visitor)).to_have_text("Urgency: It can wait")
     assert len(answers(house.owner, thread_id)) == 1

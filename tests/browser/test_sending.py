@@ -11,6 +11,7 @@ from tests.assistant.processes import free_port
 from tests.browser.chat_page import Visitor
 from tests.browser.conftest import Visit
 from tests.browser.house import House, address, wait_for_web
+from tests.browser.interception import Interception
 from tests.browser.scripts import Pause, Slowly, told
 from tests.model_server import Say
 
@@ -92,12 +93,15 @@ def test_a_message_whose_answer_was_lost_is_not_said_to_be_lost_once_it_stands_t
     def hold(route: Route) -> None:
         held.append(route)
 
-    visitor.page.route(POSTED, lose_the_answer)
-    visitor.page.route(MISSED, hold)
+    outages = [
+        Interception(visitor.page, POSTED, lose_the_answer),
+        Interception(visitor.page, MISSED, hold),
+    ]
     try_to_send(visitor, "Half arrived")
+    for outage in outages:
+        outage.end()
     for route in held:
         route.continue_()
-    visitor.page.unroute_all()
     expect(visitor.questions).to_have_text(["Before", "Half arrived"])
     visitor.read("All of it.")
     visitor.wait_for_answer()

@@ -19,6 +19,7 @@ from tests.browser.axe import findings
 from tests.browser.chat_page import SECONDS, Visitor
 from tests.browser.conftest import Visit
 from tests.browser.house import House
+from tests.browser.interception import Interception, lose
 from tests.browser.looks import BOTH_SIZES, TOO_WIDE
 from tests.factories import Member, make_user
 from tests.files import samples
@@ -178,14 +179,14 @@ def test_files_that_a_save_did_not_reach_are_there_when_the_page_is_opened_again
     expect(there(visitor, "proof")).to_have_text(names)
     is_saved(visitor)
     visitor.watch.expect(LOST)
-    visitor.page.route("**/forms/drafts/*", cut_saves)
+    outage = Interception(visitor.page, "**/forms/drafts/*", cut_saves)
     field(visitor, "proof").get_by_label("Remove one.jpg").click()
     chooser(visitor, "proof").set_input_files(photo(tmp_path, "three.jpg"))
     expect(there(visitor, "proof")).to_have_text(["two.jpg", "three.jpg"])
     expect(visitor.page.locator("#save-told")).to_contain_text("Not saved yet")
     address = visitor.path
     visitor.page.goto("about:blank")
-    visitor.page.unroute("**/forms/drafts/*")
+    outage.end()
     visitor.open(address)
     expect(there(visitor, "proof")).to_have_text(["two.jpg", "three.jpg"])
     is_saved(visitor)
@@ -223,13 +224,13 @@ def test_what_did_not_reach_us_after_some_tries_is_kept_and_tried_again_by_a_but
 ) -> None:
     visitor = visit(member, phone=True, fresh=True).open(f"/forms/{template.slug}")
     visitor.watch.expect(LOST)
-    visitor.page.route("**/files", lambda route: route.abort())
+    outage = Interception(visitor.page, "**/files", lose)
     chooser(visitor, "proof").set_input_files(photo(tmp_path, "one.jpg"))
     again = field(visitor, "proof").get_by_role("button", name="Try again")
     expect(again).to_be_visible(timeout=60 * SECONDS)
     expect(field(visitor, "proof")).to_contain_text("did not reach us")
     assert visitor.watch.count("/files") == 4
-    visitor.page.unroute("**/files")
+    outage.end()
     again.click()
     expect(there(visitor, "proof")).to_have_text(["one.jpg"])
     assert len(rows(house, member)) == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from sqlalchemy import text
 from app import create_app
 from app.config import Settings
 from app.db import Database
+from app.extensions import Services
 from app.observability import health
 from app.observability.presence import ALIVE_SECONDS, KEY, SWEEP_SECONDS, Presence
 from tests.factories import make_user
@@ -28,6 +30,14 @@ def nobody_works(owner: Database, redis_client: redis.Redis, nobody_waits: None)
     redis_client.delete(KEY)
     yield
     redis_client.delete(KEY)
+
+
+@pytest.fixture(autouse=True)
+def looks_anew(app: Flask) -> Iterator[None]:
+    """Nothing is kept of what was found in the test before, and nothing for the one after."""
+    app.extensions[health.EXTENSION] = health.Readiness()
+    yield
+    app.extensions[health.EXTENSION] = health.Readiness()
 
 
 def ready(app: Flask) -> tuple[int, dict[str, str]]:
@@ -118,6 +128,44 @@ def test_a_probe_takes_a_few_milliseconds(app: Flask, redis_client: redis.Redis)
         client.get("/readyz")
         took.append(time.perf_counter() - began)
     assert sorted(took)[10] < 0.05
+
+
+def test_many_who_ask_within_a_second_make_one_check(
+    app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1000.0
+    checks: list[float] = []
+
+    def check(_on: Services) -> list[health.Finding]:
+        checks.append(now)
+        return [health.Finding("database", len(checks) == 1, "")]
+
+    monkeypatch.setattr(health, "monotonic", lambda: now)
+    monkeypatch.setattr(health, "check_readiness", check)
+    assert ready(app) == (200, {"status": "ok", "database": "ok"})
+    now += health.KEPT_SECONDS - 0.01
+    assert ready(app)[0] == 200
+    assert checks == [1000.0]
+    now += 0.01
+    assert ready(app) == (503, {"status": "unavailable", "database": "away"})
+    assert checks == [1000.0, now]
+
+
+def test_who_asks_during_a_slow_check_waits_for_it_and_makes_none(
+    app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checks: list[str] = []
+
+    def check(_on: Services) -> list[health.Finding]:
+        checks.append("begun")
+        time.sleep(0.2)
+        return [health.Finding("database", True, "")]
+
+    monkeypatch.setattr(health, "check_readiness", check)
+    with ThreadPoolExecutor(8) as strangers:
+        answers = list(strangers.map(lambda _: ready(app)[0], range(8)))
+    assert answers == [200] * 8
+    assert checks == ["begun"]
 
 
 def test_a_message_that_waits_for_the_answer_before_it_does_not_wait_for_a_runner(

@@ -5,17 +5,21 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
+import psycopg
 import pytest
 from flask import Flask, g
 from flask.testing import FlaskClient
-from sqlalchemy.exc import OperationalError
+from sqlalchemy import func, select
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.pool import PoolProxiedConnection
 
 from app import create_app, errors
 from app.config import Settings
-from app.db import NOBODY, Database
+from app.db import NOBODY, Database, ScopedSession
 from app.extensions import client_address
 from app.web.pages import csp_nonce, db_session, next_page, release_session, static_url
 from tests.factories import CheckedClient, Member, make_user, sign_in
@@ -353,6 +357,77 @@ def test_a_request_has_one_session_that_serves_nobody_unless_signed_in(
     release_session()
     assert "db" not in g
     assert db_session() is not session
+
+
+@pytest.mark.parametrize("kind", [OperationalError, InterfaceError])
+def test_a_session_that_cannot_be_closed_does_not_spoil_the_answer(
+    app: Flask, caplog: pytest.LogCaptureFixture, kind: type[DBAPIError]
+) -> None:
+    class Broken(ScopedSession):
+        def close(self) -> None:
+            raise kind("ROLLBACK", {}, Exception("secret address"))
+
+    left: list[str] = []
+    with app.test_request_context("/"):
+        g.db = Broken()
+        g.lanes = ExitStack()
+        g.lanes.callback(left.append, "lane")
+    assert left == ["lane"], "others of the same person need not wait"
+    [told] = [each for each in caplog.records if "could not be closed" in each.getMessage()]
+    assert told.levelname == "WARNING"
+    assert kind.__name__ in told.getMessage()
+    assert "secret address" not in caplog.text
+
+
+@pytest.mark.parametrize(("asks_again", "status"), [(True, 503), (False, 200)])
+def test_a_database_that_goes_away_under_a_page_costs_no_more_than_that_page(
+    settings: Settings, database: Database, asks_again: bool, status: int
+) -> None:
+    app = create_app(settings)
+    pool = app.extensions["comanda"].database.engine.pool
+
+    def lose_the_database() -> str:
+        session = db_session()
+        killed = session.scalar(select(func.pg_backend_pid()))
+        with database.engine.begin() as connection:
+            connection.execute(select(func.pg_terminate_backend(killed, 5000)))
+        return str(session.scalar(select(1))) if asks_again else "all of the page"
+
+    app.add_url_rule("/lose", view_func=lose_the_database)
+    answer = app.test_client().get("/lose")
+    assert answer.status_code == status
+    assert ("cannot reach its database" in answer.text) == asks_again
+    assert pool.checkedout() == 0
+    assert app.test_client().get("/sign-in").status_code == 200
+
+
+@pytest.mark.parametrize("kind", [psycopg.OperationalError, psycopg.InterfaceError])
+def test_a_connection_that_could_not_be_rolled_back_is_not_used_again(
+    app: Flask, monkeypatch: pytest.MonkeyPatch, kind: type[psycopg.Error]
+) -> None:
+    engine = app.extensions["comanda"].database.engine
+    pool, roll_back = engine.pool, engine.dialect.do_rollback
+    before = pool.checkedout()
+    failures = [kind("secret address")]
+
+    def fail_once(connection: PoolProxiedConnection) -> None:
+        if failures:
+            raise failures.pop()
+        roll_back(connection)
+
+    backend = select(func.pg_backend_pid())
+    with app.test_request_context("/"):
+        first = db_session().scalar(backend)
+        monkeypatch.setattr(engine.dialect, "do_rollback", fail_once)
+        release_session()
+        assert not failures
+        assert pool.checkedout() == before
+        others = [app.extensions["comanda"].database.session() for _ in range(pool.size())]
+        try:
+            assert first not in [each.scalar(backend) for each in others]
+        finally:
+            for each in others:
+                each.close()
 
 
 def test_connections_come_back_after_each_request(app: Flask, browser: CheckedClient) -> None:

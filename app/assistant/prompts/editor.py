@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 
 from app.accounts.audit import record
@@ -25,6 +25,8 @@ from app.text.plain_text import clean_lines, compose
 
 CATEGORIES = ("system", "domain", "skill", "action")
 TEXT_LIMIT = 20_000
+# Of a group, the product's own among them.
+MOST_ROWS = 100
 # Counting as a model does would need its own tables; four letters a token is near enough.
 LETTERS_A_TOKEN = 4
 # Between one row and the next that is added after it.
@@ -267,6 +269,18 @@ def _number(session: ScopedSession, rows: list[Prompt], orders: list[int]) -> No
         last = (number, row.slug)
 
 
+def _check_room(session: ScopedSession) -> None:
+    """Refuse a row too many: each message of everybody in the group reads all of them."""
+    count = select(func.count()).select_from(Prompt)
+    here = session.scalar(count.where(Prompt.group_id == session.scope.group_id)) or 0
+    if here >= MOST_ROWS:
+        raise InvalidInput(
+            "There are %(most)s rows, and no room for more. Delete one that nobody needs.",
+            field="slug",
+            most=MOST_ROWS,
+        )
+
+
 def add_prompt(
     session: ScopedSession,
     registry: Registry,
@@ -284,6 +298,7 @@ def add_prompt(
     name = slug.strip().lower()
     _check_place(registry, name, category, domain)
     texts = clean_texts(typed)
+    _check_room(session)
     known = _category(session, category)
     row = Prompt(
         group_id=session.scope.group_id,

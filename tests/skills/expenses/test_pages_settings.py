@@ -169,6 +169,22 @@ def test_who_comes_late_sees_so_and_may_save_over_it_knowingly(
     assert ledger_of(database, boss).categories[0]["name_en"] == "Mine"
 
 
+@pytest.mark.fault(66)
+def test_what_is_left_out_of_a_save_counts_too_and_words_have_a_limit_together(
+    database: Database, boss: Member, admin: CheckedClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    form = worked(admin.page(PLACE))
+    count = len(form["slug"])
+    monkeypatch.setattr("app.skills.expenses.services.settings.MOST_CATEGORIES", count)
+    other = {**form, "slug": ["", *form["slug"][1:]], "name_en": ["Other", *form["name_en"][1:]]}
+    told = send(admin, other)
+    assert told.status_code == 422 and f"at most {count} categories" in told.text
+    monkeypatch.setattr("app.skills.expenses.services.settings.MOST_LETTERS", 10)
+    long = send(admin, form)
+    assert long.status_code == 422 and "at most 10 letters together" in long.text
+    assert len(ledger_of(database, boss).categories) == count
+
+
 def test_what_makes_no_sense_does_nothing(
     database: Database, boss: Member, admin: CheckedClient
 ) -> None:

@@ -378,6 +378,23 @@ def test_rows_are_read_without_a_connection_and_in_no_lane(
     assert held == [False, False]
 
 
+@pytest.mark.fault(66)
+def test_a_list_that_is_full_takes_nobody_more_and_says_so(
+    owner: Database, boss: Member, browser: CheckedClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.skills.forms.services.contacts.MOST_CONTACTS", 2)
+    told = bring(browser, "Name,Job\nAda,Cook\nBen,Cook\nEva,Cook\nAda,Chef\n")
+    assert "at most 2 people" in told
+    assert set(contacts_of(owner, boss)) == {"Ada", "Ben"}
+    # Who is on it already is changed as before.
+    bring(browser, "Name,Job\nBen,Chef\n")
+    assert contacts_of(owner, boss)["Ben"].job == "Chef"
+    begun = browser.page(f"{HOME}new").find("input", name="begun_id").attributes["value"]
+    refused = browser.post(f"{HOME}new", name="Fay", begun_id=begun)
+    assert refused.status_code == 422 and "at most 2 people" in refused.text
+    assert "Fay" not in contacts_of(owner, boss)
+
+
 def test_no_file_is_told_too(browser: CheckedClient) -> None:
     response = browser.post(f"{HOME}import")
     assert "Choose a file first." in browser._page(response, 422).text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,13 @@ from app.errors import InvalidInput
 from app.retrieval.models import SearchDocument
 from app.retrieval.search import SearchRequest, search
 from app.skills.knowledge.models import PRODUCT_KINDS, LibraryRevision, Product
+from app.skills.knowledge.services.categories import Codes
 from app.skills.knowledge.services.library_lock import lock_library
 from app.skills.knowledge.services.prices import parse_price
 from app.skills.knowledge.web.forms import draft_of_product, form_of
 from app.text.yaml_file import read_yaml
 from tests.factories import CheckedClient, Member, make_product, make_user, sign_in
+from tests.growth import check_growth
 
 
 @pytest.fixture
@@ -453,6 +456,36 @@ def test_a_tag_is_renamed_on_everything_and_merged_with_another(
     assert empty.status_code == 422
     assert "Write the name" in empty.text
     assert browser.post("/library/edit/tags", tag="gone", name="x").status_code == 404
+
+
+@pytest.mark.fault(66)
+def test_tags_have_a_limit(
+    owner: Database, editor: Member, browser: CheckedClient, product: Product,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    make_product(owner, editor.group_id, slug="other", tags=["smoky", "raw"])
+    monkeypatch.setattr("app.skills.knowledge.services.products.MOST_TAGS_IN_ALL", 3)
+    form = typed(browser, at(product), tag=["Smoky", "raw", "new one"])
+    assert browser.post(at(product), **form).status_code == 303
+    assert now(owner, product).tags == ["smoky", "raw", "new one"]
+    full = browser.post(at(product), **typed(browser, at(product), tag=["smoky", "one more"]))
+    assert full.status_code == 422 and "The menu has 3 different tags" in full.text
+    monkeypatch.setattr("app.skills.knowledge.services.products.MOST_TAGS", 1)
+    many = browser.post(at(product), **typed(browser, at(product), tag=["smoky", "raw"]))
+    assert many.status_code == 422 and "at most 1" in many.text
+
+
+@pytest.mark.fault(66)
+def test_looking_up_tags_costs_what_they_are() -> None:
+    def work(size: int) -> Callable[[], None]:
+        def look_up() -> None:
+            codes = Codes([f"tag-{number}" for number in range(size)])
+            for number in range(size):
+                assert codes.code_for(f"Tag {number}") == f"tag-{number}"
+
+        return look_up
+
+    check_growth(work, 500)
 
 
 def test_an_empty_tags_page_says_so(browser: CheckedClient) -> None:

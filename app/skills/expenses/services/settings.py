@@ -31,6 +31,8 @@ OTHER = "other"
 MOST_CATEGORIES = 40
 LONGEST_NAME = 60
 MOST_WORDS = 600
+# Of the words of all categories together.
+MOST_LETTERS = 200_000
 EDITORS = ("manager", "admin")
 
 
@@ -145,10 +147,11 @@ def save_settings(
     if (said.version if said else 0) != version:
         raise Conflict("Somebody else has changed this meanwhile. Look at it again, then save.")
     checked = [_check(each, number) for number, each in enumerate(categories)]
-    _check_all(checked)
     before = said.categories if said else default_categories()
     kept = {each["slug"] for each in checked}
     gone = [{**each, "is_active": False} for each in before if each["slug"] not in kept]
+    # What is gone is stored, and read at each message, like what is there.
+    _check_all([*checked, *gone])
     said = said or _begin(session)
     said.currencies, said.categories = list(currencies), [*checked, *gone]
     said.version, said.edited_by = version + 1, session.scope.user_id
@@ -213,6 +216,18 @@ def _check_all(categories: Sequence[dict[str, Any]]) -> None:
     if len(slugs) > MOST_CATEGORIES:
         raise InvalidInput(
             "There can be at most %(limit)d categories.", field="categories", limit=MOST_CATEGORIES
+        )
+    words = [
+        word
+        for each in categories
+        for name in ("words_en", "words_es")
+        for word in each.get(name, ())
+    ]
+    if sum(map(len, words)) > MOST_LETTERS:
+        raise InvalidInput(
+            "The words of all categories have at most %(limit)d letters together.",
+            field="categories",
+            limit=MOST_LETTERS,
         )
     if not any(each["slug"] == OTHER and each["is_active"] for each in categories):
         raise InvalidInput(

@@ -18,6 +18,7 @@ from werkzeug.datastructures import MultiDict
 
 from app.accounts.audit import record
 from app.errors import ComandaError, Conflict, InvalidInput
+from app.extensions import limit_building
 from app.skills.expenses.services.settings import (
     LONGEST_NAME,
     OTHER,
@@ -46,6 +47,7 @@ def settings() -> ResponseReturnValue:
 
 
 @blueprint.post("/settings")
+@limit_building
 def save_ledger() -> ResponseReturnValue:
     """Do what the pressed button does; where that is saving, save or say what is wrong."""
     require_role("admin")

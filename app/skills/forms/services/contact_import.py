@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,6 +19,8 @@ from app.jobs.system_threads import RealThreads
 from app.skills.forms.models import Contact
 from app.skills.forms.services.contacts import (
     ContactTexts,
+    count_room,
+    list_is_full,
     new_contact,
     read_contact,
     texts_of,
@@ -80,7 +82,11 @@ def import_contacts(session: ScopedSession, rows: Iterable[ReadRow]) -> Imported
     Who has the name of a contact is that contact, and is put back on the list. Commits.
     """
     done, seen = Imported(), dict[str, int]()
-    known = _by_name(session)
+    rows = list(rows)
+    room = count_room(session)
+    known = _by_name(
+        session, {_key(each.name) for _, _, each in rows if isinstance(each, ContactTexts)}
+    )
     for line, given, texts in rows:
         error = texts if isinstance(texts, InvalidInput) else _namesake(texts, seen)
         if error is not None:
@@ -89,6 +95,10 @@ def import_contacts(session: ScopedSession, rows: Iterable[ReadRow]) -> Imported
         assert isinstance(texts, ContactTexts)
         key = _key(texts.name)
         seen[key] = line
+        if key not in known and len(done.added) >= room:
+            full = list_is_full()
+            done.problems.append(RowProblem(line, given.name, full.message, full.params))
+            continue
         _write(session, known.get(key), texts, done)
     if done.added or done.changed:
         told = f"{len(done.added)} added, {len(done.changed)} changed"
@@ -132,14 +142,15 @@ def _namesake(texts: ContactTexts, seen: Mapping[str, int]) -> InvalidInput | No
     return InvalidInput("The same name is in line %(line)s already.", line=line)
 
 
-def _by_name(session: ScopedSession) -> dict[str, Contact]:
-    """The group's contacts by folded name; of two of one name the one that is on the list."""
-    rows = session.scalars(
-        select(Contact)
-        .where(Contact.group_id == session.scope.group_id)
-        .order_by(Contact.is_active, Contact.id)
-    )
-    return {_key(each.name): each for each in rows}
+def _by_name(session: ScopedSession, wanted: Set[str]) -> dict[str, Contact]:
+    """The group's contacts of these folded names; of two of one the one that is on the list."""
+    here = Contact.group_id == session.scope.group_id
+    ordered = (Contact.is_active, Contact.id)
+    names = session.execute(select(Contact.id, Contact.name).where(here).order_by(*ordered))
+    ids = {key: row.id for row in names if (key := _key(row.name)) in wanted}
+    found = session.scalars(select(Contact).where(here, Contact.id.in_(ids.values())))
+    by_id = {each.id: each for each in found}
+    return {key: by_id[contact_id] for key, contact_id in ids.items()}
 
 
 def _key(name: str) -> str:

@@ -19,6 +19,8 @@ from app.text.free_text import MOST_WORDS, limit_search
 from app.text.normalize import words
 
 MOST_LISTED = 200
+# A table that is brought is compared with all of them.
+MOST_CONTACTS = 5_000
 LONGEST_JOB = 80
 EMAIL = EmailField(name="email", label=Words(en="E-mail"))
 PHONE = PhoneField(name="phone", label=Words(en="Phone"))
@@ -114,10 +116,28 @@ def add_contact(session: ScopedSession, contact_id: UUID, typed: ContactTexts) -
     if known is not None:
         session.commit()
         return known
+    if not count_room(session):
+        raise list_is_full()
     contact = new_contact(session, texts, contact_id)
     record(session, "contact_added", str(contact.id))
     session.commit()
     return contact
+
+
+def count_room(session: ScopedSession) -> int:
+    """How many more contacts the group's list takes, those off it included."""
+    count = select(func.count()).select_from(Contact)
+    here = session.scalar(count.where(Contact.group_id == session.scope.group_id)) or 0
+    return max(0, MOST_CONTACTS - here)
+
+
+def list_is_full() -> InvalidInput:
+    return InvalidInput(
+        "The list holds at most %(most)s people, including those who were taken off it. Change one"
+        " of them instead of adding another.",
+        field="name",
+        most=MOST_CONTACTS,
+    )
 
 
 def new_contact(

@@ -15,7 +15,7 @@ from flask_login import current_user
 from app.accounts.pages import page
 from app.db import new_id
 from app.errors import ComandaError, InvalidInput, TooMany
-from app.extensions import limit_searches, services
+from app.extensions import limit_building, limit_searches, services
 from app.fields.display import plain
 from app.files.posted_files import allow_files, examination, get_posted_files
 from app.files.tables import LARGEST_TABLE, read_table
@@ -87,6 +87,7 @@ def _new_page(texts: ContactTexts, error: InvalidInput | None = None) -> Respons
 
 
 @blueprint.post("/new")
+@limit_building
 def add() -> ResponseReturnValue:
     """Put somebody on the list."""
     try:
@@ -124,6 +125,7 @@ def _edit_page(
 
 
 @blueprint.post("/<uuid:contact_id>")
+@limit_building
 def save(contact_id: UUID) -> ResponseReturnValue:
     """Write what was typed, or show it again with what is wrong or overtaken."""
     session, was, typed = db_session(), _typed("was_"), _typed()
@@ -145,6 +147,7 @@ def _overtaken_page(contact: Contact, typed: ContactTexts, error: Overtaken) -> 
 
 
 @blueprint.post("/<uuid:contact_id>/switch")
+@limit_building
 def switch(contact_id: UUID) -> ResponseReturnValue:
     """Take somebody off the list, or put them back."""
     active = request.form.get("to") == "on"
@@ -163,6 +166,7 @@ def choose_table() -> ResponseReturnValue:
 
 
 @blueprint.post("/import")
+@limit_building
 def take_table() -> ResponseReturnValue:
     """Take in what can be used of a table, and tell row by row what cannot."""
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 
 from sqlalchemy import func, select
 
@@ -35,15 +36,37 @@ def categories_in_use(session: ScopedSession, kind: str) -> list[str]:
     return sorted(session.scalars(query))
 
 
-def code_for(written: str, known: Iterable[str]) -> str:
-    """The code that is meant by a word in either language; a new word is its own code.
+class Codes:
+    """The codes that are meant by words in either language.
 
-    `known` are the codes in use, which count before those of the vocabulary.
+    `known` are the codes in use, which count before those of the vocabulary. They are read once,
+    however many words are looked up among them.
     """
-    wanted = words(written)
-    if not wanted:
-        return ""
-    for code in (*known, *list_categories()):
-        if wanted in (words(code), *(words(category_name(code, each)) for each in LANGUAGES)):
-            return code
-    return " ".join(written.split()).lower()
+
+    def __init__(self, known: Iterable[str]) -> None:
+        self._by_words: dict[tuple[str, ...], str] = {}
+        for code in known:
+            for called in _called(code) if code in list_categories() else (words(code),):
+                self._by_words.setdefault(tuple(called), code)
+
+    def code_for(self, written: str) -> str:
+        """The code of a word; a new word is its own code."""
+        wanted = tuple(words(written))
+        if not wanted:
+            return ""
+        code = self._by_words.get(wanted) or _vocabulary().get(wanted)
+        return code or " ".join(written.split()).lower()
+
+
+@cache
+def _vocabulary() -> dict[tuple[str, ...], str]:
+    found: dict[tuple[str, ...], str] = {}
+    for code in list_categories():
+        for called in _called(code):
+            found.setdefault(tuple(called), code)
+    return found
+
+
+def _called(code: str) -> list[list[str]]:
+    """The code's own words and its names in both languages."""
+    return [words(code), *(words(category_name(code, each)) for each in LANGUAGES)]

@@ -10,7 +10,7 @@ from app.accounts.audit import record
 from app.db import ScopedSession
 from app.errors import InvalidInput, NotFound
 from app.skills.knowledge.models import Product
-from app.skills.knowledge.services.categories import code_for, tags_in_use
+from app.skills.knowledge.services.categories import Codes, tags_in_use
 from app.skills.knowledge.services.library_lock import share_library
 from app.skills.knowledge.services.products import LONGEST_WORD
 from app.skills.knowledge.services.reindex import reindex_products
@@ -78,7 +78,7 @@ def rename_tag(session: ScopedSession, tag: str, wanted: str) -> tuple[str, int]
         InvalidInput: the new name is empty or too long.
     """
     others = [code for code in tags_in_use(session) if code != tag]
-    code = code_for(wanted, others)
+    code = Codes(others).code_for(wanted)
     if not code:
         raise InvalidInput("Write the name that it should have.", field="name")
     if len(code) > LONGEST_WORD:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -14,6 +15,7 @@ from app.accounts.audit import record
 from app.db import JsonList, ScopedSession
 from app.errors import InvalidInput, NotFound
 from app.skills.knowledge.models import PRODUCT_KINDS, Product
+from app.skills.knowledge.services.categories import tags_in_use
 from app.skills.knowledge.services.library_lock import share_library
 from app.skills.knowledge.services.markdown_import import SLUG_LENGTH, slugify
 from app.skills.knowledge.services.reindex import reindex_products
@@ -25,6 +27,8 @@ LONGEST_NAME = 120
 LONGEST_WORD = 60
 LONGEST_TEXT = 10_000
 MOST_ROWS = 100
+# Of one product, and different ones on the whole menu.
+MOST_TAGS, MOST_TAGS_IN_ALL = 40, 1_000
 PAGE = 25
 _TEXTS = ("description_en", "description_es", "pairing_notes_en", "pairing_notes_es")
 
@@ -90,6 +94,7 @@ def create_product(
     if kind not in PRODUCT_KINDS:
         raise InvalidInput("Choose from the list.", field="kind")
     values = _checked(draft, set())
+    _check_new_tags(session, values["tags"], ())
     existing = session.scalar(
         select(Product).where(Product.group_id == session.scope.group_id, Product.id == product_id)
     )
@@ -128,6 +133,7 @@ def save_product(
     """
     product = load_product_to_edit(session, product_id, lock=True)
     values = _checked(draft, set(product.allergens or ()))
+    _check_new_tags(session, values["tags"], product.tags)
     if not _is(product, values) and version != product.version:
         raise StaleEdit(product, find_editor(session, product_id))
     values["facts"] = _facts_with(product.facts, product.kind, values["category"])
@@ -196,7 +202,23 @@ def _checked(draft: ProductDraft, known: set[str]) -> dict[str, Any]:
         _check_rows(getattr(draft, name), name)
     values["allergens"] = _check_allergens(draft.allergens, known)
     values["tags"] = list(dict.fromkeys(draft.tags))
+    if len(values["tags"]) > MOST_TAGS:
+        raise InvalidInput("That is too many: at most %(most)s.", field="tags", most=MOST_TAGS)
     return values
+
+
+def _check_new_tags(session: ScopedSession, tags: Sequence[str], known: Sequence[str]) -> None:
+    """Refuse a tag too many for the whole menu: the pages and the search read all of them."""
+    if not set(tags) - set(known):
+        return
+    used = tags_in_use(session)
+    if len({*used, *tags}) > max(MOST_TAGS_IN_ALL, len(used)):
+        raise InvalidInput(
+            "The menu has %(most)s different tags, and no room for more. Use one that is there,"
+            " or join some on the page of tags.",
+            field="tags",
+            most=MOST_TAGS_IN_ALL,
+        )
 
 
 def _check_rows(rows: JsonList, name: str) -> None:

@@ -19,7 +19,7 @@ from app.db import JsonList
 from app.errors import InvalidInput
 from app.fields.numbers import is_between_two, parse_number
 from app.skills.knowledge.models import Product
-from app.skills.knowledge.services.categories import code_for
+from app.skills.knowledge.services.categories import Codes
 from app.skills.knowledge.services.prices import parse_price
 from app.skills.knowledge.services.products import MOST_ROWS, ProductDraft
 from app.skills.knowledge.services.sections import SectionDraft
@@ -216,14 +216,15 @@ def draft_of_product(
     own_tags = product.tags if product else []
     own_category = [product.category] if product and product.category else []
     texts = {name: form.texts[name] for name in _TEXTS if name not in ("category", "price")}
+    codes_of_tags = Codes([*own_tags, *tags])
     return ProductDraft(
         **texts,
-        category=code_for(form.texts["category"], [*own_category, *categories]),
+        category=Codes([*own_category, *categories]).code_for(form.texts["category"]),
         price=parse_price(form.texts["price"]),
         allergens=read_declaration(form.declaration, form.allergens),
         ingredients=[_ingredient(_named(row, "ingredients")) for row in form.ingredients],
         steps=[_step(_named(row, "steps")) for row in form.steps],
-        tags=[code_for(tag, [*own_tags, *tags]) for tag in form.tags],
+        tags=[codes_of_tags.code_for(tag) for tag in form.tags],
         is_active=form.is_active,
     )
 

@@ -14,6 +14,7 @@ from flask_login import current_user
 
 from app.db import new_id
 from app.errors import Conflict, InvalidInput, NotFound
+from app.extensions import limit_building
 from app.skills.knowledge.models import PRODUCT_KINDS, Product
 from app.skills.knowledge.services.categories import categories_in_use, tags_in_use
 from app.skills.knowledge.services.menu_upkeep import list_declarations, rename_tag
@@ -62,6 +63,7 @@ def new_product(kind: str) -> ResponseReturnValue:
 
 
 @blueprint.post("/products/new/<kind>")
+@limit_building
 def create(kind: str) -> ResponseReturnValue:
     """Put the product that was typed on the menu."""
     _check_kind(kind)
@@ -90,6 +92,7 @@ def product(product_id: UUID) -> ResponseReturnValue:
 
 
 @blueprint.post("/products/<uuid:product_id>")
+@limit_building
 def save(product_id: UUID) -> ResponseReturnValue:
     """Save what was typed; whatever keeps it from being saved, it is shown again."""
     session, version = db_session(), editors.typed_version()
@@ -145,6 +148,7 @@ def allergens() -> ResponseReturnValue:
 
 
 @blueprint.post("/allergens/<uuid:product_id>")
+@limit_building
 def declare(product_id: UUID) -> ResponseReturnValue:
     """Declare the allergens of one product; htmx shows its line again."""
     session, errors, status = db_session(), {}, HTTPStatus.OK
@@ -184,6 +188,7 @@ def tags() -> ResponseReturnValue:
 
 
 @blueprint.post("/tags")
+@limit_building
 def rename() -> ResponseReturnValue:
     """Give a tag another name, or make one of two."""
     session, tag = db_session(), request.form.get("tag", "")
