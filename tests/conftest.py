@@ -6,6 +6,7 @@ Tables are never emptied between tests: a test makes its own group, and its own 
 from __future__ import annotations
 
 import os
+import runpy
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -61,14 +62,9 @@ FIRST = (
 )
 # Where the limiter of `app` counts.
 _own_counts: dict[str, Any] = {}
-# The first draws without a window, for three quarters of the work.
-CHROMIUM_NAMES = (
-    "chromium-headless-shell",
-    "chromium",
-    "chromium-browser",
-    "google-chrome",
-    "google-chrome-stable",
-)
+# What `make test` installs or finds is what the tests use.
+ENVIRONMENT = Path(__file__).parent.parent / ".ci" / "environment.py"
+CHROMIUM_NAMES: tuple[str, ...] = runpy.run_path(str(ENVIRONMENT))["CHROMIUM_NAMES"]
 
 
 def pytest_configure(config: pytest.Config) -> None:
