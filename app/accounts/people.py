@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, delete, or_, select, text
+from sqlalchemy import ColumnElement, delete, func, or_, select, text
 from sqlalchemy.dialects.postgresql import insert
 
 from app.accounts import emails
@@ -24,6 +24,8 @@ from app.errors import Conflict, InvalidInput, NotFound
 from app.notifications.mail import queue_mail
 
 INVITATION_DAYS = 7
+# So many are out at once; one that expired is shown for so many days more.
+MOST_INVITATIONS, EXPIRED_DAYS = 200, 30
 
 
 @dataclass(frozen=True)
@@ -78,12 +80,14 @@ def invite(
     Inviting the same address again makes a new link and ends the old one.
 
     Raises:
-        InvalidInput: the address or the role will not do, or they are in the group already.
+        InvalidInput: the address or the role will not do, they are in the group already, or too
+            many invitations are out.
     """
     address = clean_email(email)
     _check_role(role)
     if any(colleague.email == address for colleague in list_people(session)):
         raise InvalidInput("%(email)s is in this group already.", field="email", email=address)
+    _make_room(session, address)
     token = new_token()
     facts = {
         "role": role,
@@ -104,6 +108,24 @@ def invite(
     record(session, "invited", f"{address} as {role}")
     session.commit()
     return link(token)
+
+
+def _make_room(session: ScopedSession, address: str) -> None:
+    """Forget what expired long ago, and refuse one invitation too many.
+
+    Two admins at the same moment may each make the last one, which hurts nobody.
+    """
+    of_group = (Invitation.group_id == session.scope.group_id, Invitation.accepted_at.is_(None))
+    long_ago = utc_now() - timedelta(days=EXPIRED_DAYS)
+    session.execute(delete(Invitation).where(*of_group, Invitation.expires_at < long_ago))
+    others = select(func.count(Invitation.id)).where(*of_group, Invitation.email != address)
+    if session.scalars(others).one() >= MOST_INVITATIONS:
+        raise InvalidInput(
+            "%(limit)s invitations are open. Take back those that are not needed any more, then"
+            " invite again.",
+            field="email",
+            limit=MOST_INVITATIONS,
+        )
 
 
 def revoke_invitation(session: ScopedSession, invitation_id: UUID) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -86,24 +87,29 @@ class _Index:
     rarity: Mapping[str, float]
 
 
-# So much of a text is weighed, of a form with more fields than anybody reads the first ones.
-MOST_WEIGHED = 4_000
+# So many letters of each part of a text are weighed, of a form with more fields than anybody reads
+# those of the first ones. Of many forms it is less of each, so that a list has an end.
+MOST_WEIGHED, MOST_OF_A_LIST = 4_000, 200_000
 # Of how many texts that is kept: of all that one group may have, and of some groups beside it.
-MOST_KEPT, MOST_LISTS = 2_000, 32
+MOST_KEPT, MOST_LISTS = 600, 12
+# What is not known yet is weighed text by text, and other turns go on in between.
+REST_SECONDS = 0.0002
 
 
 # What is kept goes by the texts themselves, so that no change of one can be missed. Of a group
 # one of whose forms has changed, the words of all others are known.
 @lru_cache(maxsize=MOST_LISTS)
 def _index(texts: tuple[Described, ...]) -> _Index:
-    parts = {each.key: _weigh(each) for each in texts}
+    letters = min(MOST_WEIGHED, MOST_OF_A_LIST // max(1, len(texts)))
+    parts = {each.key: _weigh(each, letters) for each in texts}
     counts = Counter(word for weighed in parts.values() for word in weighed)
     rarity = {word: math.log(1 + len(texts) / count) for word, count in counts.items()}
     return _Index(parts, {**rarity, **{w: _PAPER * r for w, r in rarity.items() if w in _KINDS}})
 
 
 @lru_cache(maxsize=MOST_KEPT)
-def _weigh(described: Described) -> dict[str, float]:
+def _weigh(described: Described, letters: int) -> dict[str, float]:
+    time.sleep(REST_SECONDS)
     weighed: dict[str, float] = {}
     texts = (
         (FIELDS, described.fields),
@@ -112,7 +118,7 @@ def _weigh(described: Described) -> dict[str, float]:
         (TITLE, described.title),
     )
     for weight, text in texts:
-        said = _stems(text[:MOST_WEIGHED])
+        said = _stems(text[:letters])
         weighed |= {word: max(weight, weighed.get(word, 0.0)) for word in said}
     return weighed
 

@@ -90,7 +90,8 @@ class SearchRequest:
     shared ones: the session's user where it is None. With `per_source`, only the best
     chunk of each source is returned. `vector` stands for the embedded text where the
     caller has it already. `source_id` limits to one source. `explained` tells which leg found
-    each hit, and gives up to all candidates where the limit says so.
+    each hit, and gives up to all candidates where the limit says so. Without `with_text` the
+    texts of the hits stay in the database.
     """
 
     text: str
@@ -105,6 +106,7 @@ class SearchRequest:
     vector: Vector | None = None
     source_id: UUID | None = None
     explained: bool = False
+    with_text: bool = True
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,8 @@ class Hit:
 
     `semantic` is None where the document has no vector (yet) or none was asked for.
     `coverage` is the share of the query's words, weighed by rarity, that it contains. `legs`
-    (words, meaning) are those that brought it, where the request wants them explained.
+    (words, meaning) are those that brought it, where the request wants them explained; `text` is
+    "" where it wants none.
     """
 
     document_id: UUID
@@ -304,6 +307,7 @@ def _shape(
         per_source=request.per_source,
         one_source=request.source_id is not None,
         explained=request.explained,
+        with_text=request.with_text,
     )
 
 

@@ -86,6 +86,7 @@ class Shape:
     per_source: bool = True
     one_source: bool = False
     explained: bool = False
+    with_text: bool = True
 
     @property
     def by_words(self) -> bool:
@@ -310,10 +311,11 @@ def position_statement(shape: Shape) -> str:
 
 
 def _found(shape: Shape) -> str:
-    """The best hits with their texts."""
+    """The best hits, with their texts where they are asked for."""
     ranked = "best" if shape.per_source else "weighed"
+    said = "d.text" if shape.with_text else "'' AS text"
     return f"""
-SELECT d.id, d.source_type, d.source_id, d.chunk_no, d.language, d.title, d.headings, d.text,
+SELECT d.id, d.source_type, d.source_id, d.chunk_no, d.language, d.title, d.headings, {said},
     d.metadata, f.score, f.semantic, f.lexical, f.bm25, f.coverage{_legs(shape)}
 FROM (SELECT * FROM {ranked} ORDER BY score DESC, id LIMIT :limit) AS f
 JOIN search_documents AS d ON d.id = f.id

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from flask import Flask
 from sqlalchemy import func, select, update
 
 from app.accounts.models import AuditEntry, Invitation, Membership, User
-from app.db import Database, utc_now
+from app.accounts.people import EXPIRED_DAYS, MOST_INVITATIONS
+from app.db import Database, new_id, utc_now
 from app.notifications.mail import OutgoingMail
 from tests.accounts.conftest import Browser, House, Member, link_in
 
@@ -285,6 +286,42 @@ def test_whoever_works_here_already_is_not_invited(signed_in: SignedIn, house: H
     answer = signed_in(house.admin).post("/people", form)
     assert answer.status_code == 422
     assert "is in this group already" in answer.text
+
+
+@pytest.mark.fault(67)
+def test_only_so_many_are_open_and_what_expired_long_ago_is_forgotten(
+    signed_in: SignedIn, house: House, newcomer: str, owner: Database
+) -> None:
+    def put(number: int, expires_at: datetime) -> Invitation:
+        return Invitation(
+            group_id=house.group_id,
+            email=f"{number}-{newcomer}",
+            role="staff",
+            token_hash=new_id().hex,
+            expires_at=expires_at,
+        )
+
+    admin, form = signed_in(house.admin), {"action": "invite", "email": newcomer, "role": "staff"}
+    with owner.transaction() as session:
+        session.add_all(put(n, utc_now() - timedelta(days=3)) for n in range(MOST_INVITATIONS))
+    full = admin.post("/people", form)
+    assert full.status_code == 422
+    assert f"{MOST_INVITATIONS} invitations are open." in full.text
+    assert f'value="{newcomer}"' in full.text
+    # One that is open already is made anew.
+    assert admin.post("/people", {**form, "email": f"0-{newcomer}"}).status_code == 303
+    with owner.transaction() as session:
+        long_ago = utc_now() - timedelta(days=EXPIRED_DAYS, hours=1)
+        of_group = Invitation.group_id == house.group_id
+        session.execute(
+            update(Invitation)
+            .where(of_group, Invitation.email != f"0-{newcomer}")
+            .values(expires_at=long_ago)
+        )
+    assert admin.post("/people", form).status_code == 303
+    with owner.transaction() as session:
+        left = session.scalars(select(Invitation.email).where(of_group)).all()
+    assert set(left) == {newcomer, f"0-{newcomer}"}
 
 
 def test_the_admin_is_shown_the_link_once(

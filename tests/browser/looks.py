@@ -18,10 +18,16 @@ LOOKS: dict[str, dict[str, Any]] = {
     "light phone": {"phone": True, "media": {"color_scheme": "light", **STILL}},
     "dark desktop": {"phone": False, "media": {"color_scheme": "dark", **STILL}},
 }
-BOTH_SIZES = pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
+# Whatever is walked through twice is walked through a second time by `make soak`. What needs both
+# sizes or languages to be seen at all says so itself.
+_SECOND = pytest.mark.soak
+BOTH_SIZES = pytest.mark.parametrize(
+    "phone", [False, pytest.param(True, marks=_SECOND)], ids=["desktop", "phone"]
+)
 # Each size and each language once, where they have nothing to do with one another.
 EACH_ONCE = pytest.mark.parametrize(
-    ("look", "language"), [("dark desktop", "en"), ("light phone", "es")]
+    ("look", "language"),
+    [pytest.param("dark desktop", "en", marks=_SECOND), ("light phone", "es")],
 )
 # Everything that is seen, or that a screen reader says, where the text is to be Spanish.
 TEXTS = """() => {

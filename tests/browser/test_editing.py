@@ -13,9 +13,9 @@ from tests.browser.axe import findings
 from tests.browser.chat_page import Visitor
 from tests.browser.conftest import Visit
 from tests.browser.house import House
+from tests.browser.looks import BOTH_SIZES
 from tests.factories import Member, embed_library, make_product, make_section, make_user
 
-SIZES = pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
 STILL: dict[str, Any] = {"reduced_motion": "reduce"}
 
 
@@ -42,7 +42,7 @@ def pane(page: Page, language: str) -> Any:
     return page.locator(f".pane-{language}")
 
 
-@SIZES
+@BOTH_SIZES
 def test_a_section_is_written_in_both_languages(
     visit: Visit, house: House, editor: Member, address: str, phone: bool
 ) -> None:

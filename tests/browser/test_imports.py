@@ -14,9 +14,9 @@ from tests.browser.axe import findings
 from tests.browser.chat_page import SECONDS, Visitor
 from tests.browser.conftest import Visit
 from tests.browser.house import House
+from tests.browser.looks import BOTH_SIZES
 from tests.factories import Member, make_user
 
-SIZES = pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
 STILL: dict[str, Any] = {"reduced_motion": "reduce"}
 LONG = 60 * SECONDS
 MANUAL = """# Walk-in cooler {#walk-in}
@@ -66,7 +66,7 @@ def look_over(visitor: Visitor) -> None:
     )
 
 
-@SIZES
+@BOTH_SIZES
 def test_a_manual_is_imported_found_brought_again_and_undone(
     visit: Visit, manager: Member, tmp_path: Path, phone: bool
 ) -> None:

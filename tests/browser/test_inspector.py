@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import pytest
 from playwright.sync_api import expect
 from sqlalchemy import select
 
@@ -15,14 +14,13 @@ from tests.browser.catalog import leftovers
 from tests.browser.chat_page import SECONDS, Visitor
 from tests.browser.conftest import Visit
 from tests.browser.house import House
-from tests.browser.looks import TOO_WIDE, too_small
+from tests.browser.looks import BOTH_SIZES, TOO_WIDE, too_small
 from tests.browser.pages import QUESTION, SIGNED_IN
 
-SIZES = pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
 STILL: dict[str, Any] = {"reduced_motion": "reduce"}
 
 
-@SIZES
+@BOTH_SIZES
 def test_an_admin_sees_what_a_search_scored_and_why_something_is_missing(
     visit: Visit, house: House, phone: bool
 ) -> None:
@@ -83,7 +81,7 @@ def find(visitor: Visitor, words: str) -> None:
     visitor.page.locator("#chats-q").press_sequentially(words, delay=20)
 
 
-@SIZES
+@BOTH_SIZES
 def test_chats_are_found_while_one_types_and_open_where_it_was_said(
     visit: Visit, house: House, phone: bool
 ) -> None:
@@ -133,7 +131,7 @@ def test_what_is_typed_before_the_page_listens_is_searched_for(visit: Visit, hou
     expect(visitor.page.get_by_text("No chat has these words.")).to_be_visible()
 
 
-@SIZES
+@BOTH_SIZES
 def test_the_admins_pages_are_spanish_in_spanish(visit: Visit, house: House, phone: bool) -> None:
     visitor = visit(house.hire("admin", language="es"), phone=phone, media=STILL)
     for name in ("search inspector", "feedback inbox"):

@@ -16,11 +16,11 @@ from tests.browser.axe import findings
 from tests.browser.chat_page import Visitor
 from tests.browser.conftest import Visit
 from tests.browser.house import House
+from tests.browser.looks import BOTH_SIZES
 from tests.browser.scripts import looked_up
 from tests.factories import Member, make_section
 from tests.model_server import Say
 
-SIZES = pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
 STILL: dict[str, Any] = {"reduced_motion": "reduce"}
 ADDRESS = re.compile(r"/library/manual/([\w-]+)")
 
@@ -34,7 +34,7 @@ def is_as_wide_as_its_window(visitor: Visitor) -> bool:
     return wide
 
 
-@SIZES
+@BOTH_SIZES
 def test_results_come_while_one_types_and_the_arrows_reach_them(
     visit: Visit, house: House, phone: bool
 ) -> None:
@@ -128,7 +128,7 @@ def edit_section(house: House, slug: str, then: str, now: str) -> None:
         reindex_sections(session, [section], with_below=False)
 
 
-@SIZES
+@BOTH_SIZES
 def test_a_citation_opens_what_it_said_then_and_tells_that_it_has_changed(
     visit: Visit, house: House, phone: bool
 ) -> None:
@@ -153,7 +153,7 @@ def test_a_citation_opens_what_it_said_then_and_tells_that_it_has_changed(
     expect(page.locator(".prose")).to_contain_text("nine hours")
 
 
-@SIZES
+@BOTH_SIZES
 def test_an_editor_brings_an_older_version_back(visit: Visit, house: House, phone: bool) -> None:
     slug = f"restored-{phone}".lower()
     make_section(house.owner, house.group_id, slug, "Opening", "Open at ten.")
@@ -171,7 +171,7 @@ def test_an_editor_brings_an_older_version_back(visit: Visit, house: House, phon
     expect(page.get_by_text("The section says again what it said in version 1.")).to_be_visible()
 
 
-@SIZES
+@BOTH_SIZES
 def test_a_menu_is_narrowed_as_one_chooses(visit: Visit, house: House, phone: bool) -> None:
     visitor = visit(house.hire(), phone=phone, media=STILL).open("/library/dishes")
     page = visitor.page

@@ -13,12 +13,11 @@ from tests.browser.axe import findings
 from tests.browser.chat_page import SECONDS, Visitor
 from tests.browser.conftest import Visit
 from tests.browser.house import House
-from tests.browser.looks import STILL, TOO_WIDE, too_small
+from tests.browser.looks import BOTH_SIZES, STILL, TOO_WIDE, too_small
 from tests.browser.scripts import Pause, exactly, told
 from tests.factories import Member, make_section, make_user
 from tests.model_server import Say, scenario
 
-SIZES = pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
 PROMPTS = "/admin/prompts/"
 
 
@@ -128,7 +127,7 @@ def test_two_who_save_at_once_both_see_all_that_was_written(
     expect(mine.page.get_by_label("Text in English")).to_have_value("What Bo and Ada wrote.")
 
 
-@SIZES
+@BOTH_SIZES
 def test_an_unsaved_text_is_tried_beside_the_saved_one(
     visit: Visit, house: House, admin: Member, phone: bool
 ) -> None:
@@ -195,7 +194,7 @@ def test_everything_works_without_scripts(visit: Visit, house: House, admin: Mem
     expect(page.get_by_label("Text in English")).to_have_value("Not saved yet.")
 
 
-@SIZES
+@BOTH_SIZES
 def test_the_list_fits_its_window_and_every_thumb(
     visit: Visit, house: House, admin: Member, phone: bool
 ) -> None:

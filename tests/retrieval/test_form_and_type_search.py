@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from app.retrieval.form_and_type_search import Described, is_clear, rank_described
@@ -46,3 +48,15 @@ def test_what_no_form_is_about_is_clear_of_none(said: str) -> None:
 
 def test_which_kind_of_paper_says_little() -> None:
     assert not is_clear(rank_described("a report, a log or a request form", texts()))
+
+
+@pytest.mark.fault(67)
+def test_of_many_long_texts_less_is_looked_at_of_each() -> None:
+    long = " ".join(f"word{number}" for number in range(1_000))
+    few = [
+        Described(f"few{n}", f"Title {n}", "", "", f"{long[:3_900]} thermometer") for n in range(20)
+    ]
+    many = [replace(few[0], key=f"many{n}") for n in range(300)]
+    assert len(rank_described("thermometer", few)) == 20
+    assert rank_described("thermometer", many) == []
+    assert len(rank_described("title", many)) == 300

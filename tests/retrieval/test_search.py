@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -87,6 +88,16 @@ def test_the_right_document_comes_first(
     kitchen: Shelf, query: str, language: str, title: str, mode: str
 ) -> None:
     assert titles(kitchen, query, language=language, mode=mode)[0] == title
+
+
+@pytest.mark.fault(67)
+@pytest.mark.parametrize("mode", ["hybrid", "lexical", "semantic"])
+def test_without_their_texts_the_hits_are_the_same(kitchen: Shelf, mode: str) -> None:
+    query = "How long can raw chicken stay out?"
+    whole = kitchen.search(query, mode=mode).hits
+    assert whole and all(hit.text for hit in whole)
+    bare = kitchen.search(query, mode=mode, with_text=False).hits
+    assert bare == tuple(replace(hit, text="") for hit in whole)
 
 
 @pytest.mark.parametrize("query", ["política de propinas", "politica de propinas", "POLÍTICA"])

@@ -30,7 +30,7 @@ from app.skills.knowledge.readers import (
 )
 from app.skills.knowledge.services.import_plan import Planned
 from app.skills.knowledge.services.import_writer import import_now
-from app.skills.knowledge.services.imports import list_chapters
+from app.skills.knowledge.services.imports import are_chapters
 
 EMBED_BATCH = 200
 MARKDOWN_ENDINGS = (".md", ".markdown")
@@ -113,7 +113,8 @@ def import_menu(
             dry_run=dry_run,
         )
     _tell(f"{len(reading.rows)} rows", "products", planned, dry_run)
-    problems = [*reading.problems, *(each for row in reading.rows for each in row.problems)]
+    of_rows = (each for row in reading.rows for each in row.problems)
+    problems = [*reading.problems, *planned.wrong, *of_rows]
     _tell_problems([_in_words(file.name, problem) for problem in problems])
 
 
@@ -168,7 +169,7 @@ def _editions(
         return {}
     if len(found.documents) != 1:
         raise click.UsageError("--chapter is for one document at a time.")
-    if chapter not in dict(list_chapters(session, language)):
+    if not are_chapters(session, language, [chapter]):
         raise click.UsageError(f"There is no chapter {chapter!r} in the other language.")
     return {found.documents[0].source: chapter}
 

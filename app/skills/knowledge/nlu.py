@@ -102,6 +102,8 @@ def _embedded(message: str, language: str, embedder: Embedder) -> SearchRequest:
         limit=EVIDENCE_HITS,
         mode="lexical" if vector is None else "hybrid",
         vector=vector,
+        # Only how well it fits is looked at.
+        with_text=False,
     )
 
 

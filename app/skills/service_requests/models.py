@@ -195,6 +195,10 @@ class ServiceRequest(Base):
     )
     type_version: Mapped[int]
     form: Mapped[JsonObject]
+    # The same without the fields, which may be large; kept by the database.
+    head: Mapped[JsonObject | None] = mapped_column(
+        Computed("form - 'fields'", persisted=True), deferred=True
+    )
     values: Mapped[JsonObject]
     origins: Mapped[JsonObject] = mapped_column(default=dict)
     title: Mapped[str]

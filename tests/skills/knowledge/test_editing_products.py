@@ -464,14 +464,16 @@ def test_tags_have_a_limit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     make_product(owner, editor.group_id, slug="other", tags=["smoky", "raw"])
-    monkeypatch.setattr("app.skills.knowledge.services.products.MOST_TAGS_IN_ALL", 3)
+    monkeypatch.setattr("app.skills.knowledge.services.menu_limits.MOST_TAGS_IN_ALL", 3)
     form = typed(browser, at(product), tag=["Smoky", "raw", "new one"])
     assert browser.post(at(product), **form).status_code == 303
     assert now(owner, product).tags == ["smoky", "raw", "new one"]
     full = browser.post(at(product), **typed(browser, at(product), tag=["smoky", "one more"]))
     assert full.status_code == 422 and "The menu has 3 different tags" in full.text
-    monkeypatch.setattr("app.skills.knowledge.services.products.MOST_TAGS", 1)
-    many = browser.post(at(product), **typed(browser, at(product), tag=["smoky", "raw"]))
+    monkeypatch.setattr("app.skills.knowledge.services.menu_limits.MOST_TAGS", 1)
+    # What it has already it may keep, but no more.
+    tags = ["smoky", "raw", "new one", "hot"]
+    many = browser.post(at(product), **typed(browser, at(product), tag=tags))
     assert many.status_code == 422 and "at most 1" in many.text
 
 

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import re
+import weakref
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from uuid import UUID
 
 import pytest
 from flask import Flask
-from sqlalchemy import func, select, text
+from sqlalchemy import event, func, select, text
 
 from app.accounts.models import AuditEntry
 from app.db import Database, new_id
 from app.retrieval.models import Embedding, SearchDocument
 from app.retrieval.search import SearchRequest, search
 from app.skills.knowledge.models import LibraryRevision, ManualSection
-from app.skills.knowledge.services import sections
+from app.skills.knowledge.services import editor_tree, sections, withdrawal
 from app.skills.knowledge.services.reindex import index_entities
-from app.skills.knowledge.services.withdrawal import MOST_NAMED, PAGE
+from app.skills.knowledge.services.withdrawal import MOST_NAMED, PAGE, withdraw_section
 from tests.factories import (
     CheckedClient,
     Member,
@@ -28,6 +30,7 @@ from tests.factories import (
     sign_in,
 )
 from tests.script_payloads import PAYLOADS
+from tests.statements import noted_statements
 
 
 @pytest.fixture
@@ -120,6 +123,39 @@ def test_a_manual_has_so_many_sections(
     assert "at most 1 sections" in page.text
     assert page.find("input", name="title_en").attributes["value"] == "Closing"
     assert order(owner, editor) == ["opening"]
+
+
+@pytest.mark.fault(67)
+def test_a_manual_has_so_many_characters(
+    owner: Database, editor: Member, browser: CheckedClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = (make_section(owner, editor.group_id, name, name, "x" * 40) for name in ("a", "b"))
+    other = make_section(owner, make_user(owner).group_id, "elsewhere", "Elsewhere", "x" * 500)
+    assert len(other.body_en) == 500
+    monkeypatch.setattr(sections, "MOST_LETTERS_IN_ALL", 100)
+    new = "/library/edit/sections/new"
+    form = {"section_id": new_id(), "kind": "sop", "title_en": "c", "body_es": "ñ" * 18}
+    page = browser._page(browser.post(new, **form), 422)
+    assert "the manual would have 101 characters" in page.text
+    assert "it can have 100." in page.text
+    assert page.find("textarea", name="body_es").text == "ñ" * 18
+    assert browser.post(new, **{**form, "body_es": "ñ" * 17}).status_code == 303
+    page = browser._page(browser.post(at(one), **typed(one, body_en="y" * 41)), 422)
+    assert "Shorten this text" in page.text
+    assert page.find("textarea", name="body_en").text == "y" * 41
+    assert now(owner, one).body_en == "x" * 40
+    # Whatever makes it no longer is let through, also where it is too long already.
+    monkeypatch.setattr(sections, "MOST_LETTERS_IN_ALL", 50)
+    assert browser.post(at(one), **typed(one, body_en="y" * 40)).status_code == 303
+    assert browser.post(at(two), **typed(two, body_en="Short.")).status_code == 303
+    assert browser.post(at(two, "/move"), version=2, direction="up").status_code == 303
+    assert browser.post(at(two, "/withdraw"), version=3).status_code == 303
+    assert browser.post(at(two, "/restore")).status_code == 303
+    # An older version that was longer makes it longer, too.
+    page = browser._page(browser.post("/library/manual/b/versions/1/restore", version=5), 422)
+    assert "the manual would have 101 characters" not in page.text
+    assert "the manual would have 100 characters" in page.text
+    assert now(owner, two).body_en == "Short."
 
 
 def test_a_form_that_made_a_section_says_so_before_it_makes_another(
@@ -364,8 +400,24 @@ def test_a_neighbours_move_is_no_conflict(
     make_section(owner, editor.group_id, "fish", "Fish")
     fish = by_slug(owner, editor, "fish")
     browser.post(at(fish, "/move"), version=fish.version, direction="up")
-    assert now(owner, section).version == 2
     assert browser.post(at(section), **typed(section, body_en="Mine.")).status_code == 303
+    # Nor is one's own move.
+    assert now(owner, fish).version == 2
+    assert browser.post(at(fish), **typed(fish, body_en="Mine.")).status_code == 303
+
+
+@pytest.mark.fault(67)
+def test_of_many_versions_the_one_that_was_opened_is_read(
+    owner: Database, browser: CheckedClient, section: ManualSection
+) -> None:
+    for number in range(1, 6):
+        browser.post(at(section), **typed(section, body_en=f"Number {number}.", version=number))
+    with noted_statements() as noted:
+        answer = browser.post(at(section), **typed(section, body_en="Mine.", version=2))
+    assert answer.status_code == 409
+    read = [each for each in noted if re.search(r"SELECT.*snapshot.*FROM", each, re.DOTALL)]
+    assert read
+    assert all("library_revisions.version = " in each for each in read)
 
 
 def test_a_section_that_was_removed_meanwhile_gives_the_words_back(
@@ -426,6 +478,44 @@ def test_sections_move_up_and_down_and_stay_at_the_ends(
     assert browser.post(at(alpha, "/move"), version=1, direction="down").status_code == 409
     assert browser.post(at(gamma, "/move"), version=9, direction="up").status_code == 409
     assert browser.post(at(gamma, "/move"), version=3, direction="left").status_code == 422
+
+
+@pytest.fixture
+def loaded() -> Iterator[list[int]]:
+    """How many sections were in memory as each of them was loaded, with its texts."""
+    alive: weakref.WeakSet[ManualSection] = weakref.WeakSet()
+    counts: list[int] = []
+
+    def note(target: ManualSection, _context: object) -> None:
+        alive.add(target)
+        counts.append(len(alive))
+
+    event.listen(ManualSection, "load", note)
+    yield counts
+    event.remove(ManualSection, "load", note)
+
+
+@pytest.mark.fault(67)
+def test_a_move_reads_and_keeps_the_moved_section_alone(
+    owner: Database, editor: Member, browser: CheckedClient, chapters: list[ManualSection],
+    loaded: list[int],
+) -> None:  # fmt: skip
+    alpha, beta, gamma = chapters
+    assert browser.csrf_token
+    loaded.clear()
+    with noted_statements() as noted:
+        browser.post(at(alpha, "/move"), version=1, direction="down")
+    assert len(loaded) == 1
+    assert len([each for each in noted if "INSERT INTO library_revisions" in each]) == 1
+    assert order(owner, editor) == ["beta", "alpha", "gamma"]
+    for each, version in ((alpha, 2), (beta, 1), (gamma, 1)):
+        assert now(owner, each).version == version
+    assert now(owner, beta).updated_at == beta.updated_at
+    with owner.session() as session:
+        kept = select(LibraryRevision.entity_id).where(
+            LibraryRevision.group_id == editor.group_id, LibraryRevision.snapshot.is_not(None)
+        )
+        assert session.scalars(kept).all() == [alpha.id]
 
 
 def test_a_section_moves_under_another_and_its_passages_say_so(
@@ -528,6 +618,88 @@ def test_withdrawing_names_what_hangs_below_and_can_be_undone(
     assert browser.get("/library/manual/gamma").status_code == 404
     assert found(app, editor, "beta") == ["Beta"]
     assert audited(owner, editor)[-2:] == ["section_withdrawn", "section_restored"]
+
+
+@pytest.fixture
+def wide(
+    owner: Database, editor: Member, chapters: list[ManualSection], monkeypatch: pytest.MonkeyPatch
+) -> ManualSection:
+    """A chapter with more below it than are read at a time."""
+    monkeypatch.setattr(editor_tree, "BATCH_ROWS", 2)
+    with owner.transaction() as session:
+        for number in range(12):
+            session.add(
+                ManualSection(
+                    group_id=editor.group_id, parent_id=chapters[0].id, slug=f"below-{number}",
+                    title_en=f"Below {number}", body_en=f"Text {number}.",
+                )
+            )  # fmt: skip
+    return chapters[0]
+
+
+def paths(owner: Database, editor: Member) -> set[tuple[str, bool]]:
+    """What stands above each passage of the sections below, and whether readers see it."""
+    with owner.session() as session:
+        rows = session.execute(
+            select(SearchDocument.details, SearchDocument.is_published).where(
+                SearchDocument.group_id == editor.group_id,
+                SearchDocument.title.startswith("Below"),
+            )
+        ).all()
+        assert len(rows) == 12
+        return {(details["path"][0], is_published) for details, is_published in rows}
+
+
+@pytest.mark.fault(67)
+def test_a_whole_chapter_is_never_in_memory_at_once(
+    owner: Database, editor: Member, browser: CheckedClient, wide: ManualSection,
+    loaded: list[int],
+) -> None:  # fmt: skip
+    assert browser.csrf_token
+    loaded.clear()
+    assert browser.post(at(wide), **typed(wide, title_en="Omega")).status_code == 303
+    assert paths(owner, editor) == {("Omega", True)}
+    assert browser.post(at(wide, "/withdraw"), version=2).status_code == 303
+    assert paths(owner, editor) == {("Omega", False)}
+    assert browser.post(at(wide, "/restore")).status_code == 303
+    assert paths(owner, editor) == {("Omega", True)}
+    assert browser.post(at(wide, "/move"), version=4, direction="down").status_code == 303
+    assert len(loaded) > 36
+    # The chapter itself, what is worked on, and what is loaded next.
+    assert max(loaded) <= 5
+
+
+@pytest.mark.fault(67)
+def test_long_sections_are_read_one_by_one(
+    database: Database, editor: Member, wide: ManualSection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(editor_tree, "BATCH_BYTES", 10)
+    with database.session(editor.scope) as session:
+        ids = [row.id for row in editor_tree.load_whole_tree(session).below[wide.id]]
+        batches = [[row.id for row in each] for each in editor_tree.load_in_batches(session, ids)]
+    assert batches == [[id_] for id_ in ids]
+
+
+@pytest.mark.fault(67)
+def test_a_withdrawal_that_fails_in_the_middle_withdraws_nothing(
+    owner: Database, database: Database, editor: Member, wide: ManualSection,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    batches: list[object] = []
+
+    def fail_later(*arguments: Any, **more: Any) -> None:
+        batches.append(arguments)
+        if len(batches) == 3:
+            raise RuntimeError
+
+    monkeypatch.setattr(withdrawal, "reindex_sections", fail_later)
+    with database.session(editor.scope) as session, pytest.raises(RuntimeError):
+        withdraw_section(session, wide.id, 1)
+    with owner.session() as session:
+        hidden = select(func.count()).where(
+            ManualSection.group_id == editor.group_id, ~ManualSection.is_published
+        )
+        assert session.scalar(hidden) == 0
 
 
 def test_a_section_with_others_below_is_not_hidden_alone(
@@ -703,6 +875,27 @@ def test_nobody_edits_without_signing_in_or_a_token(
     assert browser.post(at(section), token=False, **typed(section)).status_code == 400
     for more in ("/move", "/restore"):
         assert browser.get(at(section, more)).status_code == 405
+
+
+@pytest.mark.fault(67)
+def test_all_that_is_posted_by_editors_of_the_manual_counts_together(
+    app: Flask, browser: CheckedClient
+) -> None:
+    nowhere = str(new_id())
+    posts = [
+        re.sub(r"<uuid:\w+>", nowhere, rule.rule)
+        .replace("<entity>", "section")
+        .replace("<slug>", "nowhere")
+        .replace("<int(max=2147483647):number>", "1")
+        for rule in app.url_map.iter_rules()
+        if rule.endpoint.startswith("editing.") or rule.endpoint == "knowledge.restore"
+        if "POST" in (rule.methods or ()) and rule.endpoint != "editing.preview"
+    ]
+    assert len(posts) == 8
+    for number in range(120):
+        path = posts[number % len(posts)]
+        assert browser.post(path, action="preview").status_code not in (429, 500), path
+    assert {path: browser.post(path).status_code for path in posts} == dict.fromkeys(posts, 429)
 
 
 def test_editors_find_the_way_from_the_pages(

@@ -17,6 +17,7 @@ from sqlalchemy import select
 from app.accounts.models import Group
 from app.db import Database
 from app.skills.knowledge.models import LibraryImport, LibraryRevision, ManualSection, Product
+from app.skills.knowledge.services import menu_limits
 from app.skills.knowledge.services.imports import list_imports, lock_group
 from tests.factories import Member, make_group, make_user, sign_in
 from tests.factories.imports import undo_file
@@ -186,3 +187,16 @@ def test_what_a_table_does_not_say_stays_as_it_was(
     with owner.session() as session:
         [ribeye] = session.scalars(select(Product).where(Product.group_id == group_id))
     assert (str(ribeye.price), ribeye.allergens, ribeye.category) == ("50.00", ["milk"], "steaks")
+
+
+@pytest.mark.fault(67)
+def test_an_operator_may_bring_more_than_menus_hold_but_no_product_that_is_too_large(
+    cli: FlaskCliRunner, owner: Database, group_id: UUID, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(menu_limits, "MOST_PRODUCTS", 1)
+    many = ";".join(f"tag {number}" for number in range(41))
+    (tmp_path / "menu.csv").write_text(f"name,tags\nTaco,hot\nMole,{many}\nFlan,cold\n", "utf-8")
+    result = run(cli, owner, group_id, "menu", str(tmp_path / "menu.csv"), "--kind", "dishes")
+    assert "3 rows: 2 products added" in result.output
+    assert "Not imported: menu.csv, Row 3: “tags” has more than 40 items" in result.stderr

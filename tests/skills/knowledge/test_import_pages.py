@@ -13,10 +13,10 @@ from flask import Flask
 from sqlalchemy import delete
 
 from app.db import Database, JsonList, new_id
-from app.skills.knowledge.models import LibraryImport, LibraryImportSection
+from app.skills.knowledge.models import LibraryImport, LibraryImportSection, ManualSection
 from app.skills.knowledge.readers import LIMITS
 from app.skills.knowledge.services import import_jobs
-from app.skills.knowledge.services.imports import apply_when_ready, load_import
+from app.skills.knowledge.services.imports import MOST_CHAPTERS, apply_when_ready, load_import
 from app.skills.knowledge.services.plan_pages import MOST_DOCUMENTS, load_documents
 from app.skills.knowledge.web.import_presenters import PAGE_ROWS
 from tests.factories import CheckedClient, Member, make_section, make_user, sign_in
@@ -413,6 +413,41 @@ def test_saying_which_chapter_it_is_the_other_language_of(
     assert look_at(database, member, item.id).plan["counts"]["changed"] == 1
     wrong = browser.post(f"{address}/editions", source="casa", chapter="no-such")
     assert wrong.status_code == 422
+
+
+@pytest.mark.fault(67)
+def test_of_many_chapters_all_documents_share_one_list(
+    database: Database, owner: Database, member: Member, browser: CheckedClient
+) -> None:
+    with owner.transaction() as session:
+        session.add_all(
+            ManualSection(group_id=member.group_id, slug=f"ch-{n:03}", title_es=f"Ch {n}",
+                          position=n)
+            for n in range(MOST_CHAPTERS + 5)
+        )  # fmt: skip
+    documents = [
+        {"source": str(n), "title": f"Doc {n}", "chapter": f"ch-{n:03}", "is_known": False,
+         "chapter_title": "", "alone_here": 0, "alone_there": [], "alone_there_count": 0}
+        for n in range(MOST_DOCUMENTS)
+    ]  # fmt: skip
+    plan = {"documents": documents, "counts": {"added": 1, "changed": 0, "removed": 0}}
+    item = _stored(owner, member, plan=plan)
+    address = f"/library/imports/{item.id}"
+    page = browser.page(address)
+    [shared] = page.find_all("datalist")
+    assert len(shared.find_all("option")) == MOST_CHAPTERS
+    assert len(page.find_all("option")) == MOST_CHAPTERS
+    fields = page.find_all("input", name="chapter")
+    assert [each.attributes["value"] for each in fields] == [each["chapter"] for each in documents]
+    assert {each.attributes["list"] for each in fields} == {shared.attributes["id"]}
+    # One that is not in the list is known all the same.
+    sources = [str(n) for n in range(MOST_DOCUMENTS)]
+    chosen = [f" ch-{MOST_CHAPTERS + 4} ", *[""] * (MOST_DOCUMENTS - 1)]
+    wrong = ["no-such", *chosen[1:]]
+    assert browser.post(f"{address}/editions", source=sources, chapter=wrong).status_code == 422
+    assert browser.post(f"{address}/editions", source=sources, chapter=chosen).status_code == 303
+    options = look_at(database, member, item.id).options
+    assert options["editions"]["0"] == f"ch-{MOST_CHAPTERS + 4}"
 
 
 @pytest.mark.parametrize(

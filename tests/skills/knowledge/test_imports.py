@@ -30,6 +30,7 @@ from app.skills.knowledge.services.imports import (
     receive_file,
     undo_import,
 )
+from app.skills.knowledge.services.sections import count_letters
 from tests.factories import Member, embed_library, make_section, make_user
 from tests.factories.imports import (
     apply_file,
@@ -122,6 +123,37 @@ def test_a_file_that_brings_more_sections_than_a_manual_has_is_refused(
     # What is there may still be changed.
     again = bring_file(database, member, PAY.replace("Tips", "Tips and more", 1))
     assert again.status == "ready"
+
+
+@pytest.mark.fault(67)
+def test_a_file_by_which_a_manual_has_too_many_characters_is_refused(
+    database: Database, owner: Database, member: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import_file(database, member, PAY)
+    letters = sum(map(count_letters, sections(owner, member).values()))
+    monkeypatch.setattr(import_plan, "MOST_LETTERS_IN_ALL", letters + 10)
+    holidays = "\n## Holidays {#holidays}\nTwelve days.\n"
+    item = bring_file(database, member, PAY + holidays)
+    problem = ["", "manual_too_long", str(letters + len("HolidaysTwelve days.")), True]
+    assert (item.status, item.problems) == ("failed", [problem])
+    assert set(sections(owner, member)) == {"pay", "tips", "overtime"}
+    assert bring_file(database, member, PAY.replace("Tips", "Tips, too", 1)).status == "ready"
+    # Shorter it may become, though it is too long still.
+    monkeypatch.setattr(import_plan, "MOST_LETTERS_IN_ALL", 10)
+    assert bring_file(database, member, PAY.replace("Tips", "Tip", 1)).status == "ready"
+
+
+@pytest.mark.fault(67)
+def test_what_there_is_no_room_for_any_more_is_not_imported(
+    database: Database, owner: Database, member: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    item = bring_file(database, member, PAY)
+    assert item.status == "ready"
+    # Another file was imported meanwhile.
+    monkeypatch.setattr(import_plan, "MOST_LETTERS_IN_ALL", 10)
+    done = apply_file(database, member, item)
+    assert (done.status, [each[1] for each in done.problems]) == ("failed", ["manual_too_long"])
+    assert sections(owner, member) == {}
 
 
 def test_what_was_shown_is_imported_and_found_and_noted(

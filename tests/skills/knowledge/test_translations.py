@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import Any
 
 import pytest
@@ -11,7 +12,12 @@ from sqlalchemy import select, text
 from app.db import Database, new_id
 from app.skills.knowledge.models import ManualSection, Product
 from app.skills.knowledge.services.revisions import keep, snapshot
-from app.skills.knowledge.services.translations import PAGE, confirm_same, list_gaps
+from app.skills.knowledge.services.translations import (
+    PAGE,
+    confirm_same,
+    count_gaps,
+    list_gaps,
+)
 from tests.factories import (
     CheckedClient,
     Member,
@@ -70,6 +76,13 @@ def both(*pairs: str) -> list[tuple[str, str, str]]:
         (both("ax", "bx", "bx"), ""),
         (both("ax", "bx", "bx", "by"), "en"),
         ([("a", "x", "1"), ("b", "x", "2"), ("b", "x", "3")], "es"),
+        # As far back as it takes: one after the other, and what had a change of its own before.
+        (both("ax", "bx", "by", "cy", "cz", "dz", "dw"), ""),
+        (both("ax", "bx", "by", "cy", "cz", "dz", "dw", "ew"), "es"),
+        (both("ax", "ay", "by", "bz", "cz"), ""),
+        (both("ax", "bx", "cx", "cy", "dy", "dz", "dw"), "en"),
+        (both("ax", "bx", "bx", "by", "cy", "dy"), "es"),
+        (both("ax", "bx", " x", "cx"), "es"),
     ],
 )
 def test_who_is_left_behind_follows_from_the_changes(
@@ -90,6 +103,35 @@ def test_who_is_left_behind_follows_from_the_changes(
         outdated = list_gaps(session, is_missing=False)
     assert [gap.language for gap in outdated.gaps] == [behind] * bool(behind)
     assert outdated.total == len(outdated.gaps)
+
+
+def _unpacked(owner: Database, editor: Member) -> int:
+    """How many pieces of long snapshots the database read to count what is behind."""
+    pieces = text(
+        "SELECT idx_tup_fetch FROM pg_stat_xact_all_tables WHERE relid ="
+        " (SELECT reltoastrelid FROM pg_class WHERE oid = 'library_revisions'::regclass)"
+    )
+    with owner.session(editor.scope) as session:
+        before = session.scalar(pieces) or 0
+        assert count_gaps(session) == 1
+        return int(session.scalar(pieces) or 0) - int(before)
+
+
+@pytest.mark.fault(67)
+def test_of_a_long_history_no_more_is_read_than_says_who_is_behind(
+    owner: Database, editor: Member, section: ManualSection
+) -> None:
+    unpacked = []
+    for times in (3, 12):
+        with owner.session(editor.scope) as session:
+            found = session.get_one(ManualSection, section.id)
+            for _ in range(times):
+                before = snapshot(found)
+                found.body_en = secrets.token_hex(20_000)
+                keep(session, found, before)
+            session.commit()
+        unpacked.append(_unpacked(owner, editor))
+    assert unpacked[1] == unpacked[0] > 0
 
 
 def test_what_lacks_a_language_is_listed_one_tap_from_its_editor(
@@ -197,6 +239,9 @@ def test_a_long_list_comes_in_pieces(
     assert "More" not in [a.text for a in second.find_all("a")]
     for page in ("0", "-3", "x", "9" * 30):
         browser.page(f"{LIST}?page={page}")
+    with owner.session(editor.scope) as session:
+        for number in (1, 2, 3):
+            assert list_gaps(session, is_missing=True, page=number).total == PAGE + 1
 
 
 # How far the search knows it

@@ -13,6 +13,7 @@ from app.skills.knowledge.models import LibraryRevision, ManualSection
 from app.skills.knowledge.services.revisions import keep, snapshot
 from app.text.diff import Change, compare, compare_within
 from tests.factories import CheckedClient, Member, make_section, make_user, sign_in
+from tests.statements import noted_statements
 
 PATH = "/library/manual/raw-chicken/versions"
 
@@ -63,6 +64,35 @@ def test_versions_are_listed_with_who_changed_them(
     read = browser.page("/library/manual/raw-chicken")
     assert f"by {editor.name}" in read.text
     assert PATH in {link.attributes["href"] for link in read.find_all("a")}
+
+
+@pytest.mark.fault(67)
+def test_versions_come_in_pages_of_twenty_and_each_is_found_by_its_number(
+    owner: Database, editor: Member, browser: CheckedClient, section: ManualSection
+) -> None:
+    with owner.session(editor.scope) as session:
+        found = session.get_one(ManualSection, section.id)
+        for number in range(45):
+            before = snapshot(found)
+            found.body_en = f"{number} minutes at most."
+            keep(session, found, before)
+        session.commit()
+    with noted_statements() as noted:
+        pages = [browser.page(f"{PATH}?page={number}") for number in (1, 2, 3, 4)]
+    rows = [[row.find_all("td")[0].text for row in page.find_all("tr")[1:]] for page in pages]
+    numbers = [str(number) for number in range(45, 0, -1)]
+    assert rows == [numbers[:20], numbers[20:40], numbers[40:], []]
+    turns = [[a.text.strip() for a in page.find("nav", class_="turns").find_all("a")]
+             for page in pages]  # fmt: skip
+    newer, older = "Newer versions", "Older versions"
+    assert turns == [[older], [newer, older], [newer], [newer]]
+    assert "has not been changed" not in pages[3].text
+    assert not [each for each in noted if "library_revisions.snapshot," in each]
+    with noted_statements() as noted:
+        assert "Version 3" in browser.page(f"{PATH}/3").find("h1").text
+    read = [each for each in noted if "FROM library_revisions" in each]
+    assert len(read) == 2
+    assert all("library_revisions.version = " in each for each in read)
 
 
 def test_a_version_shows_word_by_word_what_has_changed(

@@ -7,10 +7,17 @@ from uuid import UUID
 
 import pytest
 from flask import Flask
+from sqlalchemy import inspect
 
 from app.db import Database, utc_now
 from app.skills.service_requests.models import ServiceRequest
-from app.skills.service_requests.services.queue import Filters, read_filters
+from app.skills.service_requests.services.queue import (
+    Filters,
+    find_queue,
+    list_types,
+    read_filters,
+)
+from app.skills.service_requests.services.requests import list_own
 from tests.factories import CheckedClient, Member, make_user, sign_in
 from tests.factories.service_requests import make_request, make_team, make_type
 
@@ -51,6 +58,23 @@ def test_a_team_sees_its_requests_and_editors_all(
     assert listed(at_work) == ["Late one", "Needs a part"]
     assert listed(manager) == ["Late one", "No water", "Tap drips", "Needs a part"]
     assert listed(at_work, status="all", q="drips") == []
+
+
+@pytest.mark.fault(67)
+def test_what_a_list_does_not_show_is_not_read(
+    database: Database, member: Member, boss: Member, requests: dict[str, ServiceRequest]
+) -> None:
+    with database.session(boss.scope) as session:
+        found, _has_more = find_queue(session, Filters(), utc_now())
+        types = list_types(session)
+    with database.session(member.scope) as session:
+        own, _has_more = list_own(session)
+    assert found and types and own
+    for request in (*found, *own):
+        assert {"form", "values", "origins"} <= inspect(request).unloaded
+        assert "head" not in inspect(request).unloaded
+    for each in types:
+        assert {"fields", "questions", "words"} <= inspect(each).unloaded
 
 
 def test_another_house_sees_nothing_of_it(

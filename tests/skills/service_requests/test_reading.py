@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from app.db import new_id
 from app.fields.definitions import Words
 from app.fields.values import FieldContext
 from app.skills.service_requests.nlu.intent import (
+    _pattern,
     is_other_trouble,
     named_type,
     nearest_types,
@@ -474,3 +476,13 @@ def test_who_cancels_outright_is_understood(text: str) -> None:
 def test_the_new_request_is_wanted_only_by_who_says_so(text: str) -> None:
     assert not is_the_new_one(text)
     assert is_the_new_one("the new one") and is_the_new_one("la nueva, por favor")
+
+
+@pytest.mark.fault(67)
+def test_of_all_words_of_all_types_only_those_that_are_said_are_looked_at_closely() -> None:
+    words = {"en": [f"thing {number}" for number in range(5_000)], "es": []}
+    tree = (replace(TREE[0].children[0], words=words),)
+    before = _pattern.cache_info().misses
+    assert rank_types("thing 4999 is broken, not thing 12", tree)
+    # "thing 4", "thing 49", "thing 499", "thing 4999", "thing 1", "thing 12" stand there.
+    assert _pattern.cache_info().misses - before <= 6

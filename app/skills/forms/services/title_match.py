@@ -17,6 +17,8 @@ from app.text.stems import stem, stems
 # for one that may be wanted for what has happened, or so many words of what it is about.
 NAMED, ABOUT = 0.5, 0.3
 WORDS_IN_COMMON = 2
+# Of how many groups the titles are kept, as they were last asked for.
+MOST_LISTS = 12
 # Words of titles that say what kind of paper it is, and not what it is about.
 PAPER_WORDS = "log report request record registro reporte solicitud hoja formato"
 _WORD = re.compile(r"[^\W_]+")
@@ -53,7 +55,7 @@ class FormNames:
 
 
 # What is kept goes by the names themselves, so that no change of a form can be missed.
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=MOST_LISTS)
 def fold_names(forms: tuple[Naming, ...]) -> FormNames:
     """The titles of these forms, folded and weighed: a word weighs the more, the rarer it is."""
     names = tuple(

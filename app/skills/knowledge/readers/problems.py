@@ -7,8 +7,19 @@ from collections.abc import Callable
 from flask_babel import gettext, ngettext
 
 from app.skills.knowledge.readers.result import FileProblem
+from app.skills.knowledge.services.menu_limits import (
+    MOST_CATEGORIES,
+    MOST_LETTERS,
+    MOST_PRODUCTS,
+    MOST_TAGS,
+    MOST_TAGS_IN_ALL,
+)
 from app.skills.knowledge.services.products import LONGEST_NAME, MOST_ROWS
-from app.skills.knowledge.services.sections import LONGEST_BODY, MOST_SECTIONS
+from app.skills.knowledge.services.sections import (
+    LONGEST_BODY,
+    MOST_LETTERS_IN_ALL,
+    MOST_SECTIONS,
+)
 from app.text.allergens import ALLERGENS, allergen_name
 from app.text.bilingual import reader_language
 
@@ -92,6 +103,30 @@ _TEXTS: dict[str, Callable[[str], str]] = {
         " what nobody looks up, or put short sections together.",
         number=f"{int(detail):,}",
         limit=f"{MOST_SECTIONS:,}",
+    ),
+    "menu_full": lambda detail: gettext(
+        "With this file the menus would have %(number)s products, with those that are off the"
+        " menu; they can have %(limit)s. Leave out what nobody orders.",
+        number=f"{int(detail):,}",
+        limit=f"{MOST_PRODUCTS:,}",
+    ),
+    "too_many_tags": lambda detail: gettext(
+        "With this file the menus would have %(number)s different tags; they can have %(limit)s."
+        " Use the same tag for several products.",
+        number=f"{int(detail):,}",
+        limit=f"{MOST_TAGS_IN_ALL:,}",
+    ),
+    "too_many_categories": lambda detail: gettext(
+        "With this file this menu would have %(number)s different categories; it can have"
+        " %(limit)s. Use the same category for several products.",
+        number=f"{int(detail):,}",
+        limit=MOST_CATEGORIES,
+    ),
+    "manual_too_long": lambda detail: gettext(
+        "With this file the manual would have %(number)s characters in both languages together; it"
+        " can have %(limit)s. Leave out what nobody looks up.",
+        number=f"{int(detail):,}",
+        limit=f"{MOST_LETTERS_IN_ALL:,}",
     ),
     "section_too_long": lambda detail: gettext(
         "The section “%(name)s” is longer than %(longest)s characters. Divide it with headings.",
@@ -190,7 +225,14 @@ _TEXTS: dict[str, Callable[[str], str]] = {
         "The text of “%(name)s” is too long. Shorten it.", name=detail
     ),
     "too_many_items": lambda detail: gettext(
-        "“%(name)s” has more than %(most)s items. Shorten it.", name=detail, most=MOST_ROWS
+        "“%(name)s” has more than %(most)s items. Shorten it.",
+        name=detail,
+        most=MOST_TAGS if detail == "tags" else MOST_ROWS,
+    ),
+    "product_too_long": lambda _: gettext(
+        "All texts of this product, with those that it has already, are longer than %(longest)s"
+        " characters together. Shorten them.",
+        longest=f"{MOST_LETTERS:,}",
     ),
     "duplicate_name": lambda detail: gettext(
         "Row %(row)s has the same name and is used. Give this one another name.", row=detail

@@ -10,28 +10,34 @@ from sqlalchemy import func, select
 from app.config import LANGUAGES
 from app.db import ScopedSession
 from app.skills.knowledge.models import Product
+from app.skills.knowledge.services.menu_limits import MOST_CATEGORIES, MOST_TAGS_IN_ALL
 from app.skills.knowledge.services.vocabulary import category_name, list_categories
 from app.text.normalize import words
 
 
 def tags_in_use(session: ScopedSession) -> dict[str, int]:
-    """Every tag of the group's products with how many have it, by code."""
+    """The tags of the group's products, as many as there may be, with how many have each."""
     tag = func.unnest(Product.tags).label("tag")
     each = select(tag).where(Product.group_id == session.scope.group_id).subquery()
     rows = session.execute(
-        select(each.c.tag, func.count()).group_by(each.c.tag).order_by(each.c.tag)
+        select(each.c.tag, func.count())
+        .group_by(each.c.tag)
+        .order_by(each.c.tag)
+        .limit(MOST_TAGS_IN_ALL)
     )
     return {row[0]: row[1] for row in rows}
 
 
 def categories_in_use(session: ScopedSession, kind: str) -> list[str]:
-    """The categories that products of a kind have, by code."""
+    """The categories of a kind's products, as many as there may be, by code."""
     query = (
         select(Product.category)
         .where(
             Product.group_id == session.scope.group_id, Product.kind == kind, Product.category != ""
         )
         .distinct()
+        .order_by(Product.category)
+        .limit(MOST_CATEGORIES)
     )
     return sorted(session.scalars(query))
 

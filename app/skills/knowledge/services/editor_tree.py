@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from uuid import UUID
 
-from sqlalchemy import select, text
+from sqlalchemy import func, select, text
 
 from app.db import ScopedSession
 from app.skills.knowledge.models import ManualSection
 from app.skills.knowledge.services.library_lock import share_library
 from app.skills.knowledge.services.manual_tree import DEEPEST
 from app.text.bilingual import in_language
+
+# So many sections are in memory at once, and fewer of those that are long.
+BATCH_ROWS, BATCH_BYTES = 50, 500_000
 
 
 class TreeRow(NamedTuple):
@@ -107,6 +110,60 @@ def load_rows(session: ScopedSession, ids: Collection[UUID]) -> dict[UUID, Manua
     rows = session.scalars(query.execution_options(populate_existing=True))
     found = {row.id: row for row in rows}
     return {id_: found[id_] for id_ in ids if id_ in found}
+
+
+def load_in_batches(session: ScopedSession, ids: Collection[UUID]) -> Iterator[list[ManualSection]]:
+    """`load_rows` in pieces: whoever keeps none of them has few of them in memory at a time.
+
+    What was changed in a piece is written before the next one is loaded. Each asks the database,
+    and so lets everybody else of the process go on.
+    """
+    for batch in _batches(session, ids):
+        yield list(load_rows(session, batch).values())
+        session.flush()
+
+
+def _batches(session: ScopedSession, ids: Collection[UUID]) -> Iterator[list[UUID]]:
+    sizes = _sizes(session, ids)
+    batch: list[UUID] = []
+    size = 0
+    for id_ in ids:
+        own = sizes.get(id_, 0)
+        if batch and (len(batch) == BATCH_ROWS or size + own > BATCH_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(id_)
+        size += own
+    if batch:
+        yield batch
+
+
+def _sizes(session: ScopedSession, ids: Collection[UUID]) -> dict[UUID, int]:
+    """The bytes of the texts of these sections, which the database knows without reading them."""
+    size = func.octet_length(ManualSection.body_en) + func.octet_length(ManualSection.body_es)
+    rows = session.execute(
+        select(ManualSection.id, size).where(
+            ManualSection.group_id == session.scope.group_id, ManualSection.id.in_(ids)
+        )
+    )
+    return dict(rows.all())
+
+
+_NUMBER = text("""
+    UPDATE manual_sections AS s SET position = n.position
+    FROM unnest(CAST(:ids AS uuid[]), CAST(:positions AS integer[])) AS n (id, position)
+    WHERE s.group_id = :group AND s.id = n.id
+""")
+
+
+def number_rows(session: ScopedSession, places: Mapping[UUID, int]) -> None:
+    """Give these sections other places among their siblings, without reading them.
+
+    That is no change of theirs: their words, their versions and when they changed stay.
+    """
+    if places:
+        values = {"ids": list(places), "positions": list(places.values())}
+        session.execute(_NUMBER, {"group": session.scope.group_id, **values})
 
 
 # UNION and not UNION ALL: what was found already is not gone through again.

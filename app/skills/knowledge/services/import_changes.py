@@ -27,6 +27,7 @@ from app.skills.knowledge.services.markdown_import import (
     ParsedDocument,
     ParsedSection,
 )
+from app.skills.knowledge.services.menu_limits import Excess, find_excess
 from app.skills.knowledge.services.revisions import Entity, keep, snapshot
 from app.skills.knowledge.services.row_values import NOTHING, KnownProducts, said_of
 
@@ -53,12 +54,16 @@ class Change:
 
 @dataclass
 class Staging:
-    """The changes of an import, in the order of the file."""
+    """The changes of an import, in the order of the file.
+
+    `refused` says of each row that is left out what its product would have too much of.
+    """
 
     session: ScopedSession
     changes: list[Change] = field(default_factory=list)
     before: dict[UUID, JsonObject | None] = field(default_factory=dict)
     touched: dict[UUID, Entity] = field(default_factory=dict)
+    refused: dict[int, Excess] = field(default_factory=dict)
 
     @property
     def report(self) -> ImportReport:
@@ -286,7 +291,8 @@ def stage_products(
     """Work out what bringing in these products of one kind changes.
 
     Of partial items, such as the rows of a table, what they do not say stays as it is
-    (`row_values`). Whole ones are those of their slug.
+    (`row_values`), and those of which a product would have too much are refused. Whole ones are
+    those of their slug.
     """
     query = select(Product).where(Product.group_id == group_id, Product.kind == kind)
     query = query.order_by(Product.id)
@@ -300,16 +306,19 @@ def stage_products(
             product = known.meant(item)
             if product is None and item.get("is_left_out"):
                 continue
+            if item.get("is_left_out"):
+                wanted = {"allergens": None}
+            elif product and is_partial:
+                wanted = said_of(product, item, wanted, origins.get(product.id, ""))
+            if is_partial and (excess := find_excess(product, wanted)):
+                staging.refused[number] = excess
+                continue
             if product is None:
                 product = _new_product(item, wanted, known, group_id=group_id, kind=kind)
                 staging.add(product)
                 known.add(product)
                 staging.changes.append(Change(product, "added", (), (number,)))
                 continue
-            if item.get("is_left_out"):
-                wanted = {"allergens": None}
-            elif is_partial:
-                wanted = said_of(product, item, wanted, origins.get(product.id, ""))
             fields = staging.set(product, wanted)
             what = "changed" if fields else "unchanged"
             staging.changes.append(Change(product, what, fields, (number,)))

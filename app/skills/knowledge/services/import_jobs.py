@@ -28,7 +28,6 @@ from app.db import Database, JsonList, Scope, ScopedSession, utc_now
 from app.jobs.queue import defer
 from app.skills.knowledge.models import LibraryImport, LibraryImportFile
 from app.skills.knowledge.readers import Reading, read_apart
-from app.skills.knowledge.readers.result import FileProblem
 from app.skills.knowledge.services.import_files import (
     find_earlier_reading,
     forget_file,
@@ -151,12 +150,6 @@ def _read_and_plan(job: Progress) -> None:
         planned = plan_import(session, item, reading)
         # Nothing was written: what was staged is what would be.
         session.rollback()
-    if planned.is_too_much:
-        reading.problems.append(
-            FileProblem("", "manual_full", str(planned.sections), is_fatal=True)
-        )
-        _fail(job, problems_of(reading))
-        return
     _show_plan(job, planned, reading)
 
 
@@ -179,7 +172,14 @@ def _read(job: Progress) -> Reading:
 
 
 def _show_plan(job: Progress, planned: Planned, reading: Reading, *, is_new: bool = False) -> None:
-    """Keep the plan for the preview; without any change in it the import is over."""
+    """Keep the plan for the preview; without any change in it the import is over.
+
+    A plan by which the library would have too much ends it as well.
+    """
+    if planned.too_much is not None:
+        reading.problems.append(planned.too_much)
+        _fail(job, problems_of(reading, planned.wrong))
+        return
     is_over = planned.changes_nothing
     report = {**planned.plan["counts"], "nothing": is_over, "is_replanned": is_new}
     with job.database.transaction(job.scope) as session:
@@ -187,7 +187,8 @@ def _show_plan(job: Progress, planned: Planned, reading: Reading, *, is_new: boo
         if item.status != job.status:
             return
         keep_reading(session, item.id, reading)
-        item.plan, item.problems, item.report = planned.plan, problems_of(reading), report
+        item.plan, item.problems = planned.plan, problems_of(reading, planned.wrong)
+        item.report = report
         item.status, item.step = "applied" if is_over else "ready", ""
         item.updated_at = utc_now()
         if is_over:
@@ -218,7 +219,7 @@ def _apply(job: Progress) -> None:
         assert reading is not None, "what is applied was read"
         job.watch("comparing")(0, 0)
         planned = plan_import(session, item, reading, lock=True)
-        if planned.plan["signature"] != item.plan["signature"]:
+        if planned.plan["signature"] != item.plan["signature"] or planned.too_much is not None:
             session.rollback()
             _show_plan(job, planned, reading, is_new=True)
             return

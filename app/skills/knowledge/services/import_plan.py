@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +31,12 @@ from app.skills.knowledge.services.import_changes import (
     stage_products,
 )
 from app.skills.knowledge.services.markdown_import import ParsedDocument
-from app.skills.knowledge.services.sections import MOST_SECTIONS
+from app.skills.knowledge.services.menu_limits import find_overflow, load_counts
+from app.skills.knowledge.services.sections import (
+    MOST_LETTERS_IN_ALL,
+    MOST_SECTIONS,
+    count_letters,
+)
 
 LONGEST_TEXT = 160
 MOST_PROBLEMS = 500
@@ -49,21 +55,31 @@ SHOWN_OF_NEW = ("price", "allergens")
 class Planned:
     """The changes, ready to be written, and the plan as it is kept and shown.
 
-    `sections` is how many the manual would have.
+    `sections` is how many the manual would have, and `letters` how many characters it has now and
+    would have. `wrong` are rows of a menu that are left out for what would become of their
+    products, `overflow` is what the menus would have too much of.
     """
 
     staging: Staging
     plan: JsonObject
     sections: int = 0
+    letters: tuple[int, int] = (0, 0)
+    wrong: Sequence[FileProblem] = ()
+    overflow: FileProblem | None = None
 
     @property
     def changes_nothing(self) -> bool:
         return not any(self.plan["counts"][what] for what in CHANGES)
 
     @property
-    def is_too_much(self) -> bool:
-        """Whether it would bring the manual more sections than it may have."""
-        return self.sections > MOST_SECTIONS and bool(self.plan["counts"]["added"])
+    def too_much(self) -> FileProblem | None:
+        """What of it would be more than the manual or the menus may have, if anything would."""
+        if self.sections > MOST_SECTIONS and self.plan["counts"]["added"]:
+            return FileProblem("", "manual_full", str(self.sections), is_fatal=True)
+        before, after = self.letters
+        if after > max(before, MOST_LETTERS_IN_ALL):
+            return FileProblem("", "manual_too_long", str(after), is_fatal=True)
+        return self.overflow
 
 
 def plan_import(
@@ -78,9 +94,12 @@ def plan_import(
     return _plan_manual(session, item, reading, lock)
 
 
-def problems_of(reading: Reading) -> JsonList:
-    """What is wrong with the file, as it is kept: those of the whole before those of rows."""
-    problems = [*reading.problems, *(p for row in reading.rows for p in row.problems)]
+def problems_of(reading: Reading, wrong: Sequence[FileProblem] = ()) -> JsonList:
+    """What is wrong with the file, as it is kept: those of the whole before those of rows.
+
+    `wrong` is what planning it has found of rows that can be read.
+    """
+    problems = [*reading.problems, *wrong, *(p for row in reading.rows for p in row.problems)]
     more = len(problems) - MOST_PROBLEMS
     kept = problems if more <= 0 else [*problems[:MOST_PROBLEMS], FileProblem("", MORE, str(more))]
     return [[each.place, each.code, each.detail, each.is_fatal] for each in kept]
@@ -95,6 +114,7 @@ def _plan_manual(
     session: ScopedSession, item: LibraryImport, reading: Reading, lock: bool
 ) -> Planned:
     there = load_all_sections(session, item.group_id, lock=lock)
+    letters = sum(map(count_letters, there.values()))
     library = Library(there)
     documents, editions = prepare_documents(
         reading.documents,
@@ -113,7 +133,11 @@ def _plan_manual(
     entries = [_section_entry(change, staging, documents, editions) for change in staging.changes]
     facts = [_edition_entry(edition, library, item.language) for edition in editions]
     plan = _plan(staging, entries) | {"documents": facts}
-    return Planned(staging, plan, len(there) + plan["counts"]["added"])
+    # Those that are there are the ones that were staged.
+    added = [each.entity for each in staging.changes if each.what == "added"]
+    would_be = {**there, **{each.id: each for each in added if isinstance(each, ManualSection)}}
+    after = sum(map(count_letters, would_be.values()))
+    return Planned(staging, plan, len(would_be), (letters, after))
 
 
 def _plan_menu(
@@ -121,6 +145,7 @@ def _plan_menu(
 ) -> Planned:
     usable = [row for row in reading.rows if not row.problems]
     undeclared = [row for row in reading.rows if _declares_what_nobody_knows(row)]
+    counts = load_counts(session, item.group_id, item.target)
     staging = stage_products(
         session,
         [*map(_item_of, usable), *map(_undeclared, undeclared)],
@@ -133,9 +158,18 @@ def _plan_menu(
     entries = [
         _product_entry(change, lines[change.place[0]], staging) for change in staging.changes
     ]
+    wrong = [FileProblem(f"row {lines[row]}", *excess) for row, excess in staging.refused.items()]
     plan = _plan(staging, entries)
-    plan["counts"]["wrong"] = len(reading.rows) - len(usable)
-    return Planned(staging, plan)
+    plan["counts"]["wrong"] = len(reading.rows) - len(usable) + len(wrong)
+    excess = find_overflow(counts, _changed_products(staging))
+    overflow = FileProblem("", *excess, is_fatal=True) if excess else None
+    return Planned(staging, plan, wrong=wrong, overflow=overflow)
+
+
+def _changed_products(staging: Staging) -> Iterator[tuple[JsonObject | None, Product]]:
+    for id_, product in staging.touched.items():
+        if isinstance(product, Product):
+            yield staging.before[id_], product
 
 
 def _item_of(row: ReadRow) -> JsonObject:

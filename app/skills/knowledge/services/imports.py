@@ -8,7 +8,7 @@ each finds out by the status whether it is still wanted.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 from pathlib import PurePath
 from typing import Any
@@ -43,6 +43,8 @@ OPEN = (*WORKING, "ready")
 OPERATOR = "operator"
 LONGEST_NAME = 200
 LISTED = 100
+# So many chapters are listed to choose from; the others are known by their addresses.
+MOST_CHAPTERS = 300
 TIDY_EVERY = timedelta(days=1)
 # A plan of thousands of sections takes longer to load than all else that a page shows of it.
 _WITHOUT_PLAN = (leave_out(LibraryImport.plan), leave_out(LibraryImport.problems))
@@ -207,18 +209,30 @@ def list_imports(session: ScopedSession) -> Sequence[tuple[LibraryImport, str]]:
 
 
 def list_chapters(session: ScopedSession, language: str) -> list[tuple[str, str]]:
-    """Slug and title of every chapter that a file in `language` may be the other one of."""
-    title = ManualSection.title_en if language == "es" else ManualSection.title_es
+    """Slug and title of the chapters that a file in `language` may be the other one of.
+
+    They come in the manual's order, and one more than may be listed where there are more.
+    """
+    chapters = _chapters(session, language)
     rows = session.execute(
-        select(ManualSection.slug, title)
-        .where(
-            ManualSection.group_id == session.scope.group_id,
-            ManualSection.parent_id.is_(None),
-            title != "",
-        )
-        .order_by(ManualSection.position, ManualSection.slug)
+        chapters.order_by(ManualSection.position, ManualSection.slug).limit(MOST_CHAPTERS + 1)
     )
     return [(slug, title) for slug, title in rows]
+
+
+def are_chapters(session: ScopedSession, language: str, slugs: Collection[str]) -> bool:
+    """Whether all of these name chapters that a file in `language` may be the other one of."""
+    found = _chapters(session, language).where(ManualSection.slug.in_(slugs))
+    return {slug for slug, _title in session.execute(found)} == set(slugs)
+
+
+def _chapters(session: ScopedSession, language: str) -> Select[str, str]:
+    title = ManualSection.title_en if language == "es" else ManualSection.title_es
+    return select(ManualSection.slug, title).where(
+        ManualSection.group_id == session.scope.group_id,
+        ManualSection.parent_id.is_(None),
+        title != "",
+    )
 
 
 def apply_when_ready(session: ScopedSession, import_id: UUID, signature: str) -> LibraryImport:
@@ -294,9 +308,8 @@ def choose_editions(
     item = load_import(session, import_id, lock=True, is_light=True)
     if item.status != "ready":
         raise Conflict(CHANGED_MEANWHILE)
-    sources = load_sources(session, item.id)
-    chapters = {slug for slug, _title in list_chapters(session, item.language)} | {""}
-    if not set(chosen) <= sources or not set(chosen.values()) <= chapters:
+    is_known = set(chosen) <= load_sources(session, item.id)
+    if not is_known or not are_chapters(session, item.language, set(chosen.values()) - {""}):
         raise InvalidInput("Choose from the list.")
     item.options = {**item.options, "editions": {**item.options.get("editions", {}), **chosen}}
     _move(item, "reading")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from sqlalchemy import Select, func, select
+from sqlalchemy.sql.base import ExecutableOption
 
 from app.db import ScopedSession
 from app.errors import NotFound
@@ -29,9 +30,12 @@ def load_product(session: ScopedSession, kind: str, slug: str) -> Product:
     return product
 
 
-def load_products(session: ScopedSession, ids: Sequence[UUID]) -> list[Product]:
+def load_products(
+    session: ScopedSession, ids: Sequence[UUID], *options: ExecutableOption
+) -> list[Product]:
     """The active products with these ids, in the order of the ids."""
-    found = {p.id: p for p in session.scalars(_products(session).where(Product.id.in_(ids)))}
+    query = _products(session).where(Product.id.in_(ids)).options(*options)
+    found = {product.id: product for product in session.scalars(query)}
     return [found[id_] for id_ in ids if id_ in found]
 
 

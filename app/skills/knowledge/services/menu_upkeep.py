@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from uuid import UUID
 
-from sqlalchemy import func, select
+from sqlalchemy import Select, func, select
 
 from app.accounts.audit import record
 from app.db import ScopedSession
@@ -12,11 +14,18 @@ from app.errors import InvalidInput, NotFound
 from app.skills.knowledge.models import Product
 from app.skills.knowledge.services.categories import Codes, tags_in_use
 from app.skills.knowledge.services.library_lock import share_library
-from app.skills.knowledge.services.products import LONGEST_WORD
-from app.skills.knowledge.services.reindex import reindex_products
+from app.skills.knowledge.services.products import LONGEST_WORD, WITHOUT_TEXTS
+from app.skills.knowledge.services.reindex import (
+    Progress,
+    index_entities,
+    queue_embedding,
+    silent,
+)
 from app.skills.knowledge.services.revisions import keep, snapshot
 
 PAGE = 25
+# Of a tag's products so many are in memory at a time.
+RENAMED_AT_ONCE = 50
 
 
 @dataclass(frozen=True)
@@ -49,6 +58,7 @@ def list_declarations(
         .order_by(Product.allergens.isnot(None), Product.kind, Product.name_en, Product.id)
         .limit(PAGE)
         .offset((page - 1) * PAGE)
+        .options(*WITHOUT_TEXTS)
     )
     total = session.scalar(select(func.count()).select_from(Product).where(*chosen)) or 0
     return AllergenPage(list(products), count_undeclared(session), total, page)
@@ -68,10 +78,13 @@ def count_undeclared(session: ScopedSession) -> int:
     return session.scalar(query) or 0
 
 
-def rename_tag(session: ScopedSession, tag: str, wanted: str) -> tuple[str, int]:
+def rename_tag(
+    session: ScopedSession, tag: str, wanted: str, on_progress: Progress = silent
+) -> tuple[str, int]:
     """Give a tag another name on everything that has it; returns its code and how many.
 
-    The name of a tag that is there already makes one of both.
+    The name of a tag that is there already makes one of both. `on_progress` is told how many of
+    how many are done, some at a time; it may wait.
 
     Raises:
         NotFound: nothing has this tag.
@@ -85,29 +98,37 @@ def rename_tag(session: ScopedSession, tag: str, wanted: str) -> tuple[str, int]
         raise InvalidInput(
             "That is too long: at most %(longest)s characters.", field="name", longest=LONGEST_WORD
         )
-    products = _tagged(session, tag)
+    share_library(session)
+    ids = session.scalars(_tagged(session, tag).with_only_columns(Product.id)).all()
+    if not ids:
+        raise NotFound("Nothing on the menu has this tag any more.")
+    if code != tag:
+        for start in range(0, len(ids), RENAMED_AT_ONCE):
+            _rename(session, ids[start : start + RENAMED_AT_ONCE], tag, code)
+            on_progress(start, len(ids))
+        record(session, "tag_renamed", f"{tag} to {code} on {len(ids)}")
+        queue_embedding(session)
+    session.commit()
+    return code, len(ids)
+
+
+def _tagged(session: ScopedSession, tag: str) -> Select[Product]:
+    """The products with this tag, in one order for everybody."""
+    own = Product.group_id == session.scope.group_id
+    return select(Product).where(own, Product.tags.contains([tag])).order_by(Product.id)
+
+
+def _rename(session: ScopedSession, ids: Sequence[UUID], tag: str, code: str) -> None:
+    """Give the tag its new name on these products, which nobody else changes until the end."""
+    group_id = session.scope.group_id
+    assert group_id
+    query = _tagged(session, tag).where(Product.id.in_(ids)).with_for_update()
+    products = session.scalars(query.execution_options(populate_existing=True)).all()
     for product in products:
         before = snapshot(product)
         product.tags = list(dict.fromkeys(code if each == tag else each for each in product.tags))
         keep(session, product, before)
-    if code != tag:
-        record(session, "tag_renamed", f"{tag} to {code} on {len(products)}")
-        reindex_products(session, products)
-    session.commit()
-    return code, len(products)
-
-
-def _tagged(session: ScopedSession, tag: str) -> list[Product]:
-    """The products with this tag, nobody else's until the end; in one order for everybody."""
-    share_library(session)
-    query = (
-        select(Product)
-        .where(Product.group_id == session.scope.group_id, Product.tags.contains([tag]))
-        .order_by(Product.id)
-        .with_for_update()
-        .execution_options(populate_existing=True)
-    )
-    products = list(session.scalars(query))
-    if not products:
-        raise NotFound("Nothing on the menu has this tag any more.")
-    return products
+    index_entities(session, products, group_id=group_id)
+    # All is sent by now; nothing of it is read again.
+    for product in products:
+        session.expunge(product)

@@ -13,7 +13,9 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from app.db import ScopedSession
 from app.errors import InvalidInput
 from app.skills.knowledge.models import Product
+from app.skills.knowledge.services.menu_limits import MOST_CATEGORIES, MOST_TAGS_IN_ALL
 from app.skills.knowledge.services.prices import parse_price
+from app.skills.knowledge.services.products import WITHOUT_TEXTS
 from app.text.allergens import ALLERGENS, FAMILIES, expand_families
 from app.text.free_text import has_words, limit_search
 from app.text.normalize import words
@@ -112,13 +114,13 @@ def _list_menu(session: ScopedSession, wanted: MenuFilter) -> Menu:
     fitting = _fitting(session, wanted)
     listed = fitting.where(*_declared_free(wanted))
     count = session.scalar(select(func.count()).select_from(listed.subquery())) or 0
-    ordered = listed.order_by(*_order(wanted.sort)).offset((wanted.page - 1) * PAGE)
-    rows = session.scalars(ordered.limit(PAGE)).all()
+    ordered = _ordered(listed, wanted.sort).offset((wanted.page - 1) * PAGE)
+    rows = session.scalars(ordered).all()
     undeclared: Sequence[Product] = ()
     undeclared_count = 0
     if wanted.avoided and wanted.page == 1:
         apart = fitting.where(Product.allergens.is_(None))
-        undeclared = session.scalars(apart.order_by(*_order(wanted.sort)).limit(PAGE)).all()
+        undeclared = session.scalars(_ordered(apart, wanted.sort)).all()
         undeclared_count = session.scalar(select(func.count()).select_from(apart.subquery())) or 0
     return Menu(rows, count, undeclared, undeclared_count, count > wanted.page * PAGE)
 
@@ -126,10 +128,15 @@ def _list_menu(session: ScopedSession, wanted: MenuFilter) -> Menu:
 def list_choices(session: ScopedSession, kind: str) -> Choices:
     """The categories and tags of a menu, and whether anything in it has a price."""
     own = (Product.group_id == session.scope.group_id, Product.kind == kind, Product.is_active)
+    category, tag = Product.category, func.unnest(Product.tags).label("tag")
     categories = session.scalars(
-        select(Product.category).where(*own, Product.category != "").distinct()
+        select(category)
+        .where(*own, category != "")
+        .distinct()
+        .order_by(category)
+        .limit(MOST_CATEGORIES)
     )
-    tags = session.scalars(select(func.unnest(Product.tags)).where(*own).distinct())
+    tags = session.scalars(select(tag).where(*own).distinct().order_by(tag).limit(MOST_TAGS_IN_ALL))
     priced = session.scalar(select(func.count(Product.price)).where(*own))
     return Choices(sorted(categories), sorted(tags), bool(priced))
 
@@ -157,6 +164,11 @@ def _declared_free(wanted: MenuFilter) -> list[Any]:
         return []
     codes = cast(list(wanted.avoided), ARRAY(Text))
     return [Product.allergens.is_not(None), ~Product.allergens.overlap(codes)]
+
+
+def _ordered(query: Select[Product], sort: str) -> Select[Product]:
+    """A page of products, in order, as a list shows them."""
+    return query.order_by(*_order(sort)).limit(PAGE).options(*WITHOUT_TEXTS)
 
 
 def _order(sort: str) -> tuple[Any, ...]:

@@ -15,6 +15,7 @@ from app.retrieval.as_typed import DocumentMatch, Typed, put_right, read_typed, 
 from app.skills.knowledge.models import PRODUCT_KINDS, Product
 from app.skills.knowledge.services.library import load_products
 from app.skills.knowledge.services.manual_tree import SectionLink, find_paths
+from app.skills.knowledge.services.products import WITHOUT_RECIPES
 from app.skills.knowledge.services.search_sources import SECTION_CONTEXTS
 from app.text.free_text import limit_search
 from app.text.markdown import plain_line_around
@@ -139,7 +140,7 @@ def _products(
     named: list[UUID] = list(session.scalars(_NAMED_PRODUCTS, _name_parameters(session, typed)))
     hits = {p.source_id: p for p in passages if p.entity == "product"}
     ids = list(dict.fromkeys([*named, *hits]))[:MOST_FOUND]
-    products = load_products(session, ids) if ids else []
+    products = load_products(session, ids, *WITHOUT_RECIPES) if ids else []
     return [FoundProduct(product, hits.get(product.id)) for product in products]
 
 

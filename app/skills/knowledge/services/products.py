@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -10,14 +9,20 @@ from uuid import UUID
 
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import defer
 
 from app.accounts.audit import record
 from app.db import JsonList, ScopedSession
 from app.errors import InvalidInput, NotFound
 from app.skills.knowledge.models import PRODUCT_KINDS, Product
-from app.skills.knowledge.services.categories import tags_in_use
 from app.skills.knowledge.services.library_lock import share_library
 from app.skills.knowledge.services.markdown_import import SLUG_LENGTH, slugify
+from app.skills.knowledge.services.menu_limits import (
+    check_new_category,
+    check_new_tags,
+    check_product,
+    check_room,
+)
 from app.skills.knowledge.services.reindex import reindex_products
 from app.skills.knowledge.services.revisions import keep, snapshot
 from app.skills.knowledge.services.sections import StaleEdit, find_editor, made_already
@@ -27,10 +32,25 @@ LONGEST_NAME = 120
 LONGEST_WORD = 60
 LONGEST_TEXT = 10_000
 MOST_ROWS = 100
-# Of one product, and different ones on the whole menu.
-MOST_TAGS, MOST_TAGS_IN_ALL = 40, 1_000
 PAGE = 25
-_TEXTS = ("description_en", "description_es", "pairing_notes_en", "pairing_notes_es")
+_DESCRIPTIONS = ("description_en", "description_es")
+_TEXTS = (*_DESCRIPTIONS, "pairing_notes_en", "pairing_notes_es")
+# For lists, which show none of it: of all products of a page it may be megabytes.
+WITHOUT_RECIPES = tuple(
+    defer(column, raiseload=True)
+    for column in (
+        Product.ingredients,
+        Product.steps,
+        Product.pairing_notes_en,
+        Product.pairing_notes_es,
+        Product.facts,
+        Product.name_words,
+    )
+)
+WITHOUT_TEXTS = (
+    *WITHOUT_RECIPES,
+    *(defer(getattr(Product, name), raiseload=True) for name in _DESCRIPTIONS),
+)
 
 
 @dataclass(frozen=True)
@@ -93,8 +113,7 @@ def create_product(
     """
     if kind not in PRODUCT_KINDS:
         raise InvalidInput("Choose from the list.", field="kind")
-    values = _checked(draft, set())
-    _check_new_tags(session, values["tags"], ())
+    values = _checked(draft, None)
     existing = session.scalar(
         select(Product).where(Product.group_id == session.scope.group_id, Product.id == product_id)
     )
@@ -102,6 +121,9 @@ def create_product(
         if not _is(existing, {"kind": kind, **values}):
             raise made_already()
         return existing
+    check_room(session)
+    check_new_tags(session, values["tags"], ())
+    check_new_category(session, kind, values["category"], "")
     product = Product(
         id=product_id,
         group_id=session.scope.group_id,
@@ -132,8 +154,9 @@ def save_product(
         StaleEdit: somebody did, and not to this.
     """
     product = load_product_to_edit(session, product_id, lock=True)
-    values = _checked(draft, set(product.allergens or ()))
-    _check_new_tags(session, values["tags"], product.tags)
+    values = _checked(draft, product)
+    check_new_tags(session, values["tags"], product.tags)
+    check_new_category(session, product.kind, values["category"], product.category)
     if not _is(product, values) and version != product.version:
         raise StaleEdit(product, find_editor(session, product_id))
     values["facts"] = _facts_with(product.facts, product.kind, values["category"])
@@ -182,8 +205,8 @@ def _facts_with(facts: dict[str, Any], kind: str, category: str) -> dict[str, An
     return {**without, "cuisine": category} if category else without
 
 
-def _checked(draft: ProductDraft, known: set[str]) -> dict[str, Any]:
-    """The draft's values as they are stored; `known` are allergens that may be kept.
+def _checked(draft: ProductDraft, product: Product | None) -> dict[str, Any]:
+    """The draft's values as they are stored; what the product has until now it may keep.
 
     A name that is the same in both languages need only be written once.
     """
@@ -200,25 +223,11 @@ def _checked(draft: ProductDraft, known: set[str]) -> dict[str, Any]:
         _check_length(word, "category" if word == draft.category else "tags", LONGEST_WORD)
     for name in ("ingredients", "steps"):
         _check_rows(getattr(draft, name), name)
+    known = set((product.allergens if product else None) or ())
     values["allergens"] = _check_allergens(draft.allergens, known)
     values["tags"] = list(dict.fromkeys(draft.tags))
-    if len(values["tags"]) > MOST_TAGS:
-        raise InvalidInput("That is too many: at most %(most)s.", field="tags", most=MOST_TAGS)
+    check_product(product, values)
     return values
-
-
-def _check_new_tags(session: ScopedSession, tags: Sequence[str], known: Sequence[str]) -> None:
-    """Refuse a tag too many for the whole menu: the pages and the search read all of them."""
-    if not set(tags) - set(known):
-        return
-    used = tags_in_use(session)
-    if len({*used, *tags}) > max(MOST_TAGS_IN_ALL, len(used)):
-        raise InvalidInput(
-            "The menu has %(most)s different tags, and no room for more. Use one that is there,"
-            " or join some on the page of tags.",
-            field="tags",
-            most=MOST_TAGS_IN_ALL,
-        )
 
 
 def _check_rows(rows: JsonList, name: str) -> None:
@@ -268,6 +277,7 @@ def list_hidden_products(session: ScopedSession, page: int = 1) -> tuple[list[Pr
         select(Product)
         .where(Product.group_id == session.scope.group_id, ~Product.is_active)
         .order_by(Product.updated_at.desc(), Product.id)
+        .options(*WITHOUT_TEXTS)
     )
     rows = list(session.scalars(query.offset((page - 1) * PAGE).limit(PAGE + 1)))
     return rows[:PAGE], len(rows) > PAGE

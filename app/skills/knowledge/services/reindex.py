@@ -17,7 +17,11 @@ from app.jobs.queue import defer
 from app.retrieval.index import SourceInput, index_sources
 from app.retrieval.models import Embedding, SearchDocument
 from app.skills.knowledge.models import ManualSection, Product
-from app.skills.knowledge.services.editor_tree import find_titles_above, find_with_below, load_rows
+from app.skills.knowledge.services.editor_tree import (
+    find_titles_above,
+    find_with_below,
+    load_in_batches,
+)
 from app.skills.knowledge.services.library_lock import share_library
 from app.skills.knowledge.services.revisions import Entity
 from app.skills.knowledge.services.search_sources import (
@@ -86,10 +90,12 @@ def reindex_sections(
     group_id = session.scope.group_id
     assert group_id
     sections = list(changed)
-    if with_below:
-        ids = find_with_below(session, group_id, [section.id for section in sections])
-        sections = list(load_rows(session, ids).values())
     index_entities(session, sections, group_id=group_id)
+    if with_below:
+        ids = {section.id for section in sections}
+        below = find_with_below(session, group_id, ids) - ids
+        for batch in load_in_batches(session, below):
+            index_entities(session, batch, group_id=group_id)
     queue_embedding(session)
 
 

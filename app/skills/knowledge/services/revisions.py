@@ -71,16 +71,13 @@ def restore(entity: Entity, values: JsonObject) -> None:
             setattr(entity, name, _typed(name, values[name]))
 
 
-def list_revisions(session: ScopedSession, entity_id: UUID) -> list[LibraryRevision]:
-    """What it was before, the latest first."""
-    return list(
-        session.scalars(
-            select(LibraryRevision)
-            .where(
-                LibraryRevision.group_id == session.scope.group_id,
-                LibraryRevision.entity_id == entity_id,
-            )
-            .order_by(LibraryRevision.version.desc())
+def find_snapshot(session: ScopedSession, entity_id: UUID, version: int) -> JsonObject | None:
+    """What it was in that version, or None: each of them holds all that it said."""
+    return session.scalar(
+        select(LibraryRevision.snapshot).where(
+            LibraryRevision.group_id == session.scope.group_id,
+            LibraryRevision.entity_id == entity_id,
+            LibraryRevision.version == version,
         )
     )
 

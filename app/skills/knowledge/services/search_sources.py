@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from app.config import LANGUAGES
@@ -82,11 +83,13 @@ def product_source(product: Product) -> SourceInput:
     return SourceInput(product.kind, product.id, [chunk], is_published=product.is_active)
 
 
+# What is searched of a product; as much of one is looked through in the menus.
+LONGEST_TEXT = 16_000
 _FILTERS = ("total_time_minutes", "difficulty", "cuisine", "meal")
 
 
 def product_text(product: Product) -> str:
-    """What is searched of a product: one bilingual text of its whole record."""
+    """What is searched of a product: one bilingual text of its record, as far as there is room."""
     lines = [
         # What everything of this kind is asked for by: "which wine goes with …".
         _both(kind_name(product.kind, "en"), kind_name(product.kind, "es")),
@@ -100,7 +103,17 @@ def product_text(product: Product) -> str:
         _facts(product.facts),
         _listed("Goes with / Va con", _pairing(product)),
     ]
-    return "\n".join(line for line in lines if line)
+    return "\n".join(_fitted([line for line in lines if line]))
+
+
+def _fitted(lines: Sequence[str]) -> list[str]:
+    """The lines with their ends cut off until there is room for them: of the longest ones alone."""
+    fitted, room = list(lines), LONGEST_TEXT - len(lines)
+    by_length = sorted(range(len(lines)), key=lambda place: len(lines[place]))
+    for number, place in enumerate(by_length):
+        fitted[place] = lines[place][: room // (len(lines) - number)]
+        room -= len(fitted[place])
+    return fitted
 
 
 def _pairing(product: Product) -> list[str]:

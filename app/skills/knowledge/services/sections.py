@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from sqlalchemy import func, select
+from sqlalchemy import func, literal, select
 from sqlalchemy.exc import IntegrityError
 
 from app.accounts.audit import record
@@ -15,11 +15,16 @@ from app.accounts.models import User
 from app.db import ScopedSession
 from app.errors import Conflict, InvalidInput, NotFound
 from app.skills.knowledge.models import SECTION_KINDS, LibraryRevision, ManualSection
-from app.skills.knowledge.services.editor_tree import TreeRow, WholeTree, load_rows, load_whole_tree
+from app.skills.knowledge.services.editor_tree import (
+    TreeRow,
+    WholeTree,
+    load_whole_tree,
+    number_rows,
+)
 from app.skills.knowledge.services.library_lock import share_library
 from app.skills.knowledge.services.markdown_import import SLUG_LENGTH, slugify
 from app.skills.knowledge.services.reindex import reindex_sections
-from app.skills.knowledge.services.revisions import Entity, keep, list_revisions, snapshot
+from app.skills.knowledge.services.revisions import Entity, find_snapshot, keep, snapshot
 from app.skills.knowledge.services.visibility import check_may_show, check_shown
 
 LONGEST_TITLE = 200
@@ -27,9 +32,12 @@ LONGEST_TITLE = 200
 LONGEST_BODY = 200_000
 # Ten times what the longest manuals have: each page of an editor shows them all.
 MOST_SECTIONS = 3_000
+# Of titles and texts in both languages: what goes through a whole manual takes so long at most.
+MOST_LETTERS_IN_ALL = 10_000_000
 _SLUG = re.compile(rf"[a-z0-9][a-z0-9-]{{0,{SLUG_LENGTH - 1}}}")
 TITLES = ("title_en", "title_es")
-_DRAFTED = (*TITLES, "body_en", "body_es", "kind", "is_published")
+WORDS = (*TITLES, "body_en", "body_es")
+_DRAFTED = (*WORDS, "kind", "is_published")
 STEPS = {"up": -1, "down": 1}
 
 
@@ -106,6 +114,33 @@ def _check_room(session: ScopedSession) -> None:
         )
 
 
+def count_letters(section: ManualSection | SectionDraft) -> int:
+    """How long its titles and texts are in both languages."""
+    return sum(len(getattr(section, name)) for name in WORDS)
+
+
+def check_letters(session: ScopedSession, added: int) -> None:
+    """See that the manual may become longer by so many characters; shorter it may always become.
+
+    Raises:
+        InvalidInput: it would be too long.
+    """
+    if added <= 0:
+        return
+    lengths = (func.length(getattr(ManualSection, name)) for name in WORDS)
+    in_all = select(func.sum(sum(lengths, start=literal(0)))).where(
+        ManualSection.group_id == session.scope.group_id
+    )
+    number = int(session.scalar(in_all) or 0) + added
+    if number > MOST_LETTERS_IN_ALL:
+        raise InvalidInput(
+            "With this text the manual would have %(number)s characters in both languages together;"
+            " it can have %(limit)s. Shorten this text, or another one that nobody needs in full.",
+            number=f"{number:,}",
+            limit=f"{MOST_LETTERS_IN_ALL:,}",
+        )
+
+
 def create_section(
     session: ScopedSession, section_id: UUID, draft: SectionDraft, parent_id: UUID | None
 ) -> ManualSection:
@@ -129,6 +164,7 @@ def create_section(
             raise made_already()
         return existing
     _check_room(session)
+    check_letters(session, count_letters(draft))
     position = _last_position(session, parent_id) + 1
     if draft.is_published:
         check_may_show(session, parent_id)
@@ -166,6 +202,7 @@ def save_section(
     if draft.slug and draft.slug != section.slug:
         _check_slug_is_free(session, draft.slug)
     check_shown(session, section, draft.is_published)
+    check_letters(session, count_letters(draft) - count_letters(section))
     before = snapshot(section)
     for name in _DRAFTED:
         setattr(section, name, getattr(draft, name))
@@ -213,11 +250,10 @@ def find_editor(session: ScopedSession, entity_id: UUID) -> Editor:
 
 
 def _is_stale(session: ScopedSession, section: ManualSection, version: int) -> bool:
-    """True when its words have changed since `version`; a neighbour's move is no matter."""
+    """True when its words have changed since `version`; that it has moved is no matter."""
     if version == section.version:
         return False
-    revisions = list_revisions(session, section.id)
-    then = next((each.snapshot for each in revisions if each.version == version), None)
+    then = find_snapshot(session, section.id, version)
     now = snapshot(section)
     return then is None or any(then[name] != now[name] for name in (*_DRAFTED, "slug"))
 
@@ -321,7 +357,7 @@ def move_section(
     other = place + STEPS[direction]
     if 0 <= other < len(siblings):
         siblings[place], siblings[other] = siblings[other], siblings[place]
-        _put(session, siblings, section.parent_id)
+        _put(session, section, siblings, section.parent_id)
         record(session, "section_moved", f"{section.slug}: {direction}")
     session.commit()
     return section
@@ -347,7 +383,7 @@ def move_under(
     if parent_id != section.parent_id:
         if any(row.is_published for row in own):
             check_may_show(session, parent_id)
-        _put(session, [*tree.below.get(parent_id, ()), own[0]], parent_id)
+        _put(session, section, [*tree.below.get(parent_id, ()), own[0]], parent_id)
         under = tree.by_id[parent_id].slug if parent_id else "the top"
         record(session, "section_moved", f"{section.slug}: under {under}")
         reindex_sections(session, [section])
@@ -365,16 +401,20 @@ def _load_to_move(
     return tree, section
 
 
-def _put(session: ScopedSession, siblings: Sequence[TreeRow], parent_id: UUID | None) -> None:
-    """Number the siblings in this order; those that keep their place are not touched."""
-    places = {
-        row.id: position
-        for position, row in enumerate(siblings)
-        if (row.position, row.parent_id) != (position, parent_id)
-    }
-    rows = load_rows(session, places)
-    for id_, position in places.items():
-        before = snapshot(rows[id_])
-        rows[id_].position, rows[id_].parent_id = position, parent_id
-        keep(session, rows[id_], before)
+def _put(
+    session: ScopedSession,
+    section: ManualSection,
+    siblings: Sequence[TreeRow],
+    parent_id: UUID | None,
+) -> None:
+    """Give a section its place among `siblings`, itself one of them, in this order.
+
+    What is kept is what the section was, and nothing of the others: they say what they said.
+    """
+    before = snapshot(section)
+    places = {row.id: number for number, row in enumerate(siblings) if row.position != number}
+    section.position = places.pop(section.id, section.position)
+    section.parent_id = parent_id
+    keep(session, section, before)
     session.flush()
+    number_rows(session, places)

@@ -50,17 +50,18 @@ _WATCHED = {
 }
 # A letter for each change: E and S for one language alone, R where none is behind any more.
 _EVENT = """CASE
-    WHEN was IS NULL THEN ''
-    WHEN was = whole OR (en <> en_was AND es <> es_was) THEN 'R'
-    WHEN en_was = '' OR es_was = '' THEN ''
-    WHEN en <> en_was THEN 'E'
-    WHEN es <> es_was THEN 'S'
+    WHEN later.whole = earlier.whole OR (later.en <> earlier.en AND later.es <> earlier.es) THEN 'R'
+    WHEN earlier.en = '' OR earlier.es = '' THEN ''
+    WHEN later.en <> earlier.en THEN 'E'
+    WHEN later.es <> earlier.es THEN 'S'
     ELSE ''
 END"""
 # The letters after which a language is behind: a change of the one that was, and no more, made
 # both even again.
 _EVEN = "(^|R)(E+S|S+E)*"
 BEHIND = {"es": f"{_EVEN}E+$", "en": f"{_EVEN}S+$"}
+# Whatever was before these letters, it says no more: both were even, or one was changed again.
+_DECIDED = "^(R|EE|SS)"
 _NONE = "''"
 PAGE = 50
 
@@ -98,18 +99,22 @@ def list_gaps(session: ScopedSession, *, is_missing: bool, page: int = 1) -> Gap
     """What readers see and what lacks a language, or else lags behind in one."""
     rows = session.execute(
         text(
-            f"SELECT entity, id, version, en, es, language FROM ({_gaps(is_missing)}) AS gaps"
+            "SELECT entity, id, version, en, es, language, count(*) OVER () AS total"
+            f" FROM ({_gaps(is_missing)}) AS gaps"
             " ORDER BY entity DESC, updated_at DESC, id, language LIMIT :size OFFSET :first"
         ),
         {"group": session.scope.group_id, "size": PAGE, "first": (page - 1) * PAGE},
-    )
+    ).all()
     gaps = [
         TranslationGap(
             row.entity, row.id, row.version, {"en": row.en, "es": row.es}, row.language, is_missing
         )
         for row in rows
     ]
-    return GapPage(gaps, _count(session, is_missing), page)
+    # Beyond the last page nothing is found that could tell.
+    is_known = bool(rows) or page == 1
+    total = sum(row.total for row in rows[:1]) if is_known else _count(session, is_missing)
+    return GapPage(gaps, total, page)
 
 
 def count_gaps(session: ScopedSession) -> int:
@@ -193,45 +198,48 @@ def _is_borrowed(items: str, language: str) -> str:
 def _outdated(entity: str) -> str:
     """SQL for what is shown of one kind, in both languages, one of which was left behind.
 
-    Only what changed after it stood in both can be; the rest is not looked at.
+    Of what each was before, the latest first, no more is read than says so: a version holds all of
+    its texts.
     """
     watched = _WATCHED[entity]
-    then = {each: [f"s.{name}_{each}" for name in watched.texts] for each in LANGUAGES}
-    both = " AND ".join(_any(texts) for texts in then.values())
-    # Read as a record, a long snapshot is unpacked once and not for each of its texts.
-    fields = ", ".join(f"{name}_{each} text" for name in watched.texts for each in LANGUAGES)
     lacking = " OR ".join(_lacks(watched, language) for language in LANGUAGES)
-    now = " AND ".join(_any([f"t.{x}_{each}" for x in watched.texts]) for each in LANGUAGES)
+    both = " AND ".join(_any([f"t.{x}_{each}" for x in watched.texts]) for each in LANGUAGES)
     behind = " ".join(
         f"WHEN e.events ~ '{pattern}' THEN '{language}'" for language, pattern in BEHIND.items()
     )
     return f"""
         SELECT {_columns(entity)}, e.language FROM (
-            WITH changed AS MATERIALIZED (
-                SELECT DISTINCT r.entity_id
-                FROM library_revisions AS r, jsonb_to_record(r.snapshot) AS s ({fields})
-                WHERE r.group_id = :group AND r.entity = '{entity}'
-                    AND r.snapshot IS NOT NULL AND {both}
-            ), versions AS (
-                SELECT r.entity_id AS id, r.version, {_marks(entity, "r.snapshot")}
-                FROM changed JOIN library_revisions AS r USING (entity_id)
-                WHERE r.group_id = :group AND r.snapshot IS NOT NULL
+            WITH RECURSIVE later AS (
+                -- OFFSET 0: a long text is unpacked once, however often it is asked for.
+                SELECT r.id, r.version, {_marks(entity, "r.said")}, '' AS events FROM (
+                    SELECT t.id, t.version, to_jsonb(t) AS said FROM {watched.table} AS t
+                    WHERE t.group_id = :group AND t.{watched.shown} AND {both} AND NOT ({lacking})
+                        AND EXISTS ({_earlier("t")}) OFFSET 0
+                ) AS r
                 UNION ALL
-                SELECT t.id, t.version, {_marks(entity, "to_jsonb(t)")}
-                FROM changed JOIN {watched.table} AS t ON t.id = entity_id
-                WHERE t.group_id = :group AND t.{watched.shown}
-            ), steps AS (
-                SELECT *, lag(en) OVER before AS en_was, lag(es) OVER before AS es_was,
-                    lag(whole) OVER before AS was
-                FROM versions WINDOW before AS (PARTITION BY id ORDER BY version)
+                SELECT later.id, earlier.version, earlier.en, earlier.es, earlier.whole,
+                    {_EVENT} || later.events
+                FROM later CROSS JOIN LATERAL (
+                    SELECT r.version, {_marks(entity, "r.said")} FROM (
+                        SELECT r.version, r.snapshot || '{{}}' AS said FROM (
+                            {_earlier("later")} ORDER BY r.version DESC LIMIT 1
+                        ) AS r OFFSET 0
+                    ) AS r
+                ) AS earlier
+                WHERE later.events !~ '{_DECIDED}'
             ), told AS (
-                SELECT id, string_agg({_EVENT}, '' ORDER BY version) AS events
-                FROM steps GROUP BY id
+                SELECT DISTINCT ON (id) id, events FROM later ORDER BY id, version
             )
             SELECT id, CASE {behind} END AS language FROM told AS e
         ) AS e JOIN {watched.table} AS t ON t.id = e.id
-        WHERE t.group_id = :group AND t.{watched.shown} AND e.language IS NOT NULL
-            AND {now} AND NOT ({lacking})"""
+        WHERE t.group_id = :group AND e.language IS NOT NULL"""
+
+
+def _earlier(than: str) -> str:
+    """SQL for the kept versions of the same thing before that one."""
+    return f"""SELECT r.version, r.snapshot FROM library_revisions AS r
+        WHERE r.group_id = :group AND r.entity_id = {than}.id AND r.version < {than}.version
+            AND r.snapshot IS NOT NULL"""
 
 
 def _written(watched: _Watched, language: str, json: str) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import Select, select
 
 from app.accounts.audit import record
-from app.accounts.edit_history import Versions
+from app.accounts.edit_history import VERSIONS_A_PAGE, Versions
 from app.accounts.models import User
 from app.config import LANGUAGES
 from app.db import JsonObject, ScopedSession
@@ -18,15 +19,18 @@ from app.skills.knowledge.models import LibraryImport, LibraryRevision, ManualSe
 from app.skills.knowledge.services.library_lock import share_library
 from app.skills.knowledge.services.reindex import reindex_sections
 from app.skills.knowledge.services.revisions import keep, restore, snapshot
-from app.skills.knowledge.services.sections import TITLES
+from app.skills.knowledge.services.sections import (
+    TITLES,
+    WORDS,
+    check_letters,
+)
 from app.skills.knowledge.services.visibility import check_shown
 from app.text.diff import Change, Effort, compare
 
-# What an older version brings back. Its place and its address stay: others may have them now.
-WORDS = (*TITLES, "body_en", "body_es")
 REVISIONS = Versions(
     LibraryRevision, LibraryRevision.entity_id, N_("There is no such version of this section.")
 )
+# What an older version brings back. Its place and its address stay: others may have them now.
 BROUGHT_BACK = (*WORDS, "kind", "is_published")
 
 
@@ -38,6 +42,13 @@ class SectionVersion:
     until: datetime
     author: str | None
     filename: str | None  # of the import that changed it, where one did
+
+
+class SectionVersions(NamedTuple):
+    """A page of them, the latest first, and whether there are older ones."""
+
+    versions: Sequence[SectionVersion]
+    has_more: bool
 
 
 @dataclass(frozen=True)
@@ -79,9 +90,30 @@ _CHANGE = (
 )
 
 
-def list_versions(session: ScopedSession, section: ManualSection) -> list[SectionVersion]:
-    """What it was before, the latest first; the change that made it is not a version."""
+def list_versions(session: ScopedSession, section: ManualSection, page: int = 1) -> SectionVersions:
+    """A page of what it was before; the change that made it is not a version."""
     rows = session.execute(
+        _changes(session, section)
+        .order_by(LibraryRevision.version.desc())
+        .offset(VERSIONS_A_PAGE * (page - 1))
+        .limit(VERSIONS_A_PAGE + 1)
+    )
+    found = [SectionVersion(*row) for row in rows]
+    return SectionVersions(found[:VERSIONS_A_PAGE], len(found) > VERSIONS_A_PAGE)
+
+
+def find_version(session: ScopedSession, section: ManualSection, number: int) -> SectionVersion:
+    """Until when it was that version, and who changed it then, or NotFound."""
+    row = session.execute(
+        _changes(session, section).where(LibraryRevision.version == number)
+    ).first()
+    if row is None:
+        raise NotFound(REVISIONS.missing)
+    return SectionVersion(*row)
+
+
+def _changes(session: ScopedSession, section: ManualSection) -> Select[int, datetime, str, str]:
+    return (
         select(*_CHANGE)
         .outerjoin(User, User.id == LibraryRevision.author_id)
         .outerjoin(LibraryImport, LibraryImport.id == LibraryRevision.import_id)
@@ -90,9 +122,7 @@ def list_versions(session: ScopedSession, section: ManualSection) -> list[Sectio
             LibraryRevision.entity_id == section.id,
             LibraryRevision.snapshot.is_not(None),
         )
-        .order_by(LibraryRevision.version.desc())
     )
-    return [SectionVersion(*row) for row in rows]
 
 
 def last_author(session: ScopedSession, section: ManualSection) -> str | None:
@@ -162,7 +192,8 @@ def restore_version(
     Raises:
         NotFound
         Conflict: somebody has changed it since; nothing is written.
-        InvalidInput, Conflict: it was hidden, or shown, where it cannot be now.
+        InvalidInput, Conflict: it was hidden, or shown, where it cannot be now, or the manual
+            would be too long.
     """
     section = load_for_editor(session, slug, lock=True)
     was = load_version(session, section, number)
@@ -170,6 +201,8 @@ def restore_version(
         raise Conflict("Somebody has changed this section since you opened this page. Look again.")
     wanted = _brought_back(section, was)
     check_shown(session, section, wanted["is_published"])
+    brought = [(wanted[name], getattr(section, name)) for name in WORDS if name in wanted]
+    check_letters(session, sum(len(then) - len(now) for then, now in brought))
     before = snapshot(section)
     restore(section, wanted)
     if keep(session, section, before):

@@ -14,7 +14,12 @@ from app.accounts.audit import record
 from app.db import ScopedSession
 from app.errors import Conflict
 from app.skills.knowledge.models import LibraryRevision, ManualSection
-from app.skills.knowledge.services.editor_tree import TreeRow, WholeTree, load_rows, load_whole_tree
+from app.skills.knowledge.services.editor_tree import (
+    TreeRow,
+    WholeTree,
+    load_in_batches,
+    load_whole_tree,
+)
 from app.skills.knowledge.services.reindex import reindex_sections
 from app.skills.knowledge.services.revisions import keep, snapshot
 from app.skills.knowledge.services.sections import load_section_to_edit
@@ -42,8 +47,8 @@ class HiddenPage:
     has_more: bool
 
 
-def withdraw_section(session: ScopedSession, section_id: UUID, version: int) -> list[ManualSection]:
-    """Take a section, and what hangs below it, out of readers' sight; returns all of them.
+def withdraw_section(session: ScopedSession, section_id: UUID, version: int) -> int:
+    """Take a section, and what hangs below it, out of readers' sight; returns how many.
 
     Nothing is lost: `restore_section` brings the same ones back.
 
@@ -55,16 +60,16 @@ def withdraw_section(session: ScopedSession, section_id: UUID, version: int) -> 
     section = load_section_to_edit(session, section_id, lock=True)
     if section.version != version:
         raise Conflict("Somebody has changed this meanwhile. Look at it again first.")
-    below = load_rows(session, [row.id for row in list_shown_below(tree, section_id)])
-    withdrawn = [row for row in (section, *below.values()) if row.is_published]
+    below = [row.id for row in list_shown_below(tree, section_id)]
+    withdrawn = [section_id, *below] if section.is_published else below
     _publish(session, withdrawn, False)
     record(session, "section_withdrawn", f"{section.slug} and {len(below)} below it")
     session.commit()
-    return withdrawn
+    return len(withdrawn)
 
 
-def restore_section(session: ScopedSession, section_id: UUID) -> list[ManualSection]:
-    """Show a withdrawn section again, with what went together with it.
+def restore_section(session: ScopedSession, section_id: UUID) -> int:
+    """Show a withdrawn section again, with what went together with it; returns how many.
 
     Raises:
         NotFound
@@ -73,18 +78,17 @@ def restore_section(session: ScopedSession, section_id: UUID) -> list[ManualSect
     tree = load_whole_tree(session, lock=True)
     section = load_section_to_edit(session, section_id, lock=True)
     if section.is_published:
-        return []
+        return 0
     check_may_show(session, section.parent_id)
     below = [row.id for row in tree.reading_order(section_id) if not row.is_published]
     taken = _withdrawals(session, [section_id, *below])
     since = taken.get(section_id)
     # Ids are in the order of time: withdrawn with it, or after it.
     together = [id_ for id_ in below if since and id_ in taken and taken[id_] >= since]
-    restored = [section, *load_rows(session, together).values()]
-    _publish(session, restored, True)
+    _publish(session, [section_id, *together], True)
     record(session, "section_restored", f"{section.slug} and {len(together)} below it")
     session.commit()
-    return restored
+    return 1 + len(together)
 
 
 def list_shown_below(tree: WholeTree, section_id: UUID) -> list[TreeRow]:
@@ -121,12 +125,13 @@ def _hidden_branch(tree: WholeTree, top: TreeRow) -> HiddenBranch:
     return HiddenBranch(top, hidden[:MOST_NAMED], max(len(hidden) - MOST_NAMED, 0))
 
 
-def _publish(session: ScopedSession, rows: Sequence[ManualSection], shown: bool) -> None:
-    for row in rows:
-        before = snapshot(row)
-        row.is_published = shown
-        keep(session, row, before)
-    reindex_sections(session, rows, with_below=False)
+def _publish(session: ScopedSession, ids: Sequence[UUID], shown: bool) -> None:
+    for batch in load_in_batches(session, ids):
+        for row in batch:
+            before = snapshot(row)
+            row.is_published = shown
+            keep(session, row, before)
+        reindex_sections(session, batch, with_below=False)
 
 
 def _withdrawals(session: ScopedSession, ids: Collection[UUID]) -> dict[UUID, UUID]:

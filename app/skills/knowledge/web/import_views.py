@@ -38,6 +38,8 @@ blueprint = Blueprint("imports", __name__, url_prefix="/library/imports")
 EDITORS = ("manager", "admin")
 # What a form is larger than its file.
 FORM_BYTES = 64 * 1024
+# So many choices stand on a page; where there would be more, its documents share one list.
+MOST_OPTIONS = 1_000
 # Of files as large as these, one at a time is in the memory of a process.
 _in_memory = Places(1)
 
@@ -127,7 +129,8 @@ def undo(import_id: UUID) -> ResponseReturnValue:
 @blueprint.post("/<uuid:import_id>/editions")
 def choose_editions(import_id: UUID) -> ResponseReturnValue:
     """Say which chapter each document is another language of."""
-    sources, chapters = request.form.getlist("source"), request.form.getlist("chapter")
+    sources = request.form.getlist("source")
+    chapters = [each.strip() for each in request.form.getlist("chapter")]
     return _do(import_id, imports.choose_editions, dict(zip(sources, chapters, strict=False)))
 
 
@@ -213,6 +216,8 @@ def _settled(item: LibraryImport) -> dict[str, Any]:
         "plan": load_plan_page(session, item.id, request.args.get("show", ""), page_number()),
         "documents": load_documents(session, item.id) if is_ready else [],
         "chapters": imports.list_chapters(session, item.language) if is_ready else [],
+        "most_chapters": imports.MOST_CHAPTERS,
+        "most_options": MOST_OPTIONS,
         "signature": signature,
         "vectors": vectors_view(session, item) if is_applied else None,
         "field_word": field_word,

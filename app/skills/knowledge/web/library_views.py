@@ -16,7 +16,7 @@ from flask_babel import gettext as _
 
 from app.accounts.models import Group
 from app.errors import Conflict, InvalidInput, NotFound
-from app.extensions import limit_searches
+from app.extensions import limit_building, limit_searches
 from app.retrieval.models import SearchDocument
 from app.skills.knowledge.models import PRODUCT_KINDS, ManualSection
 from app.skills.knowledge.services import name_search
@@ -31,6 +31,7 @@ from app.skills.knowledge.services.library import (
 from app.skills.knowledge.services.manual_tree import find_place, list_branch
 from app.skills.knowledge.services.versions import (
     compare_with_now,
+    find_version,
     last_author,
     list_versions,
     load_for_editor,
@@ -39,7 +40,7 @@ from app.skills.knowledge.services.versions import (
 )
 from app.skills.knowledge.services.vocabulary import category_name, kind_name
 from app.skills.knowledge.web import menu_views, passage_views
-from app.skills.knowledge.web.editors import EDITORS, may_edit
+from app.skills.knowledge.web.editors import EDITORS, may_edit, told
 from app.skills.knowledge.web.library_reader import own_allergens, teach_templates
 from app.skills.knowledge.web.presenters import (
     language_note,
@@ -49,7 +50,7 @@ from app.skills.knowledge.web.presenters import (
     view_section,
 )
 from app.text.bilingual import reader_language
-from app.web.pages import db_session, require_role, wants_fragment
+from app.web.pages import db_session, page_number, require_role, wants_fragment
 
 blueprint = Blueprint("knowledge", __name__, url_prefix="/library")
 teach_templates(blueprint)
@@ -168,14 +169,17 @@ def _cited_passage(found: ManualSection) -> SearchDocument | None:
 
 @blueprint.get("/manual/<slug>/versions")
 def versions(slug: str) -> ResponseReturnValue:
-    """Every version of a section, the latest first."""
+    """A page of the versions of a section, the latest first."""
     require_role(*EDITORS)
-    session = db_session()
+    session, page = db_session(), page_number()
     section = load_for_editor(session, slug)
+    versions, has_more = list_versions(session, section, page)
     return render_template(
         "library/versions.html",
         section=view_edited_section(section),
-        versions=list_versions(session, section),
+        versions=versions,
+        newer=url_for("knowledge.versions", slug=slug, page=page - 1) if page > 1 else "",
+        older=url_for("knowledge.versions", slug=slug, page=page + 1) if has_more else "",
     )
 
 
@@ -187,6 +191,7 @@ def version(slug: str, number: int) -> ResponseReturnValue:
 
 
 @blueprint.post("/manual/<slug>/versions/<int(max=2147483647):number>/restore")
+@limit_building
 def restore(slug: str, number: int) -> ResponseReturnValue:
     """Bring a version back, unless the section has changed since it was looked at."""
     require_role(*EDITORS)
@@ -196,7 +201,7 @@ def restore(slug: str, number: int) -> ResponseReturnValue:
         section = restore_version(db_session(), slug, number, version_seen)
     except (Conflict, InvalidInput) as error:
         db_session().rollback()
-        return _version_page(slug, number, _(error.message)), error.status
+        return _version_page(slug, number, told(error).popitem()[1]), error.status
     flash(_("The section says again what it said in version %(number)s.", number=number))
     if not section.is_published:
         return redirect(url_for("knowledge.versions", slug=slug), HTTPStatus.SEE_OTHER)
@@ -210,7 +215,7 @@ def _version_page(slug: str, number: int, problem: str = "") -> str:
     return render_template(
         "library/version.html",
         section=view_edited_section(section),
-        version=next((v for v in list_versions(session, section) if v.number == number), None),
+        version=find_version(session, section, number),
         difference=difference,
         fields={
             "title_en": _("Title in English"),

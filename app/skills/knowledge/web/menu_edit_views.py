@@ -43,7 +43,11 @@ from app.skills.knowledge.web.section_edit_views import status_of
 from app.text.allergens import ALLERGENS
 from app.text.bilingual import reader_language
 from app.web.issued_ids import own_id
+from app.web.pace import Pace
 from app.web.pages import db_session, page_number, wants_fragment
+
+# Some products of a tag are renamed at a time; everything else of the process goes on in between.
+_renaming = Pace(every=0.2, longest=1.0)
 
 blueprint = Blueprint("menu", __name__, url_prefix="/library/edit")
 editors.init_editing(blueprint)
@@ -193,7 +197,8 @@ def rename() -> ResponseReturnValue:
     """Give a tag another name, or make one of two."""
     session, tag = db_session(), request.form.get("tag", "")
     try:
-        code, count = rename_tag(session, tag, request.form.get("name", ""))
+        wanted = request.form.get("name", "")
+        code, count = rename_tag(session, tag, wanted, on_progress=_let_others_go_on)
     except InvalidInput as error:
         session.rollback()
         return _tags_page(tag, editors.told(error)), error.status
@@ -207,6 +212,10 @@ def rename() -> ResponseReturnValue:
         )
     )
     return redirect(url_for(".tags"), HTTPStatus.SEE_OTHER)
+
+
+def _let_others_go_on(_done: int, _total: int) -> None:
+    _renaming.wait(current_user.user_id)
 
 
 def _tags_page(wrong: str = "", errors: dict[str, str] | None = None) -> str:

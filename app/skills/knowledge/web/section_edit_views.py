@@ -150,6 +150,7 @@ def preview() -> ResponseReturnValue:
 
 
 @blueprint.post("/sections/<uuid:section_id>/move")
+@limit_building
 def move(section_id: UUID) -> ResponseReturnValue:
     """One place up or down, or under another section."""
     session, version = db_session(), editors.typed_version()
@@ -181,23 +182,24 @@ def ask_to_withdraw(section_id: UUID) -> ResponseReturnValue:
 
 
 @blueprint.post("/sections/<uuid:section_id>/withdraw")
+@limit_building
 def withdraw(section_id: UUID) -> ResponseReturnValue:
     """Take it out of readers' sight, with what hangs below it."""
     try:
-        gone = withdraw_section(db_session(), section_id, editors.typed_version())
+        count = withdraw_section(db_session(), section_id, editors.typed_version())
     except Conflict as error:
         db_session().rollback()
         return _withdraw_page(section_id, editors.told(error)), error.status
-    count = len(gone)
     flash(ngettext("%(num)d section is withdrawn.", "%(num)d sections are withdrawn.", count))
     return redirect(url_for(".hidden", just=section_id), HTTPStatus.SEE_OTHER)
 
 
 @blueprint.post("/sections/<uuid:section_id>/restore")
+@limit_building
 def restore(section_id: UUID) -> ResponseReturnValue:
     """Undo: show it again, with what was withdrawn with it."""
     try:
-        count = len(restore_section(db_session(), section_id))
+        count = restore_section(db_session(), section_id)
     except Conflict as error:
         return _not_moved(section_id, error), error.status
     flash(ngettext("Restored: %(num)d section.", "Restored: %(num)d sections.", count))
@@ -236,6 +238,7 @@ def translations() -> ResponseReturnValue:
 
 
 @blueprint.post("/translations/<entity>/<uuid:entity_id>")
+@limit_building
 def confirm_translation(entity: str, entity_id: UUID) -> ResponseReturnValue:
     """Take it from the list: both languages say the same."""
     confirm_same(db_session(), entity, entity_id, editors.typed_version())
@@ -251,6 +254,7 @@ def status(source_id: UUID) -> ResponseReturnValue:
 
 
 @blueprint.post("/status/<uuid:source_id>")
+@limit_building
 def prepare_again(source_id: UUID) -> ResponseReturnValue:
     """Try once more what failed in the background."""
     status_of(source_id, 1)  # for NotFound

@@ -186,7 +186,8 @@ def _score(folded: str, node: TypeNode) -> float:
     spans: list[tuple[int, int]] = []
     score = 0.0
     for phrase in _phrases(node.name.en, node.name.es, *chain(*node.words.values())):
-        match = _pattern(phrase).search(folded)
+        # Hardly any of them stands there: only those are looked at closely.
+        match = _pattern(phrase).search(folded) if phrase in folded else None
         if match and not any(start < match.end() and match.start() < end for start, end in spans):
             spans.append(match.span())
             score += 1.0 + 0.5 * phrase.count(" ") - _VAGUE * phrase.startswith(_SYMPTOMS)

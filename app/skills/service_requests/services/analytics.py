@@ -14,6 +14,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, INTERVAL
 from app.db import ScopedSession
 from app.skills.service_requests.models import OPEN_STATUSES, RequestType, ServiceRequest
 from app.skills.service_requests.services.requests import of_group
+from app.skills.service_requests.services.type_catalog import AS_NAMED
 
 RANGES = (1, 3, 6, 12)
 _R = ServiceRequest
@@ -145,8 +146,12 @@ def _report(session: ScopedSession, months: list[dt.date], rows: list[Row[Any]])
 
 
 def _types(session: ScopedSession, found: dict[UUID | None, Measured]) -> dict[Any, RequestType]:
-    query = select(RequestType).where(
-        RequestType.group_id == session.scope.group_id,
-        RequestType.id.in_([each for each in found if each is not None]),
+    query = (
+        select(RequestType)
+        .where(
+            RequestType.group_id == session.scope.group_id,
+            RequestType.id.in_([each for each in found if each is not None]),
+        )
+        .options(AS_NAMED)
     )
     return {each.id: each for each in session.scalars(query)}

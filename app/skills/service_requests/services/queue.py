@@ -22,7 +22,14 @@ from app.skills.service_requests.models import (
     ServiceRequest,
     TeamMember,
 )
-from app.skills.service_requests.services.requests import EDITORS, is_editor, of_group, worked_on
+from app.skills.service_requests.services.requests import (
+    AS_LISTED,
+    EDITORS,
+    is_editor,
+    of_group,
+    worked_on,
+)
+from app.skills.service_requests.services.type_catalog import AS_NAMED
 from app.text.free_text import has_words, limit_search
 from app.text.normalize import words as folded_words
 from app.text.plain_text import clean_line
@@ -99,6 +106,7 @@ def find_queue(
         .order_by(ServiceRequest.due_at, ServiceRequest.id)
         .offset(PAGE * (page - 1))
         .limit(PAGE + 1)
+        .options(*AS_LISTED)
     )
     with limit_search(session):
         found = session.scalars(query).all()
@@ -167,6 +175,7 @@ def list_types(session: ScopedSession) -> Sequence[RequestType]:
         select(RequestType)
         .where(RequestType.group_id == session.scope.group_id, RequestType.is_submittable)
         .order_by(RequestType.slug)
+        .options(AS_NAMED)
     ).all()
 
 

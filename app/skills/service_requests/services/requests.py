@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, Select, or_, select, true
+from sqlalchemy.orm import defer, undefer
 
 from app.accounts.models import Membership, User
 from app.db import ScopedSession
@@ -28,6 +29,14 @@ PAGE = 20
 # Of a request that never ends, the latest are shown.
 MOST_UPDATES = 500
 OWNER_KIND = "service_request"
+# A list shows neither what was asked for nor the answers, which may be large.
+AS_LISTED = (
+    undefer(ServiceRequest.head),
+    *(
+        defer(column, raiseload=True)
+        for column in (ServiceRequest.form, ServiceRequest.values, ServiceRequest.origins)
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -119,7 +128,8 @@ def list_own(
         among = ServiceRequest.status.in_(OPEN_STATUSES)
         query = query.where(among if is_open else ~among)
     newest = query.order_by(ServiceRequest.submitted_at.desc(), ServiceRequest.id.desc())
-    found = session.scalars(newest.offset(PAGE * (page - 1)).limit(PAGE + 1)).all()
+    light = newest.options(*AS_LISTED)
+    found = session.scalars(light.offset(PAGE * (page - 1)).limit(PAGE + 1)).all()
     return list(found[:PAGE]), len(found) > PAGE
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import select
-from sqlalchemy.orm import defer
+from sqlalchemy.orm import defer, load_only
 
 from app.db import JsonObject, ScopedSession
 from app.errors import InvalidInput, NotFound
@@ -26,6 +26,8 @@ CONTENT = (
     "questions", "priority",
 )  # fmt: skip
 WITHOUT_WHAT_IS_ASKED = (defer(RequestType.fields), defer(RequestType.questions))
+# What a choice of types shows.
+AS_NAMED = load_only(RequestType.slug, RequestType.name_en, RequestType.name_es, raiseload=True)
 # More levels than any group needs, and an end to a circle.
 DEEPEST = 8
 

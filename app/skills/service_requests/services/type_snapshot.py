@@ -31,5 +31,6 @@ def read_form(request: ServiceRequest) -> StoredForm:
 
 
 def type_name(request: ServiceRequest, language: str) -> str:
-    """What its type was called."""
-    return Words.model_validate(request.form["name"]).text(language)
+    """What the type of a request in a list was called."""
+    head = request.head or {}
+    return Words.model_validate(head["name"]).text(language)

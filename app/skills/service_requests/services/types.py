@@ -36,6 +36,8 @@ from app.skills.service_requests.services.write_rules import free_slug, lock_alo
 # What is saved besides what a conversation needs; a version keeps it for those who look back.
 ASIDE = ("parent_id", "team_id", "sla_hours")
 MOST_TYPES = 300
+# What people call the types of a group: a message is held against all of that.
+MOST_WORDS_IN_ALL = 10_000
 VERSIONS = Versions(
     RequestTypeVersion,
     RequestTypeVersion.type_id,
@@ -160,6 +162,7 @@ def _check(
 ) -> None:
     name = Words(en=content["name_en"], es=content["name_es"])
     check_place(types, type_, _id(content["parent_id"]), name)
+    _check_words(types, type_, content["words"])
     if content["team_id"]:
         team = select(RequestTeam.id).where(
             RequestTeam.id == _id(content["team_id"]),
@@ -167,6 +170,25 @@ def _check(
         )
         if session.scalar(team) is None:
             raise InvalidInput("This team is not there any more.", field="team_id")
+
+
+def _check_words(
+    types: Sequence[RequestType], type_: RequestType, words: Mapping[str, Sequence[str]]
+) -> None:
+    """Refuse more words than all types may have; fewer than before are never too many."""
+    mine, before = _count(words), _count(type_.words)
+    others = sum(_count(each.words) for each in types if each is not type_)
+    if mine > before and mine + others > MOST_WORDS_IN_ALL:
+        raise InvalidInput(
+            "All types together can have at most %(limit)s words. Take away some, here or from"
+            " another type.",
+            field=f"words_{max(words, key=lambda code: len(words[code]))}",
+            limit=MOST_WORDS_IN_ALL,
+        )
+
+
+def _count(words: Mapping[str, Sequence[str]]) -> int:
+    return sum(map(len, words.values()))
 
 
 def _id(text: str | None) -> UUID | None:

@@ -27,7 +27,8 @@ RAISED = re.compile(
 INDIRECT = {
     "bad_front_matter", "duplicate_slug", "encrypted", "damaged", "no_text", "no_sections",
     "manual_as_menu", "menu_as_manual", "takes_too_long", "too_big_to_read", "could_not_be_read",
-    "name_too_long", "text_too_long", "and_more", "manual_full",
+    "name_too_long", "text_too_long", "and_more", "manual_full", "manual_too_long",
+    "menu_full", "too_many_tags", "too_many_categories", "product_too_long",
 }  # fmt: skip
 
 
@@ -50,6 +51,11 @@ def test_words_name_what_is_wrong_and_what_to_do() -> None:
     allergen = problem_text(FileProblem("row 3", "allergen_unknown", "kryptonite"))
     assert "kryptonite" in allergen
     assert "tree nuts" in allergen
+    full = problem_text(FileProblem("", "manual_too_long", "10000001"))
+    assert "would have 10,000,001 characters" in full
+    assert full.endswith("it can have 10,000,000. Leave out what nobody looks up.")
+    tags = problem_text(FileProblem("row 3", "too_many_items", "tags"))
+    assert tags == "“tags” has more than 40 items. Shorten it."
     unknown = problem_text(FileProblem("", "of a later version"))
     assert unknown == problem_text(FileProblem("", "could_not_be_read"))
 

@@ -16,7 +16,7 @@ from app.skills.service_requests.services.definitions import (
 )
 from app.skills.service_requests.services.starters import add_starters
 from app.skills.service_requests.services.type_catalog import load_form
-from app.skills.service_requests.services.types import kept_content
+from app.skills.service_requests.services.types import MOST_WORDS_IN_ALL, kept_content
 from tests.factories import CheckedClient, Member, make_user
 from tests.skills.service_requests.setting_up.making import (
     OPTIONS,
@@ -304,6 +304,20 @@ def test_rows_that_no_page_sends_are_refused(
 ) -> None:
     assert browser.post(path_of(type_), do="save", version="1", row=row).status_code == 422
     assert stored(owner, type_).version == 1
+
+
+@pytest.mark.fault(67)
+def test_the_words_of_all_types_have_a_limit_together(
+    owner: Database, admin: Member, browser: CheckedClient, type_: RequestType
+) -> None:
+    many = {"en": [f"word {number}" for number in range(MOST_WORDS_IN_ALL - 1)], "es": []}
+    put_type(owner, admin.group_id, name_en="Oven", name_es="Horno", words=many)
+    page = browser.page(path_of(type_))
+    refused = press(browser, page, type_, "save", 422, words_es="hielo\nsin hielo\nno enfría")
+    assert f"All types together can have at most {MOST_WORDS_IN_ALL} words." in refused.text
+    assert "no enfría" in refused.text
+    assert stored(owner, type_).version == 1
+    assert "Saved as version 2." in press(browser, page, type_, "save", words_es="frío").text
 
 
 def test_a_post_that_is_too_large_is_refused_and_a_long_one_is_told(
