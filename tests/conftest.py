@@ -5,6 +5,7 @@ Tables are never emptied between tests: a test makes its own group, and its own 
 
 from __future__ import annotations
 
+import gc
 import os
 import runpy
 import shutil
@@ -75,6 +76,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: _place(item.nodeid))
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of tests stay until the end: nobody looks for garbage among them."""
+    gc.collect()
+    gc.freeze()
 
 
 def _place(nodeid: str) -> int:

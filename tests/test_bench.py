@@ -84,6 +84,7 @@ def test_an_unknown_name_runs_nothing(benchmarks: list[list[str]]) -> None:
 
 
 @pytest.mark.timeout(300)
+@pytest.mark.soak
 def test_what_others_notice_of_abuse_is_measured_beside_the_quiet_around_it() -> None:
     """The smallest run of it: its figures say nothing here, and are all there."""
     small = ["--samples=2", "--quiet=2", "--scans=0", "--files=2", "--large=1", "--streams=4"]

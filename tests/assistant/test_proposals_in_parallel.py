@@ -102,6 +102,7 @@ def act(board: Board, told: Told, port: int, tokens: tuple[str, str], seed: int)
     connection.close()
 
 
+@pytest.mark.soak
 def test_a_thousand_random_answers_execute_each_proposal_once_or_not_at_all(
     database: Database, owner: Database, port: int
 ) -> None:

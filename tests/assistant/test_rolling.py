@@ -44,6 +44,7 @@ def speaking_turn(owner: Database, thread_id: UUID) -> Turn:
 # The web server
 
 
+@pytest.mark.soak
 def test_new_workers_in_the_middle_of_an_answer_change_no_word_of_it(
     app: Flask, processes: Processes, shared_model: ModelServer, owner: Database, member: Member
 ) -> None:
@@ -76,6 +77,7 @@ def patient(settings: Settings, tmp_path: Path, shared_model: ModelServer) -> It
         yield stack.enter_context(running(settings, tmp_path, shared_model.base_url))
 
 
+@pytest.mark.soak
 def test_a_runner_that_ends_hands_its_turn_over_at_once(
     app: Flask,
     processes: Processes,

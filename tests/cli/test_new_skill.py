@@ -74,6 +74,7 @@ def passes(folder: Path, *command: str) -> str:
 
 
 @pytest.mark.timeout(600)
+@pytest.mark.soak
 def test_its_tests_and_those_of_the_project_pass_from_the_first_moment(project: Any) -> None:
     folder, _ = project
     [written] = (folder / "migrations" / "versions").glob(f"*_{NAME}.py")

@@ -117,6 +117,7 @@ def flood(shared_model: ModelServer) -> None:
 
 
 @pytest.mark.fault(30)
+@pytest.mark.soak
 def test_fifty_turns_at_once_are_answered_or_refused_and_others_go_on(
     app: Flask, person: WebClient, runners: None, flood: None, owner: Database
 ) -> None:

@@ -176,6 +176,7 @@ def test_the_time_that_the_server_waits_is_in_its_configuration() -> None:
 
 
 @pytest.mark.fault(33)
+@pytest.mark.soak
 def test_requests_without_a_pause_on_one_connection_keep_nobody_waiting(impatient: Web) -> None:
     port, asked = impatient[1], 4_000
     many = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n" * asked

@@ -148,6 +148,7 @@ def replace_server(processes: Processes, log: EventLog, followed: Followed) -> N
 
 
 @pytest.mark.fault(10)
+@pytest.mark.soak
 def test_a_server_that_is_replaced_ends_in_five_seconds_and_its_streams_resume(
     app: Flask, owner: Database, database: Database, processes: Processes, log: EventLog
 ) -> None:
@@ -164,6 +165,7 @@ def test_a_server_with_five_hundred_streams_ends_in_five_seconds_and_all_resume(
 
 
 @pytest.mark.fault(11)
+@pytest.mark.soak
 def test_a_deploy_in_mid_turn_changes_no_word(
     app: Flask,
     owner: Database,

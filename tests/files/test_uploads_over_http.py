@@ -60,6 +60,7 @@ def person(app: Flask, owner: Database, member: Member, web: tuple[Program, int]
 
 
 @pytest.mark.fault(35)
+@pytest.mark.soak
 def test_whoever_sends_one_picture_does_not_wait_for_the_twelve_of_another(
     app: Flask, owner: Database, person: WebClient
 ) -> None:

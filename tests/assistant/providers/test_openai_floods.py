@@ -62,6 +62,7 @@ FLOODS = {
 
 @pytest.mark.parametrize("kind", FLOODS)
 @pytest.mark.fault(31)
+@pytest.mark.soak
 def test_others_go_on_while_one_reply_comes_all_at_once(
     model_server: ModelServer, kind: str
 ) -> None:

@@ -155,6 +155,7 @@ def work(table: Table, port: int, tokens: list[str], seed: int) -> None:
     connection.close()
 
 
+@pytest.mark.soak
 def test_a_thousand_random_operations_lose_double_and_mix_up_nothing(
     app: Flask, database: Database, owner: Database, port: int
 ) -> None:

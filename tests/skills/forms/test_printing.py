@@ -61,9 +61,13 @@ def test_what_is_too_long_for_paper_says_how_much_is_left(app: Flask) -> None:
 
 
 @pytest.mark.fault(40)
-def test_a_line_that_goes_on_over_many_lines_of_paper_counts_as_so_many(app: Flask) -> None:
+def test_a_line_that_goes_on_over_many_lines_of_paper_counts_as_so_many(
+    app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A hundred texts of 5,000 letters without a line's end took three seconds."""
-    whole, cut = "word " * 18 * MOST_LINES, "word " * 90
+    most = 300
+    monkeypatch.setattr("app.skills.forms.services.pdf.MOST_LINES", most)
+    whole, cut = "word " * 18 * most, "word " * 90
     text = print_text(app, whole, cut)
     assert abs(text.count("word") - len(whole) // 5) < len(whole) // 50 + 90
     assert "more lines are in Comanda." in text

@@ -91,6 +91,7 @@ def held_up(settings: Settings) -> Iterator[None]:
 
 # Three workers start one after the other, and two are taken for dead only after seconds.
 @pytest.mark.timeout(300)
+@pytest.mark.soak
 def test_a_killed_worker_leaves_nothing_half_done_and_another_does_it_once(
     own_settings: Settings, house: Database, member: Member, processes: Processes
 ) -> None:
