@@ -24,8 +24,6 @@ from tests.factories.imports import apply_file, bring_file, import_file, read_in
 from tests.growth import check_growth
 from tests.statements import noted_statements
 
-pytestmark = pytest.mark.fault(67)
-
 
 @pytest.fixture(autouse=True)
 def read_here(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,6 +77,7 @@ def stored(owner: Database, member: Member) -> dict[str, Product]:
 # What an editor writes
 
 
+@pytest.mark.fault(67)
 def test_the_texts_of_a_product_have_a_limit_together_and_nothing_typed_is_lost(
     browser: CheckedClient,
 ) -> None:
@@ -92,6 +91,7 @@ def test_the_texts_of_a_product_have_a_limit_together_and_nothing_typed_is_lost(
     assert browser.post(NEW, **new(step_en=short, step_es=short)).status_code == 303
 
 
+@pytest.mark.fault(67)
 def test_a_product_that_is_too_long_already_is_read_and_may_become_shorter(
     owner: Database, editor: Member, browser: CheckedClient
 ) -> None:
@@ -107,6 +107,7 @@ def test_a_product_that_is_too_long_already_is_read_and_may_become_shorter(
     assert answer.status_code == 422
 
 
+@pytest.mark.fault(67)
 def test_the_menus_have_so_many_products_and_what_is_off_them_counts(
     owner: Database, editor: Member, browser: CheckedClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,6 +123,7 @@ def test_the_menus_have_so_many_products_and_what_is_off_them_counts(
     assert page.find("input", name="name_en").attributes["value"] == "Fideuá"
 
 
+@pytest.mark.fault(67)
 def test_a_menu_has_so_many_categories(
     owner: Database, editor: Member, browser: CheckedClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,6 +139,7 @@ def test_a_menu_has_so_many_categories(
     assert browser.post(at(product), **kept).status_code == 303
 
 
+@pytest.mark.fault(67)
 def test_one_with_more_tags_than_there_may_be_keeps_them_or_loses_some(
     owner: Database, editor: Member, browser: CheckedClient
 ) -> None:
@@ -150,6 +153,7 @@ def test_one_with_more_tags_than_there_may_be_keeps_them_or_loses_some(
 # What a file brings
 
 
+@pytest.mark.fault(67)
 def test_a_row_with_too_many_tags_is_left_out_and_told(
     database: Database, owner: Database, editor: Member, bring: Any, browser: CheckedClient
 ) -> None:
@@ -162,6 +166,7 @@ def test_a_row_with_too_many_tags_is_left_out_and_told(
     assert list(stored(owner, editor)) == ["Flan"]
 
 
+@pytest.mark.fault(67)
 def test_a_row_that_makes_a_product_too_long_is_left_out_and_told(
     owner: Database, editor: Member, bring: Any, browser: CheckedClient
 ) -> None:
@@ -175,6 +180,7 @@ def test_a_row_that_makes_a_product_too_long_is_left_out_and_told(
     assert bring("name,price\nMole,9\n").problems == []
 
 
+@pytest.mark.fault(67)
 def test_a_product_that_is_too_long_already_is_changed_by_a_file_as_long_as_it_does_not_grow(
     owner: Database, editor: Member, bring: Any
 ) -> None:
@@ -184,6 +190,7 @@ def test_a_product_that_is_too_long_already_is_changed_by_a_file_as_long_as_it_d
     assert (item.problems, item.plan["counts"]["changed"]) == ([], 1)
 
 
+@pytest.mark.fault(67)
 @pytest.mark.parametrize(
     ("limit", "code", "number", "told"),
     [
@@ -210,6 +217,7 @@ def test_a_file_that_brings_more_than_menus_hold_is_refused(
     assert bring("name,category,tags\nBurrito,street,corn\n").status == "ready"
 
 
+@pytest.mark.fault(67)
 def test_what_others_have_brought_meanwhile_counts_when_a_file_is_applied(
     database: Database, owner: Database, editor: Member, bring: Any, monkeypatch: Any
 ) -> None:
@@ -221,6 +229,7 @@ def test_what_others_have_brought_meanwhile_counts_when_a_file_is_applied(
     assert set(stored(owner, editor)) == {"Taco", "Flan"}
 
 
+@pytest.mark.fault(67)
 def test_counting_what_there_would_be_costs_what_there_is() -> None:
     def work(size: int) -> Callable[[], object]:
         counts = MenuCounts(0, {f"tag {n}": 1 for n in range(size)}, {})
@@ -236,6 +245,7 @@ def test_counting_what_there_would_be_costs_what_there_is() -> None:
 # What is read of it
 
 
+@pytest.mark.fault(67)
 def test_lists_read_nothing_long_of_products(
     owner: Database, editor: Member, browser: CheckedClient
 ) -> None:
@@ -254,6 +264,7 @@ def test_lists_read_nothing_long_of_products(
             assert not [each for each in read if f"products.{column}" in each], address
 
 
+@pytest.mark.fault(67)
 def test_what_there_is_to_choose_from_is_read_as_far_as_there_may_be(
     database: Database, owner: Database, editor: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -270,6 +281,7 @@ def test_what_there_is_to_choose_from_is_read_as_far_as_there_may_be(
         assert tags_in_use(session) == {"t0": 1, "t1": 1}
 
 
+@pytest.mark.fault(67)
 def test_of_a_long_product_so_much_is_searched_and_what_is_short_is_not_cut(
     owner: Database, editor: Member
 ) -> None:
@@ -284,6 +296,7 @@ def test_of_a_long_product_so_much_is_searched_and_what_is_short_is_not_cut(
         assert line.startswith("Ingredients") or line in said
 
 
+@pytest.mark.fault(67)
 def test_the_evidence_of_a_message_is_weighed_without_a_text(
     app: Flask, database: Database, owner: Database, editor: Member
 ) -> None:
@@ -302,6 +315,7 @@ def test_the_evidence_of_a_message_is_weighed_without_a_text(
 # A tag that thousands have
 
 
+@pytest.mark.fault(67)
 def test_a_tag_is_renamed_some_products_at_a_time_and_all_or_none(
     database: Database, owner: Database, editor: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
