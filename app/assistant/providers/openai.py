@@ -34,7 +34,8 @@ STRETCH_SECONDS, REST_SECONDS = 0.01, 0.03
 WAITED_SECONDS = 0.001
 # Of one response, as it comes over the wire; the longest thoughts of a model are far from it.
 LONGEST_RESPONSE_BYTES = 32 * 1024 * 1024
-LONGEST_ERROR_BYTES = 1024 * 1024
+# What does not come in events is decoded in one go, while all else of the runner waits.
+LONGEST_WHOLE_BYTES = 1024 * 1024
 
 
 class OpenAIProvider:
@@ -161,7 +162,8 @@ class _Pace:
 
 
 def _bound(response: httpx2.Response) -> None:
-    bound_response(response, LONGEST_RESPONSE_BYTES if response.is_success else LONGEST_ERROR_BYTES)
+    in_events = response.is_success and not _is_whole(response)
+    bound_response(response, LONGEST_RESPONSE_BYTES if in_events else LONGEST_WHOLE_BYTES)
 
 
 class _PacedStream(httpx2.SyncByteStream):
@@ -181,11 +183,15 @@ class _PacedStream(httpx2.SyncByteStream):
         self._stream.close()
 
 
+def _is_whole(response: httpx2.Response) -> bool:
+    return "json" in response.headers.get("content-type", "")
+
+
 def _events(response: httpx2.Response, pace: _Pace) -> Iterator[str]:
     """The data of each event; a server that does not stream sends one thing, whole."""
     if isinstance(response.stream, httpx2.SyncByteStream):
         response.stream = _PacedStream(response.stream, pace)
-    if "json" in response.headers.get("content-type", ""):
+    if _is_whole(response):
         response.read()
         yield response.text
     else:

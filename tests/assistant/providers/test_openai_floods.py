@@ -21,7 +21,7 @@ from app.assistant.providers.base import (
     ToolCall,
     Usage,
 )
-from app.assistant.providers.openai import OpenAIProvider
+from app.assistant.providers.openai import LONGEST_WHOLE_BYTES, OpenAIProvider
 from app.assistant.providers.openai_wire import LONGEST_DELTA
 from tests.assistant.providers.asking import MakeProvider, asking, failure_of, text_of
 from tests.assistant.providers.test_openai_stopping import under_gevent
@@ -161,6 +161,21 @@ def test_what_is_packed_is_not_unpacked(make_provider: MakeProvider, status: int
     with plain_server(status, headers, packed) as url:
         failed = failure_of(make_provider(openai_base_url=url))
     assert failed.code in ("malformed", "unreachable")
+
+
+@pytest.mark.fault(31)
+def test_a_reply_that_does_not_come_in_events_is_no_longer_than_one_may_be(
+    make_provider: MakeProvider,
+) -> None:
+    """It is decoded in one go: nine million values kept others' answers waiting for 5 seconds."""
+    said = b'{"choices": [{"message": {"content": "hi"}, "finish_reason": "stop"}], "x": "%s"}'
+    headers = {"Content-Type": "application/json"}
+    with plain_server(200, headers, said % (b"x" * LONGEST_WHOLE_BYTES)) as url:
+        failed = failure_of(make_provider(openai_base_url=url))
+    assert failed.code in ("malformed", "interrupted", "server_error")
+    with plain_server(200, headers, said % b"x") as url:
+        found = list(make_provider(openai_base_url=url).stream(asking()))
+    assert found[0] == TextDelta("hi")
 
 
 def test_hints_without_an_end_before_an_answer_are_given_up(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from io import BytesIO
 from typing import Any
@@ -15,11 +16,15 @@ from sqlalchemy import select, update
 from werkzeug.datastructures import MultiDict
 
 from app.db import Database, new_id
+from app.errors import InvalidInput
 from app.extensions import Services
+from app.files.examination_queue import ExaminationQueue
 from app.files.field_rules import upload_rules
 from app.files.models import StoredFile
+from app.files.uploads import list_own_files
 from app.skills.expenses.models import Expense
 from app.skills.expenses.services import receipt_reader as receipt_reading
+from app.skills.expenses.services.receipt_files import keep_receipt, let_receipt_go
 from tests.factories import CheckedClient, Member, make_user, sign_in
 from tests.factories.expenses import make_expense
 from tests.files import samples
@@ -170,6 +175,45 @@ def test_a_manager_replaces_and_removes_a_receipt_and_its_person_sees_the_new_on
     assert file_of(owner, second).state == "temporary"
 
 
+def test_who_has_not_touched_the_receipt_keeps_the_one_that_is_there_by_then(
+    app: Flask, owner: Database, member: Member, browser: CheckedClient, manager: CheckedClient,
+) -> None:  # fmt: skip
+    first = upload(app, browser)
+    add(browser, first)
+    opened = only(owner, member)
+    name = f"receipt-{opened.id.hex}"
+    second = upload(app, manager)
+    assert change(manager, opened, first, second).status_code == 303
+    was = {f"was-{name}": first, "note": "Mine"}
+    answer = change(manager, opened, first, **was)
+    page = manager._page(answer, 409)
+    assert page.find("p", **{"class": "expense-now"}).text.endswith("Receipt")
+    assert page.find("input", name=f"v-{name}", type="checkbox").attributes["value"] == second
+    assert page.find("input", name=f"was-{name}").attributes["value"] == second
+    again = {**was, f"was-{name}": second, "version": opened.version + 1}
+    assert change(manager, opened, second, **again).status_code == 303
+    expense = only(owner, member)
+    assert (str(expense.file_id), expense.note) == (second, "Mine")
+    assert file_of(owner, second).state == "kept"
+
+
+def test_of_two_expenses_at_once_one_gets_the_receipt(
+    app: Flask, owner: Database, database: Database, member: Member, browser: CheckedClient,
+) -> None:  # fmt: skip
+    file_id = UUID(upload(app, browser))
+    other = make_expense(owner, member, item="Other")
+    with database.session(member.scope) as session:
+        [seen] = list_own_files(session, [file_id])
+        assert seen.owner_id is None
+        assert add(browser, str(file_id)).status_code == 303
+        with pytest.raises(InvalidInput) as refused:
+            keep_receipt(session, other, seen)
+        let_receipt_go(session, other, file_id)
+        session.commit()
+    assert refused.value.field == "receipt"
+    assert file_of(owner, file_id).state == "kept"
+
+
 def test_without_scripts_the_receipt_comes_with_the_form_and_stays_through_errors(
     owner: Database, member: Member, browser: CheckedClient
 ) -> None:
@@ -287,6 +331,29 @@ def test_a_slow_model_is_not_waited_for(
     [call] = vision.calls
     assert call.client_left.wait(10), "the connection is closed"
     assert receipt_reading.SECONDS == 0.3
+
+
+def test_a_picture_larger_than_a_photo_is_left_to_people_and_one_of_a_person_is_read_at_a_time(
+    app: Flask, browser: CheckedClient, vision: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Twenty of 20 MB at once took 1.5 GB."""
+    vision.script(scenario(Say('{"item": "Fish"}'), when="receipt"))
+    file_id = upload(app, browser)
+    held: list[str] = []
+    monkeypatch.setattr(ExaminationQueue, "turn_of", lambda _queue, who: noted(held, who))
+    read = browser.post(f"{HOME}/receipt-readings", file=file_id).get_json()
+    assert read["fields"] == {"item": "Fish"}
+    assert len(held) == 1 and held[0].startswith("receipt ")
+    monkeypatch.setattr(receipt_reading, "MOST_BYTES", 100)
+    told = browser.post(f"{HOME}/receipt-readings", file=file_id).get_json()["told"]
+    assert "could not be read" in told
+    assert len(vision.calls) == 1
+
+
+@contextmanager
+def noted(held: list[str], who: str) -> Iterator[None]:
+    held.append(who)
+    yield
 
 
 def test_without_scripts_a_photo_fills_in_what_was_left_empty(

@@ -94,7 +94,7 @@ def save_row(
     expense, before = change_expense(session, ledger, expense_id, changes, version)
     if before["file_id"] != expense.file_id:
         if before["file_id"]:
-            let_receipt_go(session, before["file_id"])
+            let_receipt_go(session, expense, before["file_id"])
         if file is not None:
             keep_receipt(session, expense, file)
     note_in_audit(session, "change", expense)

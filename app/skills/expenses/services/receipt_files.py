@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from uuid import UUID
 
-from sqlalchemy import select, update
+from sqlalchemy import ColumnElement, select, update
 from werkzeug.datastructures import FileStorage, MultiDict
 
 from app.db import ScopedSession, read_id
@@ -42,6 +42,10 @@ def take_receipt(
     if sent := _take_sent(session, storage, f"u-{name}"):
         return sent
     named = [file_id for text in form.getlist(f"v-{name}") if (file_id := read_id(text))]
+    shown = [str(each) for each in named] or [""]
+    if expense is not None and form.getlist(f"was-{name}") == shown:
+        # Whatever has become of it meanwhile: nobody has touched it on this page.
+        return find_receipts(session, [expense]).get(expense.id)
     if expense is not None and expense.file_id in named and len(named) == 1:
         return find_receipts(session, [expense]).get(expense.id)
     own = list_own_files(session, [each for each in named if not _is_of(expense, each)])
@@ -77,23 +81,38 @@ def _is_free(file: StoredFile) -> bool:
 
 
 def keep_receipt(session: ScopedSession, expense: Expense, file: StoredFile) -> None:
-    """From now on the file belongs to the expense, and stays."""
-    _write_owner(session, file.id, state="kept", owner_kind=OWNER_KIND, owner_id=expense.id)
+    """From now on the file belongs to the expense, and stays.
+
+    Raises:
+        InvalidInput: it has become another one's meanwhile; its field is `receipt`.
+    """
+    values = {"state": "kept", "owner_kind": OWNER_KIND, "owner_id": expense.id}
+    if not _write_owner(session, file.id, StoredFile.owner_id.is_(None), values):
+        raise InvalidInput("This file is not there, or it is not yours.", field="receipt")
 
 
-def let_receipt_go(session: ScopedSession, file_id: UUID) -> None:
+def let_receipt_go(session: ScopedSession, expense: Expense, file_id: UUID) -> None:
     """What an expense does not need any more is removed by the clean-up."""
     # It stays a receipt by kind: as such those who look after expenses may still change it.
-    _write_owner(session, file_id, state="temporary", owner_kind=OWNER_KIND, owner_id=None)
+    values = {"state": "temporary", "owner_kind": OWNER_KIND, "owner_id": None}
+    _write_owner(session, file_id, StoredFile.owner_id == expense.id, values)
 
 
-def _write_owner(session: ScopedSession, file_id: UUID, **values: object) -> None:
-    session.execute(
+def _write_owner(
+    session: ScopedSession,
+    file_id: UUID,
+    while_: ColumnElement[bool],
+    values: Mapping[str, object],
+) -> bool:
+    """Whether the file was still as it has to be: of two at once, one is the first."""
+    written = session.execute(
         update(StoredFile)
-        .where(StoredFile.id == file_id, StoredFile.group_id == session.scope.group_id)
+        .where(StoredFile.id == file_id, StoredFile.group_id == session.scope.group_id, while_)
         .values(**values)
+        .returning(StoredFile.id)
         .execution_options(synchronize_session=False)
     )
+    return written.first() is not None
 
 
 def find_receipts(session: ScopedSession, expenses: Iterable[Expense]) -> dict[UUID, StoredFile]:

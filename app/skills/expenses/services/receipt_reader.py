@@ -18,12 +18,14 @@ from typing import TYPE_CHECKING, Any
 
 import httpx2
 import structlog
+from flask_login import current_user
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from app.config import Settings
-from app.errors import ComandaError
+from app.errors import ComandaError, TooMany
 from app.extensions import services
 from app.files.access import open_bytes
+from app.files.examination_queue import Places
 from app.files.models import StoredFile
 from app.files.storage import StorageAway
 from app.skills.expenses.models import LONGEST_ITEM
@@ -39,6 +41,9 @@ if TYPE_CHECKING:
     import openai
 
 SECONDS = 10
+# Photos are smaller; what is larger is looked at by a person alone.
+MOST_BYTES = 8 * 1024 * 1024
+_PLACES = Places(2)
 # Far more than four facts take, the thoughts of a model and what a server counts among them.
 LONGEST_ANSWER_BYTES, MOST_VALUES = 64 * 1024, 1_000
 INSTRUCTIONS = """\
@@ -68,16 +73,26 @@ def propose_from(file: StoredFile, ledger: Ledger) -> dict[str, str]:
     Gives this request's connection back: a storage and a model may take their time.
     """
     settings = services().settings
-    if not settings.ai_vision_model:
+    if not settings.ai_vision_model or file.size > MOST_BYTES:
         return {}
     import openai
 
     release_session()
+    person = str(current_user.user_id)
     try:
-        with open_bytes(services().files, file.key) as stream:
-            content = stream.read()
-        return believable(read_picture(settings, content, file.media_type), ledger)
-    except (StorageAway, openai.OpenAIError, httpx2.HTTPError, TooLate, *MISSHAPEN) as error:
+        # A picture is in memory some times over: one of a person, and two of a process.
+        with services().examinations.turn_of(f"receipt {person}"), _PLACES.hold():
+            with open_bytes(services().files, file.key) as stream:
+                content = stream.read()
+            return believable(read_picture(settings, content, file.media_type), ledger)
+    except (
+        TooMany,
+        StorageAway,
+        openai.OpenAIError,
+        httpx2.HTTPError,
+        TooLate,
+        *MISSHAPEN,
+    ) as error:
         # Never the words of the error: those may repeat what the receipt says.
         log.warning("a receipt was not read", why=type(error).__name__)
         return {}

@@ -209,7 +209,12 @@ def add() -> ResponseReturnValue:
     row, wrong = read_row(ledger, typed, reader_language(), file.id if file else None)
     if wrong or errors or key is None:
         return _show_again(ledger, typed, {**wrong, **errors}, file), status
-    expense = add_once(session, row, file, own_id(key))
+    try:
+        expense = add_once(session, row, file, own_id(key))
+    except InvalidInput as error:
+        session.rollback()
+        told = {error.field or "form": _(error.message, **error.params)}
+        return _show_again(ledger, typed, told, None), error.status
     return redirect(url_for(".index", added=expense.id), HTTPStatus.SEE_OTHER)
 
 
