@@ -149,6 +149,29 @@ def test_in_one_language_alone_another_name_is_no_translation(dishes: Any) -> No
     assert [each.allergens for each in now.values()] == [None]
 
 
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"tags": ["contains nuts"]},
+        {"category": "Contains peanuts"},
+        {"steps": [{"en": "Stir in the peanut butter", "es": "Mezclar"}]},
+        {"pairing_notes_en": "May contain traces of milk."},
+        {"facts": {"garnish": "peanuts"}},
+        {"facts": {"note": {"en": "Contains egg", "es": ""}}},
+        {"description_en": "Topped with 🥜"},
+    ],
+)
+def test_whatever_new_words_name_leaves_nothing_declared(more: dict[str, Any]) -> None:
+    known = product(kind="dishes", category="", tags=[])
+    wanted = {"name_en": "Salad", "facts": {}, **more}
+    said = said_of(known, {"slug": "dish", "name_en": "Salad", **more}, wanted, "en")
+    assert said["allergens"] is None
+    # What was there already when somebody declared the product changes nothing.
+    known = product(kind="dishes", **{"category": "", "tags": [], **more})
+    said = said_of(known, {"slug": "dish", "name_en": "Salad", **more}, wanted, "en")
+    assert "allergens" not in said
+
+
 def test_the_page_shows_prices_and_three_kinds_of_declaration(
     database: Database, member: Member, browser: CheckedClient
 ) -> None:

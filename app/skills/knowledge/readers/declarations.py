@@ -11,7 +11,7 @@ from collections.abc import Sequence, Set
 
 from app.nlu.lexicon import allergens_in
 from app.skills.knowledge.readers.columns import folded, is_of_traces
-from app.skills.knowledge.readers.grid import Grid
+from app.skills.knowledge.readers.grid import Grid, Sheet
 from app.skills.knowledge.readers.omissions import left_out, listed
 from app.skills.knowledge.readers.result import FileProblem, Reading, ReadRow
 from app.skills.knowledge.readers.values import is_about_allergens, read_allergens
@@ -29,6 +29,11 @@ _SHORTEST_WORD = 3
 # What a heading of a part, a size or a sum says in a row without a name.
 _OF_A_BAND = frozenset(("category", "slug", "price", "is_active"))
 _OF_DISHES = re.compile(r"\b(?:contain\w*|contien\w*|contener|traces?|trazas?|al+erg\w*)\b")
+
+
+# What a line of its own says of a whole menu; "Allergen menu" and "Seafood" are but titles.
+_OF_ALL = re.compile(r"\b(?:contain\w*|contien\w*|conteng\w*|contener|traces?|trazas?)\b")
+_OF_ALLERGENS = re.compile(r"\bal+erg")
 
 
 class Declarations:
@@ -133,6 +138,24 @@ class Declarations:
 
     def _note(self, place: str, code: str, detail: str = "") -> None:
         self._reading.problems.append(FileProblem(place, code, detail[:100]))
+
+
+def remarks(sheet: Sheet, header: int) -> list[str]:
+    """What says something of allergens beside the rows of products, for all of them.
+
+    It stands above the row `header`, alone in a row, or is the name of a sheet that is not read.
+    """
+    said = [cell for _line, cells in sheet.grid[:header] for cell in cells if cell]
+    filled = ([cell for cell in cells if cell] for _line, cells in sheet.grid[header + 1 :])
+    said += [cells[0] for cells in filled if len(cells) == 1]
+    found = [text for text in said if _declares_of_all(text)]
+    return list(dict.fromkeys([*found, *filter(_declares, sheet.sheets)]))
+
+
+def _declares_of_all(text: str) -> bool:
+    said = fold(text)
+    names_some = _OF_ALLERGENS.search(said) is not None and any(allergens_in(said))
+    return names_some or _OF_ALL.search(said) is not None
 
 
 def _declares(note: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from app.config import LANGUAGES
 from app.skills.knowledge.readers.columns import FACT, WRITTEN, field_of, is_price
-from app.skills.knowledge.readers.declarations import Declarations
+from app.skills.knowledge.readers.declarations import Declarations, remarks
 from app.skills.knowledge.readers.grid import Grid, Sheet
 from app.skills.knowledge.readers.result import (
     FileProblem,
@@ -61,7 +61,8 @@ def read_menu(
     reading = Reading()
     header = grid[place][1]
     fields, unknown = _fields(header, kind, _used(body), reading)
-    declarations = Declarations(header, fields, body, kind, reading, sheet.notes)
+    notes = [*sheet.notes, *remarks(sheet, place)]
+    declarations = Declarations(header, fields, body, kind, reading, notes)
     # What says something of allergens is told of once.
     reading.problems += (
         FileProblem("", "unknown_column", header[place][:100])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,19 @@ from app.text.yaml_file import read_yaml
 
 NAMES = tuple(f"name_{language}" for language in LANGUAGES)
 DESCRIPTIONS = tuple(f"description_{language}" for language in LANGUAGES)
-# What an allergen is in, by every name of it.
-_FOODS = {
+PAIRINGS = tuple(f"pairing_notes_{language}" for language in LANGUAGES)
+LABELS = ("category", "cuisine", "meal")
+# The facts that say what something is made of.
+_MADE_OF = ("spec", "method", "garnish", "sauce", "base")
+# What an allergen is in, by every name of it, and by every sign for it.
+_NAMED = {
     fold(name.strip()): code
     for code, names in read_yaml(Path(__file__).with_name("foods.yaml")).items()
     for name in names.split(",")
 }
+_FOODS = {name: code for name, code in _NAMED.items() if name[0].isalpha()}
+_SIGNS = {name: code for name, code in _NAMED.items() if name not in _FOODS}
+_SIGN = re.compile("|".join(map(re.escape, _SIGNS)))
 _FOOD = re.compile(rf"\b(?:{'|'.join(sorted(map(re.escape, _FOODS), key=len, reverse=True))})\b")
 # Of these a flour is made too, and a Spanish "pasta de" is a paste; in a "pan" one fries, too.
 _OTHER_FLOURS = re.compile(
@@ -34,13 +42,21 @@ _OTHER_FLOURS = re.compile(
 _LOAF = "pan"
 # "No nuts", "sin gluten", "dairy-free", "free of egg or milk": what is said so is not in it.
 _DENIED = re.compile(
-    r"\b(?:no|not|without|sin|ni|free (?:of|from)|libres? de|zero|cero"
+    r"(?<!\bnever )(?<!\bnot )(?<!\bnunca )(?<!\bno )"
+    r"\b(?:no|not|without|sin|ni|(?P<whole>free (?:of|from)|libres? de)|zero|cero"
     r"|no (?:lleva|llevan|contiene|contienen|tiene|tienen|trae)|(?:does|do) not contain)"
     r"(?: (?:added|any|de))?\s+$"
 )
 LONGEST_DENIAL = 40  # in letters
-_DENIED_BEHIND = re.compile(r"[\s-]*free\b")
-_AND = re.compile(r"\s*(?:[,/&]|\b(?:and|or|nor|y|e|o|u|ni)\b)\s*")
+# Not so "egg, free range".
+_DENIED_BEHIND = re.compile(r"[\s-]*free\b(?!.(?:range|of charge))")
+_AND = re.compile(r"\s*(?:[/&]|(?:,\s*)?\b(?:and|or|nor|y|e|o|u|ni)\b|,)\s*")
+# To such a word a "no" before the list reaches; "sin gluten, huevo y crema" has egg and cream.
+_OR = re.compile(r".*\b(?:or|nor|o|u|ni)\b")
+_FREE_OF_BOTH = re.compile(r"[\s-]*free\s*(?:$|[,;:()])")
+_BOTH = re.compile(r"\s*,?\s*(?:[/&]|\b(?:and|or|y|e|o|u)\b)\s*")
+_BEGINS = re.compile(r"(?:^|[.;\n]|\b(?:is|are)\b)\s*$")
+_CLAUSE_END = re.compile(r"\s*(?:$|[,;:()])")
 _SENTENCE = re.compile(r"[.!?\n]+")
 FOOD = ("dishes", "recipes")
 # Of what a drink is described with only such a sentence counts: "notes of almond" are no almonds.
@@ -60,17 +76,22 @@ _NOT_MEANT = re.compile(
     r"|(?:agua|nieve|jugo|mermelada|dulce) de tuna|tunas? (?:roja|verde|blanca)s?"
     r"|rye (?:whiske?y|bourbon))\b"
 )
-# A guest is offered it, or it goes with the dish: it is in it only then.
+# It goes well with the dish, or a guest may have it for more money: without that it is not in it.
+# What an offer is not sure to speak of counts.
 _OFFERED = re.compile(
-    r"\b(?:goes|go|pairs?|pairing|add|extra|upgrade|your choice|choose|optional|serve it with"
-    r"|va|van|marida|agreg\w*|anad\w*|elige|a elegir|opcional|acompan\w*)\b"
+    r"\b(?:(?:pairs?|goes|go|marida\w*|va|van) (?:perfectly|nicely|well|great|best|(?:muy )?bien)"
+    r"|pairs?|marida\w*) (?:with|con)(?: (?!(?:and|y|e|its?|sus?|in|en|thanks)\b)\w+){1,4}"
+    r"|\b(?:optional|opcional(?:es)?)(?: (?!in\b|en\b)\w+){1,2}"
+    r"|(?:^|(?<=[,;:(]))\s*(?:add|extra|upgrade|agreg\w+|anad\w+)\b[^,;:()]*?"
+    r"(?:\+ ?[$€£]?|\b(?:for|por) [$€£]) ?\d+"
 )
 
 
 def undeclared(values: Mapping[str, Any], declared: Iterable[str], kind: str) -> list[str]:
-    """The codes that names, ingredients and descriptions name and a list does not.
+    """The codes that the words of a product name and a list does not.
 
-    `values` are those of a product of this kind, as far as they are there.
+    `values` are those of a product of this kind, as far as they are there: names, ingredients,
+    descriptions, steps, tags, a category, notes on pairing and facts.
     """
     listed = {*expand_families(declared)}
     found = [
@@ -86,24 +107,55 @@ def _named(values: Mapping[str, Any], kind: str) -> Iterator[Set[str]]:
     """The codes and families that each name of an allergen may stand for."""
     for text in _names_and_ingredients(values):
         yield from _named_in(text, is_of_food=kind in FOOD)
-    for name in DESCRIPTIONS:
-        for sentence in _SENTENCE.split(values.get(name) or ""):
-            said = fold(sentence)
-            is_said = kind in FOOD and not _OFFERED.search(said)
-            if is_said or _DECLARES.search(said):
-                yield from _named_in(sentence, is_of_food=False)
+    facts = values.get("facts") or {}
+    made_of = [facts[name] for name in _MADE_OF if facts.get(name)]
+    for step in _in_languages([*(values.get("steps") or ()), *made_of]):
+        yield from _named_in(_not_offered(step), is_of_food=kind in FOOD)
+    for label in (*(values.get("tags") or ()), *(values.get(name) for name in LABELS)):
+        yield from _named_in(_not_offered(str(label or "").replace("_", " ")), is_of_food=False)
+    texts = [values.get(name) or "" for name in DESCRIPTIONS]
+    yield from _named_in_sentences(texts, is_said=kind in FOOD)
+    told = [values.get(name) or "" for name in PAIRINGS]
+    told += _in_languages(facts.values())
+    yield from _named_in_sentences(told, is_said=False)
+
+
+def _named_in_sentences(texts: Iterable[str], *, is_said: bool) -> Iterator[Set[str]]:
+    """What sentences name that declare something; what `is_said` of the product itself counts."""
+    for sentence in (each for text in texts for each in _SENTENCE.split(text)):
+        if _DECLARES.search(fold(sentence)):
+            yield from _named_in(sentence, is_of_food=False)
+        elif is_said:
+            yield from _named_in(_not_offered(sentence), is_of_food=False)
+        else:
+            yield from (frozenset({_SIGNS[each]}) for each in _SIGN.findall(_not_offered(sentence)))
+
+
+def _not_offered(text: str) -> str:
+    """The folded text without what a guest may have with it."""
+    said = fold(text)
+    return said if _DECLARES.search(said) else _OFFERED.sub(" ; ", said)
 
 
 def _names_and_ingredients(values: Mapping[str, Any]) -> Iterator[str]:
     yield from (values.get(name) or "" for name in NAMES)
-    for item in values.get("ingredients") or ():
-        yield from (item.get(language) or "" for language in LANGUAGES)
+    yield from _in_languages(values.get("ingredients"))
+
+
+def _in_languages(items: Iterable[Any] | None) -> Iterator[str]:
+    """The texts of items that are texts themselves or have one for each language."""
+    for item in items or ():
+        is_translated = isinstance(item, Mapping)
+        yield from (
+            (str(item.get(each) or "") for each in LANGUAGES) if is_translated else [str(item)]
+        )
 
 
 def _named_in(text: str, *, is_of_food: bool) -> Iterator[Set[str]]:
     """What a text names and does not deny; of a name or ingredient what it is made with, too."""
     bare = _NOT_MEANT.sub(_what_it_is_of, fold(text))
     found = [(each.start, each.end, each.codes) for each in named_allergens(bare)]
+    found += [(*each.span(), frozenset({_SIGNS[each[0]]})) for each in _SIGN.finditer(bare)]
     if is_of_food:
         foods = _FOOD.finditer(_OTHER_FLOURS.sub(lambda flour: " " * len(flour[0]), bare))
         found += [(*each.span(), frozenset({_FOODS[each[0]]})) for each in foods]
@@ -120,17 +172,40 @@ def _what_it_is_of(found: re.Match[str]) -> str:
 def _denied(text: str, places: Sequence[tuple[int, int]]) -> set[int]:
     """Where a name stands that is denied, itself or with the others of its list."""
     denied: set[int] = set()
-    before, before_end = -1, 0
-    for start, end in places:
-        is_in_list = before in denied and _AND.fullmatch(text[before_end:start])
-        if is_in_list or _DENIED.search(text[max(0, start - LONGEST_DENIAL) : start]):
+    for number, (start, end) in enumerate(places):
+        if start in denied:
+            continue
+        said = _DENIED.search(text[max(0, start - LONGEST_DENIAL) : start])
+        if said:
             denied.add(start)
-        before, before_end = start, end
-    # "Nut and dairy free" is free of both.
-    after = len(text)
-    for start, end in reversed(places):
-        is_in_list = after in denied and _AND.fullmatch(text[end:after])
-        if is_in_list or _DENIED_BEHIND.match(text, end):
+            denied.update(_denied_after(text, places[number:], is_whole=bool(said["whole"])))
+        elif _DENIED_BEHIND.match(text, end):
             denied.add(start)
-        after = start
+            if number and _is_free_of_both(text, places[number - 1], (start, end)):
+                denied.add(places[number - 1][0])
     return denied
+
+
+def _denied_after(text: str, places: Sequence[tuple[int, int]], *, is_whole: bool) -> Iterator[int]:
+    """Which others a denial of the first reaches: as far as an "or" or "nor" goes.
+
+    With `is_whole`, as of what is free of them, as far as an "and", where the clause ends there.
+    """
+    last, reached, is_and = 0, 0, False
+    for (_start, end), (start, _end) in pairwise(places):
+        between = text[end:start]
+        if not _AND.fullmatch(between):
+            break
+        last += 1
+        reached = last if _OR.match(between) else reached
+        is_and = _BOTH.fullmatch(between) is not None
+    if is_whole and is_and and _CLAUSE_END.match(text, places[last][1]):
+        reached = last
+    yield from (start for start, _end in places[1 : reached + 1])
+
+
+def _is_free_of_both(text: str, one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Whether "free" is said of both: "nut and dairy free", not "almonds and gluten-free bread"."""
+    before = text[max(0, one[0] - LONGEST_DENIAL) : one[0]]
+    is_list = _BOTH.fullmatch(text[one[1] : other[0]]) and _FREE_OF_BOTH.match(text, other[1])
+    return bool(is_list and _BEGINS.search(before))

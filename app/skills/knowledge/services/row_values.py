@@ -14,13 +14,13 @@ from rapidfuzz import fuzz
 from app.config import LANGUAGES
 from app.db import JsonList
 from app.skills.knowledge.models import Product
-from app.skills.knowledge.services.named_in_words import DESCRIPTIONS, NAMES, undeclared
+from app.skills.knowledge.services.named_in_words import DESCRIPTIONS, NAMES, PAIRINGS, undeclared
 from app.text.normalize import fold
 
 # Two names that are less alike than this, 0..100, are of two dishes.
 ALIKE = 75
 LISTS = ("ingredients", "steps")
-TEXTS = (*NAMES, *DESCRIPTIONS)
+TEXTS = (*NAMES, *DESCRIPTIONS, *PAIRINGS, "category")
 # What a new product has where its file says nothing.
 NOTHING: Mapping[str, Any] = {
     "description_en": "", "description_es": "", "category": "", "price": None, "allergens": None,
@@ -130,13 +130,21 @@ def _names_more(product: Product, said: Mapping[str, Any]) -> bool:
     """
     known = {fold(str(getattr(product, name))) for name in TEXTS}
     new = {name: said[name] for name in TEXTS if said.get(name) and fold(said[name]) not in known}
-    items = {fold(item[each]) for item in product.ingredients for each in LANGUAGES}
-    ingredients = [
-        {each: item[each] for each in LANGUAGES if fold(item[each]) not in items}
-        for item in said.get("ingredients", ())
-    ]
-    values = {**new, "ingredients": ingredients}
+    tags = [tag for tag in said.get("tags") or () if tag not in (product.tags or ())]
+    former = product.facts or {}
+    facts = {name: value for name, value in said["facts"].items() if value != former.get(name)}
+    lists = {name: _new_items(getattr(product, name), said.get(name)) for name in LISTS}
+    values = {**new, **lists, "tags": tags, "facts": facts, "cuisine": facts.get("cuisine")}
     return bool(undeclared(values, product.allergens or (), product.kind))
+
+
+def _new_items(former: JsonList | None, said: JsonList | None) -> JsonList:
+    """The texts of a list that stand in none of the items that were there before."""
+    known = {fold(item[each]) for item in former or () for each in LANGUAGES}
+    return [
+        {each: item[each] for each in LANGUAGES if fold(item[each]) not in known}
+        for item in said or ()
+    ]
 
 
 def _name(product: Product, language: str) -> str:

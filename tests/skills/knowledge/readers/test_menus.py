@@ -352,11 +352,161 @@ def test_a_list_that_leaves_out_what_the_words_beside_it_name_is_none(
     assert told == ([", ".join(left_out)] if left_out else [])
 
 
+@pytest.mark.parametrize(
+    ("description", "left_out"),
+    [
+        ("Grilled cod with toasted almonds and extra virgin olive oil", ["tree_nut"]),
+        ("Pollo que va bañado en salsa de cacahuate", ["peanut"]),
+        ("We add crushed peanuts on top", ["peanut"]),
+        ("It goes over a peanut sauce", ["peanut"]),
+        ("Pairs well with red wine, peanuts on top", ["peanut"]),
+        ("Optional heat level in a peanut sauce", ["peanut"]),
+        ("Your choice of walnut or pecan topping", ["tree_nut"]),
+        ("Acompañado de crema", ["milk"]),
+        ("Pairs well with cheese; contains egg", ["milk", "egg"]),
+        ("Extra cheese +$2", []),
+        ("Añade camarón por $30", []),
+        ("Optional walnuts", []),
+        ("Marida con queso", []),
+        ("Sin gluten, huevo, crema y almendras", ["egg", "milk", "tree_nut"]),
+        ("Sin gluten y almendras", ["tree_nut"]),
+        ("Sin gluten, huevo ni crema", []),
+        ("Sin gluten ni huevo, crema", ["milk"]),
+        ("No nuts, egg, or dairy", []),
+        ("Free of nuts, egg and dairy", []),
+        ("Free of gluten and almonds on top", ["tree_nut"]),
+        ("Libre de gluten, almendras", ["tree_nut"]),
+        ("Toasted almonds and gluten-free bread", ["tree_nut"]),
+        ("Topped with cheese and gluten free", ["milk"]),
+        ("Never without nuts", ["tree_nut", "peanut"]),
+        ("Egg free range", ["egg"]),
+        ("It is nut and dairy free", []),
+    ],
+)
+def test_an_offer_and_a_denial_reach_no_further_than_they_surely_do(
+    description: str, left_out: list[str]
+) -> None:
+    table = f'name,description,allergens\nPlate,"{description}",fish\n'
+    [row] = menu(table).rows
+    assert row.values["allergens"] == (None if left_out else ["fish"])
+    told = {word for each in menu(table).problems for word in each.detail.split(", ")}
+    assert told == {*left_out}
+
+
+@pytest.mark.parametrize(
+    ("sign", "left_out"),
+    [
+        ("🥜", "tree_nut, peanut"),
+        ("🥛", "milk"),
+        ("🧀", "milk"),
+        ("🧈", "milk"),
+        ("🥚", "egg"),
+        ("🍳", "egg"),
+        ("🐟", "fish"),
+        ("🍣", "fish"),
+        ("🦐", "crustacean"),
+        ("🦞", "crustacean"),
+        ("🦀", "crustacean"),
+        ("🌾", "gluten"),
+        ("🍞", "gluten"),
+    ],
+)
+@pytest.mark.parametrize("column", ["name", "description", "ingredients"])
+@pytest.mark.parametrize("kind", ["dishes", "wines"])
+def test_a_picture_of_a_food_names_its_allergen(
+    sign: str, left_out: str, column: str, kind: str
+) -> None:
+    cells = {"name": "Plate", "description": "", "ingredients": ""}
+    cells[column] += f" House {sign}\ufe0f"
+    table = f"{','.join(cells)},allergens\n{','.join(cells.values())},none\n"
+    reading = menu(table, "m.csv", kind=kind)
+    assert reading.rows[0].values["allergens"] is None
+    assert [(each.code, each.detail) for each in reading.problems] == [
+        ("allergens_differ", left_out)
+    ]
+
+
+def test_a_picture_that_the_list_declares_or_the_words_deny_is_no_hindrance() -> None:
+    table = "name,description,allergens\nBar 🥜,,peanut\nCake,No 🥜,none\nPie 🍓,🌶,none\n"
+    assert declared(table) == [["peanut"], [], []]
+
+
+@pytest.mark.parametrize(
+    ("column", "cell"),
+    [
+        ("tags", "spicy; contains nuts"),
+        ("tags", "peanuts"),
+        ("category", "Contains peanuts"),
+        ("cuisine", "Mariscos"),
+        ("steps", "Toast the rice; Stir in the peanut butter"),
+        ("steps", "Agrega la mayonesa"),
+        ("pairing notes", "With a Riesling. May contain nuts."),
+        ("maridaje", "Puede contener nueces"),
+        ("garnish", "Crushed peanuts"),
+        ("style", "Contains milk"),
+    ],
+)
+def test_every_column_counts_that_names_what_the_list_leaves_out(column: str, cell: str) -> None:
+    table = f'name,{column},allergens\nBowl,"{cell}",none\n'
+    reading = menu(table, "m.csv", kind="recipes")
+    assert reading.rows[0].values["allergens"] is None
+    assert codes(reading) == ["allergens_differ"]
+
+
+@pytest.mark.parametrize(
+    ("column", "cell"),
+    [
+        ("tags", "gluten-free; nut free; spicy"),
+        ("category", "Mains"),
+        ("steps", "Fry in a pan; Serve without nuts"),
+        ("pairing notes", "Good with cheese and fish"),
+        ("style", "Notes of almond"),
+    ],
+)
+def test_columns_that_name_nothing_in_it_keep_what_is_declared(column: str, cell: str) -> None:
+    table = f'name,{column},allergens\nBowl,"{cell}",none\n'
+    assert menu(table, "m.csv", kind="recipes").rows[0].values["allergens"] == []
+
+
 def test_a_drink_that_tastes_of_something_does_not_contain_it() -> None:
     table = 'name,description,allergens\nAlbariño,"Notes of almond. Serve it with fish.",sulphite\n'
     assert menu(table, "m.csv", kind="wines").rows[0].values["allergens"] == ["sulphite"]
     table = 'name,description,allergens\nCream,"Contains milk.",sulphite\n'
     assert menu(table, "m.csv", kind="wines").rows[0].values["allergens"] is None
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "All dishes may contain traces of nuts,,\nname,price,allergens\nFlan,5,milk\n",
+        "name,price,allergens\nFlan,5,milk\n* contains peanuts,,\n",
+        "name,price,allergens\nFlan,5,milk\n,,\n,Puede contener nueces,\n",
+        "category,name,allergens\nAllergy note: ask about nuts,,\nSweet,Flan,milk\n",
+    ],
+)
+def test_a_line_of_its_own_that_declares_leaves_nothing_declared(table: str) -> None:
+    reading = menu(table)
+    flan = next(row for row in reading.rows if row.values.get("name_en") == "Flan")
+    assert flan.values["allergens"] is None
+    assert "allergens_noted" in codes(reading)
+
+
+def test_titles_and_bands_of_a_menu_are_no_declarations() -> None:
+    table = "Allergen menu,,\nSeafood,,\nname,price,allergens\nCheese,,\nFlan,5,milk\n"
+    reading = menu(table)
+    assert (reading.rows[-1].values["allergens"], codes(reading)) == (["milk"], [])
+
+
+def test_a_left_out_sheet_that_is_called_after_allergens_leaves_nothing_declared() -> None:
+    book = openpyxl.Workbook()
+    for name in ("Menu", "Allergens"):
+        sheet = book.create_sheet(name)
+        sheet.append(["name", "allergens"])
+        sheet.append(["Flan", "milk"])
+    book.save(content := BytesIO())
+    reading = menu(content.getvalue(), "m.xlsx")
+    assert reading.rows[0].values["allergens"] is None
+    assert told(reading, "allergens_noted") == ["Allergens"]
 
 
 def test_a_title_above_the_table_is_no_name_column() -> None:
