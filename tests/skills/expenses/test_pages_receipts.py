@@ -23,6 +23,7 @@ from app.files.field_rules import upload_rules
 from app.files.models import StoredFile
 from app.files.uploads import list_own_files
 from app.skills.expenses.models import Expense
+from app.skills.expenses.services import receipt_files
 from app.skills.expenses.services import receipt_reader as receipt_reading
 from app.skills.expenses.services.receipt_files import keep_receipt, let_receipt_go
 from tests.factories import CheckedClient, Member, make_user, sign_in
@@ -212,6 +213,25 @@ def test_of_two_expenses_at_once_one_gets_the_receipt(
         session.commit()
     assert refused.value.field == "receipt"
     assert file_of(owner, file_id).state == "kept"
+
+
+def test_who_is_the_second_with_a_receipt_is_told_at_its_field_and_keeps_what_was_typed(
+    app: Flask, owner: Database, member: Member, browser: CheckedClient, manager: CheckedClient,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    first, theirs = upload(app, browser), upload(app, manager)
+    assert add(browser, first).status_code == 303
+    expense = only(owner, member)
+    assert add(manager, theirs).status_code == 303
+    # As it was when the second one looked.
+    monkeypatch.setattr(receipt_files, "_is_free", lambda _file: True)
+    page = browser._page(add(browser, first, item="Second fish"), 422)
+    assert "This file is not there, or it is not yours." in page.text
+    assert typed(page)["item"] == "Second fish"
+    page = manager._page(change(manager, expense, theirs, note="My note"), 422)
+    assert "This file is not there, or it is not yours." in page.text
+    assert page.find("textarea", name="note").text == "My note"
+    assert [str(each.file_id) for each in rows(owner, member)] == [first, theirs]
 
 
 def test_without_scripts_the_receipt_comes_with_the_form_and_stays_through_errors(

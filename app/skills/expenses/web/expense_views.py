@@ -123,6 +123,12 @@ def save(expense_id: UUID) -> ResponseReturnValue:
     except Conflict as error:
         now = _line(load_expense(session, expense_id))
         return _form(replace(form, expense=now.expense, now=now), _(error.message), error.status)
+    except InvalidInput as error:
+        session.rollback()
+        kept = None if error.field == "receipt" else form.file
+        found_now = load_expense(session, expense_id)
+        shown = replace(form, expense=found_now, file=kept, errors=_in_words(error))
+        return _form(shown, status=error.status)
     return _after(expense, "changed", _row(expense, focus="edit"))
 
 
@@ -144,6 +150,10 @@ def _read_form(expense: Expense) -> tuple[ExpenseForm, Row, int]:
     row, wrong = read_row(known, typed, reader_language(), file.id if file else None)
     form = ExpenseForm(expense.id.hex, typed, ledger, {**wrong, **errors}, expense, file)
     return form, row, status
+
+
+def _in_words(error: InvalidInput) -> Errors:
+    return {error.field or "form": _(error.message, **error.params)}
 
 
 def _version() -> int:
@@ -213,8 +223,8 @@ def add() -> ResponseReturnValue:
         expense = add_once(session, row, file, own_id(key))
     except InvalidInput as error:
         session.rollback()
-        told = {error.field or "form": _(error.message, **error.params)}
-        return _show_again(ledger, typed, told, None), error.status
+        kept = None if error.field == "receipt" else file
+        return _show_again(ledger, typed, _in_words(error), kept), error.status
     return redirect(url_for(".index", added=expense.id), HTTPStatus.SEE_OTHER)
 
 
