@@ -33,6 +33,8 @@ _OF_DISHES = re.compile(r"\b(?:contain\w*|contien\w*|contener|traces?|trazas?|al
 
 # What a line of its own says of a whole menu; "Allergen menu" and "Seafood" are but titles.
 _OF_ALL = re.compile(r"\b(?:contain\w*|contien\w*|conteng\w*|contener|traces?|trazas?)\b")
+# The mark that a line below a table begins with, and may stand beside a dish: "*", "(1)", "¹".
+_FOOTNOTE = re.compile(r"[^\w\s]|[¹²³⁴-⁹]")
 _OF_ALLERGENS = re.compile(r"\bal+erg")
 
 
@@ -143,13 +145,21 @@ class Declarations:
 def remarks(sheet: Sheet, header: int) -> list[str]:
     """What says something of allergens beside the rows of products, for all of them.
 
-    It stands above the row `header`, alone in a row, or is the name of a sheet that is not read.
+    It stands above the row `header`, alone in a row, in a margin, or is the name of a sheet that
+    is not read.
     """
     said = [cell for _line, cells in sheet.grid[:header] for cell in cells if cell]
+    said += sheet.margins
     filled = ([cell for cell in cells if cell] for _line, cells in sheet.grid[header + 1 :])
     said += [cells[0] for cells in filled if len(cells) == 1]
     found = [text for text in said if _declares_of_all(text)]
     return list(dict.fromkeys([*found, *filter(_declares, sheet.sheets)]))
+
+
+def is_footnote(cells: Sequence[str], notes: Sequence[str]) -> bool:
+    """Whether a row is one of `notes` alone and begins with a mark, as no product's name does."""
+    filled = [cell for cell in cells if cell]
+    return len(filled) == 1 and filled[0] in notes and _FOOTNOTE.match(filled[0]) is not None
 
 
 def _declares_of_all(text: str) -> bool:

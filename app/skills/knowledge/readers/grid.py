@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import posixpath
 import re
@@ -38,7 +39,12 @@ _MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff",
 _WESTERN = frozenset("áéíóúüñÁÉÍÓÚÜÑ¿¡€çàèâêîôûäöïÇ“”‘’«»–—ºª°½¼¾ \xa0")
 # Cells cannot be compared; one stands for all that are not there.
 _NOTHING_THERE = {id(EMPTY_CELL)}
-_NOTES = re.compile(r"xl/(?:threaded)?comments", re.IGNORECASE)
+# Notes at cells, and boxes of text that lie on them.
+_NOTES = re.compile(r"xl/(?:(?:threaded)?comments|drawings/drawing)", re.IGNORECASE)
+_NOTED = ("{*}comment", "{*}threadedComment", "{*}txBody")
+_MARGINS = re.compile(rb"<(?:\w+:)?(?:odd|even|first)(?:Header|Footer)[^>]*>([^<]*)<")
+# What a margin's text has for its place, font, size, colour and numbers.
+_MARGIN_CODES = re.compile(r'&(?:"[^"]*"|\d+|K[0-9A-F]{6}|.)', re.IGNORECASE)
 _ALIGNMENTS = {"superscript": raised, "subscript": lowered}
 # The line that a table in Markdown has below its head.
 _RULE = re.compile(r"^\s*:?-{3,}:?\s*$")
@@ -118,14 +124,15 @@ _read_only.WorkSheetParser = partial(WorkSheetParser, rich_text=True)
 class Sheet:
     """The cells of a table, and what of its file stands in none of them.
 
-    `sheets` are the names of others that are not read, `struck` what is struck out, and `notes`
-    what is noted at cells.
+    `sheets` are the names of others that are not read, `struck` what is struck out, `notes` what
+    is noted at cells or lies on them, and `margins` what is printed above and below them.
     """
 
     grid: Grid = field(default_factory=list)
     sheets: list[str] = field(default_factory=list)
     struck: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    margins: list[str] = field(default_factory=list)
 
 
 def read_xlsx(content: bytes, on_progress: OnProgress, limits: Limits) -> Sheet:
@@ -146,7 +153,8 @@ def read_xlsx(content: bytes, on_progress: OnProgress, limits: Limits) -> Sheet:
                 read.sheets += [sheet.title] if _has_rows(sheet) else []
             else:
                 _read_sheet(sheet, read, on_progress, limits)
-                read.notes = _notes(archive, sheet) if read.grid else []
+                if read.grid:
+                    read.notes, read.margins = _notes(archive, sheet), _margins(archive, sheet)
     except (
         BadZipFile, KeyError, ValueError, TypeError, AttributeError, IndexError, EOFError,
         SyntaxError, OSError,
@@ -157,7 +165,7 @@ def read_xlsx(content: bytes, on_progress: OnProgress, limits: Limits) -> Sheet:
 
 
 def _notes(archive: Archive, sheet: Any) -> list[str]:
-    """The notes at cells of a sheet; which part has them is written beside the sheet's own."""
+    """What is noted on a sheet; which parts have it is written beside the sheet's own."""
     folder, name = posixpath.split("/" + str(sheet._worksheet_path).lstrip("/"))
     relations = f"{folder}/_rels/{name}.rels"[1:]
     if relations not in archive.members:
@@ -166,8 +174,17 @@ def _notes(archive: Archive, sheet: Any) -> list[str]:
     named = {posixpath.normpath(posixpath.join(folder, each))[1:] for each in targets}
     parts = [name for name in sorted(named & archive.members.keys()) if _NOTES.match(name)]
     roots = (etree.fromstring(archive.read(name)) for name in parts)
-    notes = (note for root in roots for note in root.iter("{*}comment", "{*}threadedComment"))
-    texts = (" ".join("".join(note.itertext()).split()) for note in notes)
+    texts = (
+        " ".join("".join(note.itertext()).split()) for root in roots for note in root.iter(*_NOTED)
+    )
+    return [text for text in dict.fromkeys(texts) if text]
+
+
+def _margins(archive: Archive, sheet: Any) -> list[str]:
+    """The headers and footers of a sheet's pages, which the library leaves out."""
+    part = archive.read(str(sheet._worksheet_path).lstrip("/"))
+    found = (html.unescape(text.decode("utf-8", "replace")) for text in _MARGINS.findall(part))
+    texts = (" ".join(_MARGIN_CODES.sub(" ", text).split()) for text in found)
     return [text for text in dict.fromkeys(texts) if text]
 
 

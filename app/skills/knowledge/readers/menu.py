@@ -8,7 +8,7 @@ from typing import Any
 
 from app.config import LANGUAGES
 from app.skills.knowledge.readers.columns import FACT, WRITTEN, field_of, is_price
-from app.skills.knowledge.readers.declarations import Declarations, remarks
+from app.skills.knowledge.readers.declarations import Declarations, is_footnote, remarks
 from app.skills.knowledge.readers.grid import Grid, Sheet
 from app.skills.knowledge.readers.result import (
     FileProblem,
@@ -73,6 +73,8 @@ def read_menu(
     for number, (line, cells) in enumerate(body):
         if number % PROGRESS_EVERY == 0:
             on_progress("reading", number, len(body))
+        if is_footnote(cells, notes):
+            continue
         row = _row(line, cells, fields, kind, language)
         try:
             declarations.write(row, cells)
