@@ -27,9 +27,11 @@ class Element:
 
     def __iter__(self) -> Iterator[Element]:
         """This element and all below, in the order of the document."""
-        yield self
-        for child in self.children:
-            yield from child
+        waiting = [self]
+        while waiting:
+            element = waiting.pop()
+            yield element
+            waiting += [each for each in reversed(element.contents) if isinstance(each, Element)]
 
     @property
     def text(self) -> str:

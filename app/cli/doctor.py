@@ -19,7 +19,7 @@ from app.demo import find_demo, open_accounts
 from app.errors import NotLearned
 from app.extensions import Services, services
 from app.nlu.model import load_model
-from app.notifications.mail import IMPLICIT_TLS_PORT
+from app.notifications.mail_delivery import IMPLICIT_TLS_PORT
 from app.observability.health import (
     Finding,
     check_database,

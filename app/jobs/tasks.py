@@ -31,7 +31,8 @@ from app.db import Database, Scope, app_database
 from app.embedded import resolve
 from app.files.clean_up import clean_up_files
 from app.files.storage import Storage, make_storage
-from app.notifications.mail import NOTIFY_CHANNEL, forget_old_mail, send_waiting_mail
+from app.notifications.mail import NOTIFY_CHANNEL
+from app.notifications.mail_delivery import forget_old_mail, send_waiting_mail
 from app.observability.logs import init_logs
 from app.retrieval.embedder import make_embedder
 from app.retrieval.index import embed_missing

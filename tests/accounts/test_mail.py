@@ -15,12 +15,11 @@ from app.accounts.names_and_emails import clean_email
 from app.config import Settings
 from app.db import Database, utc_now
 from app.errors import InvalidInput
-from app.notifications.mail import (
+from app.notifications.mail import OutgoingMail, queue_mail
+from app.notifications.mail_delivery import (
     MOST_ATTEMPTS,
     NotDelivered,
-    OutgoingMail,
     deliver,
-    queue_mail,
     send_waiting_mail,
 )
 from tests.accounts.smtp_server import SmtpServer

@@ -18,7 +18,7 @@ from app.assistant.models import Prompt, PromptRevision
 from app.assistant.prompts import editor as prompt_editing
 from app.assistant.prompts import history as prompt_history
 from app.assistant.prompts.editor import Clash, Texts
-from app.assistant.prompts.system_prompt import assemble, load_prompts, prompt_rows, seed_prompts
+from app.assistant.prompts.system_prompt import assemble, load_prompts, seed_prompts, seeds_of
 from app.assistant.tools.registry import Registry, Skill
 from app.db import Database, new_id
 from tests.assistant.scripted import ScriptedProvider, say
@@ -89,7 +89,7 @@ def test_the_list_shows_each_row_with_its_sizes(browser: CheckedClient) -> None:
 def test_each_place_of_a_row_is_called_as_people_call_it(app: Flask, owner: Database) -> None:
     """A skill says its name itself, what the library holds is in its vocabulary."""
     registry = app.extensions["comanda"].registry
-    places = {row.domain for row in prompt_rows(registry) if row.domain}
+    places = {row.domain for row in seeds_of(registry).values() if row.domain}
     assert places - set(registry.titles) - set(registry.domains) == set()
     browser = sign_in(app, owner, make_user(owner, role="admin", language="es"))
     shown = set(re.findall(r'<li class="badge">([^<]+)</li>', browser.get(HOME).text))

@@ -11,12 +11,13 @@ from sqlalchemy import select, update
 
 from app.assistant.models import Prompt
 from app.assistant.prompts.system_prompt import (
+    CORE_PROMPTS,
     assemble,
     check_action,
     inactive_slugs,
     load_prompts,
-    prompt_rows,
     seed_prompts,
+    seeds_of,
 )
 from app.assistant.tools.registry import Registry
 from app.db import Database
@@ -192,7 +193,7 @@ def test_a_row_somebody_switched_off_stays_off(
 
 
 def test_every_chip_of_a_card_has_its_row_and_every_domain_too(registry: Registry) -> None:
-    slugs = {each.slug for each in prompt_rows(registry)}
+    slugs = {each.slug for each in seeds_of(registry).values()}
     wanted = {f"action-{kind}-{action}" for kind, actions in ACTIONS.items() for action in actions}
     wanted |= {f"domain-{domain}" for domain in registry.domains}
     assert wanted <= slugs
@@ -200,8 +201,7 @@ def test_every_chip_of_a_card_has_its_row_and_every_domain_too(registry: Registr
 
 
 def test_seeded_rows_are_whole_and_near_their_budget(registry: Registry) -> None:
-    rows = prompt_rows(registry)
-    assert len({each.slug for each in rows}) == len(rows)
+    rows = list(seeds_of(registry).values())
     for each in rows:
         assert each.prompt_en
         assert each.prompt_es
@@ -212,7 +212,7 @@ def test_seeded_rows_are_whole_and_near_their_budget(registry: Registry) -> None
 
 
 def test_the_tool_map_names_exactly_the_six_search_tools(registry: Registry) -> None:
-    [tool_map] = [each for each in prompt_rows(registry) if each.slug == "tool-map"]
+    [tool_map] = [each for each in seeds_of(registry).values() if each.slug == "tool-map"]
     # The search for forms has a row of its own.
     searches = {name for name, tool in registry.tools.items() if tool.is_search} - {"search_forms"}
     for text in (tool_map.prompt_en, tool_map.prompt_es):
@@ -220,7 +220,8 @@ def test_the_tool_map_names_exactly_the_six_search_tools(registry: Registry) -> 
         assert named == searches
 
 
-def test_prompt_files_are_plain_data() -> None:
-    for skill in SKILLS:
-        if skill.prompts:
-            assert isinstance(yaml.safe_load(skill.prompts.read_text("utf-8")), list)
+def test_prompt_files_are_plain_data_and_name_each_row_once(registry: Registry) -> None:
+    files = [CORE_PROMPTS, *(skill.prompts for skill in SKILLS if skill.prompts)]
+    entries = [yaml.safe_load(file.read_text("utf-8")) for file in files]
+    assert all(isinstance(each, list) for each in entries)
+    assert sum(map(len, entries)) == len(seeds_of(registry))

@@ -18,6 +18,7 @@ from app.db import Database, Scope, new_id, utc_now
 from app.skills import SKILLS
 
 PASSWORD = "a pinch of sea salt"
+REGISTRY = Registry(SKILLS)
 _numbers = itertools.count(1)
 
 
@@ -43,7 +44,7 @@ def make_group(owner: Database, name: str = "Test House", **facts: Any) -> UUID:
         group = Group(slug=f"house-{new_id()}", name=name, **facts)
         session.add(group)
         session.flush()
-        seed_prompts(session, group.id, Registry(SKILLS))
+        seed_prompts(session, group.id, REGISTRY)
         return group.id
 
 

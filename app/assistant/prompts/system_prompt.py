@@ -108,16 +108,12 @@ def check_action(session: ScopedSession, domain: str, action: str) -> None:
         raise InvalidInput("There is no such action here.", field="action")
 
 
-def prompt_rows(registry: Registry) -> list[PromptRow]:
-    """The rows that a new group starts with: the core's and each skill's."""
-    files = [CORE_PROMPTS, *(skill.prompts for skill in registry.skills if skill.prompts)]
-    return [_row(entry) for file in files for entry in read_yaml(file)]
-
-
 @cache
 def seeds_of(registry: Registry) -> Mapping[str, PromptRow]:
-    """The same by slug, read from their files once."""
-    return {row.slug: row for row in prompt_rows(registry)}
+    """The rows that a new group starts with, by slug: the core's and each skill's."""
+    files = [CORE_PROMPTS, *(skill.prompts for skill in registry.skills if skill.prompts)]
+    rows = [_row(entry) for file in files for entry in read_yaml(file)]
+    return {row.slug: row for row in rows}
 
 
 def _row(entry: dict[str, Any]) -> PromptRow:
@@ -142,7 +138,7 @@ def seed_prompts(session: ScopedSession, group_id: UUID, registry: Registry) -> 
         row.slug: row for row in session.scalars(select(Prompt).where(Prompt.group_id == group_id))
     }
     touched = 0
-    for seed in prompt_rows(registry):
+    for seed in seeds_of(registry).values():
         row = known.get(seed.slug)
         if row is None:
             session.add(Prompt(group_id=group_id, seed_digest=seed.seed_digest, **vars(seed)))
