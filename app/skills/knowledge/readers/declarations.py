@@ -7,7 +7,8 @@ say more of allergens than is read leaves what it belongs to undeclared.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
+from itertools import zip_longest
 
 from app.nlu.lexicon import allergens_in
 from app.skills.knowledge.readers.columns import folded, is_of_traces
@@ -15,11 +16,15 @@ from app.skills.knowledge.readers.grid import Grid, Sheet
 from app.skills.knowledge.readers.omissions import left_out, listed
 from app.skills.knowledge.readers.result import FileProblem, Reading, ReadRow
 from app.skills.knowledge.readers.values import is_about_allergens, read_allergens
-from app.skills.knowledge.services.named_in_words import undeclared
+from app.skills.knowledge.services.named_in_words import names_any, undeclared
 from app.text.allergens import expand_families
-from app.text.normalize import fold
+from app.text.normalize import fold, words
 
-ALLERGENS = "allergens"
+ALLERGENS, PRICE = "allergens", "price"
+NAMES = frozenset(("name", "name_en", "name_es"))
+# Fields that hold no words; what they say in words besides is compared with the list.
+_WORDLESS = frozenset((PRICE, "is_active", "difficulty", "total_time_minutes", "servings", "slug"))
+_CALLED_NOTES = frozenset("note notes nota notas legend leyenda key clave".split())
 # Headings that say nothing of allergens though they are as short as those that do.
 _HARMLESS = frozenset("# no nr v vg ve qty".split())
 _QUANTITY = re.compile(r"[0-9][0-9 ]*")
@@ -33,6 +38,9 @@ _OF_DISHES = re.compile(r"\b(?:contain\w*|contien\w*|contener|traces?|trazas?|al
 
 # What a line of its own says of a whole menu; "Allergen menu" and "Seafood" are but titles.
 _OF_ALL = re.compile(r"\b(?:contain\w*|contien\w*|conteng\w*|contener|traces?|trazas?)\b")
+# Of a whole menu speaks what names an allergen in a sentence, and no title or heading of a part.
+_OF_EVERYTHING = re.compile(r"\b(?:all|every\w*|tod[oa]s?|cada|our|nuestr[oa]s?|most|some)\b")
+_WORDS_OF_A_SENTENCE = 5
 # The mark that a line below a table begins with, and may stand beside a dish: "*", "(1)", "¹".
 _FOOTNOTE = re.compile(r"[^\w\s]|[¹²³⁴-⁹]")
 _OF_ALLERGENS = re.compile(r"\bal+erg")
@@ -49,16 +57,21 @@ class Declarations:
         kind: str,
         reading: Reading,
         notes: Sequence[str] = (),
+        elsewhere: Iterable[Sequence[str]] = (),
     ) -> None:
         """Note the columns for which no row declares anything.
 
         `fields` are those that the columns of `header` are read for, `body` the rows below; the
-        products are of `kind`. `notes` stand beside the table.
+        products are of `kind`. `notes` stand beside the table, and `elsewhere` are the rows of
+        tables that are not read.
         """
         self._kind = kind
         self._fields = fields
         self._reading = reading
         self._last: ReadRow | None = None
+        self._names = [place for place, field in enumerate(fields) if field in NAMES]
+        names = {name for _line, cells in body for name in self._names_of(cells)}
+        self._elsewhere = _by_cell(elsewhere, names)
         self._places = [place for place, field in enumerate(fields) if field == ALLERGENS]
         headings = [header[place] for place in self._places if header[place]]
         # The places of columns that say something of allergens and are not read.
@@ -99,8 +112,14 @@ class Declarations:
             row.values[ALLERGENS] = None
         elif codes is not None:
             # A row that is left out, perhaps for a text of a megabyte, needs no comparing.
-            is_so = bool(row.problems) or self._agrees(row, codes)
+            beside += [cell for cell, field in filled if field in _WORDLESS]
+            for name in self._names_of(cells):
+                beside += self._elsewhere.get(name, ())
+            is_so = bool(row.problems) or self._agrees(row, codes, beside)
             row.values[ALLERGENS] = codes if is_so else None
+
+    def _names_of(self, cells: Sequence[str]) -> list[str]:
+        return [folded(cells[place]) for place in self._names if place < len(cells)]
 
     def _belongs_to_another(self, row: ReadRow, said: Set[str], beside: Sequence[str]) -> None:
         """A row without a name may go on with the one above it, or name the columns once more."""
@@ -131,9 +150,9 @@ class Declarations:
             return list(expand_families(codes))
         return None
 
-    def _agrees(self, row: ReadRow, codes: Sequence[str]) -> bool:
-        """Whether the row's own words name nothing else; what they name is noted."""
-        more = undeclared(row.values, codes, self._kind)
+    def _agrees(self, row: ReadRow, codes: Sequence[str], beside: Iterable[str]) -> bool:
+        """Whether the words that are said of it name nothing else; what they name is noted."""
+        more = undeclared(row.values, codes, self._kind, beside)
         if more:
             self._note(f"row {row.line}", "allergens_differ", ", ".join(more))
         return not more
@@ -142,18 +161,49 @@ class Declarations:
         self._reading.problems.append(FileProblem(place, code, detail[:100]))
 
 
-def remarks(sheet: Sheet, header: int) -> list[str]:
+def remarks(sheet: Sheet, header: int, fields: Sequence[str]) -> list[str]:
     """What says something of allergens beside the rows of products, for all of them.
 
-    It stands above the row `header`, alone in a row, in a margin, or is the name of a sheet that
-    is not read.
+    It stands above the row `header`, in a margin, or in a row that is no product's; or it is the
+    name of a sheet that is not read. `fields` are those that the columns are read for.
     """
+    body = [cells for _line, cells in sheet.grid[header + 1 :]]
+    prices = [place for place, field in enumerate(fields) if field == PRICE]
+    is_priced = sum(_has_any(cells, prices) for cells in body) * 2 > len(body)
     said = [cell for _line, cells in sheet.grid[:header] for cell in cells if cell]
     said += sheet.margins
-    filled = ([cell for cell in cells if cell] for _line, cells in sheet.grid[header + 1 :])
-    said += [cells[0] for cells in filled if len(cells) == 1]
+    for cells in body:
+        if _is_beside(cells):
+            said += filter(None, cells)
+        elif is_priced and not _has_any(cells, prices):
+            # What the row has in the list itself is its own.
+            said += [cell for cell, field in _filled(cells, fields) if field != ALLERGENS]
     found = [text for text in said if _declares_of_all(text)]
-    return list(dict.fromkeys([*found, *filter(_declares, sheet.sheets)]))
+    return list(dict.fromkeys([*found, *filter(_is_called_after_allergens, sheet.sheets)]))
+
+
+def _by_cell(rows: Iterable[Sequence[str]], names: Set[str]) -> dict[str, list[str]]:
+    """What stands beside each of the names in the rows that have it in a cell."""
+    found: dict[str, list[str]] = {}
+    for cells in rows:
+        for name in {*map(folded, cells)} & names - {""}:
+            found.setdefault(name, []).extend(filter(None, cells))
+    return found
+
+
+def _filled(cells: Sequence[str], fields: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The cells that have something in them, each with its column's field."""
+    return ((cell, field) for cell, field in zip_longest(cells, fields, fillvalue="") if cell)
+
+
+def _has_any(cells: Sequence[str], places: Iterable[int]) -> bool:
+    return any(place < len(cells) and cells[place] for place in places)
+
+
+def _is_beside(cells: Sequence[str]) -> bool:
+    """Whether a row is a line of its own, or a mark and what it stands for."""
+    filled = [cell for cell in cells if cell]
+    return len(filled) == 1 or folded(filled[0]) in _CALLED_NOTES or len(folded(filled[0])) <= 1
 
 
 def is_footnote(cells: Sequence[str], notes: Sequence[str]) -> bool:
@@ -164,14 +214,20 @@ def is_footnote(cells: Sequence[str], notes: Sequence[str]) -> bool:
 
 def _declares_of_all(text: str) -> bool:
     said = fold(text)
-    names_some = _OF_ALLERGENS.search(said) is not None and any(allergens_in(said))
-    return names_some or _OF_ALL.search(said) is not None
+    if _OF_ALL.search(said):
+        return True
+    is_sentence = len(words(said)) >= _WORDS_OF_A_SENTENCE
+    is_of_all = is_sentence or _OF_ALLERGENS.search(said) or _OF_EVERYTHING.search(said)
+    return bool(is_of_all) and names_any(said)
+
+
+def _is_called_after_allergens(sheet: str) -> bool:
+    return _OF_DISHES.search(fold(sheet)) is not None or any(allergens_in(sheet))
 
 
 def _declares(note: str) -> bool:
-    """Whether a note at a cell says something of allergens; who wrote it stands before a colon."""
-    said = fold(note.rpartition(":")[2])
-    return _OF_DISHES.search(said) is not None or any(allergens_in(said))
+    """Whether a note at a cell says something of allergens."""
+    return _OF_DISHES.search(fold(note)) is not None or names_any(note)
 
 
 def _is_sign(heading: str, body: Grid, place: int) -> bool:

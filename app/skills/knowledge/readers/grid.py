@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import partial
+from itertools import islice
 from typing import Any
 from zipfile import BadZipFile
 
@@ -41,6 +42,13 @@ _WESTERN = frozenset("áéíóúüñÁÉÍÓÚÜÑ¿¡€çàèâêîôûäöï�
 _NOTHING_THERE = {id(EMPTY_CELL)}
 # Notes at cells, and boxes of text that lie on them.
 _NOTES = re.compile(r"xl/(?:(?:threaded)?comments|drawings/drawing)", re.IGNORECASE)
+# A cell beyond the last column that is read, and one whose formula has no result, as programs
+# write them that work out nothing.
+_BEYOND = re.compile(rb"<(?:\w+:)?c\b[^>]*\br=[\"'](?:[A-Z]{3}|G[S-Z]|[H-Z][A-Z])\d+[^>]*[^/]>")
+_NOT_WORKED_OUT = re.compile(
+    rb"<(?:\w+:)?f\b[^>]*(?:/>|>[^<]*</(?:\w+:)?f>)\s*(?:<(?:\w+:)?v\s*/>\s*|<(?:\w+:)?v>\s*</(?:\w+:)?v>\s*)?"
+    rb"</(?:\w+:)?c>"
+)
 _NOTED = ("{*}comment", "{*}threadedComment", "{*}txBody")
 _MARGINS = re.compile(rb"<(?:\w+:)?(?:odd|even|first)(?:Header|Footer)[^>]*>([^<]*)<")
 # What a margin's text has for its place, font, size, colour and numbers.
@@ -99,7 +107,8 @@ def read_csv(text: str) -> Grid:
     try:
         for cells in reader:
             if any(cell.strip() for cell in cells) and not all(map(_RULE.match, cells)):
-                grid.append((begins, [_tidy(cell) for cell in cells[:MOST_COLUMNS]]))
+                beyond = [cell for cell in cells[MOST_COLUMNS:] if cell.strip()][:1]
+                grid.append((begins, [_tidy(cell) for cell in cells[:MOST_COLUMNS] + beyond]))
             begins = reader.line_num + 1
     except csv.Error:
         raise Unreadable("damaged", place=f"row {begins}") from None
@@ -124,12 +133,14 @@ _read_only.WorkSheetParser = partial(WorkSheetParser, rich_text=True)
 class Sheet:
     """The cells of a table, and what of its file stands in none of them.
 
-    `sheets` are the names of others that are not read, `struck` what is struck out, `notes` what
-    is noted at cells or lies on them, and `margins` what is printed above and below them.
+    `sheets` are the names of others that are not read, `elsewhere` their rows, `struck` what is
+    struck out, `notes` what is noted at cells or lies on them, and `margins` what is printed
+    above and below them, with the sheet's own name.
     """
 
     grid: Grid = field(default_factory=list)
     sheets: list[str] = field(default_factory=list)
+    elsewhere: list[list[str]] = field(default_factory=list)
     struck: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     margins: list[str] = field(default_factory=list)
@@ -150,11 +161,16 @@ def read_xlsx(content: bytes, on_progress: OnProgress, limits: Limits) -> Sheet:
         for sheet in book.worksheets:
             is_hidden = sheet.sheet_state != "visible"
             if read.grid or is_hidden:
-                read.sheets += [sheet.title] if _has_rows(sheet) else []
+                rows = _rows_of(sheet, [], on_progress)
+                others = list(islice(rows, limits.rows))
+                read.elsewhere += [cells for _line, cells in others]
+                read.sheets += [sheet.title] if others else []
             else:
-                _read_sheet(sheet, read, on_progress, limits)
+                read.grid = list(islice(_rows_of(sheet, read.struck, on_progress), limits.rows + 2))
+                if len(read.grid) > limits.rows + 1:
+                    raise Unreadable("too_many_rows")
                 if read.grid:
-                    read.notes, read.margins = _notes(archive, sheet), _margins(archive, sheet)
+                    _read_beside(archive, sheet, read)
     except (
         BadZipFile, KeyError, ValueError, TypeError, AttributeError, IndexError, EOFError,
         SyntaxError, OSError,
@@ -180,22 +196,32 @@ def _notes(archive: Archive, sheet: Any) -> list[str]:
     return [text for text in dict.fromkeys(texts) if text]
 
 
-def _margins(archive: Archive, sheet: Any) -> list[str]:
-    """The headers and footers of a sheet's pages, which the library leaves out."""
+def _read_beside(archive: Archive, sheet: Any, read: Sheet) -> None:
+    """What the library leaves out of a sheet.
+
+    Raises:
+        Unreadable: there is a cell of which nobody can say what it shows.
+    """
     part = archive.read(str(sheet._worksheet_path).lstrip("/"))
+    if _BEYOND.search(part):
+        raise Unreadable("too_many_columns")
+    if _NOT_WORKED_OUT.search(part):
+        raise Unreadable("not_worked_out")
+    read.notes = _notes(archive, sheet)
+    read.margins = [sheet.title, *_margins(part)]
+
+
+def _margins(part: bytes) -> list[str]:
+    """The headers and footers of a sheet's pages."""
     found = (html.unescape(text.decode("utf-8", "replace")) for text in _MARGINS.findall(part))
     texts = (" ".join(_MARGIN_CODES.sub(" ", text).split()) for text in found)
     return [text for text in dict.fromkeys(texts) if text]
 
 
-def _has_rows(sheet: Any) -> bool:
-    """Whether anything stands in the first rows of a sheet."""
-    sheet.reset_dimensions()
-    rows = sheet.iter_rows(max_row=PROGRESS_EVERY, max_col=MOST_COLUMNS, values_only=True)
-    return any(cells.count(None) < len(cells) for cells in rows)
-
-
-def _read_sheet(sheet: Any, read: Sheet, on_progress: OnProgress, limits: Limits) -> None:
+def _rows_of(
+    sheet: Any, struck: list[str], on_progress: OnProgress
+) -> Iterator[tuple[int, list[str]]]:
+    """The rows that have anything in them; what is struck out is noted."""
     # What a file says of its size is often wrong, and then rows would be left out.
     sheet.reset_dimensions()
     # The library makes up every row that a file leaves out, however far the next one says it is:
@@ -208,11 +234,9 @@ def _read_sheet(sheet: Any, read: Sheet, on_progress: OnProgress, limits: Limits
         if cells is made_up or {*map(id, cells)} <= _NOTHING_THERE:
             made_up = cells
             continue
-        row = [_text_of(cell, read.struck) for cell in cells]
+        row = [_text_of(cell, struck) for cell in cells]
         if any(row):
-            read.grid.append((number, row))
-        if len(read.grid) > limits.rows + 1:
-            raise Unreadable("too_many_rows")
+            yield number, row
 
 
 def _text_of(cell: Any, struck: list[str]) -> str:

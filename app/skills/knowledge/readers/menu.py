@@ -8,8 +8,14 @@ from typing import Any
 
 from app.config import LANGUAGES
 from app.skills.knowledge.readers.columns import FACT, WRITTEN, field_of, is_price
-from app.skills.knowledge.readers.declarations import Declarations, is_footnote, remarks
-from app.skills.knowledge.readers.grid import Grid, Sheet
+from app.skills.knowledge.readers.declarations import (
+    ALLERGENS,
+    NAMES,
+    Declarations,
+    is_footnote,
+    remarks,
+)
+from app.skills.knowledge.readers.grid import MOST_COLUMNS, Grid, Sheet
 from app.skills.knowledge.readers.result import (
     FileProblem,
     Limits,
@@ -39,7 +45,6 @@ from app.text.normalize import fold
 HEADER_WITHIN = 10
 PROGRESS_EVERY = 500
 LISTS = ("ingredients", "steps")
-NAMES = {"name", "name_en", "name_es"}
 _NUMBERS = ("total_time_minutes", "servings")
 
 
@@ -56,13 +61,15 @@ def read_menu(
     body = grid[place + 1 :]
     if not body:
         raise Unreadable("no_rows")
+    if any(len(cells) > MOST_COLUMNS for _line, cells in grid):
+        raise Unreadable("too_many_columns")
     if len(body) > limits.rows:
         raise Unreadable("too_many_rows")
     reading = Reading()
     header = grid[place][1]
     fields, unknown = _fields(header, kind, _used(body), reading)
-    notes = [*sheet.notes, *remarks(sheet, place)]
-    declarations = Declarations(header, fields, body, kind, reading, notes)
+    notes = [*sheet.notes, *remarks(sheet, place, fields)]
+    declarations = Declarations(header, fields, body, kind, reading, notes, sheet.elsewhere)
     # What says something of allergens is told of once.
     reading.problems += (
         FileProblem("", "unknown_column", header[place][:100])
@@ -84,7 +91,7 @@ def read_menu(
         if items > limits.items:
             raise Unreadable("too_many_rows")
         reading.rows.append(row)
-    _find_namesakes(reading.rows)
+    _find_namesakes(reading.rows, reading.problems)
     return reading
 
 
@@ -241,12 +248,21 @@ def _find_long(row: ReadRow) -> list[FileProblem]:
     return problems
 
 
-def _find_namesakes(rows: Sequence[ReadRow]) -> None:
-    """Two rows of one name would be one product: the first that can be used is."""
-    first: dict[str, int] = {}
+def _find_namesakes(rows: Sequence[ReadRow], problems: list[FileProblem]) -> None:
+    """Two rows of one name would be one product: the first that can be used is.
+
+    Where another one declares other allergens, it declares none.
+    """
+    used: dict[str, ReadRow] = {}
     for row in rows:
-        if row.problems:
-            continue
-        line = first.setdefault(row.values["slug"], row.line)
-        if line != row.line:
-            row.problems.append(FileProblem(f"row {row.line}", "duplicate_name", str(line)))
+        if not row.problems:
+            first = used.setdefault(row.values["slug"], row)
+            if first is not row:
+                problem = FileProblem(f"row {row.line}", "duplicate_name", str(first.line))
+                row.problems.append(problem)
+    for row in rows:
+        kept = used.get(row.values.get("slug", ""), row)
+        told = row.values.get(ALLERGENS, kept.values.get(ALLERGENS))
+        if told != kept.values.get(ALLERGENS):
+            kept.values[ALLERGENS] = None
+            problems.append(FileProblem(f"row {kept.line}", "allergens_told_twice", str(row.line)))

@@ -139,6 +139,13 @@ _TEXTS: dict[str, Callable[[str], str]] = {
     "too_many_rows": lambda _: gettext(
         "The table has more than 20,000 rows. Split it into smaller files."
     ),
+    "too_many_columns": lambda _: gettext(
+        "The table has more than 200 columns. Remove those that are not needed."
+    ),
+    "not_worked_out": lambda _: gettext(
+        "The file has formulas whose results are not in it. Open it in a spreadsheet program,"
+        " save it there, and choose it again."
+    ),
     # A part of a document
     "page_unreadable": lambda _: gettext("This page could not be read and is left out."),
     "page_without_text": lambda _: gettext("This page has no text: it may be a picture."),
@@ -195,6 +202,11 @@ _TEXTS: dict[str, Callable[[str], str]] = {
     "allergens_go_on": lambda detail: gettext(
         "Row %(row)s has no name and may belong to this one, which declares no allergens therefore."
         " Put all that is said of one product into one row.",
+        row=detail,
+    ),
+    "allergens_told_twice": lambda detail: gettext(
+        "Row %(row)s is of the same name and declares other allergens, so this one declares none."
+        " Keep the one that is right.",
         row=detail,
     ),
     "allergens_headed_twice": lambda _: gettext(

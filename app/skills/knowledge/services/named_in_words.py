@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -63,44 +63,46 @@ FOOD = ("dishes", "recipes")
 _DECLARES = re.compile(
     r"\b(?:contain\w*|contien\w*|conteng\w*|contener|traces?|trazas?|al+erg(?!y.free)\w*)\b"
 )
-# What is called like an allergen and has none of it.
+# What is called like an allergen and has none of it: each a name of its own, and no more than that.
+# What is offered with a dish, or made some other way on request, counts as if it were in it: no
+# pattern is sure to tell those from what is.
 _NOT_MEANT = re.compile(
-    r"\b(?:(?P<plant>coconut|oat|rice|soya?|almond|cashew|peanut)(?: (?:milk|cream|butter|cheese))+"
+    r"\b(?:(?P<plant>coconut|oat|rice|soya?|almond|cashew|peanut) (?:milk|cream|butter|cheese)"
     r"|(?:apple|fruit|pumpkin|cocoa) butter|cream of (?P<coco>coconut|tartar)|cream soda"
     r"|(?:leche|crema|mantequilla|queso|nata) de (?P<planta>coco|avena|arroz|so[jy]a|tigre|mani"
     r"|almendras?|cacahuate)"
     r"|gluten.free (?:bread\w*|pasta|flour|panko|croutons?)|dairy.free (?:milk|cheese|butter|cream)"
-    r"|egg.free (?:mayo\w*|pasta)|(?:vegan|plant|plant.based) \w+|\w+ vegan[oa]s?|crema vegetal"
+    r"|egg.free (?:mayo\w*|pasta)|crema vegetal"
     r"|nuez moscada"
     r"|(?:manteca|mantequilla) de cacao|cremor tartaro|oyster mushrooms?|butter (?:lettuce|beans?)"
     r"|(?:agua|nieve|jugo|mermelada|dulce) de tuna|tunas? (?:roja|verde|blanca)s?"
     r"|rye (?:whiske?y|bourbon))\b"
 )
-# It goes well with the dish, or a guest may have it for more money: without that it is not in it.
-# What an offer is not sure to speak of counts.
-_OFFERED = re.compile(
-    r"\b(?:(?:pairs?|goes|go|marida\w*|va|van) (?:perfectly|nicely|well|great|best|(?:muy )?bien)"
-    r"|pairs?|marida\w*) (?:with|con)(?: (?!(?:and|y|e|its?|sus?|in|en|thanks)\b)\w+){1,4}"
-    r"|\b(?:optional|opcional(?:es)?)(?: (?!in\b|en\b)\w+){1,2}"
-    r"|(?:^|(?<=[,;:(]))\s*(?:add|extra|upgrade|agreg\w+|anad\w+)\b[^,;:()]*?"
-    r"(?:\+ ?[$€£]?|\b(?:for|por) [$€£]) ?\d+"
-)
 
 
-def undeclared(values: Mapping[str, Any], declared: Iterable[str], kind: str) -> list[str]:
+def undeclared(
+    values: Mapping[str, Any], declared: Iterable[str], kind: str, beside: Iterable[str] = ()
+) -> list[str]:
     """The codes that the words of a product name and a list does not.
 
     `values` are those of a product of this kind, as far as they are there: names, ingredients,
-    descriptions, steps, tags, a category, notes on pairing and facts.
+    descriptions, steps, tags, a category, notes on pairing and facts. `beside` is what else was
+    said of it.
     """
     listed = {*expand_families(declared)}
+    more = (codes for text in beside for codes in _named_in(text, is_of_food=True))
     found = [
         code
-        for codes in _named(values, kind)
+        for codes in chain(_named(values, kind), more)
         if listed.isdisjoint(expand_families(codes))
         for code in expand_families(sorted(codes))
     ]
     return list(dict.fromkeys(found))
+
+
+def names_any(text: str) -> bool:
+    """Whether a text names an allergen, or a food that is made with one, and does not deny it."""
+    return any(_named_in(text, is_of_food=True))
 
 
 def _named(values: Mapping[str, Any], kind: str) -> Iterator[Set[str]]:
@@ -110,9 +112,9 @@ def _named(values: Mapping[str, Any], kind: str) -> Iterator[Set[str]]:
     facts = values.get("facts") or {}
     made_of = [facts[name] for name in _MADE_OF if facts.get(name)]
     for step in _in_languages([*(values.get("steps") or ()), *made_of]):
-        yield from _named_in(_not_offered(step), is_of_food=kind in FOOD)
+        yield from _named_in(step, is_of_food=kind in FOOD)
     for label in (*(values.get("tags") or ()), *(values.get(name) for name in LABELS)):
-        yield from _named_in(_not_offered(str(label or "").replace("_", " ")), is_of_food=False)
+        yield from _named_in(str(label or "").replace("_", " "), is_of_food=False)
     texts = [values.get(name) or "" for name in DESCRIPTIONS]
     yield from _named_in_sentences(texts, is_said=kind in FOOD)
     told = [values.get(name) or "" for name in PAIRINGS]
@@ -123,18 +125,11 @@ def _named(values: Mapping[str, Any], kind: str) -> Iterator[Set[str]]:
 def _named_in_sentences(texts: Iterable[str], *, is_said: bool) -> Iterator[Set[str]]:
     """What sentences name that declare something; what `is_said` of the product itself counts."""
     for sentence in (each for text in texts for each in _SENTENCE.split(text)):
-        if _DECLARES.search(fold(sentence)):
+        said = fold(sentence)
+        if is_said or _DECLARES.search(said):
             yield from _named_in(sentence, is_of_food=False)
-        elif is_said:
-            yield from _named_in(_not_offered(sentence), is_of_food=False)
         else:
-            yield from (frozenset({_SIGNS[each]}) for each in _SIGN.findall(_not_offered(sentence)))
-
-
-def _not_offered(text: str) -> str:
-    """The folded text without what a guest may have with it."""
-    said = fold(text)
-    return said if _DECLARES.search(said) else _OFFERED.sub(" ; ", said)
+            yield from (frozenset({_SIGNS[each]}) for each in _SIGN.findall(said))
 
 
 def _names_and_ingredients(values: Mapping[str, Any]) -> Iterator[str]:
