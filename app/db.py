@@ -15,10 +15,11 @@ from datetime import UTC, datetime
 from typing import Any, ClassVar
 from uuid import UUID
 
+import structlog
 from psycopg.errors import QueryCanceled
 from sqlalchemy import Connection, DateTime, Engine, MetaData, Text, create_engine, event, text
 from sqlalchemy.dialects.postgresql import JSONB
-from sqlalchemy.exc import DisconnectionError, OperationalError
+from sqlalchemy.exc import DisconnectionError, OperationalError, SQLAlchemyError
 from sqlalchemy.orm import DeclarativeBase, Session, SessionTransaction
 from uuid_utils.compat import uuid7
 
@@ -31,6 +32,8 @@ NAMING = {
     "fk": "fk_%(table_name)s_%(column_0_name)s",
     "pk": "pk_%(table_name)s",
 }
+
+log = structlog.get_logger()
 
 JsonObject = dict[str, Any]
 JsonList = list[Any]
@@ -229,9 +232,24 @@ class Database:
 
     @contextmanager
     def transaction(self, scope: Scope = NOBODY) -> Iterator[ScopedSession]:
-        """A session that commits when the block ends well and rolls back when it does not."""
-        with self.session(scope) as session, session.begin():
-            yield session
+        """A session that commits when the block ends well and rolls back when it does not.
+
+        What ends the block is raised, whatever becomes of the connection: a turn that is over is
+        not to be taken for a database that went away.
+        """
+        ended: BaseException | None = None
+        try:
+            with self.session(scope) as session, session.begin():
+                try:
+                    yield session
+                except BaseException as error:
+                    ended = error
+                    raise
+        except SQLAlchemyError as error:
+            if ended is None or ended is error:
+                raise
+            log.warning("cannot roll back", error=type(error).__name__)
+            raise ended from None
 
     def ping(self) -> None:
         """Raise when the database does not answer."""

@@ -138,7 +138,7 @@ def _left_alone(on: Services) -> Finding | None:
 
 
 def _embedding(on: Services) -> Finding:
-    from app.retrieval.embedder import EmbeddingUnavailable
+    from app.retrieval.query_cache import EmbeddingUnavailable
 
     try:
         size = len(on.embedder.embed(["test embedding"])[0])

@@ -14,8 +14,8 @@ from app.db import owner_database
 from app.errors import InvalidInput
 from app.extensions import services
 from app.retrieval.calibration import Calibration, calibration_of
-from app.retrieval.embedder import EmbeddingUnavailable
 from app.retrieval.evaluate import evaluate, read_collection
+from app.retrieval.query_cache import EmbeddingUnavailable
 from app.retrieval.vectors import BackfillReport, embed_missing
 
 ENOUGH_COVERAGE = 0.95

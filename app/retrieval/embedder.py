@@ -23,8 +23,8 @@ from safetensors import safe_open
 from tokenizers import Tokenizer
 
 from app.config import Settings
-from app.errors import ConfigurationError, Unavailable
-from app.retrieval.query_cache import QueryCache, normalise_query
+from app.errors import ConfigurationError
+from app.retrieval.query_cache import EmbeddingUnavailable, QueryCache, normalise_query
 from app.retrieval.search_sql import NAME
 from app.text.normalize import fold
 from app.text.stop_words import ENGLISH, SPANISH, STOP_WORDS
@@ -51,16 +51,6 @@ MISSHAPEN = (ValueError, TypeError, LookupError, OverflowError)
 # A person waits for a query's vector and is better served by words alone than late.
 QUERY_TIMEOUT_SECONDS = 4.0
 BATCH_TIMEOUT_SECONDS = 60.0
-
-
-class EmbeddingUnavailable(Unavailable):
-    """The model that makes the vectors cannot be reached or refused to answer."""
-
-    code = "embedding_unavailable"
-
-    def __init__(self, reason: str) -> None:
-        super().__init__("Search by meaning is away for the moment; words still work.")
-        self.reason = reason
 
 
 class WrongVectorSize(EmbeddingUnavailable):
@@ -218,7 +208,7 @@ class OpenAIEmbedder:
     def embed(self, texts: Sequence[str]) -> Vectors:
         if not texts:
             return np.empty((0, self.dimensions), dtype=np.float32)
-        return self._ask(self._client, texts)
+        return self._ask(self._client, texts, BATCH_TIMEOUT_SECONDS)
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         return self.embed(texts)
@@ -228,14 +218,14 @@ class OpenAIEmbedder:
         query = normalise_query(text)
 
         def ask() -> Vector:
-            vector: Vector = self._ask(self._hurried, [query])[0]
+            vector: Vector = self._ask(self._hurried, [query], QUERY_TIMEOUT_SECONDS)[0]
             return vector
 
         return self._cache.vector(f"{self.model}/{self.dimensions}", query, ask)
 
-    def _ask(self, client: openai.OpenAI, texts: Sequence[str]) -> Vectors:
+    def _ask(self, client: openai.OpenAI, texts: Sequence[str], seconds: float) -> Vectors:
         try:
-            reply = self._post(client, texts)
+            reply = self._post(client, texts, seconds)
             rows = sorted(reply["data"], key=lambda row: row["index"])
             vectors = np.array([_numbers(row["embedding"]) for row in rows], dtype=np.float32)
         except RefusedResponse as error:
@@ -243,13 +233,15 @@ class OpenAIEmbedder:
         except (self._errors, httpx2.HTTPError, *MISSHAPEN) as error:
             # The server's words may repeat the texts: only the kind of failure is kept.
             raise EmbeddingUnavailable(type(error).__name__) from None
-        if vectors.ndim != 2 or len(vectors) != len(texts) or not np.isfinite(vectors).all():
+        is_whole = vectors.ndim == 2 and len(vectors) == len(texts)
+        # What has no length is near to nothing, and would be stored as if it were.
+        if not is_whole or not np.isfinite(vectors).all() or not vectors.any(axis=1).all():
             raise EmbeddingUnavailable("malformed answer")
         if vectors.shape[1] != self.dimensions:
             raise WrongVectorSize(self.model, self.dimensions, vectors.shape[1])
         return _of_length_one(vectors)
 
-    def _post(self, client: openai.OpenAI, texts: Sequence[str]) -> Any:
+    def _post(self, client: openai.OpenAI, texts: Sequence[str], seconds: float) -> Any:
         body: dict[str, Any] = {
             "model": self.model,
             "input": list(texts),
@@ -263,6 +255,7 @@ class OpenAIEmbedder:
             client,
             "/embeddings",
             body,
+            seconds=seconds,
             most_bytes=count * self.dimensions * BYTES_PER_NUMBER + MORE_BYTES,
             most_values=count * (self.dimensions + VALUES_PER_ROW) + MORE_VALUES,
         )

@@ -23,8 +23,20 @@ LIFETIME_SECONDS = 600
 CAPACITY = 1_000
 # After a failure the API is left alone for so long; searches go by words meanwhile.
 REST_SECONDS = 10.0
+# So many are asked at once, and who comes then waits so long.
+MOST_AT_ONCE, PLACE_SECONDS = 3, 0.3
 
 log = structlog.get_logger(__name__)
+
+
+class EmbeddingUnavailable(Unavailable):
+    """The model that makes the vectors cannot be reached or refused to answer."""
+
+    code = "embedding_unavailable"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__("Search by meaning is away for the moment; words still work.")
+        self.reason = reason
 
 
 def normalise_query(text: str) -> str:
@@ -51,6 +63,7 @@ class QueryCache:
         self._failure: Unavailable | None = None
         self._kept: OrderedDict[str, tuple[float, NDArray[np.float32]]] = OrderedDict()
         self._lock = threading.Lock()
+        self._places = threading.BoundedSemaphore(MOST_AT_ONCE)
 
     def vector(
         self, model: str, query: str, ask: Callable[[], NDArray[np.float32]]
@@ -73,12 +86,17 @@ class QueryCache:
     def _ask(self, ask: Callable[[], NDArray[np.float32]]) -> NDArray[np.float32]:
         if self._failure is not None and time.monotonic() < self._rests_until:
             raise self._failure.with_traceback(None)
+        # Whoever waits here may hold a connection to the database, of which a process has few.
+        if not self._places.acquire(timeout=PLACE_SECONDS):
+            raise EmbeddingUnavailable("too many at once")
         try:
             vector = ask()
         except Unavailable as error:
             self._failure = error
             self._rests_until = time.monotonic() + self._rest
             raise
+        finally:
+            self._places.release()
         self._failure = None
         return vector
 

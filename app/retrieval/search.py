@@ -22,7 +22,8 @@ from sqlalchemy import Row, TextClause, text
 from app.db import JsonObject, ScopedSession
 from app.observability.metrics import time_search
 from app.retrieval.calibration import Calibration, calibration_of
-from app.retrieval.embedder import Embedder, EmbeddingUnavailable, Vector, WrongVectorSize
+from app.retrieval.embedder import Embedder, Vector, WrongVectorSize
+from app.retrieval.query_cache import EmbeddingUnavailable
 from app.retrieval.search_sql import (
     CANDIDATES,
     AtMost,

@@ -20,7 +20,8 @@ from sqlalchemy.orm import Session
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
 
 from app.db import utc_now
-from app.retrieval.embedder import Embedder, EmbeddingUnavailable, Vectors, WrongVectorSize
+from app.retrieval.embedder import Embedder, Vectors, WrongVectorSize
+from app.retrieval.query_cache import EmbeddingUnavailable
 from app.retrieval.search_sql import literal
 
 ATTEMPTS = 4  # the first and three retries

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import httpcore2
@@ -27,6 +29,12 @@ LONGEST_ANSWER_BYTES = 64 * 1024 * 1024
 # Others have three times as much before what comes without a pause is read on. What was waited for
 # longer had not come yet.
 STRETCH_SECONDS, REST_SECONDS, WAITED_SECONDS = 0.01, 0.03, 0.001
+WRITTEN_AT_ONCE = 64 * 1024
+
+
+# When what is being asked must have been answered: a server that sends a little at a time is
+# never late for a single read.
+_due: ContextVar[float | None] = ContextVar("due", default=None)
 
 
 class RefusedResponse(httpx2.HTTPError):
@@ -63,15 +71,29 @@ def open_client(
     )
 
 
+@contextmanager
+def answered_within(seconds: float) -> Iterator[None]:
+    """Let no answer that is read in this block take longer, however it comes.
+
+    Reading it fails then as it does where a server sends nothing.
+    """
+    token = _due.set(time.monotonic() + seconds)
+    try:
+        yield
+    finally:
+        _due.reset(token)
+
+
 def post_json(
     client: openai.OpenAI,
     path: str,
     body: Mapping[str, Any],
     *,
+    seconds: float,
     most_bytes: int,
     most_values: int,
 ) -> Any:
-    """The JSON that the server answers with, of so many bytes and values at most.
+    """The JSON that the server answers with in time, of so many bytes and values at most.
 
     The client's typed methods read and build whatever comes, however much it is.
 
@@ -82,13 +104,14 @@ def post_json(
     """
     import openai
 
-    stream = client.post(
-        path, cast_to=object, body=body, stream=True, stream_cls=openai.Stream[object]
-    )
-    with stream:
-        bound_response(stream.response, most_bytes)
-        stream.response.read()
-        return parse_json(stream.response.text, most_values=most_values)
+    with answered_within(seconds):
+        stream = client.post(
+            path, cast_to=object, body=body, stream=True, stream_cls=openai.Stream[object]
+        )
+        with stream:
+            bound_response(stream.response, most_bytes)
+            stream.response.read()
+            return parse_json(stream.response.text, most_values=most_values)
 
 
 def bound_response(response: httpx2.Response, most: int) -> None:
@@ -141,7 +164,7 @@ class _Connection(httpcore2.NetworkStream):
         if began - self._since >= STRETCH_SECONDS:
             time.sleep(REST_SECONDS)
             began = self._since = time.monotonic()
-        data = self._stream.read(max_bytes, timeout)
+        data = self._stream.read(max_bytes, _until_due(timeout, httpcore2.ReadTimeout))
         ended = time.monotonic()
         if ended - began >= WAITED_SECONDS:
             self._since = ended
@@ -153,7 +176,10 @@ class _Connection(httpcore2.NetworkStream):
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         # What is read from here on answers another question.
         self._length, self._since = 0, time.monotonic()
-        self._stream.write(buffer, timeout)
+        # A server that takes a little at a time is not late either.
+        for start in range(0, len(buffer), WRITTEN_AT_ONCE):
+            left = _until_due(timeout, httpcore2.WriteTimeout)
+            self._stream.write(buffer[start : start + WRITTEN_AT_ONCE], left)
 
     def close(self) -> None:
         self._stream.close()
@@ -163,6 +189,17 @@ class _Connection(httpcore2.NetworkStream):
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)
+
+
+def _until_due(timeout: float | None, error: type[httpcore2.TimeoutException]) -> float | None:
+    """How long may be waited; `error` is raised where the time is over."""
+    due = _due.get()
+    if due is None:
+        return timeout
+    left = due - time.monotonic()
+    if left <= 0:
+        raise error("the answer takes too long")
+    return left if timeout is None else min(timeout, left)
 
 
 class _BoundedStream(httpx2.SyncByteStream):

@@ -320,7 +320,7 @@ def test_the_model_being_away_is_told(desk: Desk, owner: Database, boss: Member)
         model, dimensions = WORDLLAMA, 256
 
         def embed_query(self, _text: str) -> Any:
-            from app.retrieval.embedder import EmbeddingUnavailable
+            from app.retrieval.query_cache import EmbeddingUnavailable
 
             raise EmbeddingUnavailable("it sleeps")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from uuid import UUID
 
 import gevent
@@ -11,7 +12,7 @@ from flask import Flask
 from app.accounts.models import ROLES
 from app.assistant.providers.builtin import BuiltinProvider
 from app.assistant.threads.threads import Accepted, accept_message, request_stop
-from app.assistant.turns.executor import ClaimedTurn, claim_turns
+from app.assistant.turns.executor import ClaimedTurn, TurnTimedOut, claim_turns
 from app.assistant.turns.runner import Runner
 from app.db import Database, new_id
 from tests.assistant.scripted import ScriptedProvider, say
@@ -113,3 +114,29 @@ def test_a_runner_has_read_what_a_role_may_ask_for_before_anybody_does(
     runner._start(claim_one(runner, accepted.turn.id))
     runner.pool.join()
     assert set(provider._indexes) == known
+
+
+@pytest.mark.fault(68)
+def test_a_turn_that_takes_its_end_for_something_else_is_ended_all_the_same(
+    runner: Runner, database: Database, member: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accepted = queue(database, member)
+    swallowed = list[str]()
+
+    def stubborn(*_arguments: object) -> None:
+        for _ in range(2):
+            try:
+                gevent.sleep(30)
+            except TurnTimedOut:
+                swallowed.append("once more")
+        gevent.sleep(30)
+
+    monkeypatch.setattr("app.assistant.turns.runner.execute_turn", stubborn)
+    monkeypatch.setattr("app.assistant.turns.runner.OVERDUE_SECONDS", 0.05)
+    settings = runner.services.settings.model_copy(update={"ai_turn_timeout_seconds": 0.05})
+    runner.services = replace(runner.services, settings=settings)
+    runner._start(claim_one(runner, accepted.turn.id))
+    runner.pool.join(timeout=20)
+    gevent.sleep(0)
+    assert swallowed == ["once more"] * 2
+    assert runner.running == {}

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import pytest
 import redis
+from numpy.typing import NDArray
 
 from app.config import Settings
 from app.errors import ConfigurationError
-from app.retrieval.embedder import (
+from app.retrieval.embedder import OpenAIEmbedder, WordLlamaEmbedder, WrongVectorSize, make_embedder
+from app.retrieval.query_cache import (
+    MOST_AT_ONCE,
     EmbeddingUnavailable,
-    OpenAIEmbedder,
-    WordLlamaEmbedder,
-    WrongVectorSize,
-    make_embedder,
+    QueryCache,
+    normalise_query,
 )
-from app.retrieval.query_cache import QueryCache, normalise_query
 from tests.model_server import ModelServer
 
 
@@ -180,3 +182,26 @@ def test_the_settings_choose_the_embedder() -> None:
     assert isinstance(make_embedder(Settings()), WordLlamaEmbedder)
     api = Settings(embedding_model="text-embedding-3-large", openai_api_key="key")
     assert isinstance(make_embedder(api), OpenAIEmbedder)
+
+
+@pytest.mark.fault(68)
+def test_few_questions_are_asked_at_once_and_no_others_wait_for_long() -> None:
+    """Each may hold a connection to the database; a process has six."""
+    cache, go_on = QueryCache(), threading.Event()
+    asked = threading.Semaphore(0)
+
+    def slow() -> NDArray[np.float32]:
+        asked.release()
+        assert go_on.wait(30)
+        return np.ones(2, dtype=np.float32)
+
+    with ThreadPoolExecutor() as pool:
+        waiting = [pool.submit(cache.vector, "m", f"q{n}", slow) for n in range(MOST_AT_ONCE)]
+        for _ in waiting:
+            assert asked.acquire(timeout=30)
+        with pytest.raises(EmbeddingUnavailable):
+            cache.vector("m", "one more", slow)
+        go_on.set()
+        assert all(each.result().shape == (2,) for each in waiting)
+    # Nobody has failed: the next one is asked at once.
+    assert cache.vector("m", "one more", slow).shape == (2,)

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from app.config import Settings
-from app.retrieval.embedder import EmbeddingUnavailable, OpenAIEmbedder, Vectors, WrongVectorSize
+from app.retrieval.embedder import OpenAIEmbedder, Vectors, WrongVectorSize
+from app.retrieval.query_cache import EmbeddingUnavailable
 from tests.model_server import plain_server
 
 JSON = {"Content-Type": "application/json"}
@@ -75,6 +76,7 @@ def test_of_many_texts_the_answer_may_be_longer() -> None:
 @pytest.mark.parametrize(
     "body",
     [
+        answer([0.0] * SIZE),
         b"<p>Welcome</p>",
         b"null",
         b"[]",

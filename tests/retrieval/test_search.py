@@ -10,14 +10,9 @@ import pytest
 from sqlalchemy import event
 
 from app.db import Database, Scope, new_id
-from app.retrieval.embedder import (
-    EmbeddingUnavailable,
-    Vector,
-    Vectors,
-    WordLlamaEmbedder,
-    WrongVectorSize,
-)
+from app.retrieval.embedder import Vector, Vectors, WordLlamaEmbedder, WrongVectorSize
 from app.retrieval.index import ChunkInput, SourceInput, index_sources
+from app.retrieval.query_cache import EmbeddingUnavailable
 from app.retrieval.search import (
     AtMost,
     Contains,

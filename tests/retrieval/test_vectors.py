@@ -10,12 +10,8 @@ import pytest
 from sqlalchemy import text
 
 from app.db import Database
-from app.retrieval.embedder import (
-    EmbeddingUnavailable,
-    Vectors,
-    WordLlamaEmbedder,
-    WrongVectorSize,
-)
+from app.retrieval.embedder import Vectors, WordLlamaEmbedder, WrongVectorSize
+from app.retrieval.query_cache import EmbeddingUnavailable
 from app.retrieval.search_sql import literal
 from app.retrieval.vectors import (
     BackfillReport,

@@ -22,7 +22,7 @@ import openai
 from app.assistant.providers.base import ModelEvent, ModelRequest, ProviderError
 from app.assistant.providers.openai_wire import Reply, code_of_status, named_reason, wire_request
 from app.config import Settings
-from app.web.model_client import RefusedResponse, bound_response, open_client
+from app.web.model_client import RefusedResponse, answered_within, bound_response, open_client
 
 # How long to wait, after a reply has ended, for the end of the HTTP response: once that
 # was read, the next call can use the same connection.
@@ -86,7 +86,8 @@ class OpenAIProvider:
     def check(self) -> str:
         """Ask the server for its models; returns what is wrong, or nothing."""
         try:
-            known = {model.id for model in self._client.models.list()}
+            with answered_within(self._first_token_seconds):
+                known = {model.id for model in self._client.models.list()}
         except openai.APIStatusError as error:
             return f"the server answers with HTTP {error.status_code}"
         except (openai.OpenAIError, httpx2.HTTPError) as error:
@@ -123,13 +124,14 @@ class OpenAIProvider:
     def _open(self, request: ModelRequest) -> Iterator[httpx2.Response]:
         # The client's typed method spends several milliseconds of CPU on a request and more
         # on each chunk; its plain one has the same keys, addresses and errors.
-        stream = self._client.post(
-            "/chat/completions",
-            cast_to=object,
-            body=wire_request(self.model, request),
-            stream=True,
-            stream_cls=openai.Stream[object],
-        )
+        with answered_within(self._first_token_seconds):
+            stream = self._client.post(
+                "/chat/completions",
+                cast_to=object,
+                body=wire_request(self.model, request),
+                stream=True,
+                stream_cls=openai.Stream[object],
+            )
         with stream:
             yield stream.response
 

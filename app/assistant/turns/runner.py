@@ -53,6 +53,8 @@ from app.observability.presence import BEAT_SECONDS, Presence
 POLL_SECONDS = 1.0
 # What a turn gets to notice that it must let go, or to finish writing its last state.
 LET_GO_SECONDS = 1.0
+# What a turn whose time is over gets before it is told so again.
+OVERDUE_SECONDS = 10.0
 POOL_SECONDS = 30.0
 # A runner that is stopped in the middle of a transaction, such as the one that counts an answer for
 # its restaurant, would keep all other answers of that restaurant from being finished.
@@ -143,7 +145,9 @@ class Runner:
 
     def _execute(self, turn: ClaimedTurn) -> None:
         limit = self.services.settings.ai_turn_timeout_seconds
-        timer = gevent.Timeout.start_new(limit, exception=TurnTimedOut)
+        # Not once: whoever takes it for something else would have no limit any more.
+        timer = gevent.get_hub().loop.timer(limit, repeat=OVERDUE_SECONDS)
+        timer.start(gevent.getcurrent().throw, TurnTimedOut())
 
         def settle() -> None:
             timer.close()

@@ -13,8 +13,9 @@ from typing import Any
 from app.db import ScopedSession
 from app.extensions import services
 from app.nlu.named_allergens import wants_without, without_allergens
-from app.retrieval.embedder import Embedder, EmbeddingUnavailable
+from app.retrieval.embedder import Embedder
 from app.retrieval.evidence import THIN, odds_of
+from app.retrieval.query_cache import EmbeddingUnavailable
 from app.retrieval.search import LONGEST_QUERY, SearchRequest, search, unknown_words
 from app.skills.knowledge.services.kept_menus import MOST_KEPT, KeptMenus, NamedProduct, Names
 from app.skills.knowledge.services.names import name_words

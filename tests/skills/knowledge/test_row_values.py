@@ -231,3 +231,9 @@ def test_a_code_means_its_product_alone() -> None:
     assert known.meant({"slug": "102", "name_en": "House red", "is_coded": True}) is None
     assert known.meant({"slug": "house-red", "name_en": "house RED", "is_coded": False}) is red
     assert known.free_slug("101") == "101-2"
+
+
+def test_a_row_that_is_left_out_for_its_price_still_says_what_is_in_it(dishes: Any) -> None:
+    dishes("name,price,allergens\nTaco,3,none\nFlan,4,milk\nTea,2,none\n")
+    now = dishes("name,price,allergens\nTaco,ask,peanut\nFlan,ask,milk\nTea,ask,\n")
+    assert [now[name].allergens for name in ("Taco", "Flan", "Tea")] == [None, ["milk"], []]

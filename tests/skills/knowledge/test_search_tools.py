@@ -16,8 +16,9 @@ from sqlalchemy import event, update
 from app.assistant.tools.tool import CitationLedger, ToolContext, ToolResult
 from app.db import Database
 from app.extensions import Services
-from app.retrieval.embedder import EmbeddingUnavailable, WordLlamaEmbedder
 from app.retrieval.embedder import Vector as QueryVector
+from app.retrieval.embedder import WordLlamaEmbedder
+from app.retrieval.query_cache import EmbeddingUnavailable
 from app.skills.knowledge.models import Product
 from app.skills.knowledge.nlu import find_hints, find_mentions
 from app.skills.knowledge.services import kept_menus

@@ -10,8 +10,6 @@ import base64
 import datetime as dt
 import re
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
-from concurrent.futures import TimeoutError as TooLate
 from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -90,7 +88,6 @@ def propose_from(file: StoredFile, ledger: Ledger) -> dict[str, str]:
         StorageAway,
         openai.OpenAIError,
         httpx2.HTTPError,
-        TooLate,
         *MISSHAPEN,
     ) as error:
         # Never the words of the error: those may repeat what the receipt says.
@@ -102,18 +99,15 @@ def read_picture(settings: Settings, content: bytes, media_type: str) -> _Read:
     """Ask the model, for ten seconds and not longer.
 
     Raises:
-        openai.OpenAIError, httpx2.HTTPError, TimeoutError: it does not answer in time.
+        openai.OpenAIError, httpx2.HTTPError: it does not answer in time.
         ValueError, TypeError, LookupError: what it answers is no such object.
     """
     client = open_client(settings, timeout=SECONDS)
     picture = f"data:{media_type};base64,{base64.b64encode(content).decode()}"
-    # A read that is answered a little at a time never times out by itself.
-    asking = ThreadPoolExecutor(max_workers=1)
     try:
-        return _parse(asking.submit(_ask, client, settings, picture).result(timeout=SECONDS))
+        return _parse(_ask(client, settings, picture))
     finally:
         client.close()
-        asking.shutdown(wait=False)
 
 
 def _ask(client: openai.OpenAI, settings: Settings, picture: str) -> str:
@@ -125,6 +119,7 @@ def _ask(client: openai.OpenAI, settings: Settings, picture: str) -> str:
         client,
         "/chat/completions",
         {"model": settings.ai_vision_model, "messages": [{"role": "user", "content": content}]},
+        seconds=SECONDS,
         most_bytes=LONGEST_ANSWER_BYTES,
         most_values=MOST_VALUES,
     )

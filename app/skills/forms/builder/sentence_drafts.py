@@ -13,7 +13,8 @@ import numpy as np
 
 from app.assistant.turns.language import detect_language
 from app.fields.definitions import FormField, Words, dump_fields
-from app.retrieval.embedder import Embedder, EmbeddingUnavailable, Vectors
+from app.retrieval.embedder import Embedder, Vectors
+from app.retrieval.query_cache import EmbeddingUnavailable
 from app.skills.forms.builder.field_names import fields_named_in, take_apart
 from app.skills.forms.models import FORM_TOOLS
 from app.skills.forms.services.search import FORM_WORDS

@@ -173,10 +173,10 @@ def _describe(sentence: str) -> Drafted:
             limit=LONGEST_DESCRIPTION,
         )
     on, language = services(), reader_language()
+    # Whoever else uses the database is served while a model thinks.
+    db_session().rollback()
     if on.settings.provider == "builtin":
         return draft_from_starters(on.embedder, said, language)
-    # Whoever else uses the database is served while the model thinks.
-    db_session().rollback()
     drafted = draft_with_model(make_provider(on.settings, on.embedder), said, language)
     if drafted is not None:
         return drafted

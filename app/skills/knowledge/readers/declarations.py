@@ -41,6 +41,8 @@ _OF_ALL = re.compile(r"\b(?:contain\w*|contien\w*|conteng\w*|contener|traces?|tr
 # Of a whole menu speaks what names an allergen in a sentence, and no title or heading of a part.
 _OF_EVERYTHING = re.compile(r"\b(?:all|every\w*|tod[oa]s?|cada|our|nuestr[oa]s?|most|some)\b")
 _WORDS_OF_A_SENTENCE = 5
+# "F = fish", "(N) nuts": what marks beside dishes stand for.
+_LEGEND = re.compile(r"\(\w{1,3}\)|(?:^|[\s,;])\w{1,3}\s*[=:–-]\s*\w")
 # The mark that a line below a table begins with, and may stand beside a dish: "*", "(1)", "¹".
 _FOOTNOTE = re.compile(r"[^\w\s]|[¹²³⁴-⁹]")
 _OF_ALLERGENS = re.compile(r"\bal+erg")
@@ -217,7 +219,8 @@ def _declares_of_all(text: str) -> bool:
     if _OF_ALL.search(said):
         return True
     is_sentence = len(words(said)) >= _WORDS_OF_A_SENTENCE
-    is_of_all = is_sentence or _OF_ALLERGENS.search(said) or _OF_EVERYTHING.search(said)
+    patterns = (_OF_ALLERGENS, _OF_EVERYTHING, _LEGEND)
+    is_of_all = is_sentence or any(each.search(said) for each in patterns)
     return bool(is_of_all) and names_any(said)
 
 

@@ -189,11 +189,12 @@ def _notes(archive: Archive, sheet: Any) -> list[str]:
     targets = (str(each.get("Target")) for each in etree.fromstring(archive.read(relations)))
     named = {posixpath.normpath(posixpath.join(folder, each))[1:] for each in targets}
     parts = [name for name in sorted(named & archive.members.keys()) if _NOTES.match(name)]
-    roots = (etree.fromstring(archive.read(name)) for name in parts)
-    texts = (
-        " ".join("".join(note.itertext()).split()) for root in roots for note in root.iter(*_NOTED)
-    )
-    return [text for text in dict.fromkeys(texts) if text]
+    roots = [etree.fromstring(archive.read(name)) for name in parts]
+    said = ["".join(note.itertext()) for root in roots for note in root.iter(*_NOTED)]
+    # Pictures are described for those who do not see them.
+    pictures = [picture for root in roots for picture in root.iter("{*}cNvPr")]
+    said += [picture.get(name, "") for picture in pictures for name in ("descr", "title")]
+    return [text for text in dict.fromkeys(" ".join(each.split()) for each in said) if text]
 
 
 def _read_beside(archive: Archive, sheet: Any, read: Sheet) -> None:

@@ -306,8 +306,10 @@ def stage_products(
             product = known.meant(item)
             if product is None and item.get("is_left_out"):
                 continue
-            if item.get("is_left_out"):
-                wanted = {"allergens": None}
+            if product and item.get("is_left_out"):
+                is_the_same = {*(item["allergens"] or ())} == {*(product.allergens or ())}
+                is_said = item["allergens"] is not None
+                wanted = {} if is_said and is_the_same else {"allergens": None}
             elif product and is_partial:
                 wanted = said_of(product, item, wanted, origins.get(product.id, ""))
             if is_partial and (excess := find_excess(product, wanted)):

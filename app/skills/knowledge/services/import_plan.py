@@ -144,7 +144,7 @@ def _plan_menu(
     session: ScopedSession, item: LibraryImport, reading: Reading, lock: bool
 ) -> Planned:
     usable = [row for row in reading.rows if not row.problems]
-    undeclared = [row for row in reading.rows if _declares_what_nobody_knows(row)]
+    undeclared = [row for row in reading.rows if _is_left_out_and_declares(row)]
     counts = load_counts(session, item.group_id, item.target)
     staging = stage_products(
         session,
@@ -176,16 +176,18 @@ def _item_of(row: ReadRow) -> JsonObject:
     return {**row.values, "borrowed": row.borrowed, "is_coded": row.is_coded}
 
 
-def _declares_what_nobody_knows(row: ReadRow) -> bool:
-    codes = {each.code for each in row.problems}
-    return "slug" in row.values and not codes.isdisjoint(UNDECLARED)
+def _is_left_out_and_declares(row: ReadRow) -> bool:
+    codes = {each.code for each in row.problems} - {"duplicate_name"}
+    is_named = "slug" in row.values and "name_en" in row.values
+    declares = "allergens" in row.values or not codes.isdisjoint(UNDECLARED)
+    return bool(codes) and is_named and declares
 
 
 def _undeclared(row: ReadRow) -> JsonObject:
-    """A row that is left out for what it declares: what was declared before is not so any more."""
+    """A row that is left out: where it declares anything else, what was declared is not so."""
     names = {name: row.values[name] for name in ("slug", "name_en", "name_es")}
     more = {"borrowed": row.borrowed, "is_coded": row.is_coded, "is_left_out": True}
-    return {**names, **more, "allergens": None}
+    return {**names, **more, "allergens": row.values.get("allergens")}
 
 
 def _plan(staging: Staging, entries: JsonList) -> JsonObject:

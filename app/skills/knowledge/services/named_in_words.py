@@ -48,6 +48,14 @@ _DENIED = re.compile(
     r"(?: (?:added|any|de))?\s+$"
 )
 LONGEST_DENIAL = 40  # in letters
+# With these in it a sentence may deny the denial, or speak of what is made on request.
+_DOUBTED = re.compile(
+    r"\bnot\b(?! contain)|n['’]t\b|\b(?:cannot|dont|isnt|never|nunca|hardly|almost|casi|usually)\b"
+    r"|\bno (?:es|esta|son|estan|se|sirve)\b"
+    r"|\b(?:can|could|options?|optional|opcion\w*|available|disponibles?|request\w*|ask\w*|pedi\w*"
+    r"|pide\w*|puede\w*|podemos|version(?:e?s)?|also|tambien|if|si|unless|except|excepto|salvo"
+    r"|instead|substitut\w*|swap\w*|cambi\w*|sustitu\w*|upon)\b"
+)
 # Not so "egg, free range".
 _DENIED_BEHIND = re.compile(r"[\s-]*free\b(?!.(?:range|of charge))")
 _AND = re.compile(r"\s*(?:[/&]|(?:,\s*)?\b(?:and|or|nor|y|e|o|u|ni)\b|,)\s*")
@@ -154,7 +162,8 @@ def _named_in(text: str, *, is_of_food: bool) -> Iterator[Set[str]]:
     if is_of_food:
         foods = _FOOD.finditer(_OTHER_FLOURS.sub(lambda flour: " " * len(flour[0]), bare))
         found += [(*each.span(), frozenset({_FOODS[each[0]]})) for each in foods]
-    denied = _denied(bare, sorted({(start, end) for start, end, _codes in found}))
+    places = sorted({(start, end) for start, end, _codes in found})
+    denied = frozenset() if _DOUBTED.search(bare) else _denied(bare, places)
     yield from (codes for start, _end, codes in found if start not in denied)
     if is_of_food and bare.strip() == _LOAF:
         yield {"gluten"}

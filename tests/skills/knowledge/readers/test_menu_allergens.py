@@ -251,6 +251,18 @@ def test_a_list_that_leaves_out_what_the_words_beside_it_name_is_none(
         ("Never without nuts", ["tree_nut", "peanut"]),
         ("Egg free range", ["egg"]),
         ("It is nut and dairy free", []),
+        ("This dish is not nut free or dairy free", ["tree_nut", "peanut", "milk"]),
+        ("It isn't nut free", ["tree_nut", "peanut"]),
+        ("Cannot be made walnut free", ["tree_nut"]),
+        ("No es libre de gluten", ["gluten"]),
+        ("No es sin nuez", ["tree_nut", "peanut"]),
+        ("Gluten-free option on request", ["gluten"]),
+        ("Ask for no walnuts", ["tree_nut"]),
+        ("Can be prepared without egg", ["egg"]),
+        ("También sin lácteos", ["milk"]),
+        ("Se puede pedir sin queso", ["milk"]),
+        ("It does not contain egg", []),
+        ("Don't miss our milk", ["milk"]),
     ],
 )
 def test_an_offer_and_a_denial_reach_no_further_than_they_surely_do(
@@ -451,12 +463,15 @@ def test_a_box_of_text_on_a_sheet_counts() -> None:
             'Target="../drawings/drawing1.xml"/></Relationships>',
             "xl/drawings/drawing1.xml": f'<w xmlns:a="{office}/drawingml/2006/main"><txBody><a:p>'
             "<a:r><a:t>All our desserts may contain </a:t></a:r><a:r><a:t>nuts</a:t></a:r>"
-            "</a:p></txBody></w>",
+            "</a:p></txBody><cNvPr id='2' name='Picture 1' descr='A walnut'/></w>",
         },
     )
     reading = menu(content, "m.xlsx")
     assert reading.rows[0].values["allergens"] is None
-    assert told(reading, "allergens_noted") == ["All our desserts may contain nuts"]
+    assert told(reading, "allergens_noted") == [
+        "All our desserts may contain nuts",
+        "A walnut",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -465,6 +480,8 @@ def test_a_box_of_text_on_a_sheet_counts() -> None:
         "*,contains anchovies,,\n",
         "Note,All our dishes contain celery,,\n",
         "Legend,,,may contain sesame\n",
+        'Legend,"(F) fish, (N) nuts",,\n',
+        "F = fish,,,\n",
         "Guests should know,fried with shrimp in the same peanut oil,,\n",
     ],
 )
