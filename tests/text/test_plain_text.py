@@ -54,12 +54,10 @@ HIDDEN = "T\u200bac\u00ado\u2060 \ufffc\U000e0041al\u180e\u202e \u3164pastor\ufe
 SEEN = "Taco al pastor"
 
 
-@pytest.mark.parametrize("sign", UNSEEN)
 @pytest.mark.parametrize("cleaned", [clean_text, clean_lines, clean_line, clean_value])
-def test_what_only_hides_or_breaks_text_is_dropped(
-    cleaned: Callable[[str], str], sign: str
-) -> None:
-    assert cleaned(f"{sign}pass{sign * 3}word{sign}") == "password"
+def test_what_only_hides_or_breaks_text_is_dropped(cleaned: Callable[[str], str]) -> None:
+    made = {sign: cleaned(f"{sign}pass{sign * 3}word{sign}") for sign in UNSEEN}
+    assert {sign: text for sign, text in made.items() if text != "password"} == {}
 
 
 @pytest.mark.parametrize("word", WRITTEN)
