@@ -141,7 +141,8 @@ def _goes_on(current: int, value: int) -> bool:
     if value == _THOUSAND:
         return current < _THOUSAND
     if value == _HUNDRED:
-        return current < 10
+        # "Twelve hundred" and "twenty five hundred", but nobody says "twenty hundred".
+        return current < 10 or (current < _HUNDRED and current % 10 != 0)
     if value >= _HUNDRED or current % _HUNDRED == 0:
         return current % _THOUSAND == 0 or value < _HUNDRED
     return 0 < value < 10 and current % 10 == 0 and current % _HUNDRED >= 20

@@ -24,6 +24,8 @@ MARKED = [
     ("en", "200 pesos", "200", "MXN"),
     ("es", "doscientos treinta y cinco pesos", "235", "MXN"),
     ("en", "two hundred and five euros", "205", "EUR"),
+    ("en", "twelve hundred dollars", "1200", "USD"),
+    ("en", "twenty five hundred and ten dollars", "2510", "USD"),
     ("en", "a hundred bucks", "100", "USD"),
     ("en", "MXN 200", "200", "MXN"),
     ("en", "USD 12", "12", "USD"),
