@@ -6,9 +6,11 @@ by a process in which others wait, so each caller says how long an answer can be
 
 from __future__ import annotations
 
+import socket
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
@@ -29,12 +31,6 @@ LONGEST_ANSWER_BYTES = 64 * 1024 * 1024
 # Others have three times as much before what comes without a pause is read on. What was waited for
 # longer had not come yet.
 STRETCH_SECONDS, REST_SECONDS, WAITED_SECONDS = 0.01, 0.03, 0.001
-WRITTEN_AT_ONCE = 64 * 1024
-
-
-# When what is being asked must have been answered: a server that sends a little at a time is
-# never late for a single read.
-_due: ContextVar[float | None] = ContextVar("due", default=None)
 
 
 class RefusedResponse(httpx2.HTTPError):
@@ -71,17 +67,62 @@ def open_client(
     )
 
 
+class _Exchange:
+    """A question that must have been answered in time, and the lines it goes over.
+
+    A read timeout is not enough: it starts anew with each byte that comes, and TLS waits for whole
+    records without saying so. Shutting the line down wakes a reader in another thread or greenlet.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._lines = set[socket.socket]()
+        self._is_over = False
+        self._lock = threading.Lock()
+        self._timer = threading.Timer(seconds, self._end)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def use(self, line: socket.socket) -> None:
+        """Note that the question goes over this line from here on.
+
+        Raises:
+            httpcore2.ReadTimeout: its time is over.
+        """
+        with self._lock:
+            if self._is_over:
+                raise httpcore2.ReadTimeout("the answer takes too long")
+            self._lines.add(line)
+
+    def close(self) -> None:
+        """The line may be another question's now."""
+        with self._lock:
+            self._timer.cancel()
+            self._lines.clear()
+
+    def _end(self) -> None:
+        with self._lock:
+            self._is_over = True
+            for line in self._lines:
+                with suppress(OSError):
+                    line.shutdown(socket.SHUT_RDWR)
+
+
+_exchange: ContextVar[_Exchange | None] = ContextVar("exchange", default=None)
+
+
 @contextmanager
 def answered_within(seconds: float) -> Iterator[None]:
     """Let no answer that is read in this block take longer, however it comes.
 
-    Reading it fails then as it does where a server sends nothing.
+    Reading it fails then as it does where a server goes away.
     """
-    token = _due.set(time.monotonic() + seconds)
+    exchange = _Exchange(seconds)
+    token = _exchange.set(exchange)
     try:
         yield
     finally:
-        _due.reset(token)
+        _exchange.reset(token)
+        exchange.close()
 
 
 def post_json(
@@ -149,14 +190,17 @@ class _Network(httpcore2.SyncBackend):
     """Connections on which one answer is read within bounds, and with rests."""
 
     def connect_tcp(self, *args: Any, **options: Any) -> httpcore2.NetworkStream:
-        return _Connection(super().connect_tcp(*args, **options))
+        stream = super().connect_tcp(*args, **options)
+        plain = stream.get_extra_info("socket")
+        # TLS takes the socket away; this is the same line.
+        return _Connection(stream, socket.fromfd(plain.fileno(), plain.family, plain.type))
 
 
 class _Connection(httpcore2.NetworkStream):
     """What has come already is read without waiting: nobody else would go on meanwhile."""
 
-    def __init__(self, stream: httpcore2.NetworkStream) -> None:
-        self._stream = stream
+    def __init__(self, stream: httpcore2.NetworkStream, line: socket.socket) -> None:
+        self._stream, self._line = stream, line
         self._length, self._since = 0, time.monotonic()
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
@@ -164,7 +208,8 @@ class _Connection(httpcore2.NetworkStream):
         if began - self._since >= STRETCH_SECONDS:
             time.sleep(REST_SECONDS)
             began = self._since = time.monotonic()
-        data = self._stream.read(max_bytes, _until_due(timeout, httpcore2.ReadTimeout))
+        with self._in_time():
+            data = self._stream.read(max_bytes, timeout)
         ended = time.monotonic()
         if ended - began >= WAITED_SECONDS:
             self._since = ended
@@ -176,30 +221,38 @@ class _Connection(httpcore2.NetworkStream):
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         # What is read from here on answers another question.
         self._length, self._since = 0, time.monotonic()
-        # A server that takes a little at a time is not late either.
-        for start in range(0, len(buffer), WRITTEN_AT_ONCE):
-            left = _until_due(timeout, httpcore2.WriteTimeout)
-            self._stream.write(buffer[start : start + WRITTEN_AT_ONCE], left)
+        with self._in_time():
+            self._stream.write(buffer, timeout)
 
     def close(self) -> None:
         self._stream.close()
+        self._line.close()
 
     def start_tls(self, *args: Any, **options: Any) -> httpcore2.NetworkStream:
-        return _Connection(self._stream.start_tls(*args, **options))
+        try:
+            with self._in_time():
+                return _Connection(self._stream.start_tls(*args, **options), self._line)
+        except BaseException:
+            self._line.close()
+            raise
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)
 
-
-def _until_due(timeout: float | None, error: type[httpcore2.TimeoutException]) -> float | None:
-    """How long may be waited; `error` is raised where the time is over."""
-    due = _due.get()
-    if due is None:
-        return timeout
-    left = due - time.monotonic()
-    if left <= 0:
-        raise error("the answer takes too long")
-    return left if timeout is None else min(timeout, left)
+    @contextmanager
+    def _in_time(self) -> Iterator[None]:
+        """Where the exchange is over, that is what is told, and not that the line is down."""
+        exchange = _exchange.get()
+        if exchange is None:
+            yield
+            return
+        exchange.use(self._line)
+        try:
+            yield
+        except Exception:
+            exchange.use(self._line)
+            raise
+        exchange.use(self._line)
 
 
 class _BoundedStream(httpx2.SyncByteStream):
