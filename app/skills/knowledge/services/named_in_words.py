@@ -57,7 +57,7 @@ _DOUBTED = re.compile(
     r"|instead|substitut\w*|swap\w*|cambi\w*|sustitu\w*|upon)\b"
 )
 # Not so "egg, free range".
-_DENIED_BEHIND = re.compile(r"[\s-]*free\b(?!.(?:range|of charge))")
+_DENIED_BEHIND = re.compile(r"[\s-]*free\b(?!.(?:range|of charge|with|for|when|refill|sample))")
 _AND = re.compile(r"\s*(?:[/&]|(?:,\s*)?\b(?:and|or|nor|y|e|o|u|ni)\b|,)\s*")
 # To such a word a "no" before the list reaches; "sin gluten, huevo y crema" has egg and cream.
 _OR = re.compile(r".*\b(?:or|nor|o|u|ni)\b")
@@ -75,16 +75,20 @@ _DECLARES = re.compile(
 # What is offered with a dish, or made some other way on request, counts as if it were in it: no
 # pattern is sure to tell those from what is.
 _NOT_MEANT = re.compile(
-    r"\b(?:(?P<plant>coconut|oat|rice|soya?|almond|cashew|peanut) (?:milk|cream|butter|cheese)"
-    r"|(?:apple|fruit|pumpkin|cocoa) butter|cream of (?P<coco>coconut|tartar)|cream soda"
-    r"|(?:leche|crema|mantequilla|queso|nata) de (?P<planta>coco|avena|arroz|so[jy]a|tigre|mani"
-    r"|almendras?|cacahuate)"
-    r"|gluten.free (?:bread\w*|pasta|flour|panko|croutons?)|dairy.free (?:milk|cheese|butter|cream)"
-    r"|egg.free (?:mayo\w*|pasta)|crema vegetal"
-    r"|nuez moscada"
+    r"\b(?:(?P<plant>coconut|oat|rice|soya?|almond|cashew) milk(?! choc)"
+    r"|(?P<nut>peanut) butter|coconut cream|(?:apple|cocoa) butter"
+    r"|cream of (?P<coco>coconut|tartar)|cream soda"
+    r"|(?:leche|crema) de (?P<planta>coco|avena|arroz|so[jy]a|tigre|almendras?|cacahuate)"
+    r"|(?:mantequilla|crema) de (?P<mani>mani|cacahuate)|nata de coco"
+    r"|crema vegetal|nuez moscada"
     r"|(?:manteca|mantequilla) de cacao|cremor tartaro|oyster mushrooms?|butter (?:lettuce|beans?)"
     r"|(?:agua|nieve|jugo|mermelada|dulce) de tuna|tunas? (?:roja|verde|blanca)s?"
     r"|rye (?:whiske?y|bourbon))\b"
+)
+# What is made without what it is called after; not where that is in doubt.
+_MADE_WITHOUT = re.compile(
+    r"\b(?:gluten.free (?:bread\w*|pasta|flour|panko|croutons?)"
+    r"|dairy.free (?:milk|cheese|butter|cream)|egg.free (?:mayo\w*|pasta))\b"
 )
 
 
@@ -157,20 +161,23 @@ def _in_languages(items: Iterable[Any] | None) -> Iterator[str]:
 def _named_in(text: str, *, is_of_food: bool) -> Iterator[Set[str]]:
     """What a text names and does not deny; of a name or ingredient what it is made with, too."""
     bare = _NOT_MEANT.sub(_what_it_is_of, fold(text))
+    is_doubted = _DOUBTED.search(bare) is not None
+    bare = bare if is_doubted else _MADE_WITHOUT.sub("", bare)
     found = [(each.start, each.end, each.codes) for each in named_allergens(bare)]
     found += [(*each.span(), frozenset({_SIGNS[each[0]]})) for each in _SIGN.finditer(bare)]
     if is_of_food:
         foods = _FOOD.finditer(_OTHER_FLOURS.sub(lambda flour: " " * len(flour[0]), bare))
         found += [(*each.span(), frozenset({_FOODS[each[0]]})) for each in foods]
     places = sorted({(start, end) for start, end, _codes in found})
-    denied = frozenset() if _DOUBTED.search(bare) else _denied(bare, places)
+    denied = frozenset() if is_doubted else _denied(bare, places)
     yield from (codes for start, _end, codes in found if start not in denied)
     if is_of_food and bare.strip() == _LOAF:
         yield {"gluten"}
 
 
 def _what_it_is_of(found: re.Match[str]) -> str:
-    return str(found["plant"] or found["planta"] or "")
+    names = ("plant", "nut", "planta", "mani")
+    return next((found[name] for name in names if found[name]), "")
 
 
 def _denied(text: str, places: Sequence[tuple[int, int]]) -> set[int]:

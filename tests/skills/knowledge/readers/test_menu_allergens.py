@@ -210,6 +210,10 @@ def test_short_headings_of_other_things_are_no_hindrance(header: str, cells: str
         ("Peanut butter milk shake", "", "", ["peanut", "milk"]),
         ("Coconut cream cheese pie", "", "", ["milk"]),
         ("Oat milk butter cookie", "", "", ["milk"]),
+        ("Trout with almond butter sauce", "", "", ["tree_nut", "milk", "fish"]),
+        ("Coconut milk chocolate bar", "", "", ["milk"]),
+        ("Toast", "", "Gluten-free bread available", ["gluten"]),
+        ("Burger", "", "Cheese free with any meal", ["milk"]),
         ("Curry", "coconut milk; oat milk; cocoa butter", "Dairy-free", []),
     ],
 )
