@@ -18,7 +18,6 @@ from PIL import Image
 
 from bench import __main__ as bench
 from bench import abuse
-from bench.support import abused_model
 from bench.support.pictures import photo_of_many_scans
 from bench.support.replies import ReplyEvents
 
@@ -117,6 +116,9 @@ def test_an_unknown_scenario_is_told_before_anything_is_started(
 
 
 def test_the_model_knows_each_kind_of_reply_that_is_asked_for() -> None:
+    # Making the replies takes a second, for which the other tests need not wait.
+    from bench.support import abused_model
+
     asked = {*abuse.STREAMING, *abuse.ACCOUNTING, *abuse.JSON}
     assert asked == set(abused_model.KINDS)
 

@@ -47,6 +47,8 @@ ODD = (
     "9999-12-31T23:59:59-14:00",
     "'%25_\\%22<",
 )
+# Of a kind with one of the others: `make soak` walks through all pages with these, too.
+ALIKE = {"a%00b", f"-{'9' * 21}", "-1", "%ED%A0%80"}
 ANSWERS = {200, 204, 301, 302, 303, 400, 404, 422}
 
 
@@ -137,7 +139,11 @@ def test_the_names_that_pages_read_are_found(app: Flask) -> None:
     assert set(READ_ELSEWHERE) <= set(rules)
 
 
-@pytest.mark.parametrize("value", ODD, ids=lambda value: ascii(value[:24]))
+@pytest.mark.parametrize(
+    "value",
+    [pytest.param(each, marks=[pytest.mark.soak] * (each in ALIKE)) for each in ODD],
+    ids=lambda value: ascii(value[:24]),
+)
 def test_no_page_breaks_at_what_an_address_says(
     app: Flask, browser: CheckedClient, places: dict[str, Any], value: str
 ) -> None:
