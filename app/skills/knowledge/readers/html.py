@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bs4 import BeautifulSoup, Tag, XMLParsedAsHTMLWarning
@@ -21,11 +22,12 @@ from app.skills.knowledge.readers.html_furniture import (
 )
 from app.skills.knowledge.readers.html_inline import apply_styles, strike_title
 from app.skills.knowledge.readers.html_markdown import MARK, to_markdown
-from app.skills.knowledge.readers.omissions import left_out, listed
+from app.skills.knowledge.readers.omissions import left_out, listed, must_be_kept
 from app.skills.knowledge.readers.raised import settle
 from app.skills.knowledge.readers.result import FileProblem, ReadDocument, Reading, Unreadable
 from app.skills.knowledge.readers.stylesheet import read_stylesheets
 from app.skills.knowledge.readers.tree import TreeBuilder
+from app.text.normalize import words
 from app.text.slugs import UsedSlugs
 
 # DocBook says how deep a section is by where it stands, not by its heading's number.
@@ -43,6 +45,10 @@ _ENDS_LINE = re.compile(
     rb"|summary|table|ul)\s*>",
     re.IGNORECASE,
 )
+# What a page shows when it is pointed at or filled in, or tells those who do not see it.
+_SHOWN_ON_DEMAND = (
+    "title", "alt", "abbr", "aria-label", "label", "summary", "placeholder", "value", "srcdoc",
+)  # fmt: skip
 _IDS = re.compile(r"^[A-Za-z_][\w:.-]*$")
 
 
@@ -74,9 +80,12 @@ def read_page(content: bytes, source: str, used: UsedSlugs) -> Page:
     title = soup.title.get_text(" ", strip=True) if soup.title else ""
     sheet = read_stylesheets(map(_style_text, soup.find_all("style")))
     apply_styles(soup, soup.body or soup, sheet)
+    on_demand = [*_on_demand(soup)]
     body, texts = _clean(soup)
     builder = TreeBuilder(source, used)
     markdown, problems = to_markdown(body)
+    shown = " ".join(words(markdown))
+    texts += (each for each in on_demand if " ".join(words(each)) not in shown)
     problems += left_out(map(settle, texts))
     if sheet.is_unclear:
         problems.append(FileProblem("", "struck_unclear"))
@@ -120,6 +129,14 @@ def _text(content: bytes) -> str:
         except (UnicodeDecodeError, LookupError):
             continue
     return decode(content)
+
+
+def _on_demand(soup: BeautifulSoup) -> Iterator[str]:
+    """What attributes say that warns or names an allergen, and what no browser draws by itself."""
+    for element in soup.find_all(True):
+        texts = [str(element.get(name) or "") for name in _SHOWN_ON_DEMAND]
+        texts += [element.get_text(" ")] if element.name == "template" else []
+        yield from (text for text in texts if text and must_be_kept(text))
 
 
 def _style_text(style: Tag) -> str:

@@ -401,6 +401,26 @@ def test_what_is_left_out_besides_navigation_is_told_once() -> None:
     assert {each.place for each in folder.problems} == {"a.html"}
 
 
+@pytest.mark.parametrize(
+    "part",
+    [
+        '<img src="n.png" title="Contains walnuts">',
+        '<abbr title="Contains walnuts">N</abbr>',
+        '<map><area alt="Contains walnuts"></map>',
+        '<input placeholder="Contains walnuts">',
+        "<template>Contains walnuts</template>",
+        '<span aria-label="Contains walnuts"></span>',
+    ],
+)
+def test_an_allergen_that_stands_in_no_text_is_told(part: str) -> None:
+    reading = read(f"<html><h1>Menu</h1><p>Salad. {part}</p></html>", "x.html")
+    assert everything(reading).count("walnuts") + len(told(reading, "left_out")) == 1
+    harmless = (
+        f"<html><h1>Menu</h1><p>Salad. {part.replace('Contains walnuts', 'Fresh')}</p></html>"
+    )
+    assert told(read(harmless, "x.html"), "left_out") == []
+
+
 def test_many_texts_that_are_left_out_are_counted() -> None:
     buttons = "".join(f"<button>Step {'x' * n}</button>" for n in range(1, 31))
     reading = read(f"<html><h1>Bar</h1><p>Ice.</p>{buttons}</html>", "x.html")
