@@ -45,6 +45,7 @@ _WORDS_OF_A_SENTENCE = 5
 _LEGEND = re.compile(r"\(\w{1,3}\)|(?:^|[\s,;])\w{1,3}\s*[=:–-]\s*\w")
 # The mark that a line below a table begins with, and may stand beside a dish: "*", "(1)", "¹".
 _FOOTNOTE = re.compile(r"[^\w\s]|[¹²³⁴-⁹]")
+_BEGINS_AS_NOTE = re.compile(r"\s*(?:[*†‡#^~]|[¹²³⁴-⁹])")
 _OF_ALLERGENS = re.compile(r"\bal+erg")
 
 
@@ -219,7 +220,7 @@ def _declares_of_all(text: str) -> bool:
     if _OF_ALL.search(said):
         return True
     is_sentence = len(words(said)) >= _WORDS_OF_A_SENTENCE
-    patterns = (_OF_ALLERGENS, _OF_EVERYTHING, _LEGEND)
+    patterns = (_OF_ALLERGENS, _OF_EVERYTHING, _LEGEND, _BEGINS_AS_NOTE)
     is_of_all = is_sentence or any(each.search(said) for each in patterns)
     return bool(is_of_all) and names_any(said)
 

@@ -51,7 +51,7 @@ LONGEST_DENIAL = 40  # in letters
 # With these in it a sentence may deny the denial, or speak of what is made on request.
 _DOUBTED = re.compile(
     r"\bnot\b(?! contain)|n['’]t\b|\b(?:cannot|dont|isnt|never|nunca|hardly|almost|casi|usually)\b"
-    r"|\bno (?:es|esta|son|estan|se|sirve)\b"
+    r"|\bno (?:es|esta|son|estan|se|sirve)\b|\?|\b(?:or|o) (?:without|sin)\b|\b(?:nothing|nada)\b"
     r"|\b(?:can|could|options?|optional|opcion\w*|available|disponibles?|request\w*|ask\w*|pedi\w*"
     r"|pide\w*|puede\w*|podemos|version(?:e?s)?|also|tambien|if|si|unless|except|excepto|salvo"
     r"|instead|substitut\w*|swap\w*|cambi\w*|sustitu\w*|upon)\b"
@@ -61,11 +61,12 @@ _DENIED_BEHIND = re.compile(r"[\s-]*free\b(?!.(?:range|of charge|with|for|when|r
 _AND = re.compile(r"\s*(?:[/&]|(?:,\s*)?\b(?:and|or|nor|y|e|o|u|ni)\b|,)\s*")
 # To such a word a "no" before the list reaches; "sin gluten, huevo y crema" has egg and cream.
 _OR = re.compile(r".*\b(?:or|nor|o|u|ni)\b")
-_FREE_OF_BOTH = re.compile(r"[\s-]*free\s*(?:$|[,;:()])")
+_FREE_OF_BOTH = re.compile(r"[\s-]*free\s*(?:$|[,;:().!])")
 _BOTH = re.compile(r"\s*,?\s*(?:[/&]|\b(?:and|or|y|e|o|u)\b)\s*")
 _BEGINS = re.compile(r"(?:^|[.;\n]|\b(?:is|are)\b)\s*$")
-_CLAUSE_END = re.compile(r"\s*(?:$|[,;:()])")
-_SENTENCE = re.compile(r"[.!?\n]+")
+_CLAUSE_END = re.compile(r"\s*(?:$|[,;:().!])")
+# With what ends them: a question denies nothing.
+_SENTENCE = re.compile(r"[^.!?\n]+[.!?\n]*")
 FOOD = ("dishes", "recipes")
 # Of what a drink is described with only such a sentence counts: "notes of almond" are no almonds.
 _DECLARES = re.compile(
@@ -136,7 +137,7 @@ def _named(values: Mapping[str, Any], kind: str) -> Iterator[Set[str]]:
 
 def _named_in_sentences(texts: Iterable[str], *, is_said: bool) -> Iterator[Set[str]]:
     """What sentences name that declare something; what `is_said` of the product itself counts."""
-    for sentence in (each for text in texts for each in _SENTENCE.split(text)):
+    for sentence in (each for text in texts for each in _SENTENCE.findall(text)):
         said = fold(sentence)
         if is_said or _DECLARES.search(said):
             yield from _named_in(sentence, is_of_food=False)

@@ -267,6 +267,10 @@ def test_a_list_that_leaves_out_what_the_words_beside_it_name_is_none(
         ("Se puede pedir sin queso", ["milk"]),
         ("It does not contain egg", []),
         ("Don't miss our milk", ["milk"]),
+        ("With or without cheese", ["milk"]),
+        ("Con o sin queso", ["milk"]),
+        ("No cheese? Think again", ["milk"]),
+        ("Nothing without butter", ["milk"]),
     ],
 )
 def test_an_offer_and_a_denial_reach_no_further_than_they_surely_do(
@@ -486,6 +490,7 @@ def test_a_box_of_text_on_a_sheet_counts() -> None:
         "Legend,,,may contain sesame\n",
         'Legend,"(F) fish, (N) nuts",,\n',
         "F = fish,,,\n",
+        "*Fried in peanut oil,,,\n",
         "Guests should know,fried with shrimp in the same peanut oil,,\n",
     ],
 )
