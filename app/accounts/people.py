@@ -20,7 +20,7 @@ from app.accounts.profile import update_profile
 from app.accounts.sign_in import Device, enter_group, start_sign_in, switch_group
 from app.accounts.tokens import hash_token, new_token
 from app.db import ScopedSession, new_id, utc_now
-from app.errors import Conflict, InvalidInput, NotFound
+from app.errors import Conflict, Forbidden, InvalidInput, NotFound
 from app.notifications.mail import queue_mail
 
 INVITATION_DAYS = 7
@@ -82,9 +82,11 @@ def invite(
     Raises:
         InvalidInput: the address or the role will not do, they are in the group already, or too
             many invitations are out.
+        Forbidden: whoever invites is no admin any more.
     """
     address = clean_email(email)
     _check_role(role)
+    _stay_admin(session)
     if any(colleague.email == address for colleague in list_people(session)):
         raise InvalidInput("%(email)s is in this group already.", field="email", email=address)
     _make_room(session, address)
@@ -108,6 +110,18 @@ def invite(
     record(session, "invited", f"{address} as {role}")
     session.commit()
     return link(token)
+
+
+def _stay_admin(session: ScopedSession) -> None:
+    """See to it that the session's person is an admin until it commits.
+
+    Whoever takes that away waits, and takes back their invitations, this one too.
+    """
+    own = select(Membership.role).where(
+        Membership.group_id == session.scope.group_id, Membership.user_id == session.scope.user_id
+    )
+    if session.scalar(own.with_for_update(read=True)) != "admin":
+        raise Forbidden("Only admins invite people.")
 
 
 def _make_room(session: ScopedSession, address: str) -> None:

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 
 import pytest
 from flask import Flask
-from sqlalchemy import func, select, update
+from sqlalchemy import func, select, text, update
 
+from app.accounts import people
 from app.accounts.models import AuditEntry, Invitation, Membership, User
 from app.accounts.people import EXPIRED_DAYS, MOST_INVITATIONS
-from app.db import Database, new_id, utc_now
+from app.db import Database, Scope, new_id, utc_now
+from app.errors import Forbidden
 from app.notifications.mail import OutgoingMail
 from tests.accounts.conftest import Browser, House, Member, link_in
+from tests.assistant.processes import wait_until
 
 SignedIn = Callable[[Member], Browser]
 MailTo = Callable[[str], list[OutgoingMail]]
 
+WAITING = text(
+    "SELECT count(*) FROM pg_stat_activity"
+    " WHERE datname = current_database() AND wait_event_type = 'Lock'"
+)
 NEW_PERSON = {"name": "Luz Ortega", "password": "nine purple onions"}
 
 
@@ -157,6 +165,34 @@ def test_an_invitation_ends_with_the_rights_of_whoever_made_it(
     assert browser.get(link).status_code == 404
     assert browser.post(link, NEW_PERSON).status_code == 404
     assert browser.get(other).status_code == 200
+
+
+def is_anybody_waiting(database: Database) -> bool:
+    """Whether a statement of this role waits for another one to end."""
+    with database.transaction() as session:
+        return bool(session.scalar(WAITING))
+
+
+def test_who_is_made_staff_in_the_same_moment_invites_nobody(
+    database: Database, owner: Database, house: House, newcomer: str
+) -> None:
+    """They would come back as an admin, by a link that they have sent to themselves."""
+    scope = Scope(house.group_id, house.admin.user_id, "admin")
+
+    def invite() -> None:
+        with database.session(scope) as session:
+            people.invite(session, newcomer, "admin", str, inviter="Ana")
+
+    own = (Membership.group_id == house.group_id, Membership.user_id == house.admin.user_id)
+    with ThreadPoolExecutor(1) as pool:
+        with owner.transaction() as session:
+            session.execute(update(Membership).where(*own).values(role="staff"))
+            inviting = pool.submit(invite)
+            wait_until(lambda: inviting.done() or is_anybody_waiting(database))
+        with pytest.raises(Forbidden):
+            inviting.result(30)
+    with owner.transaction() as session:
+        assert session.scalar(select(Invitation.id).where(Invitation.email == newcomer)) is None
 
 
 @pytest.mark.parametrize("token", ["x", "A" * 43, "%00", "..%2F..%2Fpeople"])

@@ -46,6 +46,10 @@ _LEGEND = re.compile(r"\(\w{1,3}\)|(?:^|[\s,;])\w{1,3}\s*[=:–-]\s*\w")
 # The mark that a line below a table begins with, and may stand beside a dish: "*", "(1)", "¹".
 _FOOTNOTE = re.compile(r"[^\w\s]|[¹²³⁴-⁹]")
 _BEGINS_AS_NOTE = re.compile(r"\s*(?:[*†‡#^~]|[¹²³⁴-⁹])")
+_OF_MAKING = re.compile(
+    r"\b(?:with|have|has|had|made|fried|cooked|baked|grilled|finished|topped|served|dusted|brushed"
+    r"|con|llevan?|tienen?|frien?|frit[oa]s?|hech[oa]s?|prepar\w+|cocinad\w+|servid\w+)\b"
+)
 _OF_ALLERGENS = re.compile(r"\bal+erg")
 
 
@@ -220,7 +224,7 @@ def _declares_of_all(text: str) -> bool:
     if _OF_ALL.search(said):
         return True
     is_sentence = len(words(said)) >= _WORDS_OF_A_SENTENCE
-    patterns = (_OF_ALLERGENS, _OF_EVERYTHING, _LEGEND, _BEGINS_AS_NOTE)
+    patterns = (_OF_ALLERGENS, _OF_EVERYTHING, _LEGEND, _BEGINS_AS_NOTE, _OF_MAKING)
     is_of_all = is_sentence or any(each.search(said) for each in patterns)
     return bool(is_of_all) and names_any(said)
 

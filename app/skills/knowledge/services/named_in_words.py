@@ -54,10 +54,13 @@ _DOUBTED = re.compile(
     r"|\bno (?:es|esta|son|estan|se|sirve)\b|\?|\b(?:or|o) (?:without|sin)\b|\b(?:nothing|nada)\b"
     r"|\b(?:can|could|options?|optional|opcion\w*|available|disponibles?|request\w*|ask\w*|pedi\w*"
     r"|pide\w*|puede\w*|podemos|version(?:e?s)?|also|tambien|if|si|unless|except|excepto|salvo"
-    r"|instead|substitut\w*|swap\w*|cambi\w*|sustitu\w*|upon)\b"
+    r"|instead|substitut\w*|swap\w*|cambi\w*|sustitu\w*|upon|make|order\w*|add\w*|extra|kids|comes"
+    r"|vegan\w*|vegetarian\w*|gf|df|nf|vg)\b"
+    r"|\bfree\W+(?:\w+\W+){0,2}(?:without|no|sin)\b"
+    r"|\b(?:with|con)\s*[/&,]|\b(?:with|con) (?:and|or|y|o|u)\b"
 )
 # Not so "egg, free range".
-_DENIED_BEHIND = re.compile(r"[\s-]*free\b(?!.(?:range|of charge|with|for|when|refill|sample))")
+_DENIED_BEHIND = re.compile(r"[\s-]?free\b(?!.(?:range|of charge|with|for|when|refill|sample))")
 _AND = re.compile(r"\s*(?:[/&]|(?:,\s*)?\b(?:and|or|nor|y|e|o|u|ni)\b|,)\s*")
 # To such a word a "no" before the list reaches; "sin gluten, huevo y crema" has egg and cream.
 _OR = re.compile(r".*\b(?:or|nor|o|u|ni)\b")

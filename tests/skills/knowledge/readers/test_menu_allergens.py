@@ -271,6 +271,15 @@ def test_a_list_that_leaves_out_what_the_words_beside_it_name_is_none(
         ("Con o sin queso", ["milk"]),
         ("No cheese? Think again", ["milk"]),
         ("Nothing without butter", ["milk"]),
+        ("With/without cheese", ["milk"]),
+        ("Vegan without cheese", ["milk"]),
+        ("Vegano: sin queso", ["milk"]),
+        ("Order without cheese to make it vegan", ["milk"]),
+        ("Dairy free without cheese", ["milk"]),
+        ("GF without croutons, no egg", ["egg"]),
+        ("Add cheese free", ["milk"]),
+        ("Kids eat cheese free", ["milk"]),
+        ("Butter - free", ["milk"]),
     ],
 )
 def test_an_offer_and_a_denial_reach_no_further_than_they_surely_do(
@@ -491,6 +500,8 @@ def test_a_box_of_text_on_a_sheet_counts() -> None:
         'Legend,"(F) fish, (N) nuts",,\n',
         "F = fish,,,\n",
         "*Fried in peanut oil,,,\n",
+        "Sauces have gluten,,,\n",
+        "Lleva queso,,,\n",
         "Guests should know,fried with shrimp in the same peanut oil,,\n",
     ],
 )
