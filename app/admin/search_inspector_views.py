@@ -34,6 +34,7 @@ from app.config import LANGUAGES
 from app.errors import InvalidInput
 from app.extensions import limit_searches, services
 from app.retrieval.evidence import GOOD, THIN
+from app.retrieval.search import remember_vector
 from app.skills.knowledge.tools.search_tools import SearchTool
 from app.text.allergens import ALLERGENS, allergen_name
 from app.text.free_text import limit_search
@@ -96,6 +97,10 @@ def _inspect(tool: SearchTool, chosen: Mapping[str, str]) -> Inspection:
         raise _refused(error) from None
     session, embedder = db_session(), services().embedder
     mode = next(mode for mode in MODES if mode == chosen["mode"])
+    # Whoever else uses the database is served while the vector is made.
+    session.rollback()
+    if mode != "lexical":
+        remember_vector(tool.request(arguments, chosen["language"]).text, embedder)
     with limit_search(session):
         return inspect(session, tool, arguments, chosen["language"], mode, embedder)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal
@@ -201,6 +202,16 @@ def unknown_words(session: ScopedSession, query: str) -> tuple[str, ...]:
     """The words of `query`, folded, that no document of the session's group has in any form."""
     parameters = {"query": _readable(query), "group": session.scope.group_id}
     return tuple(session.scalars(_UNKNOWN, parameters))
+
+
+def remember_vector(text: str, embedder: Embedder) -> None:
+    """Have the vector of a search that is to come.
+
+    Whoever does so first holds no connection to the database while it is made elsewhere.
+    """
+    with suppress(EmbeddingUnavailable):
+        # The search itself tells why there is none.
+        embedder.embed_query(_readable(text))
 
 
 def _vector(

@@ -329,6 +329,22 @@ def test_the_model_being_away_is_told(desk: Desk, owner: Database, boss: Member)
     assert told == {"no_common_word": {}, "model_away": {}}
 
 
+def test_while_the_vector_is_made_the_page_holds_no_connection(
+    app: Flask, browser: CheckedClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Six pages of a slow server of embeddings were all connections that a worker has."""
+    on = app.extensions["comanda"]
+    embed, held = on.embedder.embed_query, list[int]()
+
+    def look(text: str) -> Any:
+        held.append(on.database.engine.pool.checkedout())
+        return embed(text)
+
+    monkeypatch.setattr(on.embedder, "embed_query", look)
+    assert "chicken" in browser.page("/admin/search?q=raw+chicken").text
+    assert held[0] == 0
+
+
 def test_private_documents_of_others_are_not_there_and_ones_own_are_marked(
     desk: Desk, owner: Database, boss: Member
 ) -> None:
