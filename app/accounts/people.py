@@ -17,7 +17,7 @@ from app.accounts.models import Group, Invitation, Membership, User
 from app.accounts.names_and_emails import clean_email, clean_name
 from app.accounts.passwords import check_password, hash_password
 from app.accounts.profile import update_profile
-from app.accounts.sign_in import Device, enter_group, start_sign_in, switch_group
+from app.accounts.sign_in import Device, enter_group, in_no_group, start_sign_in, switch_group
 from app.accounts.tokens import hash_token, new_token
 from app.db import ScopedSession, new_id, utc_now
 from app.errors import Conflict, Forbidden, InvalidInput, NotFound
@@ -204,17 +204,39 @@ def join_as_new_person(
     return sign_in_token
 
 
-def join_as_known_person(session: ScopedSession, token: str, sign_in_id: UUID) -> None:
-    """Let the signed-in person join, and look at the new group from here on.
+def join_as_known_person(session: ScopedSession, token: str, email: str, sign_in_id: UUID) -> None:
+    """Let the signed-in person of this address join, and look at the new group from here on.
 
     Raises:
         NotFound: the invitation works no more, or is for another address.
     """
+    switch_group(session, sign_in_id, _join(session, token, email))
+
+
+def join_while_signing_in(session: ScopedSession, token: str, email: str) -> None:
+    """Let the session's person join, who is in no group and so cannot be signed in before.
+
+    `email` is the address whose password was right.
+
+    Raises:
+        InvalidInput: the invitation works no more, or is for another address.
+    """
+    try:
+        _join(session, token, email)
+    except NotFound:
+        raise in_no_group() from None
+
+
+def _join(session: ScopedSession, token: str, email: str) -> UUID:
+    """Let the session's person in, and return which group it is that they look at now."""
     invitation = find_invitation(session, token)
+    if invitation.email != email:
+        # For an address without an account the database would make one.
+        raise _gone()
     user_id = _accept(session, token, "", "")
     enter_group(session, user_id, invitation.group_id)
     record(session, "invitation_accepted", f"{invitation.email} as {invitation.role}")
-    switch_group(session, sign_in_id, invitation.group_id)
+    return invitation.group_id
 
 
 def _accept(session: ScopedSession, token: str, name: str, password_hash: str) -> UUID:

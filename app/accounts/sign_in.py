@@ -6,6 +6,7 @@ except `issue_api_token`, which the operator's commands use with the owner's dat
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -54,11 +55,12 @@ def sign_in(
     device: Device,
     *,
     replaces: UUID | None = None,
+    join: Callable[[ScopedSession], None] | None = None,
 ) -> str:
     """Check the password and return the token of a new sign-in.
 
-    `replaces` is the sign-in of the same browser that ends with it. Afterwards the
-    session serves the person who signed in.
+    `replaces` is the sign-in of the same browser that ends with it, and `join` lets somebody who
+    is in no group enter one. Afterwards the session serves the person who signed in.
 
     Raises:
         InvalidInput: the same words for an unknown address and for a wrong password.
@@ -67,21 +69,30 @@ def sign_in(
     if not verify_password(found.password_hash if found else None, password) or found is None:
         log.info("sign-in refused", known=found is not None)
         raise _wrong_password()
-    if found.group_id is None:
-        raise InvalidInput(
-            "You are not in any group now. Ask a manager for a new invitation.", field="email"
-        )
+    if found.group_id is None and join is None:
+        raise in_no_group()
     fresh_hash = hash_password(password) if needs_rehash(found.password_hash) else None
     before = session.scope
-    enter_group(session, found.user_id, found.group_id)
+    if found.group_id is None:
+        session.rescope(Scope(None, found.user_id))
+    else:
+        enter_group(session, found.user_id, found.group_id)
     if not confirm_credentials(session, found.password_hash, fresh_hash):
         raise _wrong_password()
+    if found.group_id is None and join is not None:
+        join(session)
     if replaces:
         _end_replaced(session, replaces, before)
     token = start_sign_in(session, device)
     record(session, "sign_in")
     session.commit()
     return token
+
+
+def in_no_group() -> InvalidInput:
+    return InvalidInput(
+        "You are not in any group now. Ask a manager for a new invitation.", field="email"
+    )
 
 
 def _wrong_password() -> InvalidInput:

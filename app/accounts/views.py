@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from http import HTTPStatus
@@ -30,7 +31,7 @@ from app.accounts.pages import (
 from app.accounts.people import find_invitation, join_as_known_person, join_as_new_person
 from app.accounts.person import end_browser_session, start_browser_session
 from app.config import LANGUAGES
-from app.db import utc_now
+from app.db import ScopedSession, utc_now
 from app.errors import ComandaError, Conflict, InvalidInput, NotFound, TooMany
 from app.extensions import client_address, keep_cookie, kept_cookie
 from app.text.bilingual import reader_language
@@ -73,21 +74,40 @@ def submit_sign_in() -> ResponseReturnValue:
     """Check e-mail and password, and begin a session that shares nothing with the last one."""
     email = fold_email(request.form.get("email", ""))
     replaced = current_user.sign_in_id if current_user.is_authenticated else None
+    joined = list[bool]()
+
+    def join(session: ScopedSession) -> None:
+        # Who is in no group can come in only by the invitation that sent them here.
+        people.join_while_signing_in(session, invitation_in(next_page("")), email)
+        joined.append(True)
+
     try:
         account_limits.count_sign_in(email)
         token = sign_ins.sign_in(
-            db_session(), email, request.form.get("password", ""), seen_on(), replaces=replaced
+            db_session(),
+            email,
+            request.form.get("password", ""),
+            seen_on(),
+            replaces=replaced,
+            join=join,
         )
     except (InvalidInput, TooMany) as error:
         return page("accounts/sign_in.html", error, next=next_page(""))
     account_limits.sign_in_succeeded(email)
     profiles.keep_first_language(db_session(), kept_cookie("language"))
-    return _enter(token, email)
+    # The invitation is used by now.
+    return _enter(token, email, HOME if joined else next_page())
 
 
-def _enter(token: str, email: str) -> Response:
+def invitation_in(path: str) -> str:
+    """The token of the invitation that a path leads to; "" where it leads elsewhere."""
+    found = re.fullmatch(r"/invitations/([\w-]+)", path)
+    return found[1] if found else ""
+
+
+def _enter(token: str, email: str, leads_to: str) -> Response:
     start_browser_session(token)
-    response = redirect(next_page(), HTTPStatus.SEE_OTHER)
+    response = redirect(leads_to, HTTPStatus.SEE_OTHER)
     account_limits.remember_device(response, email)
     return response
 
@@ -247,7 +267,7 @@ def submit_invitation(token: str) -> ResponseReturnValue:
     session = db_session()
     invitation = find_invitation(session, token)
     if current_user.is_authenticated and current_user.email == invitation.email:
-        join_as_known_person(session, token, current_user.sign_in_id)
+        join_as_known_person(session, token, current_user.email, current_user.sign_in_id)
         return redirect(HOME, HTTPStatus.SEE_OTHER)
     name, password = request.form.get("name", ""), request.form.get("password", "")
     try:
@@ -256,7 +276,7 @@ def submit_invitation(token: str) -> ResponseReturnValue:
         )
     except (InvalidInput, Conflict) as error:
         return page("accounts/invitation.html", error, invitation=invitation)
-    return _enter(sign_in_token, invitation.email)
+    return _enter(sign_in_token, invitation.email, next_page())
 
 
 @blueprint.get("/forgot-password")

@@ -188,7 +188,7 @@ def test_no_service_moves_a_token_either(
         link = invite(session, house.staff.email, "staff", lambda token: token, inviter="Ana")
     sign_in_id = sign_in_of(owner, token).id
     with database.session(house.staff.scope) as session:
-        join_as_known_person(session, link, sign_in_id)
+        join_as_known_person(session, link, house.staff.email, sign_in_id)
     assert group_of(owner, token) == house.group_id
     with database.session(house.staff.scope) as session:
         switch_group(session, sign_in_id, other_house.group_id)

@@ -167,6 +167,45 @@ def test_an_invitation_ends_with_the_rights_of_whoever_made_it(
     assert browser.get(other).status_code == 200
 
 
+def test_who_was_removed_and_is_invited_again_comes_back_by_signing_in(
+    app: Flask, owner: Database, house: House, invite: Callable[..., str], signed_in: SignedIn
+) -> None:
+    """Nobody is signed in who is in no restaurant, and the link asked them to sign in."""
+    gone = {"action": "remove", "user_id": str(house.staff.user_id)}
+    assert signed_in(house.admin).post("/people", gone).status_code == 303
+    browser = Browser(app)
+    assert "You are not in any group now." in browser.sign_in(house.staff).text
+    link = invite(house, house.staff.email, "manager")
+    assert "Sign in with it" in browser.get(link).text
+    wrong = browser.sign_in(house.staff, "not the password", next=link)
+    assert wrong.status_code == 422
+    assert role_in(owner, house, house.staff.email) is None
+    assert (
+        "You are not in any group now." in browser.sign_in(house.staff, next="/invitations/x").text
+    )
+    answer = browser.sign_in(house.staff, next=link)
+    assert (answer.status_code, answer.location) == (303, "/")
+    assert browser.is_signed_in()
+    assert role_in(owner, house, house.staff.email) == "manager"
+    assert Browser(app).get(link).status_code == 404
+
+
+def test_an_invitation_for_somebody_else_lets_nobody_in_who_signs_in_by_it(
+    app: Flask, owner: Database, house: House, newcomer: str, invite: Callable[..., str],
+    signed_in: SignedIn,
+) -> None:  # fmt: skip
+    gone = {"action": "remove", "user_id": str(house.staff.user_id)}
+    assert signed_in(house.admin).post("/people", gone).status_code == 303
+    browser = Browser(app)
+    answer = browser.sign_in(house.staff, next=invite(house, newcomer, "admin"))
+    assert answer.status_code == 422
+    assert "You are not in any group now." in answer.text
+    for email in (house.staff.email, newcomer):
+        assert role_in(owner, house, email) is None
+    with owner.transaction() as session:
+        assert session.scalar(select(User.id).where(User.email == newcomer)) is None
+
+
 def is_anybody_waiting(database: Database) -> bool:
     """Whether a statement of this role waits for another one to end."""
     with database.transaction() as session:

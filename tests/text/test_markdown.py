@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markupsafe import Markup
 
-from app.assistant.web.presenters import cite_html
+from app.assistant.web.presenters import MOST_CITE_LINKS, cite_html
 from app.text.markdown import (
     escape_markdown,
     join_paragraphs,
@@ -309,3 +309,18 @@ def test_escaped_text_is_shown_as_it_is(text: str) -> None:
 def test_escaped_text_that_begins_a_line_is_shown_as_it_is(text: str) -> None:
     drawn = str(render_model_text(f"{escape_markdown(text.strip() or 'a')} is it."))
     assert parse_html(drawn).text.split() == f"{text} is it.".split() or not text.strip()
+
+
+def test_a_number_that_is_repeated_thousands_of_times_is_a_link_some_hundred_times(
+    app: Flask,
+) -> None:
+    """Fifteen such replies on a page kept everybody else waiting for seconds."""
+    citation = {
+        "number": 1,
+        "document_id": "0190a000-0000-7000-8000-000000000001",
+        "title": "Tips",
+        "language": "en",
+    }
+    with app.test_request_context("/"):
+        assert cite_html("[1]" * 6_600, [citation]).count("<a ") == MOST_CITE_LINKS
+        assert cite_html("So it is [1][2].", [citation]).count("<a ") == 1

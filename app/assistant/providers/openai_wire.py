@@ -124,7 +124,9 @@ class Reply:
         ]
 
     def _read_choice(self, choice: Json) -> str:
-        delta = _object(choice.get("delta")) or _object(choice.get("message"))
+        # Some servers end a stream with the whole message once more.
+        message = {} if self.alive else _object(choice.get("message"))
+        delta = _object(choice.get("delta")) or message
         self.alive |= any(value for name, value in delta.items() if name != "role")
         for fragment in _objects(delta.get("tool_calls")):
             self._calls.add(fragment)

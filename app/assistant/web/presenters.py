@@ -117,6 +117,10 @@ def view_part(data: Mapping[str, Any], registry: Registry) -> dict[str, Any] | N
         return None
 
 
+# Far more than an answer needs; what is beyond is left out.
+MOST_CITE_LINKS = 300
+
+
 def cite_html(
     markdown: str, citations: list[dict[str, Any]], message_id: UUID | None = None
 ) -> Markup:
@@ -124,11 +128,16 @@ def cite_html(
 
     With the message that cites them they open as they stood then.
     """
-    known = {citation["number"]: citation for citation in citations}
+    # A model may repeat a number thousands of times: each link is made once.
+    known = {each["number"]: _cite_link(each, message_id) for each in citations}
+    left = MOST_CITE_LINKS
 
     def link(match: re.Match[str]) -> str:
+        nonlocal left
         numbers = [int(number) for number in re.findall(r"\d+", match[1])]
-        return "".join(_cite_link(known[n], message_id) for n in numbers if n in known)
+        links = [known[each] for each in numbers if each in known][: max(left, 0)]
+        left -= len(links)
+        return "".join(links)
 
     html = CITATION.sub(link, str(render_model_text(markdown)))
     return Markup(html)  # noqa: S704 - cleaned text and links made here

@@ -211,6 +211,8 @@ def test_a_tool_result_of_100_kilobytes_reaches_the_model(
         [Delta({"refusal": "Yes."})],
         [Chunk({"choices": []}), Say("Yes."), Chunk({"choices": None, "usage": None})],
         [Chunk({"choices": [{"index": 0, "delta": None}]}), Say("Yes.")],
+        [Say("Yes."), Chunk({"choices": [{"delta": {}, "message": {"content": "Yes."}}]})],
+        [Chunk({"choices": [{"delta": {}, "message": {"content": "Yes."}}]})],
         [Raw(b": ping\n\n"), Raw(b"data:\n\n"), Raw(b"event: x\nid: 1\n\n"), Say("Yes.")],
         [Raw(b'data:{"choices":[{"delta":{"content":"Yes."}}]}\r\n\r\n')],
         [Say("Yes."), Ending(done=False)],

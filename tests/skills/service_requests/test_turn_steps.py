@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Generator
 from typing import Any
 
+import pytest
 from flask import Flask
 from sqlalchemy import event
 
@@ -77,6 +78,18 @@ def test_the_steps_of_a_conversation_are_loaded_once_in_a_turn_of_four_tools(
     }
     # What the first tool took, the last one knew.
     assert state.told["title"].before == "Oven"
+
+
+@pytest.mark.parametrize("photos", [["x"], "x", [{"id": 1}], 3])
+def test_what_is_no_value_of_its_field_costs_none_of_the_others(
+    app: Flask, database: Database, member: Member, short: RequestType, photos: Any
+) -> None:
+    talk = start_talk(database, member, short)
+    provider = ScriptedProvider([record(short, photos=photos, title="Oven")], say("Done."))
+    accepted = ask(database, member, "the oven", talk.thread_id)
+    reply = answer(app, member, accepted, provider)
+    assert trace(reply) == [("record_answers", True)]
+    assert {name: told.value for name, told in talk.state().told.items()} == {"title": "Oven"}
 
 
 def test_a_tool_knows_what_was_confirmed_with_a_button_while_the_turn_ran(

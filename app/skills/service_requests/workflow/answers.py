@@ -78,10 +78,12 @@ def cleared_between(
 
 def was_said(about: RequestField, value: Any, said: Sequence[str]) -> bool:
     """Whether what a model gives stands in what its person said, in any of their messages."""
-    given = (
-        " ".join(shown(about, value, language) for language in ("en", "es"))
-        + f" {value if isinstance(value, str) else ''}"
-    )
+    try:
+        given = " ".join(shown(about, value, language) for language in ("en", "es"))
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError):
+        # It is no value of this field as it stands: what is wrong with it, its field says.
+        given = ""
+    given += f" {value if isinstance(value, str) else ''}"
     wanted = {word for word in words(given) if len(word) > 1 or word.isdecimal()}
     heard = {word for text in said for word in words(text)}
     if not wanted:
