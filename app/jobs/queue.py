@@ -16,6 +16,7 @@ from sqlalchemy import func, select, text
 
 from app.db import ScopedSession
 
+DEFAULT, VECTORS = "default", "vectors"
 _WAITING = text(
     """
     SELECT id FROM procrastinate_jobs WHERE lock = :lock AND status = 'todo'
@@ -25,7 +26,7 @@ _WAITING = text(
 _DEFER = text(
     """
     SELECT procrastinate_defer_jobs_v1(ARRAY[ROW(
-        'default', :task, 0, CAST(:lock AS text), NULL, CAST(:args AS jsonb),
+        :queue, :task, 0, CAST(:lock AS text), NULL, CAST(:args AS jsonb),
         CAST(:at AS timestamptz)
     )::procrastinate_job_to_defer_v1])
     """
@@ -38,13 +39,22 @@ def defer(
     *,
     lock: str | None = None,
     at: datetime | None = None,
+    queue: str = DEFAULT,
     **args: Any,
 ) -> None:
     """Queue a job in this transaction, for a later moment if `at` says so.
 
+    What waits for servers of others has a queue of its own: `VECTORS`.
+
     Jobs of one `lock` never run at once, and of two equal ones that wait one is enough.
     """
-    job = {"task": f"comanda:{task}", "lock": lock, "args": json.dumps(args, default=str), "at": at}
+    job = {
+        "task": f"comanda:{task}",
+        "lock": lock,
+        "args": json.dumps(args, default=str),
+        "at": at,
+        "queue": queue,
+    }
     if lock is not None and _is_waiting(session, job):
         return
     session.execute(_DEFER, job)

@@ -31,6 +31,7 @@ from app.db import Database, Scope, app_database
 from app.embedded import resolve
 from app.files.clean_up import clean_up_files
 from app.files.storage import Storage, make_storage
+from app.jobs.queue import DEFAULT, VECTORS
 from app.notifications.mail import NOTIFY_CHANNEL
 from app.notifications.mail_delivery import forget_old_mail, send_waiting_mail
 from app.observability.logs import init_logs
@@ -41,12 +42,14 @@ from app.skills import SKILLS
 EMBED_BATCH = 200
 HEARTBEAT_SECONDS = 2.0
 STALLED_SECONDS = 6.0
-# A group has three at most: its imports take turns, its vectors, and its people's exports.
+# A group has two at most: its imports take turns, and its people's exports.
 CONCURRENCY = 6
+# Those of all groups wait for one server, which may take its time or never answer.
+VECTORS_CONCURRENCY = 3
 # What looks after the product itself waits for nobody's imports.
 UPKEEP, UPKEEP_CONCURRENCY = "upkeep", 2
 # A job tells how far it is beside the transaction in which it works.
-CONNECTIONS = 2 * (CONCURRENCY + UPKEEP_CONCURRENCY)
+CONNECTIONS = 2 * (CONCURRENCY + VECTORS_CONCURRENCY + UPKEEP_CONCURRENCY)
 NAMESPACE = "comanda"
 MAX_RETRIES = 5
 RETRY = RetryStrategy(max_attempts=MAX_RETRIES, exponential_wait=2)
@@ -197,14 +200,15 @@ async def work(settings: Settings) -> None:
     """Work until told to stop."""
     url = make_url(settings.database_url or "").set(drivername="postgresql")
     address = url.render_as_string(hide_password=False)
-    connector = PsycopgConnector(conninfo=address, max_size=8)
+    connector = PsycopgConnector(conninfo=address, max_size=10)
     app = procrastinate.App(connector=connector)
     app.add_tasks_from(tasks, namespace=NAMESPACE)
     app.add_tasks_from(skill_tasks(Registry(SKILLS)), namespace=NAMESPACE)
     async with app.open_async():
         log.info("jobs ready")
         running = [
-            asyncio.create_task(_run_worker(app, ["default"], CONCURRENCY, is_told_to_stop=True)),
+            asyncio.create_task(_run_worker(app, [DEFAULT], CONCURRENCY, is_told_to_stop=True)),
+            asyncio.create_task(_run_worker(app, [VECTORS], VECTORS_CONCURRENCY)),
             asyncio.create_task(_run_worker(app, [UPKEEP], UPKEEP_CONCURRENCY)),
             asyncio.create_task(_mail_at_once(address)),
         ]

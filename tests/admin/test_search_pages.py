@@ -329,6 +329,7 @@ def test_the_model_being_away_is_told(desk: Desk, owner: Database, boss: Member)
     assert told == {"no_common_word": {}, "model_away": {}}
 
 
+@pytest.mark.fault(68)
 def test_while_the_vector_is_made_the_page_holds_no_connection(
     app: Flask, browser: CheckedClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,7 +16,9 @@ from sqlalchemy import text
 
 from app.db import Database, utc_now
 from app.jobs import tasks as jobs
-from app.jobs.queue import defer
+from app.jobs.queue import DEFAULT, VECTORS, defer
+from app.skills.knowledge.services.reindex import queue_embedding
+from tests.factories import Member
 
 
 @pytest.fixture
@@ -51,6 +53,21 @@ def begin(database: Database, lock: str) -> bool:
             {"lock": lock},
         )
     return taken is not None
+
+
+@pytest.mark.fault(68)
+def test_vectors_have_a_queue_of_their_own(
+    database: Database, owner: Database, member: Member
+) -> None:
+    """Six restaurants that waited for a silent server kept another one's export waiting."""
+    with database.transaction(member.scope) as session:
+        queue_embedding(session)
+    query = text(
+        "DELETE FROM procrastinate_jobs WHERE args->>'group_id' = :group RETURNING queue_name"
+    )
+    with owner.transaction() as session:
+        assert session.scalars(query, {"group": str(member.group_id)}).all() == [VECTORS]
+    assert VECTORS != DEFAULT
 
 
 @pytest.mark.fault(39)

@@ -25,7 +25,7 @@ from sqlalchemy.exc import (
 
 from app.accounts.audit import record
 from app.db import Database, JsonList, Scope, ScopedSession, utc_now
-from app.jobs.queue import defer
+from app.jobs.queue import VECTORS, defer
 from app.skills.knowledge.models import LibraryImport, LibraryImportFile
 from app.skills.knowledge.readers import Reading, read_apart
 from app.skills.knowledge.services.import_files import (
@@ -281,7 +281,8 @@ def _undo(job: Progress) -> None:
 def embed_soon(session: ScopedSession) -> None:
     """Have the group's new and changed passages get their vectors."""
     group_id = session.scope.group_id
-    defer(session, "embed_missing", lock=f"embed:{group_id}", group_id=group_id)
+    lock = f"embed:{group_id}"
+    defer(session, "embed_missing", lock=lock, queue=VECTORS, group_id=group_id)
 
 
 def _guarded(job: Progress, run: Callable[[Progress], None]) -> None:

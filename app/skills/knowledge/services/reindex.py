@@ -13,7 +13,7 @@ from sqlalchemy import and_, exists, func, or_, select, text
 
 from app.db import ScopedSession
 from app.errors import NotFound
-from app.jobs.queue import defer
+from app.jobs.queue import VECTORS, defer
 from app.retrieval.index import SourceInput, index_sources
 from app.retrieval.models import Embedding, SearchDocument
 from app.skills.knowledge.models import ManualSection, Product
@@ -115,7 +115,7 @@ def queue_embedding(session: ScopedSession) -> None:
     would else queue the same job.
     """
     group_id = session.scope.group_id
-    defer(session, "embed_missing", lock=_lock(session), group_id=group_id)
+    defer(session, "embed_missing", lock=_lock(session), queue=VECTORS, group_id=group_id)
 
 
 def find_search_status(session: ScopedSession, source_id: UUID, model: str) -> SearchStatus:
