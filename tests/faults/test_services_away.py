@@ -203,8 +203,9 @@ def test_a_full_disk_refuses_honestly_and_leaves_nothing_half_written(house: Hou
 def test_a_disk_that_fills_up_in_mid_answer_loses_no_answer(house: House) -> None:
     if house.disk is None:
         pytest.skip("a small disk can only be made by root, where mounting is allowed")
-    words = [f"{secrets.token_hex(400)} " for _ in range(60)]
-    house.model.script(scenario(Say(words, delay=0.05), when="long answer"))
+    # As long as a reply may be.
+    words = [f"{secrets.token_hex(400)} " for _ in range(24)]
+    house.model.script(scenario(Say(words, delay=0.12), when="long answer"))
     person = house.person()
     thread_id = person.new_id()
     person.send(thread_id, "long answer", message_key=uuid4().hex)
