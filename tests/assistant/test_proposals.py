@@ -30,6 +30,7 @@ from app.assistant.providers.builtin import BuiltinProvider
 from app.assistant.providers.json_mode import JsonModeProvider
 from app.assistant.threads.threads import load_thread, stop_turns
 from app.assistant.turns.executor import ClaimedTurn, execute_turn
+from app.assistant.turns.loop import LONGEST_REMARK
 from app.config import Settings
 from app.db import Database, utc_now
 from app.errors import Conflict, Forbidden, NotFound
@@ -148,6 +149,22 @@ def test_a_model_that_speaks_json_cannot_wave_the_confirmation_through(
     said = "Shall I?" if suggested is None else "Just doing it."
     assert reply.content == f"{said}\n\nShall I do this?"
     assert "Just doing it" not in json.dumps(reply.parts)
+
+
+def test_what_a_model_says_before_the_question_is_no_book(
+    app: Flask, database: Database, member: Member
+) -> None:
+    """It was stored and drawn whole, however long it was."""
+    wish = {
+        "type": "tool_call",
+        "tool": "log_temperature",
+        "args": {"unit": "walk-in", "degrees": 4},
+        "confirmationMessage": "word " * 36_000,
+    }
+    asked = ask(database, member, "Log 4 degrees for the walk-in")
+    reply = answer(app, member, asked, JsonModeProvider(ScriptedProvider(say(json.dumps(wish)))))
+    assert reply.content.endswith("Shall I do this?")
+    assert len(reply.content) < LONGEST_REMARK + 100
 
 
 def test_what_the_tool_refuses_is_no_proposal(

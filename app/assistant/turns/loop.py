@@ -38,6 +38,8 @@ MAX_CALLS_AT_ONCE = 8
 # A model says at most so many characters in a turn (some eight pages); then it is closed, and
 # what it has said stands.
 LONGEST_REPLY = 20_000
+# What it says before a question: a sentence or two.
+LONGEST_REMARK = 1_000
 
 
 @dataclass(frozen=True)
@@ -232,7 +234,7 @@ def _clean_call(call: ToolCall) -> ToolCall:
         id=clean_text(call.id),
         name=clean_text(call.name),
         arguments=clean_text(call.arguments),
-        confirmation_message=clean_text(call.confirmation_message),
+        confirmation_message=clean_text(call.confirmation_message)[:LONGEST_REMARK],
     )
 
 
