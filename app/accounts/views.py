@@ -73,30 +73,36 @@ def sign_in() -> ResponseReturnValue:
 def submit_sign_in() -> ResponseReturnValue:
     """Check e-mail and password, and begin a session that shares nothing with the last one."""
     email = fold_email(request.form.get("email", ""))
-    replaced = current_user.sign_in_id if current_user.is_authenticated else None
-    joined = list[bool]()
-
-    def join(session: ScopedSession) -> None:
-        # Who is in no group can come in only by the invitation that sent them here.
-        people.join_while_signing_in(session, invitation_in(next_page("")), email)
-        joined.append(True)
-
     try:
         account_limits.count_sign_in(email)
-        token = sign_ins.sign_in(
-            db_session(),
-            email,
-            request.form.get("password", ""),
-            seen_on(),
-            replaces=replaced,
-            join=join,
-        )
+        token, leads_to = _sign_in(email)
     except (InvalidInput, TooMany) as error:
         return page("accounts/sign_in.html", error, next=next_page(""))
     account_limits.sign_in_succeeded(email)
     profiles.keep_first_language(db_session(), kept_cookie("language"))
-    # The invitation is used by now.
-    return _enter(token, email, HOME if joined else next_page())
+    return _enter(token, email, leads_to)
+
+
+def _sign_in(email: str) -> tuple[str, str]:
+    """The token of the new sign-in, and the page that it leads to.
+
+    Who is in no group can come in only by the invitation that sent them here; it is used then.
+    """
+    joined = list[bool]()
+
+    def join(session: ScopedSession) -> None:
+        people.join_while_signing_in(session, invitation_in(next_page("")), email)
+        joined.append(True)
+
+    token = sign_ins.sign_in(
+        db_session(),
+        email,
+        request.form.get("password", ""),
+        seen_on(),
+        replaces=current_user.sign_in_id if current_user.is_authenticated else None,
+        join=join,
+    )
+    return token, HOME if joined else next_page()
 
 
 def invitation_in(path: str) -> str:
