@@ -44,8 +44,7 @@ _WORDS_OF_A_SENTENCE = 5
 # "F = fish", "(N) nuts": what marks beside dishes stand for.
 _LEGEND = re.compile(r"\(\w{1,3}\)|(?:^|[\s,;])\w{1,3}\s*[=:–-]\s*\w")
 # The mark that a line below a table begins with, and may stand beside a dish: "*", "(1)", "¹".
-_FOOTNOTE = re.compile(r"[^\w\s]|[¹²³⁴-⁹]")
-_BEGINS_AS_NOTE = re.compile(r"\s*(?:[*†‡#^~]|[¹²³⁴-⁹])")
+_FOOTNOTE = re.compile(r"\s*(?:[*†‡§#^~•-]|\(\w{1,2}\)|[¹²³⁴-⁹])")
 _OF_MAKING = re.compile(
     r"\b(?:with|have|has|had|made|fried|cooked|baked|grilled|finished|topped|served|dusted|brushed"
     r"|con|llevan?|tienen?|frien?|frit[oa]s?|hech[oa]s?|prepar\w+|cocinad\w+|servid\w+)\b"
@@ -224,9 +223,9 @@ def _declares_of_all(text: str) -> bool:
     if _OF_ALL.search(said):
         return True
     is_sentence = len(words(said)) >= _WORDS_OF_A_SENTENCE
-    patterns = (_OF_ALLERGENS, _OF_EVERYTHING, _LEGEND, _BEGINS_AS_NOTE, _OF_MAKING)
+    patterns = (_OF_ALLERGENS, _OF_EVERYTHING, _LEGEND, _OF_MAKING)
     is_of_all = is_sentence or any(each.search(said) for each in patterns)
-    return bool(is_of_all) and names_any(said)
+    return (is_of_all or _FOOTNOTE.match(text) is not None) and names_any(said)
 
 
 def _is_called_after_allergens(sheet: str) -> bool:

@@ -42,12 +42,14 @@ _WESTERN = frozenset("áéíóúüñÁÉÍÓÚÜÑ¿¡€çàèâêîôûäöï�
 _NOTHING_THERE = {id(EMPTY_CELL)}
 # Notes at cells, and boxes of text that lie on them.
 _NOTES = re.compile(r"xl/(?:(?:threaded)?comments|drawings/drawing)", re.IGNORECASE)
-# A cell beyond the last column that is read, and one whose formula has no result, as programs
-# write them that work out nothing.
+# A cell beyond the last column that is read.
 _BEYOND = re.compile(rb"<(?:\w+:)?c\b[^>]*\br=[\"'](?:[A-Z]{3}|G[S-Z]|[H-Z][A-Z])\d+[^>]*[^/]>")
+# A formula without its result, as programs write it that work out nothing. One that came to an
+# empty text says that its result is a text.
 _NOT_WORKED_OUT = re.compile(
-    rb"<(?:\w+:)?f\b[^>]*(?:/>|>[^<]*</(?:\w+:)?f>)\s*(?:<(?:\w+:)?v\s*/>\s*|<(?:\w+:)?v>\s*</(?:\w+:)?v>\s*)?"
-    rb"</(?:\w+:)?c>"
+    rb"<(?:\w+:)?c\b(?![^>]*\bt=[\"']str)[^>]*>"
+    rb"\s*<(?:\w+:)?f\b[^>]*(?:/>|>[^<]*</(?:\w+:)?f>)"
+    rb"\s*(?:<(?:\w+:)?v\s*(?:/>|>\s*</(?:\w+:)?v>)\s*)?</(?:\w+:)?c>"
 )
 _NOTED = ("{*}comment", "{*}threadedComment", "{*}txBody")
 _MARGINS = re.compile(rb"<(?:\w+:)?(?:odd|even|first)(?:Header|Footer)[^>]*>([^<]*)<")

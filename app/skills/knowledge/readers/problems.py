@@ -195,8 +195,9 @@ _TEXTS: dict[str, Callable[[str], str]] = {
         name=detail,
     ),
     "allergens_noted": lambda detail: gettext(
-        "A note at a cell may say something of allergens, so no row declares any: “%(text)s”. Put"
-        " it into the column “allergens” of its row, and delete the note.",
+        "This stands beside the rows and may say something of allergens, so no row declares any:"
+        " “%(text)s”. Put it into the column “allergens” of the rows that it is about, and delete"
+        " it where it stands.",
         text=detail,
     ),
     "allergens_go_on": lambda detail: gettext(

@@ -14,7 +14,7 @@ from reportlab.lib.pagesizes import letter
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfgen.canvas import Canvas
 
-from app.skills.knowledge.readers import Reading, read_file
+from app.skills.knowledge.readers import Reading, ReadRow, read_file
 
 PROSE = (
     "Keep cold food at or below 41 degrees and hot food at or above 135 degrees while it waits",
@@ -26,6 +26,22 @@ PROSE = (
 def read(content: bytes | str, name: str, target: str = "sop", language: str = "en") -> Reading:
     content = content.encode() if isinstance(content, str) else content
     return read_file(content, name, target, language)
+
+
+def menu(
+    content: bytes | str, name: str = "menu.csv", language: str = "en", kind: str = "dishes"
+) -> Reading:
+    return read(content, name, kind, language)
+
+
+def only(content: bytes | str, language: str = "en") -> ReadRow:
+    """The one row of a menu."""
+    (row,) = menu(content, language=language).rows
+    return row
+
+
+def errors(row: ReadRow) -> list[tuple[str, str]]:
+    return [(problem.code, problem.detail) for problem in row.problems]
 
 
 def codes(reading: Reading) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from io import BytesIO
 from zipfile import ZipFile
 
@@ -9,30 +10,16 @@ import openpyxl
 import pytest
 from openpyxl.comments import Comment
 
-from app.skills.knowledge.readers import Reading, ReadRow
 from tests.skills.knowledge.readers.files import (
     codes,
+    errors,
     fatal,
-    read,
+    menu,
+    only,
     repacked,
     told,
     xlsx_of,
 )
-
-
-def menu(
-    content: bytes | str, name: str = "menu.csv", language: str = "en", kind: str = "dishes"
-) -> Reading:
-    return read(content, name, kind, language)
-
-
-def only(content: bytes | str, language: str = "en") -> ReadRow:
-    (row,) = menu(content, language=language).rows
-    return row
-
-
-def errors(row: ReadRow) -> list[tuple[str, str]]:
-    return [(problem.code, problem.detail) for problem in row.problems]
 
 
 @pytest.mark.parametrize(
@@ -514,7 +501,8 @@ def test_a_row_that_is_no_products_speaks_for_all(rows: str) -> None:
 def test_a_title_that_names_an_allergen_in_a_sentence_speaks_for_all() -> None:
     table = "name,price,allergens\nFlan,5,milk\n"
     assert declared(f"All dishes are cooked in peanut oil,,\n{table}") == [None]
-    assert declared(f"Fish and seafood,,\n{table}") == [["milk"]]
+    for title in ("Fish and seafood", "¡Mariscos!", "“Pescados”"):
+        assert declared(f"{title},,\n{table}") == [["milk"]]
 
 
 @pytest.mark.parametrize("price", ["6", "six"])
@@ -537,6 +525,16 @@ def test_what_stands_beyond_the_last_column_is_not_left_out_unsaid() -> None:
 def test_a_formula_without_its_result_is_not_taken_for_an_empty_cell() -> None:
     book = xlsx_of([["name", "price", "allergens", "allergens"], ["Flan", 5, "milk", '="egg"']])
     assert fatal(menu(book, "m.xlsx")) == "not_worked_out"
+    part = "xl/worksheets/sheet1.xml"
+    with ZipFile(BytesIO(book)) as packed:
+        xml = packed.read(part).decode()
+    # As Excel writes a formula that came to nothing: =IF(A2="","","egg").
+    empty = re.sub(
+        r'<c r="D2"[^>]*>(<f>.*</f>)<v ?/?>(?:</v>)?', r'<c r="D2" t="str">\1<v></v>', xml
+    )
+    assert empty != xml
+    [flan] = menu(repacked(book, {part: empty}), "m.xlsx").rows
+    assert flan.values["allergens"] == ["milk"]
 
 
 @pytest.mark.parametrize(

@@ -14,30 +14,18 @@ from openpyxl.cell.text import InlineFont
 from openpyxl.comments import Comment
 from openpyxl.styles import Font
 
-from app.skills.knowledge.readers import Reading, ReadRow, grid
+from app.skills.knowledge.readers import grid
 from tests.skills.knowledge.readers.files import (
     codes,
+    errors,
     fatal,
+    menu,
+    only,
     read,
     repacked,
     told,
     xlsx_of,
 )
-
-
-def menu(
-    content: bytes | str, name: str = "menu.csv", language: str = "en", kind: str = "dishes"
-) -> Reading:
-    return read(content, name, kind, language)
-
-
-def only(content: bytes | str, language: str = "en") -> ReadRow:
-    (row,) = menu(content, language=language).rows
-    return row
-
-
-def errors(row: ReadRow) -> list[tuple[str, str]]:
-    return [(problem.code, problem.detail) for problem in row.problems]
 
 
 @pytest.mark.fault(39)
