@@ -237,3 +237,13 @@ def test_a_row_that_is_left_out_for_its_price_still_says_what_is_in_it(dishes: A
     dishes("name,price,allergens\nTaco,3,none\nFlan,4,milk\nTea,2,none\n")
     now = dishes("name,price,allergens\nTaco,ask,peanut\nFlan,ask,milk\nTea,ask,\n")
     assert [now[name].allergens for name in ("Taco", "Flan", "Tea")] == [None, ["milk"], []]
+
+
+def test_a_row_that_is_left_out_and_changes_nothing_is_none_of_those_that_stay(
+    database: Database, member: Member
+) -> None:
+    table = 'name,price,allergens\nCaesar,9,milk\nCaesar,abc,"milk, fish"\n'
+    item = bring_file(database, member, table, "m.csv", target="dishes")
+    assert item.plan["counts"] == {
+        "added": 1, "changed": 0, "removed": 0, "unchanged": 0, "wrong": 1,
+    }  # fmt: skip

@@ -322,6 +322,8 @@ def stage_products(
                 staging.changes.append(Change(product, "added", (), (number,)))
                 continue
             fields = staging.set(product, wanted)
+            if item.get("is_left_out") and not fields:
+                continue
             what = "changed" if fields else "unchanged"
             staging.changes.append(Change(product, what, fields, (number,)))
     return staging
