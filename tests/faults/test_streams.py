@@ -217,12 +217,13 @@ def test_a_reader_who_does_not_read_costs_no_memory_and_delays_nobody(
                 log.publish(thread_id, "token", {"text": f"{number} " + "x" * 50_000})
             keen.wait_for("token", so_far + events, seconds=60)
 
-        # What a worker's memory grows by when it first passes much on is not kept for anyone.
-        publish(200)
+        # What a worker's memory grows by when it first passes much on is not kept for anyone:
+        # 34 MB were measured beside the rest of the suite.
+        publish(800)
         before = resident(worker)
-        publish(1000)
+        publish(1600)
         check_ids(keen)
-        assert resident(worker) - before < 25 * MEGABYTE, "50 MB were not kept for who is slow"
+        assert resident(worker) - before < 40 * MEGABYTE, "80 MB were not kept for who is slow"
     lazy.close()
     wait_until(lambda: subscribers(redis_client, thread_id) == 0, 10)
 
