@@ -6,6 +6,7 @@ Pure: whoever runs the cases hands in what became of each.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -127,11 +128,15 @@ def judge(case: Case, understood: Understood) -> Judged:
     outcome = understood.outcome
     is_right = any(fnmatch(outcome, tool) for tool in case.tools)
     arguments = understood.calls[0][1] if understood.calls and is_right else {}
-    return Judged(case, outcome, is_right, _slots(case, arguments), understood.milliseconds)
+    slots = _slots(case, arguments)
+    if outcome == QUESTION and is_right:
+        slots = _asked_of(case, slots, understood.answer)
+    return Judged(case, outcome, is_right, slots, understood.milliseconds)
 
 
 # Several things of one message: the first as the arguments themselves, the others in here.
 ROWS, MORE = "rows", "more"
+_QUOTED = re.compile("“([^”]+)”")
 
 
 def _slots(case: Case, arguments: Mapping[str, Any]) -> dict[str, int]:
@@ -147,6 +152,15 @@ def _slots(case: Case, arguments: Mapping[str, Any]) -> dict[str, int]:
             found["wrong"] += not expected
             found.update(_compare(row.get(each), expected[each]) for each in expected)
     return dict(found)
+
+
+def _asked_of(case: Case, slots: Mapping[str, int], answer: str) -> dict[str, int]:
+    """With what a question back names between its quotes: of "How much were “limes”?" the item."""
+    named = _QUOTED.findall(answer)
+    wanted = [value for row in case.slots.get(ROWS, ()) for value in row.values()]
+    texts = [value for value in wanted if isinstance(value, str)]
+    read = sum(any(_same(name, text) for name in named) for text in texts)
+    return {**slots, "missing": slots.get("missing", 0) - read, "right": read}
 
 
 def _compare(given: Any, wanted: Any) -> str:

@@ -50,6 +50,8 @@ _WEIGHT = re.compile(
     r"\s?(?:pounds?|libras?)\s(?!(?:for|on|to|in|at|by|from|and|y|en|por|para|al?|today|yesterday|ayer"
     r"|hoy|cash|total|please|not|no|instead|with|con|each|sterling|esterlinas)\b)\(?[a-z0-9]"
 )
+# Where pounds are no money of the group's, "5 libras y pulpo" is weighed too.
+_WEIGHT_ELSEWHERE = re.compile(r"\s?(?:pounds?|libras?)(?:\s(?:and|y)\s|\s?[,;])")
 _TIMES = {"mil": 1000, "thousand": 1000, "hundred": 100, None: 1}
 _HUNDREDTH = Decimal("0.01")
 _LONGEST_TYPED = 40
@@ -136,7 +138,7 @@ def _cents_alone(folded: str) -> Iterator[FoundAmount]:
 def _figures(folded: str, home: str) -> Iterator[FoundAmount]:
     for match in _FIGURES.finditer(folded):
         before, tail = match["before"] or "", match["tail"] or ""
-        is_weight = tail and _WEIGHT.match(folded, match.start("tail"))
+        is_weight = tail and _is_weight(folded, match.start("tail"), home)
         value = _value(match["number"], is_marked=bool(tail or before))
         if is_weight or value is None or (not tail and _GOES_ON.match(folded, match.end())):
             continue
@@ -144,6 +146,11 @@ def _figures(folded: str, home: str) -> Iterator[FoundAmount]:
         # What is said in letters is surer than a sign: "$200 MXN".
         said = tail.strip() or before
         yield FoundAmount(value, currency_named(said, home), match.start(), end, bool(said))
+
+
+def _is_weight(folded: str, at: int, home: str) -> bool:
+    is_elsewhere = home not in ("", "GBP") and _WEIGHT_ELSEWHERE.match(folded, at)
+    return bool(_WEIGHT.match(folded, at) or is_elsewhere)
 
 
 def _with_hundredths(folded: str, value: Decimal, match: re.Match[str]) -> tuple[Decimal, str, int]:
@@ -179,7 +186,7 @@ def _words(folded: str, language: str, home: str) -> Iterator[FoundAmount]:
             continue
         tail = _TAIL.match(folded, number.end)
         is_article = tail is None and folded[number.start : number.end] in LONE_ONES
-        if is_article or _WEIGHT.match(folded, number.end):
+        if is_article or _is_weight(folded, number.end, home):
             continue
         currency = currency_named(tail["said"], home) if tail else ""
         end = tail.end() if tail else number.end

@@ -26,8 +26,14 @@ def read(tool: str, text: str, language: str = "en") -> Any:
         ("jitomate 18 chile serrano 4", "es", [("jitomate", "18"), ("chile serrano", "4")]),
         ("put down 112 propane patio", "en", [("propane patio", "112")]),
         ("um got 2 mop heads at the depot, came to $33", "en", [("mop heads", "33")]),
+        ("guantes 24 bolsas de basura 16 y papel 40", "es", [
+            ("guantes", "24"), ("bolsas de basura", "16"), ("papel", "40"),
+        ]),
+        # "x" is short for "por".
+        ("pague a la senora del pan 75 x los bolillos", "es", [("pan", "75")]),
+        ("me cobraron doscientos cuarenta x afilar cuchillos", "es", [("cuchillos", "240")]),
     ],
-)
+)  # fmt: skip
 def test_numbers_beside_things_are_what_was_paid(
     text: str, language: str, rows: list[tuple[str, str]]
 ) -> None:
@@ -36,6 +42,60 @@ def test_numbers_beside_things_are_what_was_paid(
     for row, (item, amount) in zip(found, rows, strict=True):
         assert item in row["item"]
         assert row["amount"] == amount
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "amounts"),
+    [
+        ("milk 4 qts 23.96 corner store", "en", ["23.96"]),
+        ("flour 50 lb sack thirty one seventy five", "en", ["31.75"]),
+        ("ran out, case of 24 water bottles cost us 52.80", "en", ["52.80"]),
+        (
+            "atun 5 libras y pulpo, el atun salio en 47.50 y el pulpo en 62",
+            "es",
+            ["47.50", "62.00"],
+        ),
+        ("el 14 pague el fumigador, 175 con tarjeta", "es", ["175.00"]),
+        ("las sillas pal evento del 22, mil cien dolares", "es", ["1100.00"]),
+        ("la poliza x telefono, 188.70, se cargo a la tarjeta", "es", ["188.70"]),
+        ("compre 3 cuchillos y una tabla, al rato te digo cuanto", "es", []),
+        ("we bought 3 knives, ill tell u the price later", "en", []),
+        ("compre 30 de limones", "es", ["30.00"]),
+    ],
+)
+def test_weights_counts_and_days_are_no_sums(text: str, language: str, amounts: list[str]) -> None:
+    said = read("add_expense", text, language).arguments
+    rows = [said, *said.get("more", [])]
+    assert [f"{float(row['amount']):.2f}" for row in rows if row.get("amount")] == amounts
+
+
+def test_pounds_are_money_where_the_restaurant_pays_in_them() -> None:
+    around = ReadingContext("en", TODAY, (), "GBP")
+    command = read_intended("add_expense", "paid 5 pounds and a tip for the taxi", around)
+    assert command is not None
+    assert command.arguments["amount"] == "5"
+
+
+def test_a_day_of_the_month_alone_is_one() -> None:
+    said = read("add_expense", "el 14 pague el fumigador, 175 con tarjeta", "es").arguments
+    assert said["date"] == "2026-11-14"
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "item"),
+    [
+        ("bought some parsley ill tell u how much when i find the receipt", "en", "parsley"),
+        ("we paid for server books, dont remember what it cost", "en", "server books"),
+        ("compre pilas pa la bascula, luego te digo cuanto", "es", "pilas pa la bascula"),
+        ("compre chorizo, me falta preguntar cuanto fue", "es", "chorizo"),
+    ],
+)  # fmt: skip
+def test_a_promise_to_tell_the_sum_is_no_part_of_the_thing(
+    text: str, language: str, item: str
+) -> None:
+    command = read("add_expense", text, language)
+    assert command.arguments["item"] == item
+    assert command.missing == ("amount",)
 
 
 def test_what_is_missing_is_asked_for_and_nothing_is_made_up() -> None:

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from app.skills.expenses.nlu.categories import named_category
-from app.skills.expenses.nlu.lexicon import EACH, MASKS, SUM, compiled, either
+from app.skills.expenses.nlu.lexicon import EACH, MASKS, NOTHING, SUM, compiled, either
 from app.skills.expenses.nlu.sentence import Sentence, Time
 from app.text.money import FoundAmount
 from app.text.normalize import fold
@@ -30,6 +30,7 @@ _NOTE = re.compile(
     rf"{either('notes')}|(?<!\w)(?:note|nota)\s?:\s?(?P<said>.+)$|\((?P<aside>[^()]+)\)"
 )
 _VAGUE = compiled("vague_items")
+_LATER = re.compile(rf"(?<=\w)[\s,.;]+(?:and |but |pero |y )?(?={either('sum_comes_later')}$)")
 # How many there are of an item; a "5 gal bucket" is one.
 _COUNT = re.compile(r"(?<![\w.,])[1-9][0-9]{0,2}(?=\s(?!(?:gal|oz|inch|ft|ml|cm)\s))")
 _NAME = r"[a-z]+(?: (?:and|y) [a-z]+)?"
@@ -83,6 +84,14 @@ def with_details(sentence: Sentence, start: int, end: int) -> Sentence:
     return sentence
 
 
+def _without_promise(sentence: Sentence, start: int, end: int) -> Sentence:
+    """With "I'll tell you how much" hidden, where no sum stands in it."""
+    match = _LATER.search(sentence.masked, start, end)
+    if match is None or sentence.sums_in(match.start(), end):
+        return sentence
+    return sentence.hiding(match.start(), end, NOTHING)
+
+
 def _slug_of(sentence: Sentence, match: re.Match[str]) -> str:
     name = next(each for each in match.groups() if each)
     return named_category(name, sentence.around.categories)
@@ -90,7 +99,7 @@ def _slug_of(sentence: Sentence, match: re.Match[str]) -> str:
 
 def read_rows(sentence: Sentence, start: int, end: int) -> list[Row]:
     """The rows that these words tell, in their order."""
-    sentence = with_details(sentence, start, end)
+    sentence = _without_promise(with_details(sentence, start, end), start, end)
     pieces = list(_pieces(sentence, start, end))
     sums = sentence.sums_in(start, end)
     is_sum_first = bool(sums) and not _words(sentence, start, sums[0].start)

@@ -7,7 +7,7 @@ words as they were said.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import pairwise
@@ -24,6 +24,9 @@ LONGEST_MESSAGE = 400
 _MOST_TIMES = 4
 _MASK_LETTERS = re.compile(MASKS)
 _UNIT = re.compile(rf"[ -]?{either('units')}")
+_MEASURE = re.compile(rf"[ -]?{either('measures')}")
+# "Bought 3 knives" counts them; "compre 30 de limones" does not.
+_BOUGHT = re.compile(rf"{either('bought')} $")
 _LEAST_NUMBER = 100
 # Of fewer, the first may count what the second is for: "12 cookies 30".
 _FEWEST_LISTED = 2
@@ -33,7 +36,7 @@ _MASKED = re.compile(MASKS)
 _THING = re.compile("[a-z]{3}")
 _AND = re.compile(r"(?<!\w)(?:and|y|plus|mas)(?!\w)")
 _PAPER = re.compile(r"(?<!\w)(?:invoice|bill|receipt|check|factura|recibo|folio|cheque)\W{1,2}$")
-_BEFORE = re.compile(rf"{either('before_numbers')}\W{{0,2}}$")
+_BEFORE = re.compile(rf"{either('before_numbers')}[^\w,;]{{0,2}}$")
 # Neither is longer: before each of a thousand numbers no more than this is searched.
 _LONGEST_BEFORE = 40
 # So many characters after its number a paper's sum may stand.
@@ -64,6 +67,11 @@ _MONTH_NAMES = {*MONTHS["en"], *SHORT_MONTHS["en"], *MONTHS["es"]} - {"march", "
 _MONTH = f"(?:{either_of(_MONTH_NAMES)})"
 _NO_DAY = re.compile(
     rf"\b(?:on |el )?(?:(?:29|3[01])(?: of| de)? {_MONTH}|{_MONTH} (?:29|3[01]))\b", re.IGNORECASE
+)
+# "El 14 pagué…", "lo pagué el 14": a day of the month, as "el día 14" is.
+_BARE_DAY = re.compile(
+    rf"(?<!\w)el (?P<day>[12]?[0-9]|3[01])(?=\s*(?:$|[,.;]|{either('spent')}|{either('got')}))",
+    re.IGNORECASE,
 )
 _PRICE_OF_ONE = re.compile(rf"\s?{either('each')}")
 
@@ -179,7 +187,15 @@ def _times(text: str, around: ReadingContext) -> tuple[Time, ...]:
             found.append(Time(time.start, time.end, time.period.start if is_day else None))
         left = hide(left, time.start, time.end, ";")
     found += [Time(*match.span(), None) for match in _NO_DAY.finditer(left)]
+    found += _bare_days(left, around)
     return tuple(sorted(found, key=lambda each: each.start))
+
+
+def _bare_days(left: str, around: ReadingContext) -> Iterator[Time]:
+    for match in _BARE_DAY.finditer(left):
+        day = find_period(f"el dia {match['day']}", "es", around.today)
+        if day is not None:
+            yield Time(*match.span(), day.period.start)
 
 
 def _next_time(left: str, around: ReadingContext) -> Found | None:
@@ -232,7 +248,7 @@ def _is_list_of_things(found: list[FoundAmount], folded: str) -> bool:
         or _VERB.search(before)
     ):
         return False
-    if any(_follows(_BEFORE, each, folded) for each in found):
+    if any(_is_never_a_sum(each, folded) for each in found):
         return False
     between = [folded[a.end : b.start] for a, b in pairwise(found)]
     things = [before, *(_UNIT.sub(" ", each, count=1) for each in between)]
@@ -255,8 +271,14 @@ def _follows(ending: re.Pattern[str], each: FoundAmount, folded: str) -> bool:
     return bool(ending.search(folded, max(0, each.start - _LONGEST_BEFORE), each.start))
 
 
+def _is_never_a_sum(each: FoundAmount, folded: str) -> bool:
+    is_weighed = not each.is_marked and _MEASURE.match(folded, each.end)
+    return bool(is_weighed or _follows(_BEFORE, each, folded))
+
+
 def _is_measure(each: FoundAmount, folded: str) -> bool:
-    return bool(_UNIT.match(folded, each.end) or _follows(_BEFORE, each, folded))
+    is_counted = _follows(_BOUGHT, each, folded) and not _SUM_GOES_ON.match(folded, each.end)
+    return bool(is_counted or _UNIT.match(folded, each.end) or _follows(_BEFORE, each, folded))
 
 
 def _is_sum(each: FoundAmount, folded: str) -> bool:
