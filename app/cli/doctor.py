@@ -32,6 +32,8 @@ from app.observability.health import (
 from app.observability.presence import Presence
 
 SMTP_SECONDS = 5
+# Of a few hundred pages that read nothing, far less than the memory that Redis is given.
+MOST_WAITING_BYTES = 2 * 1024 * 1024
 
 
 @click.command("doctor")
@@ -52,6 +54,7 @@ def run_doctor() -> None:
 def examine(on: Services) -> list[Finding]:
     """Everything that can be looked at, in the order things depend on each other."""
     findings = [_addresses(on), check_database(on), check_redis(on)]
+    findings += [_listeners(on)] if findings[2].ok else []
     if findings[1].ok:
         findings += [check_schema(on), _vectors(on)]
         # The people and the turns can be looked up only where their tables are.
@@ -65,6 +68,20 @@ def _processes(on: Services) -> list[Finding]:
     looked_at = ("database", "redis", "model")
     found = {finding.name: finding for finding in check_readiness(on)}
     return [finding for name, finding in found.items() if name not in looked_at]
+
+
+def _listeners(on: Services) -> Finding:
+    """Whether Redis cuts off listeners that do not read; they could fill its memory."""
+    try:
+        limits = on.redis.config_get("client-output-buffer-limit")
+        said = str(next(iter(limits.values()), "")).split()
+        hard, soft = (int(each) for each in said[said.index("pubsub") + 1 :][:2])
+    except (RedisError, ValueError) as error:
+        # A hosted Redis may tell nobody how it is set.
+        return Finding("listeners", True, f"it is not told what waits for them: {error}")
+    fix = "Set Redis's client-output-buffer-limit to: pubsub 1mb 128kb 5"
+    is_bounded = 0 < hard <= MOST_WAITING_BYTES and soft > 0
+    return Finding("listeners", is_bounded, f"at most {hard} bytes wait for one", fix)
 
 
 def _addresses(on: Services) -> Finding:

@@ -16,6 +16,9 @@ from app.errors import ConfigurationError
 
 OLDEST_VERSION = (6, 2)
 DATABASES = 64
+# A listener that reads so little that more than this waits for it, 128 KB for 5 s or 1 MB, is cut
+# off: what waits counts as memory. It subscribes again and reads the log (compose.yaml too).
+SLOW_LISTENERS = "pubsub 1mb 128kb 5"
 
 
 class Redis:
@@ -64,7 +67,7 @@ class Redis:
             "daemonize": "no",
         }
         flags = [part for name, value in options.items() for part in (f"--{name}", value)]
-        return [str(self.program), *flags]
+        return [str(self.program), *flags, "--client-output-buffer-limit", *SLOW_LISTENERS.split()]
 
     def ready(self, process_id: int) -> bool:
         """Ask for the reply that it gives only once its data is loaded."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import ColumnElement, func, literal
+from sqlalchemy import ColumnElement, func, literal, select
 from sqlalchemy.dialects.postgresql import ARRAY, TEXT
 
 from app.db import Impatient, ScopedSession
@@ -25,14 +25,21 @@ _ESCAPED = re.compile(r"[\\%_]")
 
 
 @contextmanager
-def limit_search(session: ScopedSession) -> Iterator[None]:
+def limit_search(session: ScopedSession, *, alone: bool = True) -> Iterator[None]:
     """No statement of a search, which this is around, may take long.
 
+    Until the transaction ends no other search of the same person runs, from whatever page or
+    turn; one that is no search for words, and may last, is not `alone`.
+
     Raises:
-        TooMany: one did; the transaction is rolled back.
+        TooMany: one did, or waited so long for another; the transaction is rolled back.
     """
     try:
         with session.patience(LONGEST_WAIT):
+            if alone and session.scope.user_id:
+                name = f"search of {session.scope.user_id}"
+                lock = func.pg_advisory_xact_lock(func.hashtextextended(name, 0))
+                session.execute(select(lock))
             yield
     except Impatient:
         raise TooMany("That search takes too long. Try a longer or a rarer word.") from None

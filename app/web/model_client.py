@@ -156,7 +156,9 @@ def post_json(
 
 
 def bound_response(response: httpx2.Response, most: int) -> None:
-    """Let no more than `most` bytes be read of a response.
+    """Let no more than `most` bytes be read of a response, as UTF-8, whatever it says it is.
+
+    JSON and event streams are UTF-8; Python has codecs whose work grows with the square of a text.
 
     Raises:
         RefusedResponse: it is packed, though that was not asked for. Reading raises it too, where
@@ -165,6 +167,7 @@ def bound_response(response: httpx2.Response, most: int) -> None:
     if response.headers.get("content-encoding", "identity").lower() != "identity":
         response.close()
         raise RefusedResponse("a response is packed")
+    response.encoding = "utf-8"
     if isinstance(response.stream, httpx2.SyncByteStream):
         response.stream = _BoundedStream(response.stream, most)
 

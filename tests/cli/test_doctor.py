@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import redis
 
 from app import create_app
 from app.cli import doctor
@@ -48,6 +49,24 @@ def test_an_address_that_can_be_typed_is_fine(settings: Settings, host: str) -> 
 def test_the_address_is_that_of_this_shells_settings(settings: Settings) -> None:
     detail = find(settings, "address", port=8123).detail
     assert detail.startswith("http://127.0.0.1:8123, as the settings of this shell say")
+
+
+# Redis
+
+
+def test_a_redis_that_keeps_everything_for_who_does_not_read_is_found(
+    settings: Settings, redis_client: redis.Redis
+) -> None:
+    name = "client-output-buffer-limit"
+    as_shipped = redis_client.config_get(name)[name]
+    assert find(settings, "listeners").ok
+    try:
+        redis_client.config_set(name, "pubsub 33554432 8388608 60")
+        found = find(settings, "listeners")
+    finally:
+        redis_client.config_set(name, as_shipped)
+    assert not found.ok
+    assert "pubsub 1mb 128kb 5" in found.fix
 
 
 # Mail

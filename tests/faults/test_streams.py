@@ -69,6 +69,12 @@ def subscribers(redis_client: redis.Redis, thread_id: UUID) -> int:
     return int(count)
 
 
+def most_waiting(redis_client: redis.Redis) -> int:
+    """Bytes that Redis keeps at most for one of those who listen."""
+    listeners = redis_client.client_list(_type="pubsub")
+    return max((int(each["omem"]) for each in listeners), default=0)
+
+
 def vanish(
     person: WebClient, redis_client: redis.Redis, thread_id: UUID, count: int, seconds: float
 ) -> None:
@@ -215,6 +221,7 @@ def test_a_reader_who_does_not_read_costs_no_memory_and_delays_nobody(
             so_far = len(keen.of("token"))
             for number in range(events):
                 log.publish(thread_id, "token", {"text": f"{number} " + "x" * 50_000})
+                assert most_waiting(redis_client) < 2 * MEGABYTE, "nor by Redis"
             keen.wait_for("token", so_far + events, seconds=60)
 
         # What a worker's memory grows by when it first passes much on is not kept for anyone:

@@ -12,9 +12,10 @@ from sqlalchemy.dialects import postgresql
 from app import create_app
 from app.config import Settings
 from app.db import Database, Impatient
+from app.errors import TooMany
 from app.skills.forms.models import FormSubmission
 from app.skills.knowledge.models import Product
-from app.text.free_text import MOST_WORDS, has_words
+from app.text.free_text import MOST_WORDS, has_words, limit_search
 from app.web.pages import db_session
 from tests.factories import CheckedClient, Member, make_product, make_user, sign_in
 from tests.skills.forms.test_submissions import add_submissions, references
@@ -113,6 +114,28 @@ def test_searches_of_one_person_count_together(
         assert browser.get(path).status_code == 200, path
     colleague = sign_in(app, owner, make_user(owner, member.group_id, role="admin"))
     assert colleague.get("/forms/submissions/?q=zzz").status_code == 200
+
+
+@pytest.mark.fault(47)
+def test_of_one_persons_searches_one_runs_at_a_time(
+    database: Database, owner: Database, member: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Six of somebody with 100,000 expenses kept both cores of the database busy."""
+    monkeypatch.setattr("app.text.free_text.LONGEST_WAIT", 300)
+    colleague = make_user(owner, member.group_id)
+    with database.transaction(member.scope) as first, limit_search(first):
+        with database.transaction(colleague.scope) as other, limit_search(other):
+            pass
+        with database.transaction(member.scope) as export, limit_search(export, alone=False):
+            pass
+        with (
+            pytest.raises(TooMany),
+            database.transaction(member.scope) as second,
+            limit_search(second),
+        ):
+            pass
+    with database.transaction(member.scope) as third, limit_search(third):
+        pass
 
 
 def test_what_follows_a_search_has_the_usual_time_again(database: Database, member: Member) -> None:

@@ -292,23 +292,42 @@ def test_a_text_that_leaves_nothing_open_is_not_changed() -> None:
     assert join_paragraphs("", "") == ""
 
 
-@given(st.text("ab 1[](){}<>!*_`~&;#|\\-+=\"'.:/$^@", max_size=40))
-@example("[coffee](<$4.50, laptop $900>)")
-@example("&#x202E;")
-@example("<http://x.example>")
-@example("__wine__")
-def test_escaped_text_is_shown_as_it_is(text: str) -> None:
-    drawn = str(render_model_text(f"Shall I add {escape_markdown(text)} now?"))
-    assert parse_html(drawn).text.split() == f"Shall I add {text} now?".split()
+SIGNS = "ab 1[](){}<>!*_`~&;#|\\-+=\"'.:/$^@\u2020\u3010\u3011"
 
 
-@given(st.text("ab 1[](){}<>!*_`~&;#|\\-+=\"'.:/$^@", min_size=1, max_size=40))
-@example("# wine")
-@example("1. wine")
-@example("> wine")
-def test_escaped_text_that_begins_a_line_is_shown_as_it_is(text: str) -> None:
-    drawn = str(render_model_text(f"{escape_markdown(text.strip() or 'a')} is it."))
-    assert parse_html(drawn).text.split() == f"{text} is it.".split() or not text.strip()
+def shown(app: Flask, text: str) -> list[str]:
+    """The words that a reader sees of a reply that cites nothing."""
+    with app.test_request_context("/"):
+        return parse_html(str(cite_html(text, []))).text.split()
+
+
+@given(text=st.text(SIGNS, max_size=40))
+@example(text="[coffee](<$4.50, laptop $900>)")
+@example(text="&#x202E;")
+@example(text="<http://x.example>")
+@example(text="__wine__")
+@example(text="coffee [1\u2020 $5, laptop] $900")
+@example(text="invoice [12]")
+@example(text="invoice \u301012\u3011")
+def test_escaped_text_is_shown_as_it_is(app: Flask, text: str) -> None:
+    drawn = shown(app, f"Shall I add {escape_markdown(text)} now?")
+    assert drawn == f"Shall I add {text} now?".split()
+
+
+@given(text=st.text(SIGNS, min_size=1, max_size=40))
+@example(text="# wine")
+@example(text="1. wine")
+@example(text="> wine")
+def test_escaped_text_that_begins_a_line_is_shown_as_it_is(app: Flask, text: str) -> None:
+    drawn = shown(app, f"{escape_markdown(text.strip() or 'a')} is it.")
+    assert drawn == f"{text} is it.".split() or not text.strip()
+
+
+def test_a_citation_takes_no_tag_with_it(app: Flask) -> None:
+    """A reply that broke its own tags struck out the page around it."""
+    with app.test_request_context("/"):
+        html = str(cite_html("Fine. ~~&#91;1\u2020x~~ ] end [1]", []))
+    assert html.count("<s>") == html.count("</s>") == 1
 
 
 def test_a_number_that_is_repeated_thousands_of_times_is_a_link_some_hundred_times(

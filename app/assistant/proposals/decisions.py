@@ -46,7 +46,7 @@ from app.errors import ComandaError, Conflict
 from app.nlu.control import Answer, may_agree, may_be_answer, read_answer
 from app.nlu.emergency import read_emergency
 from app.text.bilingual import in_both
-from app.text.markdown import join_paragraphs
+from app.text.markdown import escape_markdown, join_paragraphs
 
 # Tells pages to look at the cards that still offer something.
 CHANGED = "proposals"
@@ -241,7 +241,8 @@ def _meant(session: ScopedSession, question: Message) -> Proposal | None:
 
 
 def _tell(writer: ReplyWriter, words: str, receipt: Part | None = None) -> None:
-    writer.add_text(words)
+    # In one line, whose names and values are people's.
+    writer.add_text(escape_markdown(words))
     if receipt is not None:
         writer.parts.append(receipt.model_dump(mode="json"))
         writer.save()
@@ -275,7 +276,8 @@ def tell_what_was_done(writer: ReplyWriter, language: str) -> bool:
             _done_by(session, Proposal.message_id == writer.claim.reply_id)
         ).all()
     if done:
-        writer.add_text(" ".join(receipt_of(each).summary[language] for each in done))
+        said = " ".join(receipt_of(each).summary[language] for each in done)
+        writer.add_text(escape_markdown(said))
     return bool(done)
 
 

@@ -11,6 +11,12 @@ from dataclasses import dataclass, field
 CITATION = re.compile(
     r"[\[【]\^?(\d{1,3}(?:[ \u00a0]?,[ \u00a0]{0,2}\^?\d{1,3}){0,19})(?:†[^\]】\n]{0,40})?[\]】]"
 )
+# As the filter writes them; an escaped bracket begins none.
+_WRITTEN = re.compile(r"(?<!\\)\[(\d{1,3}(?:, ?\d{1,3}){0,19})\]")
+# Of the private use area, which no text has; what stands between two of them is a citation.
+MARKS = "\ue310\ue311"
+_MARK = re.compile(f"[{MARKS}]")
+MARKED = re.compile(f"{MARKS[0]}([^{MARKS[1]}]*){MARKS[1]}")
 # Blanks belong to the citation after them; so many of them, that a long run of blanks is
 # neither held back nor read again and again while it grows.
 _BLANKS = r"[ \u00a0]{0,16}"
@@ -56,6 +62,21 @@ class CitationFilter:
         numbers = [int(number) for number in re.findall(r"\d+", match.group(2))]
         kept = "".join(f"[{number}]" for number in numbers if number in self.known)
         return match.group(1) + kept if kept else ""
+
+
+def without_citations(text: str) -> str:
+    """A text whose citations lead nowhere; what one says beside its number stays."""
+    return CITATION.sub(lambda match: match[0] if "†" in match[0] else "", text)
+
+
+def mark_citations(markdown: str) -> str:
+    """Markdown with each citation between two `MARKS`.
+
+    So they can be made links once it is HTML, where it no longer shows what was a citation and
+    what only looks like one: an escaped bracket, or a tag between two brackets.
+    """
+    bare = _MARK.sub("", markdown)
+    return _WRITTEN.sub(lambda match: f"{MARKS[0]}{match[1]}{MARKS[1]}", bare)
 
 
 def cited_numbers(text: str) -> list[int]:

@@ -199,6 +199,9 @@ class Subscription:
                     message = pubsub.get_message(timeout=pause)
                     if message is not None and message["type"] == "message":
                         yield from self._received(message["data"])
+                    elif message is not None:
+                        # The connection was lost and made again meanwhile.
+                        yield from self._replay()
                     # A busy thread has its heartbeats too: they end streams that must end.
                     if time.monotonic() >= beat_at:
                         yield from self._replay()

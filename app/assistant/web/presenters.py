@@ -18,7 +18,7 @@ from app.assistant.models import AGENT, Message, MessageFeedback, Proposal
 from app.assistant.proposals.proposals import NONE_PROPOSED, part_as_of_now
 from app.assistant.threads.branches import Place
 from app.assistant.tools.registry import Registry
-from app.assistant.turns.citations import CITATION
+from app.assistant.turns.citations import MARKED, mark_citations
 from app.text.markdown import render_model_text, split_blocks
 
 log = structlog.get_logger(__name__)
@@ -139,7 +139,7 @@ def cite_html(
         left -= len(links)
         return "".join(links)
 
-    html = CITATION.sub(link, str(render_model_text(markdown)))
+    html = MARKED.sub(link, str(render_model_text(mark_citations(markdown))))
     return Markup(html)  # noqa: S704 - cleaned text and links made here
 
 

@@ -178,6 +178,27 @@ def test_a_reply_that_does_not_come_in_events_is_no_longer_than_one_may_be(
     assert found[0] == TextDelta("hi")
 
 
+@pytest.mark.fault(31)
+@pytest.mark.parametrize("charset", ["punycode", "utf-16", "rot13", "idna", "hex"])
+@pytest.mark.parametrize("status", [200, 500])
+def test_an_answer_is_utf_8_whatever_it_says_it_is(
+    make_provider: MakeProvider, charset: str, status: int
+) -> None:
+    """One of Python's codecs takes a minute for half a million letters, while nobody goes on."""
+    body = b'{"choices": [{"message": {"content": "%s"}, "finish_reason": "stop"}]}'
+    headers = {"Content-Type": f"application/json; charset={charset}"}
+    said = "é".encode() + b"-" + b"x" * 300_000
+    with plain_server(status, headers, body % said) as url:
+        provider = make_provider(openai_base_url=url)
+        if status == 500:
+            assert failure_of(provider).code == "server_error"
+            return
+        assert text_of(list(provider.stream(asking()))).startswith("é-xxx")
+    headers = {"Content-Type": f"text/event-stream; charset={charset}"}
+    with plain_server(status, headers, events({"content": "é"}) + b"data: [DONE]\n\n") as url:
+        assert text_of(list(make_provider(openai_base_url=url).stream(asking()))) == "é"
+
+
 def test_hints_without_an_end_before_an_answer_are_given_up(
     make_provider: MakeProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:

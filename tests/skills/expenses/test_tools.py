@@ -16,6 +16,7 @@ from sqlalchemy import select, update
 from app.accounts.models import AuditEntry
 from app.assistant.models import Message, Proposal
 from app.assistant.proposals.proposals import confirm, undo
+from app.assistant.web.presenters import cite_html
 from app.config import Settings
 from app.db import Database, new_id
 from app.errors import Conflict, Forbidden
@@ -30,7 +31,6 @@ from app.skills.expenses.services.expenses import (
 )
 from app.skills.expenses.services.settings import save_settings
 from app.skills.expenses.services.times import read_time
-from app.text.markdown import render_model_text
 from app.web.links import Link
 from tests.assistant.scripted import ScriptedProvider, call, say
 from tests.factories import Member, answer, ask, sign_in
@@ -127,6 +127,8 @@ def test_several_in_one_sentence_are_one_proposal(
         ("<!--", "-->"),
         ("[coffee](x '", "')"),
         ("a\\", "*b"),
+        ("coffee [1†", "]"),
+        ("coffee [12]", "tea [13]"),
     ],
 )
 def test_nothing_of_what_a_yes_would_write_is_hidden_in_the_question(
@@ -134,7 +136,8 @@ def test_nothing_of_what_a_yes_would_write_is_hidden_in_the_question(
 ) -> None:
     more = [{"item": "laptop", "amount": 900}, {"item": last, "amount": 1}]
     reply = say_to(member, "add my coffee", add(item=first, amount=4.5, more=more))
-    shown = parse_html(str(render_model_text(reply.content))).text
+    with app.test_request_context("/"):
+        shown = parse_html(str(cite_html(reply.content, []))).text
     assert f"add {first} $4.50, laptop $900 and {last} $1 for" in shown
     done = confirmed(app, database, member, reply)
     assert len(rows(database, member)) == 3
@@ -152,6 +155,28 @@ def test_two_calls_of_one_reply_are_joined_into_one_proposal(
     assert "coffee $4.50 and taxi $12" in reply.content
     confirmed(app, database, member, reply)
     assert len(rows(database, member)) == 2
+
+
+def test_what_was_done_is_told_with_nothing_hidden(
+    app: Flask, database: Database, member: Member, say_to: SayTo
+) -> None:
+    more = [{"item": "laptop>)", "amount": 5}]
+    reply = say_to(member, "add them", add(item="[coffee](<", amount=900, more=more))
+    done = say_to(member, "yes", say("ok"), thread=reply.thread_id)
+    with app.test_request_context("/"):
+        shown = parse_html(str(cite_html(done.content, []))).text
+    assert "[coffee](< $900 and laptop>) $5" in shown
+
+
+def test_what_joined_would_be_too_many_is_refused_and_the_first_stay(
+    database: Database, member: Member, say_to: SayTo
+) -> None:
+    sixteen = [{"item": f"thing {number}", "amount": 1} for number in range(15)]
+    one = json.dumps({"item": "thing", "amount": 1, "more": sixteen})
+    calls = [call("add_expense", one, "c1"), call("add_expense", one, "c2")]
+    reply = say_to(member, "add all of these", calls, say("The others later."))
+    assert [entry["ok"] for entry in reply.tool_trace] == [True, False]
+    assert len(proposal_of(database, member, reply).arguments["more"]) == 15
 
 
 @pytest.mark.parametrize(

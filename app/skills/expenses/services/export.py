@@ -113,5 +113,5 @@ def _next_rows(session: ScopedSession, filters: Filters, after: Any) -> Sequence
     if after is not None:
         query = query.where(place < (after.date, after.id))
     ordered = query.order_by(Expense.date.desc(), Expense.id.desc())
-    with limit_search(session):
+    with limit_search(session, alone=False):
         return session.execute(ordered.limit(AT_ONCE)).all()

@@ -49,6 +49,7 @@ from app.skills.expenses.services.people import name_of
 from app.skills.expenses.services.settings import EDITORS, Ledger, load_ledger
 from app.skills.expenses.tools.answers import answer_balance, answer_list
 from app.skills.expenses.tools.arguments import (
+    MOST_ROWS,
     AddArguments,
     BalanceArguments,
     DeleteArguments,
@@ -130,6 +131,9 @@ class AddExpense(WriteTool):
         ledger = load_ledger(session)
         assert isinstance(draft.arguments, AddArguments)
         rows = [_proposed(ledger, each) for each in (*before.rows, *draft.arguments.rows)]
+        if len(rows) > MOST_ROWS:
+            message = f"At most {MOST_ROWS} expenses can be proposed at once."
+            raise ToolFailure(message, suggestion="Ask about those first, then add the others.")
         return _draft_of(rows, ledger)
 
     def execute(self, session: ScopedSession, arguments: Any) -> Receipt:

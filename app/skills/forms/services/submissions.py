@@ -144,7 +144,7 @@ def list_form_versions(
         .ext(distinct_on(*_FORM_KEY))
         .order_by(*_FORM_KEY, FormSubmission.submitted_at)
     )
-    with limit_search(session):
+    with limit_search(session, alone=False):
         return {_form_key(key): found for *key, found in session.execute(rows)}
 
 
@@ -170,7 +170,7 @@ def next_submissions(
         query = query.where(place > (after.submitted_at, after.id))
     ordered = query.order_by(FormSubmission.submitted_at, FormSubmission.id).limit(AT_ONCE)
     rows = ordered.add_columns(*_FORM_KEY).options(defer(FormSubmission.form, raiseload=True))
-    with limit_search(session):
+    with limit_search(session, alone=False):
         return [(_form_key(key), found) for found, *key in session.execute(rows)]
 
 

@@ -11,7 +11,7 @@ from uuid import UUID
 from flask_babel import gettext as _
 from markupsafe import Markup
 
-from app.assistant.turns.citations import CITATION
+from app.assistant.turns.citations import without_citations
 from app.db import read_id, utc_now
 from app.errors import N_
 from app.fields.definitions import FILE_TYPES
@@ -161,7 +161,7 @@ def _draw_event(request: ServiceRequest, update: RequestUpdate) -> Event:
         update.created_at,
         "Comanda" if is_proposed else update.author or _("Former colleague"),
         line,
-        render_model_text(CITATION.sub("", update.body)) if is_proposed else update.body,
+        render_model_text(without_citations(update.body)) if is_proposed else update.body,
         update.is_internal,
         update.kind == "answer" or (by_requester and not is_proposed),
     )
