@@ -103,7 +103,14 @@ def values(page: Page, typed: dict[str, str]) -> dict[str, Any]:
     return {field: page.locator(field).input_value() for field in typed}
 
 
-@pytest.mark.parametrize("place", PLACES)
+# One form of each kind: short, in a row, of an editor, folded. The others are in `make soak`.
+KINDS = {"reply", "expense", "prompt", "request type"}
+
+
+@pytest.mark.parametrize(
+    "place",
+    [pytest.param(each, marks=[] if each in KINDS else pytest.mark.soak) for each in PLACES],
+)
 def test_what_was_typed_outlives_the_sign_in_and_is_gone_once_it_has_arrived(
     request: pytest.FixtureRequest,
     visit: Visit,
@@ -264,7 +271,13 @@ def house_page(page: Page) -> str:
     return "/".join(page.url.split("/")[:3]) + "/"
 
 
-@pytest.mark.parametrize("place", ["reply", "note", "expense", "new contact"])
+@pytest.mark.parametrize(
+    "place",
+    [
+        "expense",
+        *(pytest.param(each, marks=pytest.mark.soak) for each in ("reply", "note", "new contact")),
+    ],
+)
 def test_what_arrived_though_the_answer_was_lost_is_there_once(
     visit: Visit, house: House, boss: Member, ids: dict[str, str], place: str
 ) -> None:

@@ -219,6 +219,7 @@ def test_a_page_that_was_loaded_again_before_a_save_arrived_shows_what_it_saved(
     expect(there(visitor, "proof")).to_have_text(["one.jpg", "two.jpg"])
 
 
+@pytest.mark.soak
 def test_what_did_not_reach_us_after_some_tries_is_kept_and_tried_again_by_a_button(
     visit: Visit, house: House, member: Member, template: FormTemplate, tmp_path: Path
 ) -> None:

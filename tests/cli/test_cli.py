@@ -58,12 +58,17 @@ WRONG = [
     ("EMBEDDING_MODEL", "foo", "EMBEDDING_MODEL: foo needs OPENAI_API_KEY"),
 ]
 
+ONCE = [("doctor", WRONG[1]), ("--help", WRONG[2])]
 
-# Each starts a program, which takes seconds: one value of each kind, which is read by pydantic
-# or weighed with the others, for the command that needs no app.
+
+# Each starts a program, which takes seconds: each value once; `make soak` tries all with each.
 @pytest.mark.parametrize(
     ("command", "name", "value", "told"),
-    [("doctor", *wrong) for wrong in WRONG] + [("--help", *wrong) for wrong in WRONG[::2]],
+    [
+        pytest.param(command, *wrong, marks=[] if (command, wrong) in ONCE else pytest.mark.soak)
+        for wrong in WRONG
+        for command in ("doctor", "--help")
+    ],
 )
 def test_a_wrong_setting_is_told_without_a_traceback(
     settings: Settings, command: str, name: str, value: str, told: str
@@ -75,7 +80,10 @@ def test_a_wrong_setting_is_told_without_a_traceback(
     assert "Traceback" not in result.stderr + result.stdout
 
 
-@pytest.mark.parametrize(("name", "value", "told"), WRONG)
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [WRONG[0], *(pytest.param(*wrong, marks=pytest.mark.soak) for wrong in WRONG[1:])],
+)
 def test_a_web_server_stops_at_a_wrong_setting(
     settings: Settings, name: str, value: str, told: str
 ) -> None:

@@ -194,6 +194,7 @@ def test_a_disk_without_a_single_free_block_is_refused_in_one_sentence(small_dis
     assert "Traceback" not in complaint
 
 
+@pytest.mark.soak
 def test_a_copied_folder_does_not_take_the_services_from_the_first(folder: Path) -> None:
     first = Holder(folder)
     settings = first.settings()

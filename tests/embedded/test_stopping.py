@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+import pytest
 from sqlalchemy import select
 
 from app.assistant.models import Message
@@ -17,6 +18,7 @@ from tests.model_server import ModelServer, Say, scenario
 WORDS = [f"word{number} " for number in range(300)]
 
 
+@pytest.mark.soak
 def test_a_house_that_is_stopped_in_the_middle_of_an_answer_ends_promptly_and_finishes_it_later(
     folder: Path,
 ) -> None:

@@ -90,6 +90,7 @@ def test_whoever_sends_one_picture_does_not_wait_for_the_twelve_of_another(
     assert 429 in statuses
 
 
+@pytest.mark.soak
 def test_the_answer_to_too_many_at_once_says_to_wait_in_ones_language(
     app: Flask, owner: Database, person: WebClient
 ) -> None:
@@ -128,7 +129,7 @@ def test_eight_large_files_at_once_are_never_in_the_memory_of_a_process(
     assert memory_of(worker, "VmHWM") - before < 60 * MEGABYTE
 
 
-@pytest.mark.parametrize("megabytes", [3, 30])
+@pytest.mark.parametrize("megabytes", [3, pytest.param(30, marks=pytest.mark.soak)])
 def test_a_body_that_is_too_large_is_answered_in_words_and_not_cut_off(
     app: Flask, owner: Database, person: WebClient, megabytes: int
 ) -> None:

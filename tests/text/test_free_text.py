@@ -92,9 +92,16 @@ def test_of_many_words_the_first_six_count() -> None:
 @pytest.mark.fault(47)
 @pytest.mark.parametrize(("path", "table"), SEARCHES.items())
 def test_a_search_that_takes_too_long_is_ended_wherever_one_searches(
-    owner: Database, browser: CheckedClient, monkeypatch: pytest.MonkeyPatch, path: str, table: str
+    app: Flask,
+    owner: Database,
+    browser: CheckedClient,
+    monkeypatch: pytest.MonkeyPatch,
+    path: str,
+    table: str,
 ) -> None:
     monkeypatch.setattr("app.text.free_text.LONGEST_WAIT", 100)
+    # What else a page reads of the table that is locked here.
+    monkeypatch.setattr(app.extensions["comanda"].database, "statement_milliseconds", 500)
     with owner.transaction() as session:
         session.execute(text(f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE"))
         assert "That search takes too long." in browser.page(f"{path}?q=ladder", 429).text
