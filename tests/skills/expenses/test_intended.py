@@ -10,7 +10,9 @@ import pytest
 
 from app.skills.expenses.nlu.hints import LONGEST_INTENDED, read_intended
 from app.skills.expenses.nlu.sentence import ReadingContext
+from tests.factories import Member
 from tests.growth import check_growth
+from tests.skills.expenses.conftest import SayTo
 
 TODAY = date(2026, 11, 23)
 
@@ -61,6 +63,15 @@ def test_numbers_beside_things_are_what_was_paid(
         ("compre 3 cuchillos y una tabla, al rato te digo cuanto", "es", []),
         ("we bought 3 knives, ill tell u the price later", "en", []),
         ("compre 30 de limones", "es", ["30.00"]),
+        ("oye apuntame 6 cajas de kiwi, fueron 312 en el mercado de la 7", "es", ["312.00"]),
+        ("compre dos lamparas, me salieron en 112 las dos", "es", ["112.00"]),
+        ("Apunta 2 cosas: aceite 134.50, harina 41", "es", ["134.50", "41.00"]),
+        ("ok 3 things. soap 13, tabs 26.50, mop eleven", "en", ["13.00", "26.50", "11.00"]),
+        ("ya compre 3 cajas de mango y 5 de papaya, por todo fueron 165", "es", ["165.00"]),
+        ("3 sacks of beans and 2 of rice, the beans came to 90", "en", ["90.00"]),
+        ("training for 2 people, $13.95 each so 27.90", "en", ["27.90"]),
+        ("estacionamiento doce cincuenta, para un banquete de 40 personas", "es", ["12.50"]),
+        ("rum 6 btls 101.94, the dark one", "en", ["101.94"]),
     ],
 )
 def test_weights_counts_and_days_are_no_sums(text: str, language: str, amounts: list[str]) -> None:
@@ -136,3 +147,9 @@ def test_of_a_list_too_long_to_be_read_whole_no_row_is_taken() -> None:
     rows = "taxi 12, napkins 5, " * (LONGEST_INTENDED // 20 + 1)
     assert read("add_expense", rows[:400]).arguments["item"] == "taxi"
     assert read("add_expense", rows).missing == ("item", "amount")
+
+
+def test_what_one_may_not_do_is_not_what_one_means(member: Member, say_to: SayTo) -> None:
+    """Staff change nothing in the ledger: a thing with its sum is one to add."""
+    reply = say_to(member, "pescado 420 ayer con don Lupe", language="es")
+    assert [entry["tool"] for entry in reply.tool_trace] == ["add_expense"]

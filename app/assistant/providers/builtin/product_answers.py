@@ -257,7 +257,7 @@ def _asked_lines(record: Record, question: str, attributes: Sequence[str]) -> li
             lines += _ATTRIBUTE_LINES[attribute](record)
     lines += _facts(record, question, lines)
     if not any(line.form == "step" for line in lines):
-        lines += _measures(record, question)
+        lines += _measures(record, question, is_asked=bool(attributes))
     asked_in_vain = [name for name in attributes if name in ("price", "pairing", "steps")]
     if asked_in_vain and not lines:
         lines.append(Line(phrases.not_written(), record.cite))
@@ -322,14 +322,24 @@ def _facts(record: Record, question: str, said: Sequence[Line]) -> list[Line]:
     ]
 
 
-def _measures(record: Record, question: str) -> list[Line]:
-    """What the ingredients or steps say of an amount: "how many grams of cornmeal"."""
+def _measures(record: Record, question: str, *, is_asked: bool) -> list[Line]:
+    """What the ingredients or steps say of an amount: "how many grams of cornmeal".
+
+    Where nothing else that a record has `is_asked` for, "what do I set the oven at" too: what
+    they say of the oven.
+    """
     amount = expected_amount(question)
-    asked = set(stems(question)) - set(stems(record.name))
-    if amount is None or not asked:
+    if amount is None and is_asked:
+        return []
+    said = content_words(make_query(question)) if amount is None else words(question)
+    asked = {stem for word in said for stem in stems(word)} - set(stems(record.name))
+    if not asked:
         return []
     told = [*record.ingredients, *(s.text for step in record.steps for s in split_sentences(step))]
-    shared = [len(asked & set(stems(text))) if amount.search(fold(text)) else 0 for text in told]
+    fits = [amount is None or bool(amount.search(fold(text))) for text in told]
+    shared = [
+        len(asked & set(stems(text))) if fit else 0 for text, fit in zip(told, fits, strict=True)
+    ]
     most = max(shared, default=0)
     found = [text for text, count in zip(told, shared, strict=True) if count and count == most]
     return [Line(text, record.cite) for text in found[:MOST_MEASURES]]

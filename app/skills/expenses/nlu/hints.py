@@ -33,7 +33,7 @@ from app.skills.expenses.nlu.questions import answer_limits
 from app.skills.expenses.nlu.reader import asks_only, core_of
 from app.skills.expenses.nlu.rows import read_rows
 from app.skills.expenses.nlu.sentence import ReadingContext, Sentence
-from app.skills.expenses.services.settings import load_ledger
+from app.skills.expenses.services.settings import EDITORS, load_ledger
 from app.skills.expenses.texts import asks_which
 from app.text.bilingual import reader_language
 from app.text.money import amount_words
@@ -41,6 +41,8 @@ from app.text.money import amount_words
 WRITING = (ADD, UPDATE, DELETE)
 # A message that the skill's own sentences do not tell must be so likely for one of its tools.
 LIKELY = 0.4
+# Where that one may do nothing with the likeliest, another is worth a look from here on.
+WORTH_READING = 0.05
 # Of these the words of the last question lead to one.
 CHOOSING = (UPDATE, DELETE)
 # What its sentences were read as speaks for a tool by so much, in log odds.
@@ -68,6 +70,9 @@ def find_hints(session: ScopedSession, turn: TurnInput) -> Mapping[str, Any]:
     if told is not None and told.tool == ADD and not turn.is_going_on:
         # Known to add something, a message has sums where it may else have counts.
         command = _intended(turn, categories, ledger.currency, ADD) or told
+    if told is None and session.scope.role not in EDITORS:
+        told = _instead_of_a_change(turn, categories, ledger.currency)
+        command = told or command
     if command is None:
         return {}
     goes_on = bool(told) and turn.is_going_on
@@ -108,6 +113,18 @@ def _intended(
         return None
     around = ReadingContext(turn.language, turn.today, tuple(categories), home)
     return read_intended(likely, turn.message, around)
+
+
+def _instead_of_a_change(
+    turn: TurnInput, categories: Sequence[Category], home: str
+) -> Command | None:
+    """What is added by whoever may change nothing: "fish 420 yesterday" says so, whatever else."""
+    likely = max(turn.intents, key=lambda each: turn.intents[each], default="")
+    if turn.is_going_on or likely != UPDATE or turn.intents.get(ADD, 0) < WORTH_READING:
+        return None
+    around = ReadingContext(turn.language, turn.today, tuple(categories), home)
+    command = read_intended(ADD, turn.message, around)
+    return command if command and not command.missing else None
 
 
 def _changed(turn: TurnInput, categories: Sequence[Category], home: str) -> Command | None:

@@ -30,6 +30,7 @@ _NOTE = re.compile(
     rf"{either('notes')}|(?<!\w)(?:note|nota)\s?:\s?(?P<said>.+)$|\((?P<aside>[^()]+)\)"
 )
 _VAGUE = compiled("vague_items")
+_ALTOGETHER = compiled("altogether")
 _LATER = re.compile(rf"(?<=\w)[\s,.;]+(?:and |but |pero |y )?(?={either('sum_comes_later')}$)")
 # How many there are of an item; a "5 gal bucket" is one.
 _COUNT = re.compile(r"(?<![\w.,])[1-9][0-9]{0,2}(?=\s(?!(?:gal|oz|inch|ft|ml|cm)\s))")
@@ -84,6 +85,13 @@ def with_details(sentence: Sentence, start: int, end: int) -> Sentence:
     return sentence
 
 
+def _summed_up(rows: list[Row]) -> list[Row]:
+    """ "2 at $13.95 each so 27.90" is one row, and what it came to is its sum."""
+    if len(rows) == 2 and rows[0].amount and _ALTOGETHER.fullmatch(fold(rows[1].item)):
+        return [replace(rows[0], amount=rows[1].amount or rows[0].amount)]
+    return rows
+
+
 def _without_promise(sentence: Sentence, start: int, end: int) -> Sentence:
     """With "I'll tell you how much" hidden, where no sum stands in it."""
     match = _LATER.search(sentence.masked, start, end)
@@ -105,7 +113,7 @@ def read_rows(sentence: Sentence, start: int, end: int) -> list[Row]:
     is_sum_first = bool(sums) and not _words(sentence, start, sums[0].start)
     parts = [part for piece in pieces for part in _at_sums(sentence, piece, is_sum_first)]
     joined = _joined(sentence, parts, is_sum_first)
-    rows = [_row(sentence, piece) for piece in joined]
+    rows = _summed_up([_row(sentence, piece) for piece in joined])
     leading = [time for time in sentence.times if time.start < start]
     return _share_time(rows, sentence.times_in(start, end), leading)
 

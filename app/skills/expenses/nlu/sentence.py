@@ -26,6 +26,12 @@ _MASK_LETTERS = re.compile(MASKS)
 _UNIT = re.compile(rf"[ -]?{either('units')}")
 _MEASURE = re.compile(rf"[ -]?{either('measures')}")
 # "Bought 3 knives" counts them; "compre 30 de limones" does not.
+_OF_THEM = re.compile(rf"{either('of_them')} $")
+_FEW = 12
+_COST_BEFORE = re.compile(rf"(?:{either('cost')}|{either('spent')})(?: en| a| to)? $")
+_AND_BEFORE = re.compile(r"(?<!\w)(?:and|y|e) $")
+_OF = re.compile(r"\s(?:de|d|of)(?!\w)")
+_COSTS = re.compile(f"{either('cost_surely')}|{either('spent')}")
 _BOUGHT = re.compile(rf"{either('bought')} $")
 _LEAST_NUMBER = 100
 # Of fewer, the first may count what the second is for: "12 cookies 30".
@@ -130,7 +136,7 @@ class Sentence:
             certain = found
         elif tells_prices and (len(found) == 1 or _is_price_list(found, masked)):
             certain = [each for each in found if each in certain or not _is_measure(each, masked)]
-        sums = _without_numbers(certain, masked)
+        sums = _without_numbers(_without_counts(certain, masked), masked)
         for each in sums:
             masked = hide(masked, each.start, each.end, SUM)
         return cls(text, masked, around, sums, times)
@@ -207,6 +213,19 @@ def _next_time(left: str, around: ReadingContext) -> Found | None:
     return other if other and _SURE_TIME.search(left[other.start : other.end]) else None
 
 
+def _without_counts(sums: list[FoundAmount], folded: str) -> list[FoundAmount]:
+    """Without the "2" of "3 bags of beans and 2 of rice came to 90": the verb says which is it."""
+    if not any(_follows(_COST_BEFORE, each, folded) for each in sums):
+        return sums
+    return [each for each in sums if not _is_count(each, folded)]
+
+
+def _is_count(each: FoundAmount, folded: str) -> bool:
+    is_plain = not (each.is_marked or each.has_cents) and each.value <= _FEW
+    is_after_and = _follows(_AND_BEFORE, each, folded)
+    return bool(is_plain and is_after_and and _OF.match(folded, each.end))
+
+
 def _without_numbers(sums: list[FoundAmount], folded: str) -> tuple[FoundAmount, ...]:
     """Without the "4521" of "invoice 4521 $300": a paper has a number where a sum follows."""
     kept: list[FoundAmount] = []
@@ -251,6 +270,8 @@ def _is_list_of_things(found: list[FoundAmount], folded: str) -> bool:
     if any(_is_never_a_sum(each, folded) for each in found):
         return False
     between = [folded[a.end : b.start] for a, b in pairwise(found)]
+    if any(map(_COSTS.search, between)):
+        return False
     things = [before, *(_UNIT.sub(" ", each, count=1) for each in between)]
     return all(map(_THING.search, things))
 
@@ -278,6 +299,7 @@ def _is_never_a_sum(each: FoundAmount, folded: str) -> bool:
 
 def _is_measure(each: FoundAmount, folded: str) -> bool:
     is_counted = _follows(_BOUGHT, each, folded) and not _SUM_GOES_ON.match(folded, each.end)
+    is_counted |= each.value <= _FEW and _follows(_OF_THEM, each, folded)
     return bool(is_counted or _UNIT.match(folded, each.end) or _follows(_BEFORE, each, folded))
 
 
