@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any, Literal, get_args
 
 from app.nlu.agreement import PHRASES, agrees
+from app.nlu.courtesies import read_courtesy
 from app.nlu.features import STEM
 from app.nlu.model import CONTROLS, NO_ACT, load_model, number_of_word
 from app.nlu.normalization import normalize
@@ -141,7 +142,12 @@ def _kinds(words: Sequence[str]) -> Iterator[Answer | Literal[""] | None]:
 
 
 def _learned_no(message: str, asked: str) -> Answer | None:
-    """Whether a message refuses in words that nobody listed; a no leaves things as they are."""
+    """Whether a message refuses in words that nobody listed; a no leaves things as they are.
+
+    Neither thanks nor what agrees to other questions does: "good" says not whether it works.
+    """
+    if read_courtesy(message).kinds == ("thanks",) or agrees(message):
+        return None
     words = _without(None, normalize(message).split())
     is_open = "?" in asked and _numbers(message) <= _numbers(asked)
     if not is_open or not 0 < len(words) <= _MOST_WORDS:

@@ -55,6 +55,15 @@ _AMOUNTS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = tuple(
     (re.compile(asked), re.compile(given))
     for asked, given in (
         (r"\bwhat(?:'s| is)? (?:the )?time\b|\ba que horas?\b|\bclosing time\b", _TIME_OF_DAY),
+        (
+            r"\b(?:what'?s|what is) the (?:most|max\w*|limit)\b|\bthe most (?:i|we|you)\b"
+            r"|\bhasta cuanto\b",
+            r"[$€]\s*\d|\d\s*°|\b(?:at most|no more than|up to|maximo|hasta)\b",
+        ),
+        (
+            r"\bhow (?:deep|thick|wide|high|tall)\b|\bque tan (?:hondo|grueso|alto)\b",
+            r"\d\s*(?:in|cm|mm|ft|m)\b",
+        ),
         (r"\bppm\b|\bconcentra\w+", r"\d\s*ppm"),
         (r"\bpsi\b", r"\d\s*psi"),
         (r"\b(?:oz|ounces?|onzas?|pour|medida)\b", r"\d\s*(?:oz|ml)\b"),

@@ -7,7 +7,7 @@ other sites only where an editor of the group wrote them, never from a model.
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -55,6 +55,8 @@ _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _SIGN = re.compile(r"[\\`*~\[<&]|(?<![^\W_])_|_(?![^\W_])")
 # What means something where a line begins with it: "# ", "1. ".
 _BEGINNING = re.compile(r"^(\s*(?:\d{1,9}(?=[.)]))?)([#>+=.)-])")
+_DRAWN_WORD = re.compile(r"\w+")
+_LIST_NUMBER = re.compile(r"^[\s>]*\d{1,9}[.)](?=\s)", re.MULTILINE)
 _FENCES = ("```", "~~~")
 _DRAWING = RealThreads(2, holds_nothing=True)
 # What an editor draws again at each change never stands before what readers wait for.
@@ -151,6 +153,16 @@ def render_model_text(text: str) -> Markup:
         known = draw()
         _rendered.add(digest, known)
     return known
+
+
+def hides_words(markdown: str) -> bool:
+    """Whether a reader would not see all words of a text, but for the numbers of its lists.
+
+    Addresses, definitions of links, descriptions of pictures and surplus cells are not drawn.
+    """
+    written = Counter(_DRAWN_WORD.findall(_LIST_NUMBER.sub("", markdown)))
+    drawn = Counter(_DRAWN_WORD.findall(render_model_text(markdown).striptags()))
+    return bool(written - drawn)
 
 
 def escape_markdown(text: str) -> str:

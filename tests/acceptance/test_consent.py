@@ -405,10 +405,19 @@ def test_what_a_yes_would_do_is_drawn_again_where_it_has_gone_far_up(
             server.script(scenario(Say("On Fridays."), when="tips"))
             reply = talk.send("and the tips?")
             assert reply.text.endswith("Did this resolve your issue?")
+            # Whatever was answered in between, the yes is to the solution.
+            assert talk.state.resolution is not None
+            assert solution_of(talk)[:30] in reply.text
             drawn.append("request_summary" in [part["type"] for part in reply.body["parts"]])
     # Not each time, and never out of sight.
     assert drawn[0] is False
     assert drawn.count(True) == 1
+
+
+def solution_of(talk: Talk) -> str:
+    """What was proposed, without the numbers of its sources."""
+    assert isinstance(talk.state, OpenRequest) and talk.state.resolution is not None
+    return re.sub(r"\[\d+\]", "", talk.state.resolution.answer).strip()
 
 
 @pytest.mark.parametrize("is_cut_off", [False, True])
@@ -426,9 +435,7 @@ def test_a_solution_is_shown_before_anybody_is_asked_whether_it_helped(
             assert reply.status == "interrupted"
             server.script(scenario(Say("Tips are shared on Fridays."), when="tips"))
             reply = talk.send("and the tips?")
-    assert talk.state.resolution is not None
-    words = re.sub(r"\[\d+\]", "", talk.state.resolution.answer).strip()
-    assert words[:30] in all_of(reply)
+    assert solution_of(talk)[:30] in all_of(reply)
     assert reply.text.endswith("Did this resolve your issue?")
     assert "request_summary" in [part["type"] for part in reply.body["parts"]]
 

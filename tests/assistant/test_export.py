@@ -18,7 +18,14 @@ from markdown_it import MarkdownIt
 from sqlalchemy import insert, update
 
 from app.assistant.models import Message, Thread
-from app.assistant.threads.export import CHUNK, Letterhead, as_zip, file_name, open_conversation
+from app.assistant.threads.export import (
+    CHUNK,
+    Letterhead,
+    as_markdown,
+    as_zip,
+    file_name,
+    open_conversation,
+)
 from app.assistant.threads.threads import latest_messages
 from app.config import Settings
 from app.db import Database, new_id
@@ -30,6 +37,7 @@ from tests.factories import (
     make_user,
     sign_in,
 )
+from tests.statements import noted_statements
 
 NOON = datetime(2026, 3, 5, 18, 30, tzinfo=UTC)
 CHICAGO = ZoneInfo("America/Chicago")
@@ -324,6 +332,35 @@ def test_a_long_thread_is_never_whole_in_memory(
     assert count * len(words) == 40_000_000
     assert len(sizes) > 1
     assert peak < 12_000_000, f"{peak:,} bytes at the most"
+
+
+@pytest.mark.fault(36)
+def test_of_what_is_not_shown_nothing_is_read_for_a_document(
+    app: Flask, database: Database, member: Member
+) -> None:
+    """Ten thousand hidden messages were read without a rest, and emptied the pool."""
+    thread_id = make_thread(database, member, "Long")
+    hidden = [
+        {
+            "id": new_id(),
+            "group_id": member.group_id,
+            "user_id": member.user_id,
+            "thread_id": thread_id,
+            "parent_id": None,
+            "role": "assistant",
+            "content": "hidden",
+        }
+        for _ in range(5 * CHUNK)
+    ]
+    with database.transaction(member.scope) as session:
+        session.execute(insert(Message), hidden)
+    reading = lambda: database.transaction(member.scope)  # noqa: E731
+    with app.test_request_context("/"):
+        conversation = open_conversation(reading, thread_id)
+        with noted_statements(database.engine) as statements:
+            text = "".join(as_markdown(conversation, Letterhead("House", CHICAGO, "http://x")))
+    assert "hidden" not in text
+    assert len([each for each in statements if "FROM messages" in each]) == 1
 
 
 def test_the_requests_connection_is_given_back_before_the_file_is_sent(

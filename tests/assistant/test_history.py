@@ -10,8 +10,10 @@ from flask import Flask
 from sqlalchemy import text, update
 
 from app.assistant.models import Thread
+from app.assistant.threads import history
 from app.assistant.threads.history import PAGE_THREADS, FoundThread, find_threads
 from app.db import Database, Impatient, utc_now
+from app.text.normalize import fold
 from tests.factories import CheckedClient, Member, ask, make_thread, make_user, sign_in
 
 
@@ -280,3 +282,17 @@ def test_a_chat_that_was_used_again_comes_first(database: Database, member: Memb
     with database.transaction(member.scope) as session:
         session.execute(update(Thread).where(Thread.id == first).values(last_message_at=utc_now()))
     assert found(database, member, "")[0] == "First"
+
+
+@pytest.mark.fault(47)
+def test_where_a_word_stands_is_looked_for_once_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each word of a reply was folded anew for each of fifty words that were searched: 13 s."""
+    folded: list[str] = []
+
+    def counted(text: str) -> str:
+        folded.append(text)
+        return fold(text)
+
+    monkeypatch.setattr(history, "fold", counted)
+    assert history._first("é " * 1_000 + "zqj", ["zqj", *map(str, range(50))]) == 2_000
+    assert len(folded) == 1_001

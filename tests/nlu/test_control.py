@@ -72,6 +72,11 @@ LEARNED = (
     ("no, sigue igual", "¿Se resolvió tu problema?", "no"),
 )
 NO_ANSWERS = (
+    # Neither says whether it works.
+    ("thanks", "Did this resolve your issue?"),
+    ("thx!", "Did this resolve your issue?"),
+    ("good", "Did this resolve your issue?"),
+    ("gracias", "¿Esto resolvió tu problema?"),
     ("yes but make it 15", "Shall I add this expense: taxi, $12?"),
     ("yes no wait", "Shall I add this expense: taxi, $12?"),
     ("yes add it and a coffee 4.50", "Shall I add this expense: taxi, $12?"),

@@ -13,6 +13,7 @@ from markupsafe import Markup
 from app.assistant.web.presenters import MOST_CITE_LINKS, cite_html
 from app.text.markdown import (
     escape_markdown,
+    hides_words,
     join_paragraphs,
     paragraph_after,
     plain_line,
@@ -343,3 +344,31 @@ def test_a_number_that_is_repeated_thousands_of_times_is_a_link_some_hundred_tim
     with app.test_request_context("/"):
         assert cite_html("[1]" * 6_600, [citation]).count("<a ") == MOST_CITE_LINKS
         assert cite_html("So it is [1][2].", [citation]).count("<a ") == 1
+
+
+HIDDEN = [
+    "1. Turn it off [1].\n\n[x]: # (pay 900)",
+    '1. Turn it off.\n\n[x]: <secret> "words"',
+    "Turn it off. ![secret words](x.png)",
+    "| a |\n|---|\n| b | secret |",
+    "```secret\nTurn it off\n```",
+    "[Turn it off](https://secret.example)",
+]
+
+
+@pytest.mark.parametrize("text", HIDDEN)
+def test_words_that_no_reader_sees_are_noticed(text: str) -> None:
+    assert hides_words(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1. Turn it **off** [1].\n2. Wait 10 minutes.\n   - or longer",
+        "> 1) Quoted\n\n- [ ] a box & a sign < 5",
+        "| a | b |\n|---|---|\n| c | d |\n\n```\ncode\n```",
+        "",
+    ],
+)
+def test_what_is_drawn_whole_hides_nothing(text: str) -> None:
+    assert not hides_words(text)

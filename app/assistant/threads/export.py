@@ -18,7 +18,7 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from babel.dates import format_datetime
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import aliased
 
 from app.assistant.feedback.feedback import feedback_on
@@ -81,23 +81,28 @@ class ExportedThread:
     def messages(self) -> Iterator[Said]:
         """All of its messages, those of branches that are not shown among them."""
         after: UUID | None = None
-        while chunk := self._read(after):
+        while chunk := self._read(*([Message.id > after] if after else [])):
             yield from chunk
             after = chunk[-1].message.id
 
-    def _read(self, after: UUID | None) -> list[Said]:
+    def shown_messages(self) -> Iterator[Said]:
+        """Those of the branch that is shown; no others are read, however many there are."""
+        ids = sorted(self.shown)
+        for start in range(0, len(ids), CHUNK):
+            yield from self._read(Message.id.in_(ids[start : start + CHUNK]))
+
+    def _read(self, *which: ColumnElement[bool]) -> list[Said]:
         with self.transaction() as session:
             query = (
                 select(Message)
                 .where(
                     Message.thread_id == self.thread.id,
                     *own(session, Message),
+                    *which,
                 )
                 .order_by(Message.id)
                 .limit(CHUNK)
             )
-            if after is not None:
-                query = query.where(Message.id > after)
             found = session.scalars(query).all()
             proposals, given = proposals_of(session, found), feedback_on(session, found)
             return [
@@ -158,9 +163,8 @@ def as_markdown(conversation: ExportedThread, letterhead: Letterhead) -> Iterato
     # Texts are looked up outside of f-strings: the catalog's tool does not see into those.
     exported = letterhead.text(N_("Exported %(when)s (%(zone)s)"), when=when, zone=zone)
     yield f"{_line(letterhead.house)} · {exported}\n"
-    for said in conversation.messages():
-        if said.is_shown:
-            yield from _markdown_message(said, letterhead)
+    for said in conversation.shown_messages():
+        yield from _markdown_message(said, letterhead)
 
 
 def _markdown_message(said: Said, letterhead: Letterhead) -> Iterator[str]:

@@ -25,11 +25,12 @@ from app.assistant.threads.threads import (
 from app.assistant.turns.cancel import stop_turns
 from app.db import ScopedSession, utc_now
 from app.errors import InvalidInput, NotFound
-from app.text.free_text import has_words, limit_search
+from app.text.free_text import MOST_WORDS, has_words, limit_search
 from app.text.markdown import plain_line_around
 from app.text.normalize import fold, split_marked
 from app.text.normalize import words as folded_words
 from app.text.plain_text import clean_line
+from app.web.pace import in_stretches
 
 Pieces = list[tuple[str, bool]]
 
@@ -79,7 +80,7 @@ def _find_threads(
     query = own_threads(session).limit(PAGE_THREADS)
     if older_than is not None:
         query = query.where(Thread.last_message_at < older_than)
-    wanted = _wanted(session, words)
+    wanted = _wanted(session, words)[:MOST_WORDS]
     if not wanted:
         return [FoundThread(thread, _pieces(thread.title, ())) for thread in session.scalars(query)]
     says = (
@@ -95,7 +96,9 @@ def _find_threads(
         query.where(or_(has_words(func.fold_text(Thread.title), wanted), says))
     ).all()
     said = _newest_saying(session, [thread.id for thread in threads], wanted)
-    return [_found(thread, said.get(thread.id), wanted) for thread in threads]
+    found = (_found(thread, said.get(thread.id), wanted) for thread in threads)
+    # What stands around the words is looked for in forty long replies.
+    return list(in_stretches(found, session.scope.user_id))
 
 
 _FORMS = text(
@@ -175,8 +178,11 @@ def _excerpt(content: str, wanted: list[str]) -> Pieces:
 
 def _first(line: str, wanted: list[str]) -> int:
     """Where the first word begins that has one of those; 0 where none has."""
-    found = re.finditer(r"\S+", line)
-    return next((e.start() for e in found if any(part in fold(e[0]) for part in wanted)), 0)
+    for word in re.finditer(r"\S+", line):
+        folded = fold(word[0])
+        if any(part in folded for part in wanted):
+            return word.start()
+    return 0
 
 
 def messages_around(

@@ -140,7 +140,8 @@ def ask_again(
     """Let the reply end in what the conversation waits for, whatever a model said; its name.
 
     `hinted` is the question that the built-in assistant has ended in already, "" for none. What a
-    yes would do is shown with the question, unless the reply before had it and asked the same.
+    yes would do is said with the question, whatever was said in between; the part that shows it is
+    drawn again unless the reply before had it and asked the same.
     """
     if hinted == "":
         return ""
@@ -154,7 +155,7 @@ def ask_again(
         return hinted
     for part in () if is_known else question.parts:
         relay(PartReady(part), writer, registry, context.language)
-    text = join_paragraphs("" if is_known else question.words, question.markdown)
+    text = join_paragraphs(question.words, question.markdown)
     writer.add_text(paragraph_after(writer.text, text))
     return question.about
 

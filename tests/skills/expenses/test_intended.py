@@ -87,6 +87,19 @@ def test_pounds_are_money_where_the_restaurant_pays_in_them() -> None:
     assert command.arguments["amount"] == "5"
 
 
+@pytest.mark.parametrize(
+    ("text", "language", "item"),
+    [
+        ("pague la luz de este mes, 890.45", "es", "luz de este mes"),
+        ("we paid the rent for this month 2100.50", "en", "rent for this month"),
+    ],
+)
+def test_what_a_thing_is_of_is_not_when_it_was_paid(text: str, language: str, item: str) -> None:
+    command = read("add_expense", text, language)
+    assert item in command.arguments["item"]
+    assert command.missing == ()
+
+
 def test_a_day_of_the_month_alone_is_one() -> None:
     said = read("add_expense", "el 14 pague el fumigador, 175 con tarjeta", "es").arguments
     assert said["date"] == "2026-11-14"

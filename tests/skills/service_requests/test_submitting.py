@@ -329,6 +329,36 @@ def test_what_was_solved_is_filed_closed_and_given_to_nobody(
     assert traces(owner, talk.who.group_id)["told"] == 0
 
 
+@pytest.mark.parametrize(
+    ("before", "meanwhile"),
+    [
+        ([False], [True]),
+        ([], [None]),
+    ],
+    ids=["what was declined is accepted elsewhere", "a solution that no card showed"],
+)
+def test_a_card_files_no_other_solution_than_it_showed(
+    app: Flask,
+    owner: Database,
+    database: Database,
+    browser: CheckedClient,
+    talk: Talk,
+    before: list[bool | None],
+    meanwhile: list[bool | None],
+) -> None:
+    """Another tab has shown another branch, and the card was brought back from this one."""
+    shown = {"type": "resolution_shown", "confidence_score": 91, "proposed_answer": "Reset it."}
+    solved = ready_talk(database, talk.who, talk.kind)
+    for said in before:
+        solved.add(shown, {"type": "resolution", "user_accepted": said})
+    card = solved.propose(app)
+    for said in meanwhile:
+        more = [{"type": "resolution", "user_accepted": said}] if said is not None else [shown]
+        solved.add(*more)
+    assert act(browser, card).status_code == 409
+    assert requests_of(owner, talk.who.group_id) == []
+
+
 def test_the_numbers_of_a_house_are_its_own(
     app: Flask, owner: Database, database: Database, browser: CheckedClient, talk: Talk
 ) -> None:

@@ -28,6 +28,13 @@ _MEASURE = re.compile(rf"[ -]?{either('measures')}")
 # "Bought 3 knives" counts them; "compre 30 de limones" does not.
 _OF_THEM = re.compile(rf"{either('of_them')} $")
 _FEW = 12
+_OF_TIME = re.compile(
+    r"(?<!\w)(?:de|d|del|of|for) (?:(?:este|esta|this|the|el|la) )?"
+    r"(?:mes|semana|month|week|year|ano)"
+    r"(?!\w)",
+    re.IGNORECASE,
+)
+_LONGEST_OF = 5
 _COST_BEFORE = re.compile(rf"(?:{either('cost')}|{either('spent')})(?: en| a| to)? $")
 _AND_BEFORE = re.compile(r"(?<!\w)(?:and|y|e) $")
 _OF = re.compile(r"\s(?:de|d|of)(?!\w)")
@@ -119,7 +126,7 @@ class Sentence:
         """Read a message; one that `tells_prices` has sums where others count things."""
         text = clean(message)
         masked = fold_in_place(text)
-        times = _times(text, around)
+        times = _times(text, around, are_paid=tells_prices)
         for time in times:
             own = 2 if masked.startswith("'s", time.end) else 0
             masked = hide(masked, time.start, time.end + own, TIME)
@@ -177,7 +184,8 @@ def hide(masked: str, start: int, end: int, letter: str) -> str:
     return masked[:start] + letter * (end - start) + masked[end:]
 
 
-def _times(text: str, around: ReadingContext) -> tuple[Time, ...]:
+def _times(text: str, around: ReadingContext, *, are_paid: bool) -> tuple[Time, ...]:
+    """The times of a message; of one that tells what was paid, those at which it was."""
     found: list[Time] = []
     # "The taxi one to Friday" speaks of no first of the month, "todos ayer" and "$4 each
     # yesterday" of no every day.
@@ -188,8 +196,12 @@ def _times(text: str, around: ReadingContext) -> tuple[Time, ...]:
         if time is None or time.end <= time.start:
             break
         is_day = (time.period.end - time.period.start).days == 1
-        # A number alone is a sum sooner than a year: "rent 2000".
-        if not text[time.start : time.end].strip().isdecimal():
+        # A number alone is a sum sooner than a year: "rent 2000"; and the light of this month is
+        # what was paid, not when.
+        is_sum = text[time.start : time.end].strip().isdecimal()
+        said = text[max(0, time.start - _LONGEST_OF) : time.end]
+        is_of_thing = are_paid and not is_day and bool(_OF_TIME.search(said))
+        if not (is_sum or is_of_thing):
             found.append(Time(time.start, time.end, time.period.start if is_day else None))
         left = hide(left, time.start, time.end, ";")
     found += [Time(*match.span(), None) for match in _NO_DAY.finditer(left)]

@@ -114,7 +114,12 @@ class AddExpense(WriteTool):
         return _draft_of(rows, ledger, at_once=is_whole and not _always_asks())
 
     def is_consented(self, session: ScopedSession, arguments: Any, heard: Heard) -> bool:
-        """Where a message says itself what is added, all of it and nothing else."""
+        """Where a message says itself what is added, all of it and nothing else.
+
+        What was posted with a widget answers that widget alone.
+        """
+        if heard.step is not None:
+            return False
         ledger = load_ledger(session)
         around = ReadingContext(heard.language, ledger.today, ledger.for_reading(), ledger.currency)
         command = read_sentence(heard.words, around)

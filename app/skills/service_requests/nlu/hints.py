@@ -54,6 +54,7 @@ from app.skills.service_requests.workflow.tool_results import (
     NEXT_TOOLS,
     about_another,
     about_resolution,
+    ask_resolution_again,
     ask_whether_solved,
     ask_whether_to_cancel,
     ask_which_one,
@@ -254,7 +255,8 @@ def _answer_to_solution(want: str, message: str, state: OpenRequest, around: Fie
     if read_said(state, message, around):
         return _want(RECORD, said=message)
     if is_question(message):
-        return {"lead_back": ask_whether_solved(), "asks": about_resolution(state)}
+        asked = ask_resolution_again(state, reader_language())
+        return {"lead_back": asked, "asks": about_resolution(state)}
     asked = _("Please say yes or no.") + " " + ask_whether_solved()
     return {"reply": asked, "asks": about_resolution(state)}
 

@@ -42,9 +42,15 @@ class Filed:
     lost: list[str] = field(default_factory=list)
 
 
-def digest_of_state(state: OpenRequest) -> str:
-    """A mark of everything that is shown and filed; what has another one says something else."""
-    told = [state.begun_at, state.by_id, state.answers, _origins(state)]
+def digest_of_state(state: OpenRequest, *, is_solved: bool | None = None) -> str:
+    """A mark of everything that is shown and filed; what has another one says something else.
+
+    With `is_solved` as if that had been said of the solution.
+    """
+    told: list[Any] = [state.begun_at, state.by_id, state.answers, _origins(state)]
+    if state.resolution is not None:
+        became = state.resolution.is_accepted if is_solved is None else is_solved
+        told.append([state.resolution.answer, became])
     text_ = json.dumps(told, sort_keys=True, ensure_ascii=False, default=str)
     return hashlib.sha256(text_.encode()).hexdigest()
 

@@ -96,7 +96,8 @@ class SubmitRequest(WriteTool):
         before = state_heard(session, heard)
         if isinstance(before, NoRequest):
             return False
-        return says_it_is_solved(before, heard) and arguments.digest == digest_of_state(before)
+        as_said = digest_of_state(before, is_solved=True)
+        return says_it_is_solved(before, heard) and arguments.digest == as_said
 
     def execute(self, session: ScopedSession, arguments: Any) -> Receipt:
         language = language_of(session, arguments.thread_id)

@@ -18,7 +18,12 @@ from app.assistant.providers.base import ChatMessage, ModelRequest, ProviderErro
 from app.assistant.providers.choice import make_provider
 from app.assistant.providers.whole_reply import read_whole
 from app.assistant.tools.tool import ReadTool, ToolContext
-from app.assistant.turns.citations import CitationFilter, cited_numbers
+from app.assistant.turns.citations import (
+    CitationFilter,
+    cited_numbers,
+    mark_citations,
+    without_citations,
+)
 from app.assistant.turns.json_blocks import read_object
 from app.extensions import services
 from app.nlu.questions import tells_of_trouble
@@ -28,6 +33,7 @@ from app.retrieval.quotes.scores import Passage
 from app.skills.service_requests.services.definitions import TITLE
 from app.skills.service_requests.texts import shown
 from app.skills.service_requests.workflow.state import OpenRequest
+from app.text.markdown import hides_words
 from app.text.stems import stems
 
 # The domain that solutions come from; it is searched by its own tool, as a model searches it.
@@ -146,6 +152,11 @@ def _ask_model(
     answer = CitationFilter(known).whole(given.proposed_answer).strip()
     if answer and not cited_numbers(answer):
         return Proposed()
+    # The team reads what is filed; whoever says yes to it must have seen all of it.
+    forms = (answer, mark_citations(answer), without_citations(answer))
+    if any(map(hides_words, forms)):
+        log.warning("no solution from the model", error="it hides words")
+        return None
     return Proposed(answer, given.confidence_score)
 
 

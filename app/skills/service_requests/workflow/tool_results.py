@@ -6,7 +6,6 @@ and puts the question into its own words.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -158,9 +157,14 @@ def ask_whether_to_cancel() -> str:
 
 def about_resolution(state: OpenRequest) -> str:
     """The name of the question whether a solution helped: a yes files what there is now, solved."""
-    answer = state.resolution.answer if state.resolution else ""
-    digest = hashlib.sha256(f"{digest_of_state(state)} {answer}".encode()).hexdigest()
-    return f"resolution {digest}"
+    return f"resolution {digest_of_state(state, is_solved=True)}"
+
+
+def ask_resolution_again(state: OpenRequest, language: str) -> str:
+    """The same once more, behind an answer to something else: what is meant stands with it."""
+    back = _("Back to your request about “%(name)s”.", name=state.form.name.text(language))
+    told = ask_resolution(state, language).words
+    return "\n\n".join(filter(None, (back, told, ask_whether_solved())))
 
 
 def ask_resolution(state: OpenRequest, language: str, solution: str = "") -> Question:
@@ -240,7 +244,7 @@ def pending_words(state: OpenRequest, language: str) -> str:
     elif step.kind == "question" and state.asked:
         asked = number_question(state, question_of(state, language))
     elif step.kind == "resolution":
-        asked = ask_whether_solved()
+        return ask_resolution_again(state, language)
     elif step.kind == "optional":
         asked = offer_optional(step, language)
     else:
