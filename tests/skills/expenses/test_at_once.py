@@ -11,12 +11,15 @@ from flask import Flask
 from sqlalchemy import update
 
 from app.assistant.models import Message, Turn
+from app.assistant.proposals.consent import Heard
 from app.assistant.providers.base import ProviderError
 from app.assistant.providers.builtin import BuiltinProvider
 from app.assistant.threads.threads import ask_again, load_message
 from app.assistant.turns.executor import ClaimedTurn, execute_turn
 from app.db import Database
 from app.extensions import Services
+from app.skills.expenses.tools.arguments import AddArguments
+from app.skills.expenses.tools.ledger_tools import AddExpense
 from tests.assistant.answering import Answering
 from tests.assistant.scripted import ScriptedProvider, call, say
 from tests.factories import Member, answer, api_token, ask
@@ -155,3 +158,14 @@ def test_a_client_is_told_of_a_write_though_the_model_failed_after_it(
     body = told.get_json()
     assert (told.status_code, body["added"]["item"]) == (200, "taxi")
     assert "attemptedAdd" not in body
+
+
+def test_what_a_widget_posts_consents_to_no_expense(database: Database, member: Member) -> None:
+    """It answers its widget alone, whatever its words say."""
+    today = str(ledger_of(database, member).today)
+    arguments = AddArguments.model_validate({"item": "taxi", "amount": 5, "date": today})
+    said = Heard(WORDS, "en")
+    posted = replace(said, step={"type": "question_answer", "answer": said.words})
+    with database.transaction(member.scope) as session:
+        assert AddExpense().is_consented(session, arguments, said)
+        assert not AddExpense().is_consented(session, arguments, posted)
