@@ -18,6 +18,7 @@ from app.assistant.threads.threads import ask_again, load_message
 from app.assistant.turns.executor import ClaimedTurn, execute_turn
 from app.db import Database
 from app.extensions import Services
+from app.skills.expenses.nlu import guess_category
 from app.skills.expenses.tools.arguments import AddArguments
 from app.skills.expenses.tools.ledger_tools import AddExpense
 from tests.assistant.answering import Answering
@@ -162,8 +163,10 @@ def test_a_client_is_told_of_a_write_though_the_model_failed_after_it(
 
 def test_what_a_widget_posts_consents_to_no_expense(database: Database, member: Member) -> None:
     """It answers its widget alone, whatever its words say."""
-    today = str(ledger_of(database, member).today)
-    arguments = AddArguments.model_validate({"item": "taxi", "amount": 5, "date": today})
+    ledger = ledger_of(database, member)
+    category = guess_category("taxi", ledger.for_reading(), "en")
+    row = {"item": "taxi", "amount": 5, "date": str(ledger.today), "category": category}
+    arguments = AddArguments.model_validate(row)
     said = Heard(WORDS, "en")
     posted = replace(said, step={"type": "question_answer", "answer": said.words})
     with database.transaction(member.scope) as session:
