@@ -55,7 +55,6 @@ _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _SIGN = re.compile(r"[\\`*~\[<&]|(?<![^\W_])_|_(?![^\W_])")
 # What means something where a line begins with it: "# ", "1. ".
 _BEGINNING = re.compile(r"^(\s*(?:\d{1,9}(?=[.)]))?)([#>+=.)-])")
-_DRAWN_WORD = re.compile(r"\w+")
 _LIST_NUMBER = re.compile(r"^[\s>]*\d{1,9}[.)](?=\s)", re.MULTILINE)
 _FENCES = ("```", "~~~")
 _DRAWING = RealThreads(2, holds_nothing=True)
@@ -156,12 +155,13 @@ def render_model_text(text: str) -> Markup:
 
 
 def hides_words(markdown: str) -> bool:
-    """Whether a reader would not see all words of a text, but for the numbers of its lists.
+    """Whether a reader would not see all letters of a text, but for the numbers of its lists.
 
     Addresses, definitions of links, descriptions of pictures and surplus cells are not drawn.
+    Letters are counted and not words: emphasis may stand within a word.
     """
-    written = Counter(_DRAWN_WORD.findall(_LIST_NUMBER.sub("", markdown)))
-    drawn = Counter(_DRAWN_WORD.findall(render_model_text(markdown).striptags()))
+    written = Counter(filter(str.isalnum, _LIST_NUMBER.sub("", markdown)))
+    drawn = Counter(filter(str.isalnum, render_model_text(markdown).striptags()))
     return bool(written - drawn)
 
 

@@ -365,6 +365,7 @@ def test_words_that_no_reader_sees_are_noticed(text: str) -> None:
     "text",
     [
         "1. Turn it **off** [1].\n2. Wait 10 minutes.\n   - or longer",
+        "_Never_ __ever__ **t**ouch a\\_wire, 5\u00b0 or\\*more",
         "> 1) Quoted\n\n- [ ] a box & a sign < 5",
         "| a | b |\n|---|---|\n| c | d |\n\n```\ncode\n```",
         "",

@@ -100,9 +100,17 @@ def test_what_a_thing_is_of_is_not_when_it_was_paid(text: str, language: str, it
     assert command.missing == ()
 
 
-def test_a_day_of_the_month_alone_is_one() -> None:
-    said = read("add_expense", "el 14 pague el fumigador, 175 con tarjeta", "es").arguments
-    assert said["date"] == "2026-11-14"
+@pytest.mark.parametrize(
+    "text",
+    [
+        "el 14 pague el fumigador, 175 con tarjeta",
+        "El 14 pagué el fumigador, 175",
+        "pagué el fumigador el 14 y fueron 175",
+    ],
+)
+def test_a_day_of_the_month_alone_is_one(text: str) -> None:
+    said = read("add_expense", text, "es").arguments
+    assert (said["date"], said["amount"]) == ("2026-11-14", "175")
 
 
 @pytest.mark.parametrize(

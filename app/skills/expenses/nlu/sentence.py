@@ -23,7 +23,7 @@ from app.text.plain_text import compose
 LONGEST_MESSAGE = 400
 _MOST_TIMES = 4
 _MASK_LETTERS = re.compile(MASKS)
-_UNIT = re.compile(rf"[ -]?{either('units')}")
+_UNIT = re.compile(rf"[ -]?(?:{either('units')}|{either('measures')})")
 _MEASURE = re.compile(rf"[ -]?{either('measures')}")
 # "Bought 3 knives" counts them; "compre 30 de limones" does not.
 _OF_THEM = re.compile(rf"{either('of_them')} $")
@@ -83,8 +83,7 @@ _NO_DAY = re.compile(
 )
 # "El 14 pagué…", "lo pagué el 14": a day of the month, as "el día 14" is.
 _BARE_DAY = re.compile(
-    rf"(?<!\w)el (?P<day>[12]?[0-9]|3[01])(?=\s*(?:$|[,.;]|{either('spent')}|{either('got')}))",
-    re.IGNORECASE,
+    rf"(?<!\w)el (?P<day>[12]?[0-9]|3[01])(?=\s*(?:$|[,.;]|y\s|{either('spent')}|{either('got')}))"
 )
 _PRICE_OF_ONE = re.compile(rf"\s?{either('each')}")
 
@@ -210,7 +209,7 @@ def _times(text: str, around: ReadingContext, *, are_paid: bool) -> tuple[Time, 
 
 
 def _bare_days(left: str, around: ReadingContext) -> Iterator[Time]:
-    for match in _BARE_DAY.finditer(left):
+    for match in _BARE_DAY.finditer(fold_in_place(left)):
         day = find_period(f"el dia {match['day']}", "es", around.today)
         if day is not None:
             yield Time(*match.span(), day.period.start)
