@@ -414,6 +414,24 @@ def test_what_a_yes_would_do_is_drawn_again_where_it_has_gone_far_up(
     assert drawn.count(True) == 1
 
 
+def test_the_built_in_assistant_says_a_solution_once_a_reply(
+    demo: Flask, person: Callable[[str], Member], solving: Solving
+) -> None:
+    talk = Talk(demo, person("en"), "en")
+    with solving(SURE):
+        for said in ("the ice machine makes no ice", "Refrigeration and ice", "normal"):
+            talk.send(said)
+        talk.send("no more questions")
+        drawn = []
+        for _ in range(NEAR_MESSAGES):
+            reply = talk.send("how long can raw chicken stay out?")
+            assert "2 hours" in reply.text
+            assert reply.text.count(solution_of(talk)[:30]) == 1
+            assert reply.text.count("Did this resolve your issue?") == 1
+            drawn.append("request_summary" in [part["type"] for part in reply.body["parts"]])
+    assert drawn.count(True) == 1
+
+
 def solution_of(talk: Talk) -> str:
     """What was proposed, without the numbers of its sources."""
     assert isinstance(talk.state, OpenRequest) and talk.state.resolution is not None

@@ -34,7 +34,7 @@ MOST_STEPS = 12
 WORTH_SAYING, WORTH_ADDING = 0.65, 0.92
 WORTH_LISTING, WORTH_OPENING = 0.86, 0.7
 # The time or sum that was asked for comes first where it is worth so much of the best piece.
-WORTH_ITS_AMOUNT = 0.4
+WORTH_ITS_AMOUNT = 0.6
 # A list answers as a whole when what introduces it has this share of the question's words;
 # less is enough where several things are asked for.
 LIST_IS_MEANT, LIST_IS_WANTED = 0.6, 0.3
