@@ -29,6 +29,7 @@ from app.skills.service_requests.texts import details_of
 from app.skills.service_requests.workflow.next_step import next_step
 from app.skills.service_requests.workflow.state import OpenRequest, RequestState
 from app.skills.service_requests.workflow.tool_results import begun_at
+from app.text.markdown import render_model_text
 from tests.acceptance.conftest import Solving
 from tests.acceptance.service_requests.conversation import Conversation
 from tests.acceptance.service_requests.following import FollowingModel
@@ -38,6 +39,7 @@ from tests.acceptance.wild_model import WildModel
 from tests.factories import Member
 from tests.factories.expenses import ledger_of
 from tests.fridge_log import SKILLS_WITH_LOG, logged, make_table
+from tests.html_checks import parse_html
 from tests.model_server import Call, CutAfter, ModelServer, Say, scenario
 
 TURNS = 6
@@ -412,6 +414,22 @@ def test_what_a_yes_would_do_is_drawn_again_where_it_has_gone_far_up(
     # Not each time, and never out of sight.
     assert drawn[0] is False
     assert drawn.count(True) == 1
+
+
+def test_a_question_that_a_model_wrote_itself_is_asked_all_the_same(
+    talk: Talk, server: ModelServer, solving: Solving
+) -> None:
+    """It may stand in a fence that hides what is meant."""
+    with solving(SURE):
+        begin(talk, "the walk-in is not cooling")
+        server.script(scenario(at_once(*EVALUATE), Say("Here."), when="no more questions"))
+        shown = talk.send("no more questions").text
+        again = shown[shown.index("This may solve it") :]
+        server.script(scenario(Say(f"```\n{again}"), when="tips"))
+        reply = talk.send("and the tips?")
+    assert reply.text.count("Did this resolve your issue?") == 2
+    drawn = parse_html(str(render_model_text(reply.text))).children[-1]
+    assert (drawn.tag, drawn.text.strip()) == ("p", "Did this resolve your issue?")
 
 
 def test_the_built_in_assistant_says_a_solution_once_a_reply(

@@ -156,7 +156,8 @@ def ask_again(
     for part in () if is_known else question.parts:
         relay(PartReady(part), writer, registry, context.language)
     text = join_paragraphs(question.words, question.markdown)
-    if not writer.text.endswith(text):
+    # A model that writes the same words may have hidden them, in a fence for example.
+    if not (hinted and writer.text.endswith(text)):
         writer.add_text(paragraph_after(writer.text, text))
     return question.about
 
