@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
+from functools import lru_cache
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -218,9 +219,15 @@ def _read_number(field_: NumberField, raw: Any, _around: FieldContext) -> str:
 
 def _read_email(_field: EmailField, raw: Any, _around: FieldContext) -> str:
     try:
-        return validate_email(clean(raw), check_deliverability=False).normalized
+        return normal_email(clean(raw))
     except EmailNotValidError:
         raise Problem("Write an e-mail address, like ana@example.com.") from None
+
+
+@lru_cache(maxsize=1024)
+def normal_email(typed: str) -> str:
+    """Kept, because the steps of a conversation are read again at each turn."""
+    return validate_email(typed, check_deliverability=False).normalized
 
 
 def _read_phone(_field: PhoneField, raw: Any, around: FieldContext) -> str:

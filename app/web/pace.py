@@ -67,12 +67,20 @@ def in_stretches(pieces: Iterator[Piece], sender: Hashable) -> Iterator[Piece]:
 
 def draw(pieces: Iterable[str]) -> str:
     """A template's pieces as one text; a large page keeps nobody waiting while it is drawn."""
+    return "".join(with_rests(pieces))
+
+
+def with_rests(pieces: Iterable[Piece]) -> Iterable[Piece]:
+    """The pieces, and a rest for others after each stretch of what is done with them.
+
+    Only where one thread answers everybody.
+    """
     if not (has_request_context() and monkey.is_module_patched("threading")):
-        return "".join(pieces)
-    return "".join(_with_rests(pieces))
+        return pieces
+    return _rested(pieces)
 
 
-def _with_rests(pieces: Iterable[str]) -> Iterator[str]:
+def _rested(pieces: Iterable[Piece]) -> Iterator[Piece]:
     began = perf_counter()
     for piece in pieces:
         yield piece

@@ -27,7 +27,7 @@ from app.skills.service_requests.services.definitions import (
 from app.skills.service_requests.services.field_context import field_context
 from app.skills.service_requests.services.submit import file_request
 from app.skills.service_requests.workflow.next_step import next_step
-from app.skills.service_requests.workflow.reducer import read_state
+from app.skills.service_requests.workflow.reducer import BEGINS_OR_ENDS, read_state
 from app.skills.service_requests.workflow.state import NoRequest, RequestState
 from tests.factories import Member
 from tests.skills.service_requests.building import form_of, make_type, start_talk
@@ -84,6 +84,18 @@ def test_no_sequence_of_steps_comes_to_what_could_not_be_filed(data: DataObject)
     # Reading changes nothing that is read, and a beginning is what it is, whatever follows.
     assert list(map(plain, states)) == [plain(read(form, taken[:end])) for end in ends]
     assert plain(read(form, iter(taken))) == plain(states[-1])
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.data())
+def test_which_request_is_open_is_known_without_its_answers(data: DataObject) -> None:
+    fields = data.draw(forms())
+    form = form_of(fields)
+    taken = data.draw(steps(fields, str(form.type_id)))
+    marks = [step for step in taken if step.get("type") in BEGINS_OR_ENDS]
+    whole, short = read(form, taken), read(form, marks)
+    assert type(whole) is type(short)
+    assert getattr(whole, "begun_at", "") == getattr(short, "begun_at", "")
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])

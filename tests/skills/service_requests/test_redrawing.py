@@ -12,10 +12,12 @@ from sqlalchemy import select, update
 from app.assistant.models import Message
 from app.assistant.threads.threads import show_branch
 from app.db import Database
+from app.fields.values import normal_email
 from app.skills.service_requests.models import RequestType
 from app.skills.service_requests.parts import FieldWidgetPart, TypeSelectorPart
 from app.skills.service_requests.services.definitions import read_request_fields
 from app.skills.service_requests.workflow.refreshers import refresh_parts
+from app.skills.service_requests.workflow.suggestions import unfinished_work
 from tests.factories import Member
 from tests.skills.service_requests.building import Talk, id_of, start_talk
 
@@ -142,3 +144,20 @@ def test_what_was_answered_on_another_branch_is_open_on_this_one(
             show_branch(session, talk.thread_id, message_id)
         assert drawn(app, talk) == [expected]
         assert bool(talk.state().told) == (expected[0] == "answered")
+
+
+def test_what_is_not_finished_is_told_without_reading_its_answers(
+    app: Flask, talk: Talk, member: Member
+) -> None:
+    for number in range(20):
+        talk.tell(mail=f"ana{number}@example.com")
+    read_before = normal_email.cache_info()
+    with app.test_request_context(), talk.database.transaction(member.scope) as session:
+        [found] = unfinished_work(session, "en")
+    assert found.text == "Request not sent yet: Equipment repair"
+    assert normal_email.cache_info() == read_before
+    # Read again, as each turn does, an address costs nothing.
+    talk.state()
+    misses = normal_email.cache_info().misses
+    talk.state()
+    assert normal_email.cache_info().misses == misses

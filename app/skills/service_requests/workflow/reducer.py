@@ -37,6 +37,10 @@ from app.skills.service_requests.workflow.state import (
 # Finds a type as it was in a version; None where there is no such one.
 FindForm = Callable[[UUID, int], RequestForm | None]
 Step = Mapping[str, Any]
+# The steps that alone decide which request is open.
+BEGINS_OR_ENDS = frozenset(
+    ("type_offered", "type_selection", "request_cancelled", "request_submitted")
+)
 # Who asks for more than this has not read the answers.
 LONGEST_ANSWER = 2_000
 

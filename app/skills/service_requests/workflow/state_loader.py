@@ -18,11 +18,13 @@ from app.fields.values import FieldContext
 from app.skills.service_requests.services.definitions import RequestForm
 from app.skills.service_requests.services.field_context import field_context
 from app.skills.service_requests.services.type_catalog import load_form
-from app.skills.service_requests.workflow.reducer import read_state
+from app.skills.service_requests.workflow.reducer import BEGINS_OR_ENDS, read_state
 from app.skills.service_requests.workflow.state import (
     NoRequest,
+    OpenRequest,
     RequestState,
 )
+from app.web.pace import with_rests
 
 
 class FormFinder:
@@ -52,12 +54,20 @@ def state_of(
     if not any(step.get("type") == "type_offered" or "type_id" in step for step in steps):
         return NoRequest()
     if memo is None:
-        return read_state(steps, FormFinder(session), around)
+        return read_state(with_rests(steps), FormFinder(session), around)
     key = "service request", around.language, json.dumps(steps)
     if key not in memo:
         memo[key] = read_state(steps, FormFinder(session), around)
     state: RequestState = memo[key]
     return state
+
+
+def load_begun(session: ScopedSession, thread_id: UUID, end: UUID | None) -> RequestForm | None:
+    """The form of the request that a conversation is about; of its answers nothing is read."""
+    steps = load_steps(session, thread_id, end)
+    marks = [step for step in steps if step.get("type") in BEGINS_OR_ENDS]
+    state = read_state(with_rests(marks), FormFinder(session), field_context(session, "en"))
+    return state.form if isinstance(state, OpenRequest) else None
 
 
 def load_state(

@@ -16,10 +16,7 @@ from app.db import ScopedSession, utc_now
 from app.skills.service_requests.nlu.intent import rank_types
 from app.skills.service_requests.nlu.requester_replies import is_question
 from app.skills.service_requests.services.type_catalog import load_tree
-from app.skills.service_requests.workflow.state import (
-    OpenRequest,
-)
-from app.skills.service_requests.workflow.state_loader import load_state
+from app.skills.service_requests.workflow.state_loader import load_begun
 from app.web.links import Link
 
 # A thing of a type that a question names by more than one of its words, or in two ways.
@@ -64,8 +61,8 @@ def unfinished_work(session: ScopedSession, language: str) -> Sequence[Unfinishe
     )
     found = []
     for thread_id, head_id in threads:
-        state = load_state(session, thread_id, head_id, language)
-        if isinstance(state, OpenRequest):
-            said = _("Request not sent yet: %(name)s", name=state.form.name.text(language))
+        form = load_begun(session, thread_id, head_id)
+        if form is not None:
+            said = _("Request not sent yet: %(name)s", name=form.name.text(language))
             found.append(UnfinishedWork(said, Link.to("chat.thread", thread_id=thread_id)))
     return found
