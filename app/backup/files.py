@@ -15,14 +15,8 @@ from typing import Protocol
 from app.backup.archive import FILES, BackupError, Reader, Writer
 from app.config import Settings
 from app.db import utc_now
-from app.files.storage import (
-    Storage,
-    StorageAway,
-    files_folder,
-    make_storage,
-    name_at,
-    place_of,
-)
+from app.files.errors import StorageAway
+from app.files.storage import Storage, files_folder, make_storage, name_at, place_of
 
 
 def add_files(archive: Writer, settings: Settings) -> None:

@@ -24,8 +24,9 @@ from defusedxml.ElementTree import fromstring
 
 from app.config import Settings
 from app.db import utc_now
+from app.files.errors import StorageAway
 from app.files.spool import PIECE_BYTES, SpooledFile, digest_of, size_of
-from app.files.storage import StorageAway, as_file, name_at, place_of, spool_folder
+from app.files.storage import as_file, name_at, place_of, spool_folder
 
 CONNECT_SECONDS, READ_SECONDS = 5, 30
 # How long is waited before it is asked again, each time; and for how long it is asked at all.

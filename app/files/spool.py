@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import IO
 
 import structlog
 
+from app.files.errors import StorageAway
 from app.files.kinds import KIB
 from app.jobs.system_threads import RealThreads
 
@@ -32,8 +35,23 @@ class SpooledFile(SpooledTemporaryFile[bytes]):
         self.size = 0
 
     def write(self, content: bytes) -> int:  # type: ignore[override]
+        """Write a piece.
+
+        Raises:
+            StorageAway: the disk does not take it.
+        """
         self.size += len(content)
-        return super().write(content)
+        with _told():
+            return super().write(content)
+
+    def rollover(self) -> None:
+        """Go on in a file.
+
+        Raises:
+            StorageAway: there is no room for one.
+        """
+        with _told():
+            super().rollover()
 
 
 class Spool:
@@ -67,6 +85,14 @@ class Spool:
     def __exit__(self, *_error: object) -> None:
         for each in self._files:
             each.close()
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StorageAway(f"spooling: {error.strerror}") from error
 
 
 def _make(folder: Path | None) -> str | None:

@@ -18,13 +18,12 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from app.config import Settings
-from app.errors import N_, Unavailable
+from app.files.errors import StorageAway
 from app.files.spool import PIECE_BYTES
 from app.jobs.system_threads import RealThreads
 
 # Below this no file is taken: the database may keep its own on the same disk.
 LEAST_FREE_BYTES = 512 * 1024 * 1024
-AWAY = N_("Comanda cannot reach its files just now. Try again in a moment.")
 _WRITING = RealThreads(2)
 _NAME = re.compile(r"[0-9a-f]{32}(?:\.[a-z0-9-]{1,32})?")
 
@@ -59,14 +58,6 @@ def name_at(place: str) -> str | None:
     """The name whose bytes lie there; None where no storage would put any."""
     name = place.rpartition("/")[2]
     return name if _NAME.fullmatch(name) and place_of(name) == place else None
-
-
-class StorageAway(Unavailable):
-    """The storage does not do what it is asked; `reason` says why, to the operator alone."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(AWAY)
-        self.reason = reason
 
 
 class Storage(Protocol):

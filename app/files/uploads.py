@@ -18,12 +18,13 @@ from sqlalchemy.exc import IntegrityError
 
 from app.db import ScopedSession, utc_now
 from app.errors import N_, InvalidInput, TooMany
+from app.files.errors import StorageAway
 from app.files.kinds import ENDINGS, LARGEST_BYTES, MIB, Unfit
 from app.files.models import StoredFile
 from app.files.result import ExaminedFile
 from app.files.sandbox import examine
 from app.files.spool import digest_of, size_of
-from app.files.storage import Storage, StorageAway, new_key, preview_of
+from app.files.storage import Storage, new_key, preview_of
 from app.text.plain_text import clean_line, compose, printable
 
 LONGEST_UPLOAD_KEY = 64

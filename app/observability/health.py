@@ -17,7 +17,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.db import utc_now
 from app.extensions import Services, limiter, services
-from app.files.storage import Storage, StorageAway, files_folder, new_key
+from app.files.errors import StorageAway
+from app.files.storage import Storage, files_folder, new_key
 from app.observability.presence import Presence, Trace
 
 blueprint = Blueprint("health", __name__)

@@ -412,3 +412,20 @@ def test_whoever_is_not_signed_in_may_send_little(app: Flask) -> None:
     assert [client.post("/files", **each).status_code for each in large] == [303, 303]
     answer = client.post("/api/chat", json={"message": "x" * 70_000})
     assert (answer.status_code, answer.json and answer.json["code"]) == (401, "not_signed_in")
+
+
+@pytest.mark.fault(19)
+def test_a_disk_that_takes_no_more_of_a_form_is_said_and_nothing_is_stored(
+    browser: CheckedClient, app: Flask, owner: Database, member: Member
+) -> None:
+    most, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    assert browser.csrf_token
+    # As full for this process as a disk is for all: no file of it may grow beyond this.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
+    try:
+        answer = upload(browser, app, bytes(200_000))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))
+    assert answer.status_code == 503
+    assert "cannot reach its files" in answer.text
+    assert stored(owner, member) == 0

@@ -20,8 +20,9 @@ from botocore.credentials import Credentials
 from app.config import Settings
 from app.db import utc_now
 from app.files import s3
+from app.files.errors import StorageAway
 from app.files.s3 import Keys, S3Storage, bucket_address, sign
-from app.files.storage import StorageAway, new_key, place_of
+from app.files.storage import new_key, place_of
 from tests.bucket.fixtures import Bucket
 from tests.files.s3_server import BUSY, FINE, MISSING, NOTHING, Answer, ScriptedS3
 

@@ -12,17 +12,10 @@ import pytest
 from app.config import Settings
 from app.db import utc_now
 from app.files import storage as storage_module
+from app.files.errors import StorageAway
 from app.files.s3 import S3Storage
 from app.files.spool import SpooledFile
-from app.files.storage import (
-    DiskStorage,
-    Storage,
-    StorageAway,
-    make_storage,
-    new_key,
-    place_of,
-    preview_of,
-)
+from app.files.storage import DiskStorage, Storage, make_storage, new_key, place_of, preview_of
 from tests.bucket.fixtures import Bucket
 
 

@@ -23,9 +23,9 @@ from app.config import Settings
 from app.errors import ComandaError, TooMany
 from app.extensions import services
 from app.files.access import open_bytes
+from app.files.errors import StorageAway
 from app.files.examination_queue import Places
 from app.files.models import StoredFile
-from app.files.storage import StorageAway
 from app.skills.expenses.models import LONGEST_ITEM
 from app.skills.expenses.services.expenses import check_amount, check_date
 from app.skills.expenses.services.settings import Ledger
