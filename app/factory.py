@@ -139,7 +139,11 @@ def _configure(app: Flask, settings: Settings) -> None:
             "socket_connect_timeout": 1,
             "retry": Retry(NoBackoff(), 0),
         },
+        # "60 a minute" are 60 in any minute, not 60 on either side of one that ends.
+        RATELIMIT_STRATEGY="moving-window",
         RATELIMIT_SWALLOW_ERRORS=True,
+        # While Redis is away, or takes nothing, each process counts for itself.
+        RATELIMIT_IN_MEMORY_FALLBACK_ENABLED=True,
         BABEL_DEFAULT_LOCALE=LANGUAGES[0],
         BABEL_TRANSLATION_DIRECTORIES=str(ROOT / "app" / "translations"),
         # Unversioned modules are asked for each time (and answered with 304).

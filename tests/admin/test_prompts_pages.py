@@ -329,6 +329,8 @@ def test_a_long_history_is_turned_a_page_at_a_time(
     assert [*numbers[0][-1:], *numbers[1]] == ["Version 4", "Version 3", "Version 2", "Version 1"]
     assert "The first version." in second.text and "The first version." not in first.text
     assert "Newer versions" in second.text and "Older versions" in first.text
+    beyond = browser.page(f"{HOME}{row.id}/history?page=9")
+    assert "Newer versions" in beyond.text and "Version 1" not in beyond.text
 
 
 @pytest.mark.fault(59)

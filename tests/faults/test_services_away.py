@@ -104,6 +104,9 @@ def test_a_redis_without_room_keeps_no_answer_from_being_stored(house: House) ->
         connection.config_set("maxmemory", "1")
         assert person.send(thread_id, "while full", message_key=uuid4().hex).status == 200
         reply = finished_reply(house.owner, thread_id, 30)
+        # Each of the web processes counts for itself: 120 a minute.
+        stops = {person.post(f"/chat/{thread_id}/stop").status for _ in range(300)}
+        assert 429 in stops
     finally:
         connection.config_set("maxmemory", limit)
     assert (reply.content, reply.status) == ("Stored all the same.", "complete")

@@ -59,7 +59,7 @@ def list_changes(
     ).all()
     # The present one is kept nowhere yet, and is the first of all.
     versions = [*([_present(row)] if page == 1 else []), *map(_kept, kept)]
-    changes = [PromptChange(*pair) for pair in zip(versions, [*versions[1:], None], strict=True)]
+    changes = [PromptChange(*pair) for pair in zip(versions, [*versions[1:], None], strict=False)]
     return changes[:VERSIONS_A_PAGE], len(changes) > VERSIONS_A_PAGE
 
 
