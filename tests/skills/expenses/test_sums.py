@@ -26,11 +26,11 @@ from app.skills.expenses.services.sums import sum_up
 from tests.factories import Member, make_user
 from tests.factories.expenses import a_day, ledger_of, make_expense
 
-Key = tuple[dt.date, str, str]
+Key = tuple[dt.date | str, str]
 
 
 def by_hand(database: Database, who: Member, filters: Filters) -> dict[Key, tuple[int, Decimal]]:
-    """The rows that the filters let through, added up one by one."""
+    """The rows that the filters let through, added up one by one: by month and by category."""
     counts: Counter[Key] = Counter()
     totals: dict[Key, Decimal] = {}
     with database.transaction(who.scope) as session:
@@ -40,18 +40,22 @@ def by_hand(database: Database, who: Member, filters: Filters) -> dict[Key, tupl
             )
         )
         for row in rows:
-            key = (row.date.replace(day=1), row.category, row.currency)
-            counts[key] += 1
-            totals[key] = totals.get(key, Decimal(0)) + row.amount
+            for of in (row.date.replace(day=1), row.category):
+                key = (of, row.currency)
+                counts[key] += 1
+                totals[key] = totals.get(key, Decimal(0)) + row.amount
     return {key: (counts[key], totals[key]) for key in counts}
 
 
 def summed(database: Database, who: Member, filters: Filters) -> dict[Key, tuple[int, Decimal]]:
     with database.transaction(who.scope) as session:
-        return {
-            (each.month, each.category, each.currency): (each.count, each.total)
-            for each in sum_up(session, filters).sums
-        }
+        balance = sum_up(session, filters)
+    found: dict[Key, tuple[int, Decimal]] = {}
+    for each in (*balance.categories, *balance.months):
+        key = (each.month or each.category or "", each.currency)
+        count, total = found.get(key, (0, Decimal(0)))
+        found[key] = (count + each.count, total + each.total)
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -168,3 +172,18 @@ def test_currencies_are_never_added_to_one_another(database: Database, member: M
     assert balance.totals() == {"EUR": 7, "USD": 5}
     assert balance.by_category("EUR") == {"cleaning": 7}
     assert list(balance.by_month("USD").values()) == [5]
+
+
+def test_a_balance_has_no_row_for_each_month_in_each_category(
+    database: Database, member: Member
+) -> None:
+    today = ledger_of(database, member).today
+    for month in range(6):
+        for category in ("transport", "cleaning", "ingredients"):
+            make_expense(
+                database, member, date=today - dt.timedelta(days=31 * month), category=category
+            )
+    with database.transaction(member.scope) as session:
+        balance = sum_up(session, Filters())
+    assert balance.count == 18
+    assert (len(balance.categories), len(balance.months)) == (3, 6)

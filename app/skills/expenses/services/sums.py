@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import ColumnElement, Date, cast, func, or_, select, true
+from sqlalchemy import ColumnElement, Date, Select, cast, func, or_, select, true, tuple_
 
 from app.db import ScopedSession
 from app.skills.expenses.models import Expense, ExpenseMonth
@@ -18,10 +18,10 @@ from app.text.free_text import limit_search
 
 @dataclass(frozen=True)
 class Sum:
-    """What was spent in one month, in one category and one currency."""
+    """What was spent in one currency, in one category or in one month: the other is None."""
 
-    month: dt.date
-    category: str
+    month: dt.date | None
+    category: str | None
     currency: str
     count: int
     total: Decimal
@@ -29,29 +29,31 @@ class Sum:
 
 @dataclass(frozen=True)
 class Balance:
-    """Sums of what some filters let through; currencies are never added to one another."""
+    """Sums of what some filters let through; currencies are never added to one another.
 
-    sums: tuple[Sum, ...]
+    Of months and of categories by themselves: each month in each category would be twenty
+    thousand in as many years.
+    """
+
+    categories: tuple[Sum, ...]
+    months: tuple[Sum, ...]
 
     @property
     def count(self) -> int:
-        return sum(each.count for each in self.sums)
+        return sum(each.count for each in self.categories)
 
     def totals(self) -> dict[str, Decimal]:
         """By currency, the largest first."""
-        return _add(self.sums, lambda each: each.currency)
+        return _add(self.categories, lambda each: each.currency)
 
     def by_category(self, currency: str) -> dict[str, Decimal]:
         """In one currency, by the category's slug, the largest first."""
-        return _add(self._in(currency), lambda each: each.category)
+        return _add(_in(self.categories, currency), lambda each: each.category)
 
     def by_month(self, currency: str) -> dict[dt.date, Decimal]:
         """In one currency, by the month's first day, in their order."""
-        found = _add(self._in(currency), lambda each: each.month)
+        found = _add(_in(self.months, currency), lambda each: each.month)
         return dict(sorted(found.items()))
-
-    def _in(self, currency: str) -> list[Sum]:
-        return [each for each in self.sums if each.currency == currency]
 
 
 def sum_up(session: ScopedSession, filters: Filters) -> Balance:
@@ -62,15 +64,10 @@ def sum_up(session: ScopedSession, filters: Filters) -> Balance:
         found += _sums_of_months(session, filters, months)
     if edges is not None or filters.words:
         found += _sums_of_rows(session, filters, None if filters.words else edges)
-    merged: dict[tuple[dt.date, str, str], Sum] = {}
-    for each in found:
-        key = (each.month, each.category, each.currency)
-        known = merged.get(key)
-        count, total = each.count, each.total
-        if known:
-            count, total = count + known.count, total + known.total
-        merged[key] = Sum(*key, count, total)
-    return Balance(tuple(each for _, each in sorted(merged.items()) if each.count))
+    return Balance(
+        tuple(each for each in found if each.category is not None),
+        tuple(each for each in found if each.month is not None),
+    )
 
 
 Months = tuple[dt.date | None, dt.date | None]
@@ -117,12 +114,9 @@ def _sums_of_months(session: ScopedSession, filters: Filters, months: Months) ->
     if last is not None:
         which.append(ExpenseMonth.month < last)
     key = (ExpenseMonth.month, ExpenseMonth.category, ExpenseMonth.currency)
-    query = (
-        select(*key, func.sum(ExpenseMonth.count), func.sum(ExpenseMonth.total))
-        .where(*which)
-        .group_by(*key)
-    )
-    return [Sum(*row) for row in session.execute(query)]
+    count = func.sum(ExpenseMonth.count)
+    query = select(*key, count, func.sum(ExpenseMonth.total)).where(*which)
+    return _read(session, query.group_by(_apart(*key)).having(count > 0))
 
 
 def _sums_of_rows(
@@ -133,9 +127,22 @@ def _sums_of_rows(
     which = [*visible(session), Expense.deleted_at.is_(None), *conditions(filters)]
     if days is not None:
         which.append(days)
-    query = select(*key, func.count(), func.sum(Expense.amount)).where(*which).group_by(*key)
+    query = select(*key, func.count(), func.sum(Expense.amount)).where(*which)
     with limit_search(session):
-        return [Sum(*row) for row in session.execute(query)]
+        return _read(session, query.group_by(_apart(*key)))
+
+
+def _apart(month: Any, category: Any, currency: Any) -> ColumnElement[Any]:
+    """By category and by month, each in its currency; the other is null."""
+    return func.grouping_sets(tuple_(category, currency), tuple_(month, currency))
+
+
+def _read(session: ScopedSession, query: Select[*tuple[Any, ...]]) -> list[Sum]:
+    return [Sum(*row) for row in session.execute(query)]
+
+
+def _in(sums: Iterable[Sum], currency: str) -> list[Sum]:
+    return [each for each in sums if each.currency == currency]
 
 
 def _add(sums: Iterable[Sum], key: Callable[[Sum], Any]) -> dict[Any, Decimal]:
