@@ -235,11 +235,15 @@ class OpenAIEmbedder:
             raise EmbeddingUnavailable(type(error).__name__) from None
         is_whole = vectors.ndim == 2 and len(vectors) == len(texts)
         # What has no length is near to nothing, and would be stored as if it were.
-        if not is_whole or not np.isfinite(vectors).all() or not vectors.any(axis=1).all():
+        if not is_whole or not np.isfinite(vectors).all():
             raise EmbeddingUnavailable("malformed answer")
         if vectors.shape[1] != self.dimensions:
             raise WrongVectorSize(self.model, self.dimensions, vectors.shape[1])
-        return _of_length_one(vectors)
+        # In double precision: a number may be too large or too small to be squared as it is kept.
+        made = _of_length_one(vectors.astype(np.float64))
+        if not made.any(axis=1).all():
+            raise EmbeddingUnavailable("malformed answer")
+        return made
 
     def _post(self, client: openai.OpenAI, texts: Sequence[str], seconds: float) -> Any:
         body: dict[str, Any] = {

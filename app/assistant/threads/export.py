@@ -167,6 +167,10 @@ def as_markdown(conversation: ExportedThread, letterhead: Letterhead) -> Iterato
         yield from _markdown_message(said, letterhead)
 
 
+# What makes a reader of Markdown ask another server for something; on a page none of it is drawn.
+_LOADS = re.compile(r"!(?=\[)|<(?=[A-Za-z/!?])")
+
+
 def _markdown_message(said: Said, letterhead: Letterhead) -> Iterator[str]:
     message = said.message
     author = _line(_author(message, letterhead))
@@ -175,7 +179,7 @@ def _markdown_message(said: Said, letterhead: Letterhead) -> Iterator[str]:
         # Quoted, so that what somebody typed is no heading or list of this document.
         yield _quoted(message.content)
         return
-    if content := message.content.strip():
+    if content := _LOADS.sub(r"\\\g<0>", message.content.strip()):
         # What it leaves open would take in what stands below.
         yield "\n".join(filter(None, (content, open_fence(content)))) + "\n"
     for part in said.parts:
