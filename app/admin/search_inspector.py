@@ -92,8 +92,8 @@ def inspect(
     request = replace(tool.request(arguments, language), mode=mode)
     outcome = search(session, replace(request, limit=SHOWN, explained=True), embedder)
     given = replace(outcome, hits=outcome.hits[: request.limit])
-    strength = strength_of(odds_for(session, request.text, given, embedder.model))
-    unknown = unknown_words(session, request.text)
+    strength = strength_of(odds_for(session, request.text, given, embedder.model, language))
+    unknown = unknown_words(session, request.text, language)
     matched = matched_words(session, request.text, outcome.hits)
     rows = []
     for rank, hit in enumerate(outcome.hits, 1):

@@ -7,6 +7,7 @@ import re
 from app.nlu.lexicon import ASKING_WORDS, QUESTION_WORDS
 from app.text.calendar_words import ALL_WEEKDAYS, either_of
 from app.text.normalize import fold, words
+from app.text.numbers import SMALL_NUMBERS
 
 _WHAT_TO_DO = (
     r"\bwhat (?:do|should|can|must|would) (?:i|we|you) do\b|\bwhat (?:now|to do)\b"
@@ -48,13 +49,18 @@ _UNITS_OF_TIME = (
     r"|semanas?|mes(?:es)?|anos?)"
 )
 _DAYS = rf"\b(?:{either_of(ALL_WEEKDAYS)}|daily|nightly|every|each|cada|diario)\b"
-_LENGTH_OF_TIME = rf"\d\s*{_UNITS_OF_TIME}\b|\b(?:one|two|three|una|dos|tres) {_UNITS_OF_TIME}\b"
+_NUMBER = rf"(?:\d|\b(?:{either_of(SMALL_NUMBERS)})\b)"
+_LENGTH_OF_TIME = rf"{_NUMBER}\s*{_UNITS_OF_TIME}\b"
 # What an answer to such a question has in it, most likely; what is asked first counts, and of
 # two that begin alike the first here.
 _AMOUNTS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = tuple(
     (re.compile(asked), re.compile(given))
     for asked, given in (
-        (r"\bwhat(?:'s| is)? (?:the )?time\b|\ba que horas?\b|\bclosing time\b", _TIME_OF_DAY),
+        (
+            r"\bwh?at(?:'s| is)? (?:the )?time\b|\ba (?:que|q|k|ke) (?:horas?|hrs?)\b"
+            r"|\bclosing time\b",
+            _TIME_OF_DAY,
+        ),
         (
             r"\b(?:what'?s|what is) the (?:most|max\w*|limit)\b|\bthe most (?:i|we|you)\b"
             r"|\bhasta cuanto\b",
@@ -92,7 +98,7 @@ _AMOUNTS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = tuple(
             r"|\b(?:cuanto|cuesta|cobra\w*|precio|limite|costo)\b",
             r"[$€]\s*\d|\d\s*(?:%|usd|dollars|dolares)",
         ),
-        (r"\b(?:how many|cuant[oa]s)\b", r"\d"),
+        (r"\b(?:how many|cuant[oa]s)\b", _NUMBER),
         (
             r"\bwhere(?:'s|s)?\b|\b(?:a|de|por)?donde\b",
             r"\b(?:by|beside|next to|behind|under|above|below|near|inside|outside|between|on|in"

@@ -39,7 +39,9 @@ from app.retrieval.search_sql import (
     statement,
 )
 from app.retrieval.vectors import send_vectors_in_binary
+from app.text.normalize import words
 from app.text.plain_text import storable
+from app.text.synonyms import synonyms_of, with_meant
 
 __all__ = [
     "AtMost",
@@ -162,7 +164,7 @@ def search(
     started = time.perf_counter()
     if session.scope.group_id is None:
         return SearchOutcome((), "lexical", reason="no_group")
-    query = _readable(request.text)
+    query = with_meant(_readable(request.text), request.language)
     if not query and request.vector is None:
         return SearchOutcome((), "lexical", reason="empty_query")
     vector, reason = _vector(request, query, embedder)
@@ -198,10 +200,24 @@ _UNKNOWN = text(
 )
 
 
-def unknown_words(session: ScopedSession, query: str) -> tuple[str, ...]:
-    """The words of `query`, folded, that no document of the session's group has in any form."""
-    parameters = {"query": _readable(query), "group": session.scope.group_id}
-    return tuple(session.scalars(_UNKNOWN, parameters))
+def unknown_words(
+    session: ScopedSession, query: str, language: str | None = None
+) -> tuple[str, ...]:
+    """The words of `query`, folded, that no document of the session's group has in any form.
+
+    A word is known where another word for it in `language` is.
+    """
+    query = with_meant(_readable(query), language)
+    others = synonyms_of(query, language)
+    everything = " ".join([query, *(word for each in others.values() for word in each)])
+    parameters = {"query": everything, "group": session.scope.group_id}
+    unknown = dict.fromkeys(session.scalars(_UNKNOWN, parameters))
+    said = set(words(query))
+    return tuple(
+        word
+        for word in unknown
+        if word in said and all(other in unknown for other in others.get(word, ()))
+    )
 
 
 def remember_vector(text: str, embedder: Embedder) -> None:
@@ -265,11 +281,19 @@ def _parameters(
     if request.source_id is not None:
         parameters["source"] = request.source_id
     if mode != "semantic":
-        parameters["query"] = query
+        parameters |= {"query": query, **_other_words(query, request.language)}
     if vector is not None:
         send_vectors_in_binary(session.connection())
         parameters["vector"] = HalfVector(vector)
     return parameters
+
+
+def _other_words(query: str, language: str | None) -> dict[str, list[str]]:
+    """Pairs of a word of the query and another word for it, as two lists."""
+    pairs = [
+        (said, meant) for said, others in synonyms_of(query, language).items() for meant in others
+    ]
+    return {"said": [said for said, _ in pairs], "meant": [meant for _, meant in pairs]}
 
 
 @dataclass(frozen=True)
@@ -289,7 +313,7 @@ def position(
     cosine: float,
 ) -> Position:
     """Where something of these scores stands in the legs of this search."""
-    query = _readable(request.text)
+    query = with_meant(_readable(request.text), request.language)
     vector, _reason = _vector(request, query, embedder)
     mode: Mode = "lexical" if vector is None else request.mode
     parameters = _parameters(session, request, query, mode, vector)

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from uuid import UUID
 
+from app.text.synonyms import WORTH
+
 Mode = Literal["hybrid", "lexical", "semantic"]
 
 # The parameters of BM25; how many candidates a leg brings, and how far the lexical one
@@ -192,7 +194,7 @@ def _scored(shape: Shape) -> str:
     return f"""
 scored AS MATERIALIZED (
     SELECT doc_no, bm25, coverage
-    FROM search_scores(:query, {shape.group}, :owner, {K1}, {B})
+    FROM search_scores(:query, {shape.group}, :owner, {K1}, {B}, :said, :meant, {WORTH})
 )"""
 
 

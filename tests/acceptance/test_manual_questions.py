@@ -10,14 +10,9 @@ from tests.acceptance.asking import STAFF, Reply, ask, read_lines
 
 QUESTIONS = read_lines("manual_questions.jsonl")
 # What the built-in assistant says where it has nothing, or only something near.
-SAYS_SO = (
-    "found nothing that answers",
-    "no encontre nada",
-    "closest i found",
-    "mas cercano que encontre",
-)
-# 36 and 72 of a hundred when this was written: what can be done better is measured here.
-LEAST_TOLD, LEAST_SAID = 30, 65
+SAYS_SO = ("found nothing that answers", "no encontre nada")
+# 48 and 78 of a hundred when this was written: what can be done better is measured here.
+LEAST_TOLD, LEAST_SAID = 42, 72
 
 
 def test_the_questions_are_a_hundred_of_each() -> None:

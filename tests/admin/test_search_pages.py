@@ -110,7 +110,7 @@ def test_the_numbers_are_those_of_the_search_itself(desk: Desk, mode: Mode) -> N
     looked = desk.look(query, mode=mode)
     with desk.on.database.transaction(desk.member.scope) as session:
         outcome = search(session, looked.request, desk.embedder)
-        unknown = unknown_words(session, query)
+        unknown = unknown_words(session, query, "en")
     limit = looked.request.limit
     seen = [row.hit for row in looked.rows[:limit]]
     assert [hit.document_id for hit in seen] == [hit.document_id for hit in outcome.hits]

@@ -138,7 +138,8 @@ def test_the_plan_of_a_search_walks_the_index(warehouse: Warehouse, mode: Mode) 
     )
     parameters = {"owner": None, "limit": 8, "vector": HalfVector(embedder.all[0])}
     if mode == "hybrid":
-        parameters |= {"query": "box", "semantic_weight": 0.5, "lexical_weight": 0.5}
+        parameters |= {"query": "box", "said": [], "meant": []}
+        parameters |= {"semantic_weight": 0.5, "lexical_weight": 0.5}
     with warehouse.database.transaction(warehouse.scope) as session:
         send_vectors_in_binary(session.connection())
         tune(session)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sqlalchemy import event
+from sqlalchemy import event, text
 
 from app.db import Database, Scope, new_id
 from app.retrieval.embedder import Vector, Vectors, WordLlamaEmbedder, WrongVectorSize
@@ -400,3 +400,39 @@ def test_one_search_is_one_statement_after_its_settings(kitchen: Shelf) -> None:
     finally:
         event.remove(kitchen.database.engine, "before_cursor_execute", note)
     assert len([s for s in statements if "set_config" not in s]) == 1
+
+
+def test_a_document_may_have_another_word_for_what_is_asked(kitchen: Shelf) -> None:
+    kitchen.put("The schedule goes up on Friday.", "Posting")
+    asked = "when is the sched up"
+    found = kitchen.search(asked, language="en", mode="lexical").hits
+    assert [hit.title for hit in found] == ["Posting"]
+    with kitchen.database.transaction(kitchen.scope) as session:
+        assert unknown_words(session, asked, "en") == ()
+        assert unknown_words(session, asked) == ("sched",)
+
+
+def test_the_word_itself_is_worth_more_than_another_for_it(kitchen: Shelf) -> None:
+    kitchen.put("Shifts are posted on Friday, for everybody to see.", "Other word")
+    kitchen.put("The schedule is posted on Friday, for everybody.", "The word")
+    kitchen.put("The schedule, the roster and the rota are one thing on Friday.", "Many words")
+    hits = kitchen.search("schedule", language="en", mode="lexical").hits
+    by_title = {hit.title: hit.coverage or 0 for hit in hits}
+    assert by_title["The word"] == by_title["Many words"] == pytest.approx(1)
+    assert by_title["Other word"] == pytest.approx(0.75)
+
+
+def test_a_question_without_other_words_is_scored_as_ever(kitchen: Shelf) -> None:
+    statement = (
+        "SELECT doc_no, bm25, coverage FROM search_scores(:query, :group, NULL, 1.2, 0.75{})"
+        " ORDER BY doc_no"
+    )
+    with kitchen.database.transaction(kitchen.scope) as session:
+        asked = {"query": "raw chicken tips 44", "group": kitchen.group_id}
+        rows = [
+            session.execute(text(statement.format(more)), asked).all()
+            for more in ("", ", '{}', '{}', 0.75", ", '{never}', '{asked}', 0.75")
+        ]
+    assert rows[0] and rows[0] == rows[1]
+    for ours, theirs in zip(rows[2], rows[0], strict=True):
+        assert list(ours) == pytest.approx(list(theirs))

@@ -15,6 +15,7 @@ from app.retrieval.embedder import Embedder
 from app.retrieval.quotes.passages import Piece, condition_of, take_apart
 from app.text.normalize import fold, words
 from app.text.stems import content_words, stems
+from app.text.synonyms import WORTH, synonyms_of, with_meant
 
 # What a piece is worth: words shared with the question, nearness in meaning, an amount of
 # the kind that was asked for; and of its passage, the words that the whole of it shares and
@@ -32,6 +33,9 @@ NAMED_BY_TITLE = 0.5
 # Words in the line that introduces a piece, in the section's title, in that of the section
 # above it or in the table's header count less.
 LEAD_SHARE, TITLE_SHARE, ABOVE_SHARE, HEADER_SHARE = 0.7, 0.8, 0.4, 0.35
+
+# Stems of a question, each with those of other words for it and what they are worth.
+Others = Mapping[str, Mapping[str, float]]
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,7 @@ class Scored:
     `shared`, `own`, `by_condition`, `by_lead` and `by_title` are the shares of the question's
     words, 0..1, that stand in the piece or what introduces it, in its text alone, in its
     condition, in its lead and in the section's title; `of_title` is the share of the title's words
-    that stand in the question.
+    that stand in the question; `near` is the cosine of the question and the piece with its titles.
     """
 
     piece: Piece
@@ -69,6 +73,7 @@ class Scored:
     by_title: float
     of_title: float
     has_amount: bool
+    near: float
 
     @property
     def block(self) -> tuple[int, int]:
@@ -85,15 +90,17 @@ def score_pieces(question: str, passages: Sequence[Passage], embedder: Embedder)
     ]
     if not found:
         return []
-    texts = [_Texts(piece, passage) for _, passage, piece in found]
+    question = with_meant(question, _language(passages))
+    others = _other_stems(question, passages)
     # By passages: what a section is about stands in each of its pieces, and is no common word.
-    weight = _weights(set(stems(question)), [_words_of(passage) for passage in passages])
+    weight = _weights(set(stems(question)), [_words_of(one, others) for one in passages])
+    texts = [_Texts(piece, passage, others) for _, passage, piece in found]
     vectors = embedder.embed(
-        [question, *(f"{piece.lead} {piece.text}".strip() for _, _, piece in found)]
+        [question, *(f"{one.title} {piece.lead} {piece.text}" for _, one, piece in found)]
     )
     meaning = np.clip(vectors[1:] @ vectors[0], 0, 1)
     amount = expected_amount(question)
-    worth = _passages_worth(weight, passages, set(words(question)))
+    worth = _passages_worth(weight, passages, set(words(question)), others)
     scored = []
     for (number, passage, piece), text, near in zip(found, texts, meaning, strict=True):
         shared = _share(weight, text.shared)
@@ -121,26 +128,54 @@ def score_pieces(question: str, passages: Sequence[Passage], embedder: Embedder)
                 by_title,
                 of_title,
                 has_amount,
+                float(near),
             )
         )
     return scored
 
 
 def _passages_worth(
-    weight: Mapping[str, float], passages: Sequence[Passage], asked: Set[str]
+    weight: Mapping[str, float], passages: Sequence[Passage], asked: Set[str], others: Others
 ) -> list[float]:
     """What each piece of a passage is worth because of where it stands; `asked` are all words."""
     ranks = [*PASSAGE_RANK, *([0.0] * len(passages))]
     return [
-        PASSAGE_WORDS * _share(weight, dict.fromkeys(_words_of(one), 1.0))
+        PASSAGE_WORDS * _share(weight, _words_of(one, others))
         + rank
         + NAMED_BY_TITLE * _is_named(one.title, asked)
         for one, rank in zip(passages, ranks, strict=False)
     ]
 
 
-def _words_of(passage: Passage) -> set[str]:
-    return {*_stems(passage.title), *_stems(passage.above), *_stems(passage.text)}
+def _words_of(passage: Passage, others: Others) -> dict[str, float]:
+    said = {*_stems(passage.title), *_stems(passage.above), *_stems(passage.text)}
+    return _with_others(dict.fromkeys(said, 1.0), others)
+
+
+def _other_stems(question: str, passages: Sequence[Passage]) -> Others:
+    """The stems of the question's words, each with those of other words for it."""
+    found: dict[str, dict[str, float]] = {}
+    for word, meant in synonyms_of(question, _language(passages)).items():
+        for said in stems(word):
+            found.setdefault(said, {}).update(
+                {one: WORTH for other in meant for one in stems(other)}
+            )
+    return found
+
+
+def _language(passages: Sequence[Passage]) -> str | None:
+    languages = {passage.language for passage in passages}
+    return languages.pop() if len(languages) == 1 else None
+
+
+def _with_others(counts: dict[str, float], others: Others) -> dict[str, float]:
+    """What stands in a text, with the words of a question for which another word stands there."""
+    meant = {
+        word: max(counts.get(one, 0.0) * worth for one, worth in each.items())
+        for word, each in others.items()
+        if each
+    }
+    return {**counts, **{w: max(counts.get(w, 0.0), n) for w, n in meant.items() if n}}
 
 
 @lru_cache(1024)
@@ -158,22 +193,28 @@ def _is_named(title: str, asked: Set[str]) -> bool:
 class _Texts:
     """The words of a piece and of what introduces it, with what each counts."""
 
-    def __init__(self, piece: Piece, passage: Passage) -> None:
-        self.own = dict.fromkeys(_stems(piece.text), 1.0)
-        self.lead = dict.fromkeys(_stems(piece.lead), LEAD_SHARE)
-        self.header = dict.fromkeys(_stems(piece.header), HEADER_SHARE)
-        self.title = dict.fromkeys(_stems(passage.title), TITLE_SHARE)
-        self.above = dict.fromkeys(_stems(passage.above), ABOVE_SHARE)
+    def __init__(self, piece: Piece, passage: Passage, others: Others) -> None:
+        def counted(text: str, share: float) -> dict[str, float]:
+            return _with_others(dict.fromkeys(_stems(text), share), others)
+
+        self.own = counted(piece.text, 1.0)
+        self.lead = counted(piece.lead, LEAD_SHARE)
+        self.header = counted(piece.header, HEADER_SHARE)
+        self.title = counted(passage.title, TITLE_SHARE)
+        self.above = counted(passage.above, ABOVE_SHARE)
 
     @property
     def shared(self) -> dict[str, float]:
         """Every word with the most that it counts anywhere."""
-        return {**self.header, **self.above, **self.title, **self.lead, **self.own}
+        parts = (self.header, self.above, self.title, self.lead, self.own)
+        return {word: max(part.get(word, 0.0) for part in parts) for part in parts for word in part}
 
 
 def unknown_share(question: str, passages: Sequence[Passage]) -> float:
     """The share of the question's words that stand in none of the passages, 0..1."""
-    texts = [_words_of(one) for one in passages]
+    question = with_meant(question, _language(passages))
+    others = _other_stems(question, passages)
+    texts = [_words_of(one, others) for one in passages]
     weight = _weights(set(stems(question)), texts)
     return 1 - _share(weight, {word: 1.0 for text in texts for word in text})
 
@@ -190,6 +231,6 @@ def _share_of_condition(weight: Mapping[str, float], condition: Sequence[str]) -
     return _share(weight, dict.fromkeys(named, 1.0)) if len(named) > 1 else 0.0
 
 
-def _weights(asked: set[str], texts: Sequence[set[str]]) -> dict[str, float]:
+def _weights(asked: set[str], texts: Sequence[Mapping[str, float]]) -> dict[str, float]:
     counts = Counter(word for text in texts for word in text)
     return {word: math.log(1 + len(texts) / (1 + counts[word])) for word in asked}

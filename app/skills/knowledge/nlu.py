@@ -117,7 +117,8 @@ def _evidence(
     words a title has that stands in the message.
     """
     evidence: dict[str, dict[str, float]] = {}
-    unknown, asked = unknown_words(session, request.text), {*stems(request.text)}
+    unknown = unknown_words(session, request.text, request.language)
+    asked = {*stems(request.text)}
     for hit in search(session, request, embedder).hits:
         tool = TOOLS_BY_DOMAIN[hit.source_type]
         if tool not in evidence:

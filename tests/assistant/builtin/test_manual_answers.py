@@ -187,3 +187,17 @@ def test_how_much_of_a_question_nobody_wrote_about_is_known(embedder: WordLlamaE
     tuna = extract_answer("How long can smoked tuna stay out?", passages, embedder)
     assert chicken.unknown == 0
     assert tuna.unknown > 0.45
+
+
+def test_a_sure_answer_has_better_odds_than_one_about_something_else(
+    embedder: WordLlamaEmbedder,
+) -> None:
+    passages = [
+        Passage(number, one["title"], one["text"], "en")
+        for number, one in enumerate([sections("en")["raw-chicken"], sections("en")["gas-smell"]])
+    ]
+    sure = extract_answer("How long can raw chicken stay out?", passages, embedder)
+    other = extract_answer("Does the chicken man take credit cards?", passages, embedder)
+    assert sure.odds > 1 > other.odds
+    assert {line.cite for line in sure.near} <= {0, 1}
+    assert not {line.text for line in sure.near} & {line.text for line in sure.lines}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from app.assistant.providers.builtin.allergen_answers import describe_none
-from app.assistant.providers.builtin.product_answers import describe_records
+from app.assistant.providers.builtin.product_answers import describe_records, is_only_near
 from app.assistant.providers.builtin.product_records import Record, read_record
 from app.retrieval.quotes.lines import to_markdown
 from tests.assistant.builtin.payloads import products
@@ -302,3 +302,19 @@ def test_what_a_record_lacks_is_said_to_be_missing() -> None:
 def test_a_malformed_record_is_read_as_far_as_it_goes() -> None:
     record = read_record({"name": "Soup", "price": None, "facts": None, "allergens": None})
     assert record == Record(0, "Soup", allergens=None, facts={})
+
+
+@pytest.mark.parametrize(
+    ("question", "is_near"),
+    [
+        ("how much does the tomahawk cost", False),
+        ("how much is the 12 oz filet", True),
+        ("how much is the prime rib", True),
+        ("does the tomahawk have milk", False),
+        ("which steaks do we have", False),
+    ],
+)
+def test_what_no_product_has_is_only_near(
+    steaks: list[Record], question: str, is_near: bool
+) -> None:
+    assert is_only_near(question, steaks) is is_near

@@ -66,7 +66,22 @@ def test_what_only_comes_close_is_called_that(
     request = make_request("How long can smoked chicken liver stay out?")
     payload = found([passage("raw-chicken")])
     told = reply(provider, answered_by(request, (MANUAL, {"query": "smoked liver"}, payload)))
-    assert told.startswith("The closest I found is “Raw chicken”:\n\n")
+    assert told.startswith(
+        "I found nothing that answers this for certain. The closest is “Raw chicken”:\n\n"
+    )
+
+
+def test_what_else_comes_near_stands_under_its_own_title(
+    provider: BuiltinProvider, make_request: MakeRequest
+) -> None:
+    request = make_request("How long can smoked chicken liver stay out on a break?")
+    payload = found(
+        [passage("raw-chicken"), passage("breaks-and-staff-meal"), passage("tip-policy")]
+    )
+    told = reply(provider, answered_by(request, (MANUAL, {"query": "smoked liver"}, payload)))
+    first, _, near = told.partition("These come near too:\n\n")
+    assert first.startswith("I found nothing that answers this for certain. The closest is “")
+    assert near and all(line.startswith("- **") for line in near.splitlines())
 
 
 def test_what_nobody_wrote_about_is_not_answered_from_something_else(

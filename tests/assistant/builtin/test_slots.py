@@ -115,7 +115,7 @@ def test_what_is_named_is_found_although_it_may_have_the_allergen(
 def test_a_tool_that_knows_no_allergens_is_asked_in_all_the_words() -> None:
     schema = {"properties": {"query": {"type": "string"}}, "required": ["query"]}
     filled = fill_arguments(schema, "a guest is allergic to peanuts")
-    assert filled == {"query": "guest allergic peanuts"}
+    assert filled == {"query": "guest allergic to peanuts"}
 
 
 def test_a_length_of_time_is_not_searched_for() -> None:

@@ -12,8 +12,12 @@ from app.assistant.providers.builtin import phrases
 from app.assistant.providers.builtin.allergen_answers import describe_none
 from app.assistant.providers.builtin.decide import PlannedCall, better_place
 from app.assistant.providers.builtin.intent import Evidence, read_evidence
-from app.assistant.providers.builtin.product_answers import describe_records, names_one
-from app.assistant.providers.builtin.product_records import read_record
+from app.assistant.providers.builtin.product_answers import (
+    describe_records,
+    is_only_near,
+    names_one,
+)
+from app.assistant.providers.builtin.product_records import Record, read_record
 from app.assistant.providers.builtin.reader import read_message, split_clauses
 from app.nlu.courtesies import read_courtesy
 from app.nlu.queries import make_query
@@ -37,6 +41,9 @@ MOST_NEAR = 3
 # of them in nothing that was found, the reply says that it is only the closest there is, and
 # without a title that was named, that there is nothing.
 CLOSE_ENOUGH, UNKNOWN = 0.25, 0.45
+# What is quoted answers with these odds, as their logarithm; with less it is only said to come
+# near, and with less again it is not shown.
+SURE, NEAR = 0.0, -1.0
 # A quotation from a weak search, or from a place that was only searched because another had
 # nothing, must have more of the question.
 CLOSE_ENOUGH_IF_WEAK, CLOSE_ENOUGH_ELSEWHERE = 0.3, 0.5
@@ -140,7 +147,7 @@ class _Composer:
         again = self._search_again() if self.rounds < MOST_ROUNDS else None
         if again:
             return Composed(next_call=again)
-        return Composed((_not_found(self.brought, self.asked),))
+        return Composed((self._nearest() or _not_found(self.brought, self.asked),))
 
     def _following(self) -> PlannedCall | None:
         """The call that the last result names as the next one, where its tool is offered."""
@@ -198,33 +205,58 @@ class _Composer:
         meant = len(brought.arguments) > 1 or names_one(brought.question, records, named)
         if not records or (brought.weak and not meant):
             return []
-        return describe_records(brought.question, records, named, self.request.action)
+        lines = describe_records(brought.question, records, named, self.request.action)
+        if lines and not self._is_sure_of(brought, records):
+            name = next(record.name for record in records if record.cite == lines[0].cite)
+            lines = [Line(phrases.closest(name), form="note"), *lines]
+        return lines
 
-    def _quote(self, brought: Brought) -> list[Line]:
+    def _is_sure_of(self, brought: Brought, records: Sequence[Record]) -> bool:
+        if self.request.action or self.reading.earlier or len(brought.arguments) > 1:
+            return True
+        return not is_only_near(brought.question, records)
+
+    def _passages(self, brought: Brought) -> tuple[list[Passage], list[Passage]]:
+        """What was found in the language of the reply, and all that was found."""
         language = self.request.language
         passages = [_passage(result, language) for result in brought.results if "text" in result]
-        own = [passage for passage in passages if passage.language in (language, "mul")]
+        return [one for one in passages if one.language in (language, "mul")], passages
+
+    def _extract(self, brought: Brought) -> Extract:
+        own, passages = self._passages(brought)
         # Words of one language are not found in the other: there the search alone must do.
-        extract = extract_answer(
+        return extract_answer(
             brought.question,
             own or passages,
             self.embedder,
             said=self.said,
             least=LEAST_WORTH if own else 0.0,
         )
+
+    def _quote(self, brought: Brought) -> list[Line]:
+        own, passages = self._passages(brought)
+        extract = self._extract(brought)
         if not extract.lines:
             return [Line(phrases.nothing_more())] if self.said and passages else []
         if own and not self._answers(brought, extract):
             return []
         note = "" if own else phrases.only_in_other_language(passages[0].language)
         if own and self._is_doubtful(brought, extract):
-            note = phrases.closest(extract.title)
+            return _closest(extract)
         return [*([Line(note, form="note")] if note else []), *extract.lines]
 
     def _is_doubtful(self, brought: Brought, extract: Extract) -> bool:
         if self.reading.earlier:
             return False
-        return brought.weak or extract.shared < CLOSE_ENOUGH or extract.unknown > UNKNOWN
+        return brought.weak or extract.odds < SURE or extract.unknown > UNKNOWN
+
+    def _nearest(self) -> tuple[Line, ...]:
+        """What comes nearest of all that was brought, where none of it answers."""
+        to_the_point = [one for one in self.brought if not (one.failed or one.pointless)]
+        quoted = [each for each in map(self._extract, to_the_point) if each.unknown <= UNKNOWN]
+        near = [each for each in quoted if each.lines and each.odds >= NEAR]
+        best = max(near, key=lambda extract: extract.odds, default=None)
+        return tuple(_closest(best)) if best else ()
 
     def _answers(self, brought: Brought, extract: Extract) -> bool:
         """What is quoted in doubt must at least stand under a title that was named."""
@@ -258,6 +290,14 @@ class _Composer:
         if not wanted:
             return None
         return PlannedCall(wanted[0], calls[wanted[0]], self.reading.text)
+
+
+def _closest(extract: Extract) -> list[Line]:
+    """What comes near, said to be no more than that."""
+    lines = [Line(phrases.closest(extract.title), form="note"), *extract.lines]
+    if extract.near:
+        lines += [Line(phrases.also_near(), form="note"), *extract.near]
+    return lines
 
 
 def _last_user(messages: Sequence[ChatMessage]) -> int:

@@ -35,7 +35,6 @@ from app.nlu.lexicon import (
 from app.nlu.model import OFF_TOPIC, SMALL_TALK, read_intents
 from app.nlu.named_allergens import wants_without
 from app.retrieval.embedder import Embedder
-from app.retrieval.evidence import GOOD
 from app.text.normalize import fold, words
 from app.text.stems import content_words
 
@@ -49,6 +48,8 @@ NEARLY = 0.75
 LEAST_SHARE = 0.45
 # A message is clearly for a tool with this share, and hardly for another one with this.
 CLEAR_SHARE, FAR_SHARE = 0.9, 0.02
+# A document that answers with these odds, as their logarithm, makes it a topic of the group.
+LIKELY_ENOUGH = -0.45
 # With more evidence than this for a tool the message is less likely for none, by so much of it.
 MUCH_EVIDENCE, AGAINST_OTHERS = 1.9, 2.0
 # The hints are about the whole message, so they say less about a part of it, and little
@@ -302,7 +303,7 @@ def _likeliest_other(
         return OFF_TOPIC
     others = index.other_intents(text)
     # What the group's own documents answer is its topic, whatever it is for other restaurants.
-    is_answered = any(found.odds >= GOOD for found in evidence.values())
+    is_answered = any(found.odds >= LIKELY_ENOUGH for found in evidence.values())
     names = (SMALL_TALK,) if is_answered else (OFF_TOPIC, SMALL_TALK)
     name = max(names, key=lambda each: others[each])
     # Of what a document has every word it is hardly said for nothing.

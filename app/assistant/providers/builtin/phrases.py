@@ -134,7 +134,13 @@ def search_failed(*, recoverable: bool) -> str:
 
 
 def closest(title: str) -> str:
-    return _("The closest I found is “%(title)s”:", title=title)
+    return _(
+        "I found nothing that answers this for certain. The closest is “%(title)s”:", title=title
+    )
+
+
+def also_near() -> str:
+    return _("These come near too:")
 
 
 def only_in_other_language(language: str) -> str:

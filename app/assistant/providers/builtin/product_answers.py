@@ -48,10 +48,13 @@ LIKE_A_NAME = 75
 WORTH_NAMING = 0.6
 
 
+# What has more of a question's words that no record has is about something else.
+MOST_UNKNOWN = 0.34
 # Words that ask for an attribute are no part of a product's name.
 _ASKED = frozenset().union(*ATTRIBUTES.values(), *(asked for asked, _labels in CONCEPTS))
 _PRICE = re.compile(
-    r"\bhow much (?:is|are|do|does|for|would|did|a|an|the)\b|\bcuanto (?:cuesta|vale|es|sale|cobra)"
+    r"\bhow much (?:is|are|r|do|does|for|would|did|a|an|the)\b|\bcharge for\b"
+    r"|\bcuanto (?:cuesta|vale|es|sale|cobra)|\ba como (?:es|esta|sale|dan|damos|vend\w+|tenemos)\b"
 )
 _INGREDIENTS = re.compile(
     r"\bwhat(?:'s|s| is| are)? in\b|\bwhat (?:goes|comes?) (?:in|into|on|with)\b|\bcomes? with\b"
@@ -107,6 +110,25 @@ def describe_records(
             lines.append(Line(not_all_of_them()))
         lines.append(Line(ask_the_kitchen()))
     return lines
+
+
+def is_only_near(question: str, records: Sequence[Record]) -> bool:
+    """Whether the question has a size, or much else, that none of the records has.
+
+    Of allergens and lists the answer itself says what it knows.
+    """
+    attributes = asked_attributes(question)
+    if "allergens" in attributes or wants_list(question):
+        return False
+    if "price" in attributes and not any(record.price for record in records):
+        return True
+    known = set().union(*map(_all_words, records))
+    said = " ".join(f"{record.name} {record.description} {record.price}" for record in records)
+    if set(re.findall(r"\d+", question)) - set(re.findall(r"\d+", said)):
+        return True
+    asked = [word for word in content_words(make_query(question)) if word not in _ASKED]
+    unknown = [word for word in asked if not known & set(stems(word))]
+    return len(unknown) > MOST_UNKNOWN * len(asked)
 
 
 def names_one(question: str, records: Sequence[Record], named: Collection[str] = ()) -> bool:

@@ -118,7 +118,7 @@ class SearchTool(ReadTool):
         with context.transaction() as session:
             embedder: Embedder = context.services["embedder"]
             outcome = search(session, self.request(arguments, context.language), embedder)
-            odds = odds_for(session, arguments.query, outcome, embedder.model)
+            odds = odds_for(session, arguments.query, outcome, embedder.model, context.language)
             strength = strength_of(odds)
             weak = strength != "good"
             free_of = _avoided(arguments)
@@ -222,9 +222,11 @@ def _passage_result(hit: Hit, section: ManualSection, context: ToolContext) -> d
     }
 
 
-def odds_for(session: ScopedSession, query: str, outcome: SearchOutcome, model: str) -> float:
+def odds_for(
+    session: ScopedSession, query: str, outcome: SearchOutcome, model: str, language: str | None
+) -> float:
     """How good what was found is as evidence; a title that is named is as good as can be."""
-    unknown = unknown_words(session, query)
+    unknown = unknown_words(session, query, language)
     odds = max((odds_of(hit, query, model, unknown) for hit in outcome.hits), default=THIN - 1)
     return max(odds, NAMED) if _names_a_title(query, outcome) else odds
 
