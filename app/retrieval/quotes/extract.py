@@ -74,7 +74,7 @@ class Extract:
     `shared` and `unknown` are shares of the question's words, 0..1: those that the best
     quotation has, and those that no passage has. `title` is the best one's section;
     `by_title` says whether that is what the question names. `odds` is the logarithm of the odds
-    that the lines answer, and `near` what other passages say that comes near.
+    that the lines answer, and `near` what comes near besides those of the first line's passage.
     """
 
     lines: tuple[Line, ...] = ()
@@ -141,8 +141,8 @@ def _odds(question: str, best: Scored) -> float:
 def _near(
     passages: Sequence[Passage], lines: Sequence[Line], scored: Sequence[Scored]
 ) -> Iterator[Line]:
-    """The best pieces that were not quoted, one a passage, each under the title of its section."""
-    said = " ".join(line.text for line in lines)
+    """The best pieces beside those of the first passage: one a passage, under its title."""
+    said = " ".join(line.text for line in lines if line.cite == lines[0].cite)
     titles = {passage.cite: passage.title for passage in passages}
     others: dict[int, Scored] = {}
     for entry in sorted(scored, key=lambda entry: -entry.score):

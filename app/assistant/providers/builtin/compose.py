@@ -294,7 +294,8 @@ class _Composer:
 
 def _closest(extract: Extract) -> list[Line]:
     """What comes near, said to be no more than that."""
-    lines = [Line(phrases.closest(extract.title), form="note"), *extract.lines]
+    own = [line for line in extract.lines if line.cite == extract.lines[0].cite]
+    lines = [Line(phrases.closest(extract.title), form="note"), *own]
     if extract.near:
         lines += [Line(phrases.also_near(), form="note"), *extract.near]
     return lines
