@@ -70,7 +70,7 @@ def set_password(session: ScopedSession, user_id: UUID, password: str) -> None:
 def tell_password_changed(session: ScopedSession, user: User) -> None:
     """Let somebody know, wherever they are, that their password is another one now."""
     letter = emails.password_changed(load_profile(session).language, user.name)
-    queue_mail(session, user.email, letter.subject, letter.body)
+    queue_mail(session, user.email, letter.subject, letter.body, is_awaited=True)
 
 
 def request_password_reset(
@@ -97,7 +97,9 @@ def request_password_reset(
         link(token),
         RESET_MINUTES,
     )
-    queue_mail(session, fold_email(email) if person else "", letter.subject, letter.body)
+    queue_mail(
+        session, fold_email(email) if person else "", letter.subject, letter.body, is_awaited=True
+    )
     session.commit()
 
 

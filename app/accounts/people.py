@@ -106,7 +106,7 @@ def invite(
     )
     group = session.get_one(Group, session.scope.group_id)
     letter = emails.invitation(group.language, group.name, inviter, link(token), INVITATION_DAYS)
-    queue_mail(session, address, letter.subject, letter.body)
+    queue_mail(session, address, letter.subject, letter.body, is_awaited=True)
     record(session, "invited", f"{address} as {role}")
     session.commit()
     return link(token)

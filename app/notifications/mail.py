@@ -20,7 +20,12 @@ class OutgoingMail(Base):
 
     __tablename__ = "outgoing_mail"
     __table_args__ = (
-        Index("ix_outgoing_mail_waiting", "next_try_at", postgresql_where=text("sent_at IS NULL")),
+        Index(
+            "ix_outgoing_mail_waiting",
+            text("is_awaited DESC"),
+            "next_try_at",
+            postgresql_where=text("sent_at IS NULL"),
+        ),
     )
 
     id: Mapped[UUID] = mapped_column(primary_key=True, default=new_id)
@@ -35,15 +40,19 @@ class OutgoingMail(Base):
     handed_over_at: Mapped[datetime | None]
     sent_at: Mapped[datetime | None]
     last_error: Mapped[str] = mapped_column(default="")
+    # Somebody waits for it, to get in: it goes before all that only tells something.
+    is_awaited: Mapped[bool] = mapped_column(default=False)
 
 
-def queue_mail(session: ScopedSession, to: str, subject: str, body: str) -> None:
+def queue_mail(
+    session: ScopedSession, to: str, subject: str, body: str, *, is_awaited: bool = False
+) -> None:
     """Put a message into the outbox; it leaves once the session's transaction commits.
 
     A message to nobody (an empty address) costs the same work and is thrown away by the
     sender, so that the time an answer takes does not tell whether an address is known.
     """
     line = " ".join(subject.split())
-    session.add(OutgoingMail(to_address=to, subject=line, body=body))
+    session.add(OutgoingMail(to_address=to, subject=line, body=body, is_awaited=is_awaited))
     session.flush()
     session.execute(text("SELECT pg_notify(:channel, '')"), {"channel": NOTIFY_CHANNEL})

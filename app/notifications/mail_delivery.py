@@ -31,6 +31,8 @@ from app.text.plain_text import clean_line
 SMTP_TIMEOUT_SECONDS = 20
 IMPLICIT_TLS_PORT = 465
 MOST_ATTEMPTS = 7
+# What is claimed is sent before anything that comes meanwhile, be that awaited or not.
+MOST_AT_ONCE = 5
 FIRST_WAIT = timedelta(seconds=30)
 
 # How an encoded word begins, and a word joiner.
@@ -61,10 +63,18 @@ def send_waiting_mail(database: Database, settings: Settings, most: int = 20) ->
 
     Any number of processes may do this at once: each message is claimed by one.
     """
+    sent = 0
+    while most > 0 and (waiting := _claim(database, min(most, MOST_AT_ONCE))):
+        sent += sum(_send(database, settings, message) for message in waiting)
+        most -= len(waiting)
+    return sent
+
+
+def _claim(database: Database, most: int) -> list[_Waiting]:
+    """What is due: what somebody waits for to get in first, then the longest due."""
     with database.transaction() as session:
         rows = session.execute(text("SELECT * FROM claim_mail(:most)"), {"most": most}).all()
-        waiting = [_Waiting(**row._mapping) for row in rows]
-    return sum(_send(database, settings, message) for message in waiting)
+        return [_Waiting(**row._mapping) for row in rows]
 
 
 def forget_old_mail(database: Database) -> None:

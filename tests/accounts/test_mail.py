@@ -17,6 +17,7 @@ from app.db import Database, utc_now
 from app.errors import InvalidInput
 from app.notifications.mail import OutgoingMail, queue_mail
 from app.notifications.mail_delivery import (
+    MOST_AT_ONCE,
     MOST_ATTEMPTS,
     NotDelivered,
     deliver,
@@ -318,3 +319,17 @@ def test_a_letter_that_cannot_be_written_keeps_no_other_waiting(
     left = outbox(owner, broken)
     assert left.next_try_at is None
     assert "cannot be written" in left.last_error
+
+
+def test_what_somebody_waits_for_to_get_in_goes_before_all_that_only_tells(
+    database: Database, by_smtp: Settings, smtp: SmtpServer
+) -> None:
+    told = [f"{secrets.token_hex(6)}@example.com" for _ in range(7)]
+    awaited = f"{secrets.token_hex(6)}@example.com"
+    for to in told:
+        put_in_outbox(database, to)
+    with database.transaction() as session:
+        queue_mail(session, awaited, "A new password", "http://x/y", is_awaited=True)
+    assert send_waiting_mail(database, by_smtp) == 8
+    sent = [message["To"] for message in smtp.received]
+    assert awaited in sent[:MOST_AT_ONCE] and sorted(sent) == sorted([awaited, *told])
