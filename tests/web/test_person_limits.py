@@ -7,8 +7,11 @@ from uuid import uuid4
 
 import pytest
 from flask import Flask
+from limits import parse
 
 from app.db import Database, new_id
+from app.extensions import limiter
+from app.skills.forms.web.fill_views import MOST_SUBMITTED
 from tests.factories import CheckedClient, Member, api_token, make_user, sign_in
 
 A_MINUTE = 60
@@ -66,6 +69,19 @@ def test_changes_to_service_requests_count_together(owner: Database, app: Flask)
         assert boss.post(path, message_key=uuid4().hex).status_code != 429
     for view in views:
         assert boss.post(f"/requests/{new_id()}/{view}").status_code == 429
+
+
+def test_nobody_hands_in_more_than_a_thousand_forms_a_day(
+    owner: Database, member: Member, browser: CheckedClient
+) -> None:
+    path, day = f"/forms/drafts/{new_id()}", parse(MOST_SUBMITTED)
+    assert browser.post(path, action="submit").status_code == 404
+    # As many as the rest of the day allows.
+    assert limiter.limiter.hit(day, str(member.user_id), "submissions", cost=day.amount - 1)
+    answer = browser.post(path, action="submit")
+    assert answer.status_code == 429 and "Too many tries" in answer.text
+    # What one fills in is saved all the same.
+    assert browser.post(path, action="save").status_code == 404
 
 
 def check_counted_together(browser: CheckedClient, paths: list[str], most: int) -> None:

@@ -70,6 +70,8 @@ from app.web.pages import choose_language, db_session, is_htmx, require_role
 from app.web.request_body import MOST_PARTS
 
 MOST_SAVES = "240 per minute"
+# Whoever reads what was handed in looks through all of it.
+MOST_SUBMITTED = "1000 per day"
 handovers = Blueprint("form_handover", __name__, url_prefix="/forms")
 
 
@@ -96,6 +98,7 @@ def fill(draft_id: UUID) -> ResponseReturnValue:
 
 @blueprint.post("/drafts/<uuid:draft_id>")
 @limit_person(MOST_SAVES, "form drafts")
+@limit_person(MOST_SUBMITTED, "submissions", exempt_when=lambda: not _hands_in())
 def save(draft_id: UUID) -> ResponseReturnValue:
     """Save what was typed; hand the form in where that is asked for."""
     session = db_session()
@@ -110,9 +113,13 @@ def save(draft_id: UUID) -> ResponseReturnValue:
     if draft.status != "open":
         return _sent_already(session, draft)
     saved = save_typed(session, draft, received.form, reader_language())
-    if request.form.get("action") == "submit" or received.refused:
+    if _hands_in() or received.refused:
         return _submit(session, saved, received, is_new)
     return _after_save(session, saved, is_new)
+
+
+def _hands_in() -> bool:
+    return request.form.get("action") == "submit"
 
 
 def _receive_files(session: ScopedSession, draft_id: UUID) -> Received:
