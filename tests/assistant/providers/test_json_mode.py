@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import threading
 from dataclasses import replace
 
 import pytest
@@ -22,6 +24,7 @@ from app.assistant.providers.openai import OpenAIProvider
 from app.config import Settings
 from tests.assistant.scripted import ScriptedProvider, say
 from tests.model_server import ModelServer, Say, scenario
+from tests.model_server.script import Exchange
 
 TOOL = ToolSpec("search_manual_v2", "Search the manual.", {"type": "object", "properties": {}})
 REQUEST = ModelRequest(
@@ -148,13 +151,25 @@ def test_words_that_have_no_end_are_kept_and_not_asked_for_again() -> None:
     assert len(script.requests) == 1
 
 
+class Until:
+    """A model that goes on when it is let, or after twenty seconds."""
+
+    def __init__(self) -> None:
+        self.let = threading.Event()
+
+    async def play(self, _exchange: Exchange) -> None:
+        await asyncio.to_thread(self.let.wait, 20)
+
+
 @pytest.mark.parametrize("sizes", [1, 3, None])
 def test_words_are_given_out_while_they_come_over_http(
     model_server: ModelServer, settings: Settings, sizes: int | None
 ) -> None:
     words = " ".join(f"word{number}" for number in range(40))
     reply = json.dumps({"type": "answer", "content": words})
-    model_server.script(scenario(Say(reply, sizes, delay=0.002), when="How long"))
+    middle, until = reply.index("word35"), Until()
+    first, rest = Say(reply[:middle], sizes), Say(reply[middle:], sizes)
+    model_server.script(scenario([first, until, rest], when="How long"))
     asking = {"openai_base_url": model_server.base_url, "openai_api_key": "none"}
     provider = JsonModeProvider(OpenAIProvider(settings.model_copy(update=asking)))
     seen, running = [], []
@@ -162,6 +177,8 @@ def test_words_are_given_out_while_they_come_over_http(
         if isinstance(event, TextDelta):
             seen.append(event.text)
             running.append(not model_server.last_call.ended.is_set())
+        if len(seen) == 30:
+            until.let.set()
     assert "".join(seen) == words
     assert len(seen) >= 39
     assert all(running[:30]), "the words were held back to the end"

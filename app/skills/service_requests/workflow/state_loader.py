@@ -65,7 +65,7 @@ def state_of(
 def load_begun(session: ScopedSession, thread_id: UUID, end: UUID | None) -> RequestForm | None:
     """The form of the request that a conversation is about; of its answers nothing is read."""
     steps = load_steps(session, thread_id, end)
-    marks = [step for step in steps if step.get("type") in BEGINS_OR_ENDS]
+    marks = [step for step in steps if str(step.get("type")) in BEGINS_OR_ENDS]
     state = read_state(with_rests(marks), FormFinder(session), field_context(session, "en"))
     return state.form if isinstance(state, OpenRequest) else None
 
