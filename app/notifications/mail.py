@@ -40,7 +40,7 @@ class OutgoingMail(Base):
     handed_over_at: Mapped[datetime | None]
     sent_at: Mapped[datetime | None]
     last_error: Mapped[str] = mapped_column(default="")
-    # Somebody waits for it, to get in: it goes before all that only tells something.
+    # It lets somebody in, or tells that others may have got in: it goes before all the rest.
     is_awaited: Mapped[bool] = mapped_column(default=False)
 
 

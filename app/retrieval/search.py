@@ -164,7 +164,7 @@ def search(
     started = time.perf_counter()
     if session.scope.group_id is None:
         return SearchOutcome((), "lexical", reason="no_group")
-    query = with_meant(_readable(request.text), request.language)
+    query = _readable(request.text)
     if not query and request.vector is None:
         return SearchOutcome((), "lexical", reason="empty_query")
     vector, reason = _vector(request, query, embedder)
@@ -281,19 +281,21 @@ def _parameters(
     if request.source_id is not None:
         parameters["source"] = request.source_id
     if mode != "semantic":
-        parameters |= {"query": query, **_other_words(query, request.language)}
+        parameters |= _words_asked(query, request.language)
     if vector is not None:
         send_vectors_in_binary(session.connection())
         parameters["vector"] = HalfVector(vector)
     return parameters
 
 
-def _other_words(query: str, language: str | None) -> dict[str, list[str]]:
-    """Pairs of a word of the query and another word for it, as two lists."""
+def _words_asked(query: str, language: str | None) -> dict[str, Any]:
+    """The query, and pairs of a word of it and another word for that, as two lists."""
+    asked = with_meant(query, language)
     pairs = [
-        (said, meant) for said, others in synonyms_of(query, language).items() for meant in others
+        (said, meant) for said, others in synonyms_of(asked, language).items() for meant in others
     ]
-    return {"said": [said for said, _ in pairs], "meant": [meant for _, meant in pairs]}
+    said, meant = [said for said, _ in pairs], [meant for _, meant in pairs]
+    return {"query": asked, "said": said, "meant": meant}
 
 
 @dataclass(frozen=True)
@@ -313,7 +315,7 @@ def position(
     cosine: float,
 ) -> Position:
     """Where something of these scores stands in the legs of this search."""
-    query = with_meant(_readable(request.text), request.language)
+    query = _readable(request.text)
     vector, _reason = _vector(request, query, embedder)
     mode: Mode = "lexical" if vector is None else request.mode
     parameters = _parameters(session, request, query, mode, vector)

@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from app.text.normalize import words
@@ -107,14 +107,18 @@ def _meanings(said: Sequence[str], language: str | None) -> Iterator[tuple[int, 
 
 
 def _indexes(language: str | None) -> list[Index]:
-    return [_index(each) for each in LANGUAGES if language in (each, BOTH)]
+    return [index for of, index in _read_indexes().items() if language in (of, BOTH)]
 
 
-@lru_cache(maxsize=len(LANGUAGES))
-def _index(language: str) -> Index:
+@cache
+def _read_indexes() -> Mapping[str, Index]:
+    lines = read_yaml(Path(__file__).with_name("synonyms.yaml"))
+    return {language: _index(lines[language]) for language in LANGUAGES}
+
+
+def _index(lines: Sequence[str]) -> Index:
     """By the stem of the first word of each way to say something."""
     ways: dict[str, list[tuple[tuple[str, ...], _Meaning]]] = defaultdict(list)
-    lines = read_yaml(Path(__file__).with_name("synonyms.yaml"))[language]
     for meaning in map(_read, lines):
         for way in meaning.ways:
             ways[way[0]].append((way, meaning))

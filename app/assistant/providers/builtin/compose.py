@@ -124,6 +124,7 @@ class _Composer:
         self.brought = _pair_up(self.reading.text, after)
         self.rounds = sum(bool(message.tool_calls) for message in after)
         self.evidence = read_evidence(request.hints)
+        self._extracts: dict[str, Extract] = {}
 
     def compose(self) -> Composed:
         if self.reading.emergency:
@@ -223,15 +224,18 @@ class _Composer:
         return [one for one in passages if one.language in (language, "mul")], passages
 
     def _extract(self, brought: Brought) -> Extract:
+        """What answers of it, worked out once: what is not sure is looked at again at the end."""
         own, passages = self._passages(brought)
-        # Words of one language are not found in the other: there the search alone must do.
-        return extract_answer(
-            brought.question,
-            own or passages,
-            self.embedder,
-            said=self.said,
-            least=LEAST_WORTH if own else 0.0,
-        )
+        if brought.call.id not in self._extracts:
+            # Words of one language are not found in the other: there the search alone must do.
+            self._extracts[brought.call.id] = extract_answer(
+                brought.question,
+                own or passages,
+                self.embedder,
+                said=self.said,
+                least=LEAST_WORTH if own else 0.0,
+            )
+        return self._extracts[brought.call.id]
 
     def _quote(self, brought: Brought) -> list[Line]:
         own, passages = self._passages(brought)
