@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from flask import Flask
 from sqlalchemy import func, select
 
 from app.assistant.models import Message, Prompt, Proposal, SavedSentence, Thread, Turn
-from app.assistant.prompts.bench import Bench
+from app.assistant.prompts.bench import Bench, Trial
 from app.assistant.prompts.dry_run import Cancelled, Rehearsal, Sentence, rehearse
 from app.assistant.prompts.expectations import Expectation
 from app.assistant.prompts.system_prompt import load_prompts
@@ -212,6 +213,33 @@ def test_a_second_test_waits_and_the_first_can_be_stopped(
     again = browser.post(f"{HOME}{row.id}/bench", **form_of(row))
     assert again.status_code == 303
     browser.post(f"{HOME}{row.id}/bench/cancel")
+
+
+def test_who_looks_while_a_test_ends_never_sees_it_broken(
+    app: Flask, on: Services, admin: Member
+) -> None:
+    bench, trial = Bench(on, admin.scope), Trial(str(new_id()), "New.", "Nuevo.", True, 1)
+    seen: list[str] = []
+    ended = threading.Event()
+
+    def look() -> None:
+        while not ended.is_set():
+            run = bench.read()
+            seen.append(run.status if run else "none")
+
+    looking = [threading.Thread(target=look) for _ in range(2)]
+    for each in looking:
+        each.start()
+    try:
+        for _ in range(100):
+            bench.start(app, trial, [], [])
+            bench.cancel()
+            finished(on, admin)
+    finally:
+        ended.set()
+        for each in looking:
+            each.join()
+    assert set(seen) <= {"none", "running", "done", "cancelled"}
 
 
 def asking(settings: Settings, model: ModelServer) -> Settings:

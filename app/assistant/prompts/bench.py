@@ -75,8 +75,8 @@ class Bench:
     def read(self) -> Run | None:
         """The latest run with what it has so far; None when there is none, or no Redis."""
         try:
-            kept = self._redis.get(self._run_key)
-            holder = self._redis.get(self._lock_key)
+            # At once: between two reads a run may end, and would look broken.
+            kept, holder = self._redis.mget(self._run_key, self._lock_key)
         except redis.RedisError as error:
             log.warning("bench not readable", error=type(error).__name__)
             return None
@@ -101,7 +101,7 @@ class Bench:
         try:
             if not self._redis.set(self._lock_key, run.id, nx=True, ex=self._lease):
                 raise Conflict("A test is running already. Wait for it, or stop it.")
-            self._save(run)
+            self._keep(run)
         except redis.RedisError:
             raise Unavailable("Nothing can be tried just now. Try again in a moment.") from None
         work = threading.Thread(
@@ -114,9 +114,8 @@ class Bench:
         """Let the run that is under way end where it is."""
         run = self.read()
         if run is not None and run.status == "running":
-            self._redis.delete(self._lock_key)
             run.status = "cancelled"
-            self._save(run)
+            self._keep(run)
 
     def _work(self, app: Flask, run: Run, rows: list[Prompt], sentences: list[Sentence]) -> None:
         try:
@@ -151,25 +150,43 @@ class Bench:
         return _text(self._redis.get(self._lock_key)) != run.id
 
     def _renew(self, run: Run) -> None:
-        if self._is_over(run):
+        if not self._keep(run):
             raise Cancelled
-        self._redis.expire(self._lock_key, self._lease)
-        self._save(run)
 
     def _end(self, run: Run) -> None:
         try:
-            if not self._is_over(run):
-                self._save(run)
-                self._redis.delete(self._lock_key)
+            self._keep(run)
         except redis.RedisError as error:
             log.warning("bench not kept", error=type(error).__name__)
 
-    def _save(self, run: Run) -> None:
-        self._redis.set(self._run_key, json.dumps(asdict(run), default=str), ex=KEPT_SECONDS)
+    def _keep(self, run: Run) -> bool:
+        """Keep a run as it is now, unless it is over already; one that has ended makes room.
+
+        Both keys change at once: what a stopped run has just found never hides that it was
+        stopped.
+        """
+
+        def keep(pipe: Any) -> bool:
+            is_under_way = _text(pipe.get(self._lock_key)) == run.id
+            pipe.multi()
+            if is_under_way:
+                pipe.set(self._run_key, _as_kept(run), ex=KEPT_SECONDS)
+                if run.status == "running":
+                    pipe.expire(self._lock_key, self._lease)
+                else:
+                    pipe.delete(self._lock_key)
+            return is_under_way
+
+        kept: bool = self._redis.transaction(keep, self._lock_key, value_from_callable=True)
+        return kept
 
     @property
     def _redis(self) -> Any:
         return self.services.redis
+
+
+def _as_kept(run: Run) -> str:
+    return json.dumps(asdict(run), default=str)
 
 
 def _text(value: bytes | None) -> str:
