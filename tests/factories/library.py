@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy import select
 
 from app.db import Database
-from app.retrieval.embedder import WordLlamaEmbedder
+from app.retrieval.sentence_encoder import SentenceEmbedder
 from app.retrieval.vectors import embed_missing
 from app.skills.knowledge.models import ManualSection, Product
 from app.skills.knowledge.services.importer import import_documents, import_products
@@ -70,8 +70,8 @@ def make_product(
 
 
 @cache
-def _embedder() -> WordLlamaEmbedder:
-    return WordLlamaEmbedder()
+def _embedder() -> SentenceEmbedder:
+    return SentenceEmbedder()
 
 
 def embed_library(owner: Database, group_id: UUID) -> None:
