@@ -53,6 +53,9 @@ _STRESS = re.compile(r"(?<!\\)(?:`+|~~|(?<=\S)\*+|\*+(?=\S)|(?<!\w)_+(?=\w)|(?<=
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 # What means something within a line; an underscore between letters does not.
 _SIGN = re.compile(r"[\\`*~\[<&]|(?<![^\W_])_|_(?![^\W_])")
+# The beginning of a picture or of HTML, for which a program that draws Markdown may ask another
+# server. Behind an odd number of backslashes it is escaped already; one more would undo that.
+_LOADS = re.compile(r"(?<!\\)((?:\\\\)*)(!(?=\[)|<(?=[A-Za-z/!?]))")
 # What means something where a line begins with it: "# ", "1. ".
 _BEGINNING = re.compile(r"^(\s*(?:\d{1,9}(?=[.)]))?)([#>+=.)-])")
 _LIST_NUMBER = re.compile(r"^[\s>]*\d{1,9}[.)](?=\s)", re.MULTILINE)
@@ -172,6 +175,14 @@ def escape_markdown(text: str) -> str:
     nothing is shown but the coffee.
     """
     return _BEGINNING.sub(r"\1\\\2", _SIGN.sub(r"\\\g<0>", text))
+
+
+def escape_loading(markdown: str) -> str:
+    """Markdown in which pictures and HTML are escaped; all else of it stays as it is.
+
+    For files that are opened in other programs: drawing the text asks no server for anything.
+    """
+    return _LOADS.sub(r"\1\\\2", markdown)
 
 
 def _digest(kind: str, text: str) -> bytes:

@@ -130,13 +130,15 @@ def test_a_reply_that_leaves_code_open_takes_nothing_in(
     assert "**Sources**" in [token.content for token in tokens]
 
 
+@pytest.mark.parametrize("before", ["", "\\", "\\\\", "\\\\\\"])
 def test_a_reply_makes_no_reader_of_the_document_ask_another_server(
-    database: Database, member: Member, browser: CheckedClient
+    database: Database, member: Member, browser: CheckedClient, before: str
 ) -> None:
-    reply = "![x](https://elsewhere.example/p?q=secret) <img src=//elsewhere.example/y> a < b"
+    picture, element = "![x](https://elsewhere.example/p)", "<img src=//elsewhere.example/y>"
+    reply = f"{before}{picture} {before}{element} a < b"
     thread_id = make_thread(database, member, "Hello", reply=reply)
     drawn = MarkdownIt().render(export(browser, thread_id, "md").text)
-    assert "<img" not in drawn and "a &lt; b" in drawn
+    assert "<img" not in drawn and "a &lt; b" in drawn and "&lt;img src=" in drawn
 
 
 def test_it_is_in_the_persons_language(app: Flask, owner: Database, database: Database) -> None:

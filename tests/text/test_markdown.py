@@ -8,10 +8,12 @@ import pytest
 from flask import Flask
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from app.assistant.web.presenters import MOST_CITE_LINKS, cite_html
 from app.text.markdown import (
+    escape_loading,
     escape_markdown,
     hides_words,
     join_paragraphs,
@@ -373,3 +375,65 @@ def test_words_that_no_reader_sees_are_noticed(text: str) -> None:
 )
 def test_what_is_drawn_whole_hides_nothing(text: str) -> None:
     assert not hides_words(text)
+
+
+# Readers of Markdown differ in what they know: with tables, and without.
+READERS = [MarkdownIt("commonmark", {"html": True}), MarkdownIt("default", {"html": True})]
+LOADING = st.lists(
+    st.sampled_from(
+        [
+            *("\\", "\\", "![", "!", "[", "]", "<", ">", "<img src=//evil.example>", "x", "/", "?"),
+            *("![x](//evil.example/y)", "(//evil.example)", "[x]: //evil.example", "<!--", "-->"),
+            *(
+                "`",
+                "```",
+                "\n",
+                "\n\n",
+                "    ",
+                "> ",
+                "- ",
+                "|",
+                "\n|---|\n",
+                "\0",
+                "\r",
+                "*",
+                "&lt;",
+            ),
+        ]
+    ),
+    max_size=25,
+).map("".join)
+SIGNS = st.text("\\\\[]<>!()a", max_size=25)
+
+
+def names_of_tokens(reader: MarkdownIt, text: str) -> set[str]:
+    """What a text is made of for a reader of Markdown: "image", "html_inline" and so on."""
+    blocks = reader.parse(text)
+    return {each.type for block in blocks for each in (block, *(block.children or ()))}
+
+
+@given(SIGNS | LOADING)
+@settings(max_examples=1_000, deadline=None)
+@example("\\![x](//evil.example)")
+@example("\\\\\\<img src=//evil.example>")
+@example("[![x](//evil.example)](y)")
+def test_no_reader_loads_what_is_escaped_for_it(text: str) -> None:
+    escaped = escape_loading(text)
+    for reader in READERS:
+        made_of = names_of_tokens(reader, escaped)
+        assert made_of.isdisjoint({"image", "html_inline", "html_block"}), escaped
+
+
+@given(SIGNS | LOADING)
+@settings(max_examples=300, deadline=None)
+def test_what_loads_nothing_is_not_escaped_once_more(text: str) -> None:
+    assert escape_loading(escape_loading(text)) == escape_loading(text)
+    plain = text.replace("!", "").replace("<", "")
+    assert escape_loading(plain) == plain
+    assert len(escape_loading(text)) <= len(text) + text.count("!") + text.count("<")
+
+
+def test_thousands_of_backslashes_take_no_time() -> None:
+    text = "\\" * 200_001
+    assert escape_loading(text + "x") == text + "x"
+    assert escape_loading(text + "<x") == text + "<x"

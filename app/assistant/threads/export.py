@@ -28,7 +28,7 @@ from app.assistant.threads.threads import load_thread, own_threads
 from app.assistant.tools.parts import words_of_part
 from app.db import ScopedSession, utc_now
 from app.errors import N_, NotFound
-from app.text.markdown import open_fence
+from app.text.markdown import escape_loading, open_fence
 from app.text.normalize import words
 from app.text.translation import translated
 from app.web.urls import with_urls
@@ -167,10 +167,6 @@ def as_markdown(conversation: ExportedThread, letterhead: Letterhead) -> Iterato
         yield from _markdown_message(said, letterhead)
 
 
-# What makes a reader of Markdown ask another server for something; on a page none of it is drawn.
-_LOADS = re.compile(r"!(?=\[)|<(?=[A-Za-z/!?])")
-
-
 def _markdown_message(said: Said, letterhead: Letterhead) -> Iterator[str]:
     message = said.message
     author = _line(_author(message, letterhead))
@@ -179,7 +175,7 @@ def _markdown_message(said: Said, letterhead: Letterhead) -> Iterator[str]:
         # Quoted, so that what somebody typed is no heading or list of this document.
         yield _quoted(message.content)
         return
-    if content := _LOADS.sub(r"\\\g<0>", message.content.strip()):
+    if content := escape_loading(message.content.strip()):
         # What it leaves open would take in what stands below.
         yield "\n".join(filter(None, (content, open_fence(content)))) + "\n"
     for part in said.parts:
