@@ -17,7 +17,7 @@ from flask import Flask
 from markdown_it import MarkdownIt
 from sqlalchemy import insert, update
 
-from app.assistant.models import Message, Thread
+from app.assistant.models import AGENT, Message, Thread
 from app.assistant.threads.export import (
     CHUNK,
     Letterhead,
@@ -139,6 +139,38 @@ def test_a_reply_makes_no_reader_of_the_document_ask_another_server(
     thread_id = make_thread(database, member, "Hello", reply=reply)
     drawn = MarkdownIt().render(export(browser, thread_id, "md").text)
     assert "<img" not in drawn and "a &lt; b" in drawn and "&lt;img src=" in drawn
+
+
+def test_nobodys_words_make_a_reader_of_the_document_ask_another_server(
+    owner: Database, database: Database, member: Member, browser: CheckedClient
+) -> None:
+    """A colleague who replies on a request writes into the file of whoever asked."""
+    loads = "![x](https://elsewhere.example/p)\n\n<img src=//elsewhere.example/y> a < b, **c**!"
+    thread_id = make_thread(database, member, f"{loads} asked", reply=loads)
+    with owner.transaction() as session:
+        thread = session.get_one(Thread, thread_id)
+        reply = session.get_one(Message, thread.head_id)
+        reply.citations = [{**CITATION, "title": loads, "path": [loads], "quote": loads}]
+        reply.parts = [{"type": "product_card", "name": loads}]
+        written = Message(
+            group_id=member.group_id,
+            user_id=member.user_id,
+            thread_id=thread_id,
+            parent_id=thread.head_id,
+            role=AGENT,
+            content=f"{loads} replied",
+            internal_content={"author": f"Ana {loads}", "reference": "SR-1"},
+        )
+        session.add(written)
+        session.flush()
+        thread.head_id, thread.title = written.id, loads
+    alone = export(browser, thread_id, "md").text
+    with zipfile.ZipFile(io.BytesIO(browser.get("/chats/export.zip").data)) as archive:
+        [packed] = [archive.read(each).decode() for each in archive.namelist() if ".md" in each]
+    for text in (alone, packed):
+        drawn = MarkdownIt().render(text)
+        assert "<img" not in drawn and "<strong>c</strong>! replied" in drawn
+        assert "> \\<img src=//elsewhere.example/y> a < b, **c**! asked\n" in text
 
 
 def test_it_is_in_the_persons_language(app: Flask, owner: Database, database: Database) -> None:

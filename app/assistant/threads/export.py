@@ -171,11 +171,13 @@ def _markdown_message(said: Said, letterhead: Letterhead) -> Iterator[str]:
     message = said.message
     author = _line(_author(message, letterhead))
     yield f"\n## {author} · {letterhead.moment(message.created_at)}\n\n"
+    # Whoever wrote it: a colleague's reply stands in the file of somebody else, too.
+    content = escape_loading(message.content.strip())
     if message.role in ("user", AGENT):
         # Quoted, so that what somebody typed is no heading or list of this document.
-        yield _quoted(message.content)
+        yield _quoted(content)
         return
-    if content := escape_loading(message.content.strip()):
+    if content:
         # What it leaves open would take in what stands below.
         yield "\n".join(filter(None, (content, open_fence(content)))) + "\n"
     for part in said.parts:
