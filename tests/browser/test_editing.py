@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from app.skills.knowledge.models import ManualSection
 from tests.assistant.processes import wait_until
 from tests.browser.axe import findings
 from tests.browser.chat_page import Visitor
@@ -245,6 +246,12 @@ def test_axe_finds_nothing_on_any_page_for_editors(
         house.owner, editor.group_id, "cocktails", "paloma", tags=["house"],
         ingredients=[{"en": "lime", "es": "limón", "quantity": 30, "unit": "ml"}],
     )  # fmt: skip
+    closed = make_section(house.owner, editor.group_id, "patio", "Patio", "Closed.")
+    with house.owner.transaction() as session:
+        below = ManualSection(group_id=editor.group_id, slug="chairs", title_en="Chairs")
+        below.parent_id, below.is_published = closed.id, False
+        session.add(below)
+        session.get_one(ManualSection, closed.id).is_published = False
     scheme = "light" if phone else "dark"
     visitor = visit(editor, phone=phone, media={**STILL, "color_scheme": scheme})
     found = {}
@@ -252,7 +259,7 @@ def test_axe_finds_nothing_on_any_page_for_editors(
         address, f"{address}/withdraw", f"/library/edit/products/{product.id}",
         "/library/edit/sections/new", "/library/edit/products/new/dishes",
         "/library/edit/translations", "/library/edit/tags", "/library/edit/allergens",
-        "/library/edit/hidden",
+        "/library/edit/hidden", f"/library/edit/sections/{closed.id}/restore",
     ):  # fmt: skip
         visitor.open(path)
         problems = findings(visitor.page)

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import select
+from werkzeug.test import TestResponse
 
 from app.db import Database
 from app.retrieval.sentence_encoder import SentenceEmbedder
@@ -14,6 +15,7 @@ from app.retrieval.vectors import embed_missing
 from app.skills.knowledge.models import ManualSection, Product
 from app.skills.knowledge.services.importer import import_documents, import_products
 from app.skills.knowledge.services.markdown_import import parse_markdown
+from tests.factories.browser import CheckedClient
 
 
 def make_section(
@@ -36,6 +38,27 @@ def make_section(
                 ManualSection.group_id == group_id, ManualSection.slug == slug
             )
         ).one()
+
+
+def withdraw(browser: CheckedClient, section: ManualSection) -> TestResponse:
+    """Take a section out of readers' sight, with the form that is on its page now."""
+    return _send_shown(browser, f"/library/edit/sections/{section.id}/withdraw")
+
+
+def restore(browser: CheckedClient, section: ManualSection) -> TestResponse:
+    """Show a section again, with the form that is on its page now."""
+    return _send_shown(browser, f"/library/edit/sections/{section.id}/restore")
+
+
+def _send_shown(browser: CheckedClient, address: str) -> TestResponse:
+    return browser.post(address, **shown_fields(browser, address))
+
+
+def shown_fields(browser: CheckedClient, address: str) -> dict[str, str]:
+    """What the form of a page sends that nobody types, without its token."""
+    inputs = browser.page(address).find("main").find_all("input", type="hidden")
+    fields = {each.attributes["name"]: each.attributes["value"] for each in inputs}
+    return {name: value for name, value in fields.items() if name != "csrf_token"}
 
 
 def make_product(

@@ -29,6 +29,7 @@ class TreeRow(NamedTuple):
     title_en: str
     title_es: str
     is_published: bool
+    version: int
 
     def title(self, language: str) -> str:
         """The title in `language`, else in the one there is."""
@@ -43,6 +44,7 @@ _COLUMNS = (
     ManualSection.title_en,
     ManualSection.title_es,
     ManualSection.is_published,
+    ManualSection.version,
 )
 
 

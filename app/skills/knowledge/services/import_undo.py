@@ -19,6 +19,7 @@ from app.skills.knowledge.services.revisions import (
     restore,
     revisions_of_import,
     snapshot,
+    without_withdrawal,
 )
 from app.skills.knowledge.services.search_sources import SECTION_CONTEXTS
 
@@ -95,7 +96,7 @@ def _results(session: ScopedSession, import_id: UUID) -> dict[UUID, JsonObject |
             following.version == LibraryRevision.version + 1,
         )
     )
-    return {row.entity_id: row.snapshot for row in session.execute(query)}
+    return {row.entity_id: without_withdrawal(row.snapshot) for row in session.execute(query)}
 
 
 def _restore(

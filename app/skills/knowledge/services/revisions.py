@@ -14,7 +14,7 @@ from uuid import UUID
 
 from sqlalchemy import select
 
-from app.db import JsonObject, ScopedSession
+from app.db import JsonObject, ScopedSession, new_id
 from app.skills.knowledge.models import LibraryRevision, ManualSection, Product
 
 Entity = ManualSection | Product
@@ -28,6 +28,9 @@ PRODUCT_FIELDS = (
     "allergens", "ingredients", "steps", "tags", "pairing_notes_en", "pairing_notes_es", "facts",
     "is_active",
 )  # fmt: skip
+# Stands in the snapshot of a section that was shown until then: an id of what took it out of sight.
+# Sections that were withdrawn together have the same one.
+WITHDRAWAL = "withdrawal"
 
 
 def snapshot(entity: Entity) -> JsonObject:
@@ -41,20 +44,26 @@ def keep(
     before: JsonObject | None,
     *,
     import_id: UUID | None = None,
+    withdrawal: UUID | None = None,
 ) -> bool:
     """Note what it was `before` (None: there was nothing); True when it has changed since.
 
-    The entity has its id already; what has changed gets the next version.
+    The entity has its id already; what has changed gets the next version. Sections that are hidden
+    with the same `withdrawal` are shown again together; without one, each by itself.
     """
-    if before == snapshot(entity):
+    now = snapshot(entity)
+    if before == now:
         return False
+    kept = before
+    if before and before.get("is_published") and not now["is_published"]:
+        kept = {**before, WITHDRAWAL: str(withdrawal or new_id())}
     session.add(
         LibraryRevision(
             group_id=entity.group_id,
             entity=_name(entity),
             entity_id=entity.id,
             version=entity.version if before is not None else 0,
-            snapshot=before,
+            snapshot=kept,
             author_id=session.scope.user_id,
             import_id=import_id,
         )
@@ -62,6 +71,11 @@ def keep(
     if before is not None:
         entity.version += 1
     return True
+
+
+def without_withdrawal(kept: JsonObject | None) -> JsonObject | None:
+    """A snapshot as `snapshot` gives it, from a revision that may say what hid the section."""
+    return kept and {name: value for name, value in kept.items() if name != WITHDRAWAL}
 
 
 def restore(entity: Entity, values: JsonObject) -> None:

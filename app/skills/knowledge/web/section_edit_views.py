@@ -36,7 +36,9 @@ from app.skills.knowledge.services.withdrawal import (
     MOST_NAMED,
     list_hidden_branches,
     list_shown_below,
+    load_hidden_branch,
     restore_section,
+    sign_rows,
     withdraw_section,
 )
 from app.skills.knowledge.web import editors
@@ -186,7 +188,8 @@ def ask_to_withdraw(section_id: UUID) -> ResponseReturnValue:
 def withdraw(section_id: UUID) -> ResponseReturnValue:
     """Take it out of readers' sight, with what hangs below it."""
     try:
-        count = withdraw_section(db_session(), section_id, editors.typed_version())
+        signature = request.form.get("signature", "")
+        count = withdraw_section(db_session(), section_id, editors.typed_version(), signature)
     except Conflict as error:
         db_session().rollback()
         return _withdraw_page(section_id, editors.told(error)), error.status
@@ -194,14 +197,23 @@ def withdraw(section_id: UUID) -> ResponseReturnValue:
     return redirect(url_for(".hidden", just=section_id), HTTPStatus.SEE_OTHER)
 
 
+@blueprint.get("/sections/<uuid:section_id>/restore")
+def ask_to_restore(section_id: UUID) -> ResponseReturnValue:
+    """What readers would see again, before anything is done."""
+    if load_section_to_edit(db_session(), section_id).is_published:
+        return redirect(url_for(".section", section_id=section_id))
+    return _restore_page(section_id)
+
+
 @blueprint.post("/sections/<uuid:section_id>/restore")
 @limit_building
 def restore(section_id: UUID) -> ResponseReturnValue:
     """Undo: show it again, with what was withdrawn with it."""
     try:
-        count = restore_section(db_session(), section_id)
+        count = restore_section(db_session(), section_id, request.form.get("signature", ""))
     except Conflict as error:
-        return _not_moved(section_id, error), error.status
+        db_session().rollback()
+        return _restore_page(section_id, editors.told(error)), error.status
     flash(ngettext("Restored: %(num)d section.", "Restored: %(num)d sections.", count))
     return redirect(url_for(".section", section_id=section_id, saved=1), HTTPStatus.SEE_OTHER)
 
@@ -212,7 +224,7 @@ def hidden() -> ResponseReturnValue:
     session, page = db_session(), page_number()
     shown = list_hidden_branches(session, page)
     products, more_products = list_hidden_products(session, page)
-    tops = {str(branch.top.id): branch.top for branch in shown.branches}
+    tops = {str(branch.top.id): branch for branch in shown.branches}
     return render_template(
         "library/edit/hidden.html",
         branches=shown.branches,
@@ -350,6 +362,16 @@ def _withdraw_page(section_id: UUID, errors: dict[str, str] | None = None) -> st
         section=found,
         below=below[:MOST_NAMED],
         count=len(below),
+        signature=sign_rows(below),
         language=reader_language(),
-        errors=errors or {},
+        problems=[*(errors or {}).values()],
+    )
+
+
+def _restore_page(section_id: UUID, errors: dict[str, str] | None = None) -> str:
+    return render_template(
+        "library/edit/restore.html",
+        branch=load_hidden_branch(db_session(), section_id),
+        language=reader_language(),
+        problems=[*(errors or {}).values()],
     )
