@@ -122,11 +122,12 @@ def save(prompt_id: UUID) -> ResponseReturnValue:
 @blueprint.post("/<uuid:prompt_id>/delete")
 @limit_building
 def delete(prompt_id: UUID) -> ResponseReturnValue:
-    """Remove a row that the group added itself."""
+    """Remove a row that the group added itself, unless it is not any more what was shown."""
     session = db_session()
     try:
-        slug = prompt_editing.delete_prompt(session, _registry(), prompt_id)
+        slug = prompt_editing.delete_prompt(session, _registry(), prompt_id, opened_version())
     except Conflict as error:
+        session.rollback()
         return edit_page(load_prompt(session, prompt_id), error)
     flash(_("%(name)s is deleted.", name=slug))
     return _back_to_list()

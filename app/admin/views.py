@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any
@@ -26,10 +27,16 @@ from app.admin.turns import (
     timeline,
 )
 from app.admin.usage import RANGES, cost, read_usage
-from app.assistant.usage.message_limits import read_own_limits, read_standing, set_own_limits
+from app.assistant.usage.message_limits import (
+    OWN_LIMITS,
+    read_own_limits,
+    read_standing,
+    set_own_limits,
+)
 from app.errors import ComandaError, InvalidInput
 from app.extensions import services
 from app.text.bilingual import reader_language
+from app.text.edits import Overtaken
 from app.web import charts
 from app.web.pages import db_session, require_role
 
@@ -46,13 +53,18 @@ def usage() -> ResponseReturnValue:
 
 @blueprint.post("/limits")
 def limits() -> ResponseReturnValue:
-    """Give the group limits of its own."""
+    """Give the group limits of its own, or show what was typed with what is wrong or overtaken."""
     require_role("admin")
     form = request.form
+    was = {name: form[f"was_{name}"] for name in OWN_LIMITS if f"was_{name}" in form}
     try:
-        set_own_limits(db_session(), form.get("daily", ""), form.get("monthly", ""))
+        set_own_limits(db_session(), was=was, typed=form)
     except InvalidInput as error:
-        return _usage_page(error)
+        return _usage_page(error, texts=form, was=was)
+    except Overtaken as error:
+        db_session().rollback()
+        texts, theirs = error.shown_again(_shown_limits(), form)
+        return _usage_page(error, texts=texts, theirs=theirs)
     flash(_("The limits are saved. They hold from the next message on."))
     return redirect(url_for("admin.usage"), HTTPStatus.SEE_OTHER)
 
@@ -152,8 +164,25 @@ def tool_words(name: str) -> str:
     return tool.activity[reader_language()].rstrip("…") if tool else ""
 
 
-def _usage_page(error: ComandaError | None = None) -> ResponseReturnValue:
+def _shown_limits() -> dict[str, str]:
+    """The group's own limits as the form writes them."""
+    own = read_own_limits(db_session())
+    return {name: "" if limit is None else str(limit) for name, limit in own.items()}
+
+
+def _usage_page(
+    error: ComandaError | None = None,
+    *,
+    texts: Mapping[str, str] | None = None,
+    was: Mapping[str, str] | None = None,
+    theirs: Mapping[str, str] | None = None,
+) -> ResponseReturnValue:
+    """`texts` stand in the form of the limits; what it changes is told by what they `was`.
+
+    Without them, what is there now. `theirs` is what stands there instead of what was typed.
+    """
     session, settings = db_session(), services().settings
+    shown = _shown_limits()
     days = _range()
     report = read_usage(session, days, current_user.zone)
     return page(
@@ -166,7 +195,9 @@ def _usage_page(error: ComandaError | None = None) -> ResponseReturnValue:
         names=_names(),
         cost=lambda sums: figures.dollars(cost(sums, settings)),
         standing=read_standing(session),
-        own=read_own_limits(session),
+        texts=shown if texts is None else texts,
+        was=shown if was is None else was,
+        theirs=theirs,
         settings=settings,
         turns_chart=charts.columns([(d.turns, d.failed) for d in report.by_day.values()]),
         tokens_chart=charts.columns([(d.tokens, d.tokens_out) for d in report.by_day.values()]),

@@ -12,6 +12,7 @@ from uuid import UUID
 import pytest
 from flask import Flask
 from sqlalchemy import func, select
+from werkzeug.test import TestResponse
 
 from app.accounts.models import AuditEntry
 from app.assistant.models import Prompt, PromptRevision
@@ -22,7 +23,7 @@ from app.assistant.prompts.system_prompt import assemble, load_prompts, seed_pro
 from app.assistant.tools.registry import Registry, Skill
 from app.db import Database, new_id
 from tests.assistant.scripted import ScriptedProvider, say
-from tests.factories import CheckedClient, Member, answer, ask, make_user, sign_in
+from tests.factories import CheckedClient, Member, Page, answer, ask, make_user, sign_in
 
 HOME = "/admin/prompts/"
 NASTY = "{{ 7 * 7 }} {% raw %} <script>alert(1)</script> %(name)s </textarea>"
@@ -433,7 +434,7 @@ def test_a_row_of_the_house_is_added_at_the_end_and_can_be_deleted(
     assert "Say chef." in again.text
     row = row_of(owner, admin, "house-style")
     assert "Delete this row" in browser.page(f"{HOME}{row.id}").text
-    assert browser.post(f"{HOME}{row.id}/delete").status_code == 303
+    assert delete(browser, browser.page(f"{HOME}{row.id}"), row).status_code == 303
     assert "Say chef." not in system_prompt(app, admin)
 
 
@@ -452,6 +453,47 @@ def test_there_are_only_so_many_rows(
     assert refused.status_code == 422 and "no room for more" in refused.text
     assert "Say chef." in refused.text
     assert order_of(owner, admin) == [*before, "one-more"]
+
+
+def delete(browser: CheckedClient, page: Page, row: Prompt) -> TestResponse:
+    """Send the form that deletes a row, as a page of it has it."""
+    path = f"{HOME}{row.id}/delete"
+    fields = [each.attributes for each in page.find("form", action=path).find_all("input")]
+    return browser.post(path, **{each["name"]: each["value"] for each in fields})
+
+
+@pytest.mark.parametrize("more", ["", "/switch"])
+def test_a_row_that_somebody_has_changed_meanwhile_is_not_deleted_unseen(
+    owner: Database, admin: Member, browser: CheckedClient, more: str
+) -> None:
+    form = {"category": "system", "domain": "", "prompt_en": "Say chef.", "prompt_es": "Di chef."}
+    browser.post(f"{HOME}new", slug="our-tone", **form)
+    row = row_of(owner, admin, "our-tone")
+    path = f"{HOME}{row.id}"
+    shown = browser.page(path)
+    changed = {"prompt_en": "Say cook.", "prompt_es": "Di chef.", "to": "off"}
+    assert browser.post(f"{path}{more}", version=row.version, **changed).status_code == 303
+    page = browser._page(delete(browser, shown, row), 409)
+    assert "Somebody changed this row meanwhile." in page.text
+    assert row_of(owner, admin, "our-tone").version == row.version + 1
+    # Nor by a page that does not say what it showed, as one from before an upgrade.
+    assert browser.post(f"{path}/delete").status_code == 409
+    assert delete(browser, page, row).status_code == 303
+    assert "our-tone" not in order_of(owner, admin)
+
+
+def test_a_row_whose_typed_text_was_refused_is_deleted_by_the_version_that_was_opened(
+    owner: Database, admin: Member, browser: CheckedClient
+) -> None:
+    form = {"category": "system", "domain": "", "prompt_en": "Say chef.", "prompt_es": "Di chef."}
+    browser.post(f"{HOME}new", slug="our-tone", **form)
+    row = row_of(owner, admin, "our-tone")
+    path, opened = f"{HOME}{row.id}", {"version": row.version}
+    texts = {"prompt_en": "Say cook.", "prompt_es": "Di chef."}
+    assert browser.post(path, **texts, **opened).status_code == 303
+    refused = browser._page(browser.post(path, prompt_en="", prompt_es="", **opened), 422)
+    # That page shows nothing of what somebody else has written.
+    assert delete(browser, refused, row).status_code == 409
 
 
 def test_what_came_with_the_assistant_is_not_deleted(

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from flask import Flask
 from sqlalchemy import select
+from werkzeug.test import TestResponse
 
 from app.accounts.models import AuditEntry, Group
 from app.admin import figures
@@ -16,7 +17,7 @@ from app.admin.usage import NOTHING, Sums, cost, percentile, read_usage
 from app.config import Settings
 from app.db import Database, utc_now
 from app.web import charts
-from tests.factories import Member, make_turn_facts, make_user, sign_in
+from tests.factories import CheckedClient, Member, Page, make_turn_facts, make_user, sign_in
 
 UTC_ZONE = ZoneInfo("UTC")
 TODAY = date(2026, 11, 20)
@@ -185,7 +186,7 @@ def test_an_admin_changes_the_limits_of_their_house_alone(
 ) -> None:
     stranger = make_user(owner)
     browser = sign_in(app, owner, admin)
-    assert browser.post("/admin/limits", daily="30", monthly="").status_code == 303
+    assert send_limits(browser, browser.page("/admin/usage"), daily="30").status_code == 303
     page = browser.page("/admin/usage")
     assert "The limits are saved." in page.text
     assert page.find("input", name="daily").attributes["value"] == "30"
@@ -201,14 +202,70 @@ def test_an_admin_changes_the_limits_of_their_house_alone(
     assert noted == ["limits_changed"]
 
 
+def send_limits(browser: CheckedClient, page: Page, **typed: str) -> TestResponse:
+    """Send the form of the limits as a browser does, with what was typed into it."""
+    fields = [each.attributes for each in page.find("form", class_="limits-form").find_all("input")]
+    sent = {each["name"]: each["value"] for each in fields if each["name"] != "csrf_token"}
+    return browser.post("/admin/limits", **{**sent, **typed})
+
+
+def limits_of(owner: Database, admin: Member) -> tuple[int | None, int | None]:
+    with owner.session() as session:
+        group = session.get_one(Group, admin.group_id)
+        return group.daily_message_limit, group.monthly_message_limit
+
+
 def test_a_limit_that_is_no_number_is_refused_beside_its_field(
     app: Flask, owner: Database, admin: Member
 ) -> None:
     browser = sign_in(app, owner, admin)
-    response = browser.post("/admin/limits", daily="", monthly="a lot")
-    assert response.status_code == 422
-    assert 'value="a lot"' in response.text
+    response = send_limits(browser, browser.page("/admin/usage"), monthly="a lot")
+    page = browser._page(response, 422)
+    assert page.find("input", name="monthly").attributes["value"] == "a lot"
     assert 'id="e-monthly"' in response.text
+    # Corrected there, it is saved.
+    assert send_limits(browser, page, monthly="900").status_code == 303
+    assert limits_of(owner, admin) == (None, 900)
+
+
+def test_of_two_admins_who_change_one_limit_the_second_is_told(
+    app: Flask, owner: Database, admin: Member
+) -> None:
+    browser = sign_in(app, owner, admin)
+    mine, theirs = (browser.page("/admin/usage") for _ in range(2))
+    assert send_limits(browser, theirs, daily="10", monthly="800").status_code == 303
+    page = browser._page(send_limits(browser, mine, daily="500"), 409)
+    assert "Somebody else has changed this meanwhile." in page.text
+    assert page.find("dl", class_="theirs").find("dd").text == "10"
+    assert page.find("input", name="daily").attributes["value"] == "500"
+    # What only they have changed is shown as it is now.
+    assert page.find("input", name="monthly").attributes["value"] == "800"
+    assert limits_of(owner, admin) == (10, 800)
+    assert send_limits(browser, page).status_code == 303
+    assert limits_of(owner, admin) == (500, 800)
+
+
+def test_of_two_admins_who_change_different_limits_both_changes_stay(
+    app: Flask, owner: Database, admin: Member
+) -> None:
+    browser = sign_in(app, owner, admin)
+    mine, theirs = (browser.page("/admin/usage") for _ in range(2))
+    assert send_limits(browser, theirs, monthly="800").status_code == 303
+    assert send_limits(browser, mine, daily="500").status_code == 303
+    assert limits_of(owner, admin) == (500, 800)
+
+
+@pytest.mark.parametrize("shown", [{}, {"was_daily": "x", "was_monthly": "-1"}])
+def test_a_page_that_does_not_say_which_limits_it_showed_changes_none(
+    app: Flask, owner: Database, admin: Member, shown: dict[str, str]
+) -> None:
+    """As of a page that stood open while Comanda was upgraded."""
+    browser = sign_in(app, owner, admin)
+    send_limits(browser, browser.page("/admin/usage"), daily="40")
+    for typed in ("", "50"):
+        response = browser.post("/admin/limits", daily=typed, monthly="", **shown)
+        assert response.status_code == 409
+    assert limits_of(owner, admin) == (40, None)
 
 
 def test_the_limits_form_needs_its_token(app: Flask, owner: Database, admin: Member) -> None:

@@ -25,12 +25,16 @@ from app.assistant.usage.message_limits import (
     set_own_limits,
 )
 from app.db import Database
-from app.errors import InvalidInput, LimitReached
+from app.errors import Forbidden, InvalidInput, LimitReached
 from tests.assistant.answering import Answering
 from tests.factories import CheckedClient, Member, api_token, ask, make_group, make_user, sign_in
 from tests.factories.browser import issued_id
 
 KEY = "a-key-of-a-page"
+
+
+# What the page of a group shows that has no limits of its own.
+NONE = {"daily": "", "monthly": ""}
 
 
 def limit(owner: Database, member: Member, **limits: int | None) -> None:
@@ -242,8 +246,8 @@ def test_without_scripts_the_page_keeps_what_was_typed(
 def test_an_admin_sets_limits_and_the_log_knows(owner: Database, database: Database) -> None:
     admin = make_user(owner, role="admin")
     with database.session(admin.scope) as session:
-        set_own_limits(session, " 40 ", "")
-        assert read_own_limits(session) == (40, None)
+        set_own_limits(session, was=NONE, typed={"daily": " 40 ", "monthly": ""})
+        assert read_own_limits(session) == {"daily": 40, "monthly": None}
     with owner.transaction() as session:
         entry = session.scalars(
             select(AuditEntry).where(AuditEntry.group_id == admin.group_id)
@@ -256,7 +260,7 @@ def test_an_admin_sets_limits_and_the_log_knows(owner: Database, database: Datab
 def test_a_limit_is_a_whole_number(owner: Database, database: Database, typed: str) -> None:
     admin = make_user(owner, role="admin")
     with database.session(admin.scope) as session, pytest.raises(InvalidInput) as refused:
-        set_own_limits(session, "", typed)
+        set_own_limits(session, was=NONE, typed={"daily": "", "monthly": typed})
     assert refused.value.field == "monthly"
 
 
@@ -275,8 +279,8 @@ def test_nobody_counts_for_another_house(
 def test_staff_cannot_change_the_limits(
     owner: Database, database: Database, member: Member
 ) -> None:
-    with database.session(member.scope) as session:
-        set_own_limits(session, "9", "9")
+    with database.session(member.scope) as session, pytest.raises(Forbidden):
+        set_own_limits(session, was=NONE, typed={"daily": "9", "monthly": "9"})
     with owner.transaction() as session:
         group: UUID = member.group_id
         assert session.get_one(Group, group).daily_message_limit is None

@@ -345,16 +345,18 @@ def _check_place(registry: Registry, slug: str, category: str, domain: str) -> N
         )
 
 
-def delete_prompt(session: ScopedSession, registry: Registry, prompt_id: UUID) -> str:
-    """Remove a row that the group added itself; returns its slug.
+def delete_prompt(session: ScopedSession, registry: Registry, prompt_id: UUID, version: int) -> str:
+    """Remove a row that the group added itself, and its history; returns its slug.
 
     Raises:
         NotFound
-        Conflict: it came with the assistant, and would come back.
+        Conflict: it came with the assistant, and would come back, or somebody changed it since
+            `version`.
     """
     row = load_prompt(session, prompt_id, lock=True)
     if is_seeded(registry, row):
         raise Conflict("This row came with the assistant. Switch it off instead of deleting it.")
+    _require_version(row, version)
     record(session, "prompt_deleted", row.slug)
     session.delete(row)
     session.commit()

@@ -6,20 +6,26 @@ where there are none, those of the settings hold. A limit of 0 is none.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import ForeignKey, Row, text, update
+from sqlalchemy import ForeignKey, Row, select, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.accounts.audit import record
 from app.accounts.models import Group
 from app.db import Base, ScopedSession, utc_now
-from app.errors import InvalidInput, LimitReached
+from app.errors import Forbidden, InvalidInput, LimitReached
+from app.text.edits import merge_edit
 
+# The limits that a group may have of its own: of a person a day, of all a month.
+OWN_LIMITS = ("daily", "monthly")
+# Stands for what a page had shown when it does not say so: no limit is that.
+NOT_SHOWN = -1
 # What fits an integer column with room to count on.
 HIGHEST_LIMIT = 1_000_000_000
 
@@ -185,26 +191,56 @@ def _usage(used: int | None, limit: int, until: date, zone: ZoneInfo) -> Usage:
     return Usage(limit if used is None else used, limit or None, resets_at)
 
 
-def read_own_limits(session: ScopedSession) -> tuple[int | None, int | None]:
-    """The group's own limits, a day and a month; None where those of the settings hold."""
-    group = session.get_one(Group, session.scope.group_id)
-    return group.daily_message_limit, group.monthly_message_limit
+def read_own_limits(session: ScopedSession) -> dict[str, int | None]:
+    """The group's own limits, by `OWN_LIMITS`; None where those of the settings hold."""
+    return _own_limits(session.get_one(Group, session.scope.group_id))
 
 
-def set_own_limits(session: ScopedSession, daily: str, monthly: str) -> None:
+def _own_limits(group: Group) -> dict[str, int | None]:
+    return {name: getattr(group, f"{name}_message_limit") for name in OWN_LIMITS}
+
+
+def set_own_limits(
+    session: ScopedSession, *, was: Mapping[str, str], typed: Mapping[str, str]
+) -> None:
     """Give the session's group limits of its own; nothing typed means those of the settings.
+
+    `was` is what the page that was sent had shown. What somebody else has changed meanwhile stays.
 
     Raises:
         InvalidInput: not a whole number from 0 on, naming the field.
+        Overtaken: both have changed the same limit; nothing is written.
+        Forbidden: no admin.
     """
-    values = {
-        "daily_message_limit": _limit(daily, "daily"),
-        "monthly_message_limit": _limit(monthly, "monthly"),
-    }
-    session.execute(update(Group).where(Group.id == session.scope.group_id).values(**values))
-    said = ", ".join(f"{name}={'default' if n is None else n}" for name, n in values.items())
+    wanted = {name: _limit(typed.get(name, ""), name) for name in OWN_LIMITS}
+    group = _lock_group(session)
+    shown = {name: _shown_limit(was.get(name)) for name in OWN_LIMITS}
+    merged = merge_edit(shown, wanted, _own_limits(group))
+    for name, limit in merged.items():
+        setattr(group, f"{name}_message_limit", limit)
+    said = ", ".join(
+        f"{name}_message_limit={'default' if limit is None else limit}"
+        for name, limit in merged.items()
+    )
     record(session, "limits_changed", said)
     session.commit()
+
+
+def _lock_group(session: ScopedSession) -> Group:
+    # Not a full lock: everything that is written of the group refers to its row meanwhile.
+    query = select(Group).where(Group.id == session.scope.group_id)
+    query = query.with_for_update(key_share=True).execution_options(populate_existing=True)
+    # The database gives the row to admins alone when it is to be changed.
+    if (group := session.scalar(query)) is None:
+        raise Forbidden("Only admins change the limits.")
+    return group
+
+
+def _shown_limit(text: str | None) -> int | None:
+    try:
+        return NOT_SHOWN if text is None else _limit(text, "")
+    except InvalidInput:
+        return NOT_SHOWN
 
 
 def _limit(typed: str, field: str) -> int | None:

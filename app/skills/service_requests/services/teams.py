@@ -178,13 +178,20 @@ def _let_go(session: ScopedSession, team: RequestTeam, people: Collection[UUID])
         record(session, "request_team_left", f"{team.slug} -{len(people)}")
 
 
-def remove_team(session: ScopedSession, team_id: UUID) -> RequestTeam:
-    """Remove a team that looks after no type.
+def remove_team(
+    session: ScopedSession, team_id: UUID, *, was: Words, members: Collection[UUID]
+) -> RequestTeam:
+    """Remove a team that looks after no type, and is what it `was` with the same people on it.
 
     Raises:
-        NotFound. Conflict: types are still given to it.
+        NotFound
+        Conflict: somebody else has changed it meanwhile, or types are still given to it.
     """
+    lock_alone(session, "teams")
     team = load_team(session, team_id, lock=True)
+    is_as_shown = (team.name_en, team.name_es) == (was.en, was.es)
+    if not is_as_shown or members_of(session, team) != set(members):
+        raise Conflict("Somebody has changed this team meanwhile. Look at it again first.")
     types = select(func.count()).where(
         RequestType.team_id == team.id, RequestType.group_id == session.scope.group_id
     )

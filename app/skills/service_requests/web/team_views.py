@@ -69,19 +69,27 @@ def edit(team_id: UUID) -> ResponseReturnValue:
     return _team_page(team_id)
 
 
-def _team_page(team_id: UUID, error: ComandaError | None = None) -> ResponseReturnValue:
+def _team_page(
+    team_id: UUID, error: ComandaError | None = None, *, is_typed: bool = False
+) -> ResponseReturnValue:
+    """With `is_typed`, what was sent stands in the form, and nothing of it is saved yet.
+
+    Then the form still carries who was on the team when it was opened: whoever has come since is
+    not shown in it, and must not be taken off by saving it once more.
+    """
     session = db_session()
     team = load_team(session, team_id)
     members = members_of(session, team)
-    # What was chosen stays chosen where something was wrong.
-    chosen = _ids("members") if error else members
+    chosen = _ids("members") if is_typed else members
     return page(
         "requests/admin/team.html",
         error,
         team=team,
         people=list_people(session),
         members=members,
+        were=_ids("was") if is_typed else members,
         chosen=chosen,
+        is_unsaved=is_typed,
         language=reader_language(),
         may_edit=may_edit(),
     )
@@ -102,7 +110,7 @@ def save(team_id: UUID) -> ResponseReturnValue:
         )
     except (InvalidInput, Conflict) as error:
         db_session().rollback()
-        return _team_page(team_id, error)
+        return _team_page(team_id, error, is_typed=True)
     flash(_("%(name)s is saved.", name=team.name(reader_language())))
     return redirect(url_for(".index"), HTTPStatus.SEE_OTHER)
 
@@ -114,9 +122,10 @@ def _ids(name: str) -> set[UUID]:
 
 @blueprint.post("/<uuid:team_id>/remove")
 def remove(team_id: UUID) -> ResponseReturnValue:
-    """Remove a team that looks after no type."""
+    """Remove a team that looks after no type, unless it is not any more what was shown."""
+    was, members = _typed_name("was_name"), _ids("was")
     try:
-        team = remove_team(db_session(), team_id)
+        team = remove_team(db_session(), team_id, was=was, members=members)
     except Conflict as error:
         db_session().rollback()
         return _team_page(team_id, error)

@@ -10,6 +10,7 @@ from uuid import UUID
 import pytest
 from flask import Flask
 from sqlalchemy import select
+from werkzeug.test import TestResponse
 
 from app.accounts.models import Membership
 from app.db import Database, new_id
@@ -17,7 +18,7 @@ from app.errors import InvalidInput
 from app.fields.definitions import Words
 from app.skills.service_requests.models import RequestTeam, RequestType, TeamMember
 from app.skills.service_requests.services.teams import save_team
-from tests.factories import CheckedClient, Member, make_user, sign_in
+from tests.factories import CheckedClient, Member, Page, make_user, sign_in
 from tests.factories.service_requests import make_request
 from tests.skills.forms.filling import sent_by
 from tests.skills.service_requests.setting_up.making import put_team, put_type
@@ -96,8 +97,25 @@ def test_two_who_rename_are_told(
     page = browser._page(answer, 409)
     assert "Somebody has renamed this team meanwhile." in page.text
     assert page.find("input", id="f-name_en").attributes["value"] == "Mine"
-    assert page.find("input", name="was_name_en").attributes["value"] == "Theirs"
+    form = page.find("form", **{"class": "form"})
+    assert form.find("input", name="was_name_en").attributes["value"] == "Theirs"
     assert teams_of(owner, admin.group_id)[0].name_en == "Theirs"
+
+
+def test_whoever_has_come_meanwhile_stays_when_a_refused_form_is_sent_once_more(
+    owner: Database, admin: Member, browser: CheckedClient, team: RequestTeam
+) -> None:
+    cook = make_user(owner, group_id=admin.group_id)
+    form = sent_by(browser.page(path_of(team)).find("form", **{"class": "form"}))
+    put_on_team(owner, team, cook)
+    sent = {**form, "name_en": "", "members": [str(admin.user_id)]}
+    page = browser._page(browser.post(path_of(team), **sent), 422)
+    # Nor is a team removed by a page that does not show them.
+    assert remove(browser, team, page).status_code == 409
+    again = sent_by(page.find("form", **{"class": "form"})) | {"name_en": "Night crew"}
+    again["members"] = [str(admin.user_id)]
+    assert browser.post(path_of(team), **again).status_code == 303
+    assert members_of(owner, team) == {admin.user_id, cook.user_id}
 
 
 def test_names_that_are_none_or_taken_and_people_of_elsewhere_are_refused(
@@ -125,16 +143,52 @@ def test_a_team_goes_once_it_looks_after_nothing(
     owner: Database, admin: Member, browser: CheckedClient, team: RequestTeam, type_: RequestType
 ) -> None:
     put_type(owner, admin.group_id, team_id=team.id, name_en="Oven", name_es="", is_active=False)
-    kept = browser.post(f"{path_of(team)}/remove")
+    kept = remove(browser, team)
     assert "Give this team&#39;s types to another team first." in kept.get_data(as_text=True)
     assert kept.status_code == 409
     with owner.transaction() as session:
         for each in session.scalars(select(RequestType).where(RequestType.team_id == team.id)):
             each.team_id = None
-    assert browser.post(f"{path_of(team)}/remove").status_code == 303
+    assert remove(browser, team).status_code == 303
     assert "The team Fixers is removed." in browser.page(TEAMS).text
     assert teams_of(owner, admin.group_id) == []
     assert browser.post(f"{path_of(team)}/remove").status_code == 404
+
+
+def remove(browser: CheckedClient, team: RequestTeam, page: Page | None = None) -> TestResponse:
+    """Send the form that removes a team, as a page has it: as the one of now, without another."""
+    path = f"{path_of(team)}/remove"
+    form = (page or browser.page(path_of(team))).find("form", action=path)
+    return browser.post(path, **sent_by(form))
+
+
+@pytest.mark.parametrize("changes", ["its name", "its people"])
+def test_a_team_that_somebody_has_changed_meanwhile_is_not_removed_unseen(
+    owner: Database, admin: Member, browser: CheckedClient, other: CheckedClient,
+    team: RequestTeam, changes: str,
+) -> None:  # fmt: skip
+    cook = make_user(owner, group_id=admin.group_id, name="Carl Cook")
+    put_on_team(owner, team, admin)
+    shown = browser.page(path_of(team))
+    form = sent_by(shown.find("form", **{"class": "form"}))
+    form["members"] = [str(admin.user_id)]
+    change = {"name_en": "Night crew"}
+    if changes == "its people":
+        change = {"members": [str(admin.user_id), str(cook.user_id)]}
+    assert other.post(path_of(team), **{**form, **change}).status_code == 303
+    page = browser._page(remove(browser, team, shown), 409)
+    assert "Somebody has changed this team meanwhile." in page.text
+    # The page is as the team is now: to save it changes nothing.
+    ticked = [
+        each for each in page.find_all("input", name="members") if "checked" in each.attributes
+    ]
+    assert {each.attributes["value"] for each in ticked} == {
+        str(each) for each in members_of(owner, team)
+    }
+    assert len(teams_of(owner, admin.group_id)) == 1
+    assert browser.post(f"{path_of(team)}/remove").status_code == 409
+    assert remove(browser, team, page).status_code == 303
+    assert teams_of(owner, admin.group_id) == []
 
 
 def test_whoever_has_left_the_house_is_not_shown(
