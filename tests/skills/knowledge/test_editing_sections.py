@@ -395,6 +395,21 @@ def test_ones_own_other_window_is_not_somebody_else(
     assert "In one window." in page.find("dl").text
 
 
+@pytest.mark.parametrize("version", [2**31, 2**63, "9" * 400, -1, -(2**40), "", "x"])
+def test_a_version_that_is_none_is_an_old_one_and_loses_no_word(
+    owner: Database, browser: CheckedClient, section: ManualSection, version: int | str
+) -> None:
+    form = typed(section, body_en="Three hours of work.", version=version)
+    page = browser._page(browser.post(at(section), **form), 409)
+    assert page.find("textarea", name="body_en").text == "Three hours of work."
+    again = page.find("form", **{"class": "editor"}).find("input", name="version")
+    assert again.attributes["value"] == "1"
+    for more in ("/move", "/withdraw"):
+        sent = {"version": version, "direction": "up"}
+        assert browser.post(at(section, more), **sent).status_code == 409
+    assert now(owner, section).version == 1
+
+
 def test_of_many_who_save_at_once_one_wins_and_nobody_loses_a_word(
     app: Flask, owner: Database, editor: Member, section: ManualSection
 ) -> None:

@@ -18,6 +18,8 @@ from app.web.pages import db_session, require_role
 EDITORS = ("manager", "admin")
 # Two long texts, each character of which a form may write as nine.
 LARGEST_FORM = 8 * 1024 * 1024
+# The database counts versions no further.
+VERSIONS_END = 2**31
 
 
 def init_editing(blueprint: Blueprint) -> None:
@@ -49,8 +51,9 @@ def library_upkeep() -> dict[str, int]:
 
 
 def typed_version() -> int:
-    """The version that a form was opened with; none is as old as can be."""
-    return request.form.get("version", 0, int)
+    """The version that a form was opened with; 0, older than any, for what can be none."""
+    version = request.form.get("version", 0, int)
+    return version if 0 < version < VERSIONS_END else 0
 
 
 def typed_id(name: str) -> UUID | None:
