@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
-from ipaddress import IPv6Address, IPv6Network
 from typing import TYPE_CHECKING, Any, cast
 
 import redis
@@ -23,6 +21,7 @@ from werkzeug.wrappers import Response
 
 from app.config import Settings
 from app.db import Database
+from app.web.addresses import network_of
 from app.web.request_body import BodyRequest
 
 if TYPE_CHECKING:
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
 
 
 LONGEST_PREFERENCE = 200
-# Of an address of IPv6, what says whose it is.
-NETWORK_BITS = 64
 # Asked every few seconds by machines of the inside, at whatever address they find a process under.
 PROBES = frozenset(("health.alive", "health.ready", "scrape.metrics"))
 
@@ -59,17 +56,8 @@ def services() -> Services:
 
 
 def client_address() -> str:
-    """Whom to count requests against: the address, after the trusted proxies.
-
-    Of IPv6 it is the network of 64 bits: whoever has one address of it has all.
-    """
-    address = request.remote_addr or "unknown"
-    with suppress(ValueError):
-        found = IPv6Address(address)
-        # As a server that listens for both kinds is told those of IPv4.
-        if found.ipv4_mapped is None:
-            return str(IPv6Network((found, NETWORK_BITS), strict=False))
-    return address
+    """Whom to count requests against: the address, after the trusted proxies, or its network."""
+    return network_of(request.remote_addr or "unknown")
 
 
 def cookie_name(name: str, settings: Settings) -> str:

@@ -23,6 +23,7 @@ from gunicorn.http.errors import (  # type: ignore[import-untyped]
 )
 from gunicorn.workers.ggevent import GeventWorker  # type: ignore[import-untyped]
 
+from app.web.addresses import network_of
 from app.web.pace import Pace
 
 # What is read of a body that the app has left, so that the connection can go on.
@@ -102,6 +103,9 @@ class FairWorker(GeventWorker):  # type: ignore[misc]
 
     def handle_request(self, name: str, request: Any, connection: Any, address: Any) -> Any:
         connection.settimeout(self.send_seconds)
+        if self.most_of_address and has_left(connection):
+            # As those that had left when they came: what comes next of this sender waits longer.
+            _connections.wait(connection.sender, TURNS_OF_LEFT)
         connection.begin(is_head=False)
         bound_chunks(request.body.reader, connection)
         try:
@@ -191,7 +195,7 @@ def _without_crumbs(pieces: Iterator[bytes], connection: BoundedConnection) -> I
 
 def _sender(address: Any) -> str:
     """Who a connection is of; all that come over a socket of this machine are one."""
-    return str(address[0]) if address else ""
+    return network_of(str(address[0])) if address else ""
 
 
 def _is_read(body: Any) -> bool:

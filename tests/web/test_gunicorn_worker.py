@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from contextlib import suppress
+from types import SimpleNamespace
 from typing import Any
 
 import gevent
@@ -129,6 +130,49 @@ def test_connections_of_one_address_beyond_many_are_closed_at_once() -> None:
     worker.may_end.set()
     gevent.joinall([*running, other])
     assert not gunicorn_worker._open
+
+
+@pytest.mark.fault(63)
+@pytest.mark.usefixtures("quiet")
+def test_addresses_of_one_network_of_ipv6_are_one_sender() -> None:
+    """Twenty of them took all connections that a worker keeps."""
+    worker, most = Answering(most=5), 5
+    pairs = [pair() for _ in range(8)]
+    running = [
+        gevent.spawn(worker.handle, None, its, (f"2001:db8::{number:x}", 1, 0, 0))
+        for number, (_mine, its) in enumerate(pairs)
+    ]
+    # As a server that listens for both kinds is told an address of IPv4.
+    _mine, its = pair()
+    other = gevent.spawn(worker.handle, None, its, ("::ffff:192.0.2.9", 1, 0, 0))
+    gevent.sleep(0.3)
+    assert len(worker.answered) == most + 1
+    worker.may_end.set()
+    gevent.joinall([*running, other])
+    assert not gunicorn_worker._open
+
+
+@pytest.mark.fault(63)
+@pytest.mark.usefixtures("quiet")
+@pytest.mark.parametrize(("most", "waits"), [(5, True), (None, False)])
+def test_who_leaves_before_the_answer_makes_what_comes_next_wait(
+    monkeypatch: pytest.MonkeyPatch, most: int | None, waits: bool
+) -> None:
+    """Two thousand connections a second that were hung up after five milliseconds each.
+
+    Behind a proxy they may be anybody's, and all of its connections would wait.
+    """
+    monkeypatch.setattr(GeventWorker, "handle_request", lambda *_given: True)
+    monkeypatch.setattr(gunicorn_worker, "bound_chunks", lambda *_given: None)
+    monkeypatch.setattr(gunicorn_worker, "_is_read", lambda _body: True)
+    worker, sender = Answering(most), "192.0.2.5"
+    asked = SimpleNamespace(body=SimpleNamespace(reader=None))
+    for _ in range(5):
+        mine, its = pair()
+        mine.close()
+        worker.handle_request("name", asked, BoundedConnection(its, sender), (sender, 1))
+        its.close()
+    assert gunicorn_worker._connections.is_behind(sender) is waits
 
 
 @pytest.mark.fault(63)
