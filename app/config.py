@@ -157,9 +157,9 @@ class Settings(BaseModel):
     # was left to guess.
     expenses_confirm: Literal["always", "vague"] = "always"
 
-    # Embeddings: a model that ships inside a package, or an API's; its own size where none is set.
-    embedding_model: str = "use-multilingual-3"
-    embedding_dimensions: int | None = Field(None, ge=8, le=4000)
+    # Embeddings: the model that ships inside the package, or an API's.
+    embedding_model: str = "wordllama-256"
+    embedding_dimensions: int = Field(256, ge=8, le=4000)
 
     # How often an open stream is looked after: who has gone is noticed, who is there hears.
     stream_heartbeat_seconds: float = Field(10, ge=0.2, le=60)

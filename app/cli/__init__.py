@@ -19,7 +19,6 @@ from app.demo import DemoFound, find_demo, load_demo, remove_demo
 from app.errors import ConfigurationError
 from app.extensions import services
 from app.retrieval.cli import embeddings_backfill, eval_retrieval
-from app.retrieval.vector_jobs import queue_missing
 from app.skills.knowledge.cli import import_manual, import_menu
 
 database = AppGroup("db", help="Bring the database's schema up to date.")
@@ -31,16 +30,14 @@ importing = AppGroup("import", help="Bring documents into the library.")
 @database.command("upgrade")
 @click.argument("revision", default="head")
 def upgrade(revision: str) -> None:
-    """Apply the missing migrations; give every group the prompts and the vectors it lacks."""
+    """Apply the missing migrations, and give every group the prompts it lacks."""
     try:
         schema.upgrade(services().settings, revision)
     except ConfigurationError as error:
         raise click.ClickException(str(error)) from None
     if revision == "head":
-        owner = owner_database(services().settings)
-        with owner.transaction() as session:
+        with owner_database(services().settings).transaction() as session:
             refresh_prompts(session, services().registry)
-        queue_missing(owner, services().embedder)
     click.echo("The database is up to date.", err=True)
 
 

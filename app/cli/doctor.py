@@ -161,7 +161,7 @@ def _embedding(on: Services) -> Finding:
         size = len(on.embedder.embed(["test embedding"])[0])
     except EmbeddingUnavailable as error:
         return Finding("embeddings", False, str(error), "Searches use words only until then.")
-    wanted = on.embedder.dimensions
+    wanted = on.settings.embedding_dimensions
     fix = f"Set EMBEDDING_DIMENSIONS to {size} and run `flask embeddings backfill`."
     return Finding("embeddings", size == wanted, f"{on.embedder.model}, {size} numbers", fix)
 

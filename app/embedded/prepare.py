@@ -71,16 +71,12 @@ def _prepare(*, serves: bool) -> str | None:
     from app.assistant.tools.registry import Registry
     from app.db import owner_database
     from app.demo import seed
-    from app.retrieval.embedder import make_embedder
-    from app.retrieval.vector_jobs import queue_missing
     from app.skills import SKILLS
 
     sign_ins = (seed(settings) or None) if serves and settings.loads_demo else None
     # An upgrade may bring prompts that groups which are there already do not have.
-    database = owner_database(settings)
-    with database.transaction() as session:
+    with owner_database(settings).transaction() as session:
         refresh_prompts(session, Registry(SKILLS))
-    queue_missing(database, make_embedder(settings))
     return sign_ins
 
 

@@ -55,16 +55,6 @@ DEFAULT = Calibration(
 )
 
 BY_MODEL = {
-    # Knows what sentences mean in both languages. Fitted to 700 questions about menus and manuals
-    # by strangers, 500 messages about anything else, and 220 questions that the demo's manual
-    # answers; of the first eight in ten are told to be answered, of the second two in ten.
-    "use-multilingual-3": Calibration(
-        semantic_weight=0.65,
-        lexical_weight=0.35,
-        evidence=Evidence(bias=-3.0, coverage=1.3, cosine=12.3, title=2.8, unknown=-1.65),
-        enough_coverage=0.45,
-        enough_cosine=0.3,
-    ),
     # A mean of word vectors: good at synonyms, less so across languages. The weights are
     # the best on short questions about a group's manual that cost nothing on XQuAD.
     "wordllama-256": Calibration(

@@ -26,7 +26,6 @@ from app.config import Settings
 from app.errors import ConfigurationError
 from app.retrieval.query_cache import EmbeddingUnavailable, QueryCache, normalise_query
 from app.retrieval.search_sql import NAME
-from app.retrieval.sentence_encoder import USE, SentenceEmbedder
 from app.text.normalize import fold
 from app.text.stop_words import ENGLISH, SPANISH, STOP_WORDS
 from app.web.model_client import RefusedResponse, open_client, post_json
@@ -41,8 +40,6 @@ _WORD = re.compile(r"[^\W_]+")
 
 WORDLLAMA = "wordllama-256"
 WORDLLAMA_DIMENSIONS = 256
-# Of an API's vectors where the settings do not say.
-API_DIMENSIONS = 256
 # Of a number as a server writes it, with its comma and its place in a line.
 BYTES_PER_NUMBER = 32
 # What stands around the numbers; room too for the vector of a model of another size, so that its
@@ -67,8 +64,14 @@ class WrongVectorSize(EmbeddingUnavailable):
         )
 
 
-class TextEmbedder(Protocol):
-    """Makes vectors of float32 numbers, of length 1."""
+class Embedder(Protocol):
+    """Makes vectors of `dimensions` float32 numbers, of length 1."""
+
+    @property
+    def model(self) -> str: ...
+
+    @property
+    def dimensions(self) -> int: ...
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One row a text, of the text as it stands.
@@ -76,16 +79,6 @@ class TextEmbedder(Protocol):
         Raises:
             EmbeddingUnavailable: no vectors could be had; asking again later may work.
         """
-
-
-class Embedder(TextEmbedder, Protocol):
-    """Makes vectors of `dimensions` numbers, of texts and of what somebody asks."""
-
-    @property
-    def model(self) -> str: ...
-
-    @property
-    def dimensions(self) -> int: ...
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """One row a text, to be compared with the vectors of `embed_query`.
@@ -199,7 +192,7 @@ class OpenAIEmbedder:
 
         self._errors = openai.OpenAIError
         self.model = settings.embedding_model
-        self.dimensions = settings.embedding_dimensions or API_DIMENSIONS
+        self.dimensions = settings.embedding_dimensions
         self._cache = cache or QueryCache()
         connect = settings.ai_connect_timeout_seconds
         # Whoever embeds a batch repeats it; see index.embed_missing.
@@ -286,19 +279,18 @@ def make_embedder(settings: Settings, shared: redis.Redis | None = None) -> Embe
         ConfigurationError: the model needs an API that is not configured, or has another
             size than the settings say.
     """
-    for bundled in (SentenceEmbedder, WordLlamaEmbedder):
-        if settings.embedding_model == bundled.model:
-            if settings.embedding_dimensions not in (None, bundled.dimensions):
-                raise ConfigurationError(
-                    f"EMBEDDING_DIMENSIONS: {bundled.model} has {bundled.dimensions}"
-                )
-            return bundled()
+    if settings.embedding_model == WORDLLAMA:
+        if settings.embedding_dimensions != WORDLLAMA_DIMENSIONS:
+            raise ConfigurationError(
+                f"EMBEDDING_DIMENSIONS: {WORDLLAMA} has {WORDLLAMA_DIMENSIONS}"
+            )
+        return WordLlamaEmbedder()
     if not NAME.fullmatch(settings.embedding_model):
         raise ConfigurationError("EMBEDDING_MODEL: not the name of a model")
     if not (settings.openai_api_key or settings.openai_base_url):
         raise ConfigurationError(
             f"EMBEDDING_MODEL: {settings.embedding_model} needs OPENAI_API_KEY or"
-            f" OPENAI_BASE_URL; {USE} needs neither"
+            f" OPENAI_BASE_URL; {WORDLLAMA} needs neither"
         )
     return OpenAIEmbedder(settings, QueryCache(shared))
 

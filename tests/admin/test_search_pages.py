@@ -13,12 +13,12 @@ from sqlalchemy import text, update
 from app.admin.search_inspector import Inspection, find_subjects, inspect, load_subject, why_not
 from app.db import Database, new_id
 from app.errors import NotFound
+from app.retrieval.embedder import WORDLLAMA
 from app.retrieval.evidence import judge
 from app.retrieval.index import ChunkInput, index_source
 from app.retrieval.models import Embedding, SearchDocument
 from app.retrieval.search import search, unknown_words
 from app.retrieval.search_sql import Mode
-from app.retrieval.sentence_encoder import USE
 from app.skills.knowledge.models import ManualSection, Product
 from tests.assistant.scripted import ScriptedProvider, call, say
 from tests.factories import (
@@ -122,7 +122,7 @@ def test_the_numbers_are_those_of_the_search_itself(desk: Desk, mode: Mode) -> N
             theirs.lexical,
             theirs.coverage,
         )
-    assert looked.strength == judge(outcome, query, USE, unknown) == "good"
+    assert looked.strength == judge(outcome, query, WORDLLAMA, unknown) == "good"
     assert looked.rows[0].use == "answer"
     legs = {"hybrid": ("words", "meaning"), "lexical": ("words",), "semantic": ("meaning",)}
     assert looked.rows[0].hit.legs == legs[mode]
@@ -154,7 +154,7 @@ def test_the_query_is_shown_as_it_was_read(desk: Desk) -> None:
 def test_a_page_shows_all_of_it(browser: CheckedClient) -> None:
     page = browser.page("/admin/search?q=the+raw+chicken&tool=search_manual_v2&language=en")
     assert [mark.text for mark in page.find_all("mark")][:2] == ["Raw", "chicken"]
-    for words in ("Good evidence", "The answer uses it", "words and meaning", USE, "ms:"):
+    for words in ("Good evidence", "The answer uses it", "words and meaning", WORDLLAMA, "ms:"):
         assert words in page.text, words
     assert "the" in [each.text for each in page.find_all("s")]
     empty = browser.page("/admin/search")
@@ -317,7 +317,7 @@ def test_a_vector_of_an_earlier_text_and_an_index_that_is_behind_are_told(
 
 def test_the_model_being_away_is_told(desk: Desk, owner: Database, boss: Member) -> None:
     class Away:
-        model, dimensions = USE, 512
+        model, dimensions = WORDLLAMA, 256
 
         def embed_query(self, _text: str) -> Any:
             from app.retrieval.query_cache import EmbeddingUnavailable

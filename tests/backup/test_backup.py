@@ -145,7 +145,7 @@ def test_it_is_made_while_the_house_is_at_work_and_read_by_its_owner_only(
     with zipfile.ZipFile(backup) as archive:
         manifest = archive.read(MANIFEST).decode()
     told = json.loads(manifest)
-    assert told["settings"]["embedding_model"] == "use-multilingual-3"
+    assert told["settings"]["embedding_model"] == "wordllama-256"
     assert "SECRET_KEY" in told["secrets"]
     for secret in (lived.house.settings.secret_key, lived.house.settings.database_url):
         assert secret not in manifest

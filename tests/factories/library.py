@@ -10,7 +10,7 @@ from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from app.db import Database
-from app.retrieval.sentence_encoder import SentenceEmbedder
+from app.retrieval.embedder import WordLlamaEmbedder
 from app.retrieval.vectors import embed_missing
 from app.skills.knowledge.models import ManualSection, Product
 from app.skills.knowledge.services.importer import import_documents, import_products
@@ -93,8 +93,8 @@ def make_product(
 
 
 @cache
-def _embedder() -> SentenceEmbedder:
-    return SentenceEmbedder()
+def _embedder() -> WordLlamaEmbedder:
+    return WordLlamaEmbedder()
 
 
 def embed_library(owner: Database, group_id: UUID) -> None:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 
 from app.db import Database
-from app.retrieval.sentence_encoder import SentenceEmbedder
+from app.retrieval.embedder import WordLlamaEmbedder
 from tests.factories import Member
 from tests.retrieval.shelf import Shelf
 
 
 @pytest.fixture(scope="session")
-def embedder() -> SentenceEmbedder:
-    return SentenceEmbedder()
+def embedder() -> WordLlamaEmbedder:
+    return WordLlamaEmbedder()
 
 
 @pytest.fixture
-def shelf(database: Database, member: Member, embedder: SentenceEmbedder) -> Shelf:
+def shelf(database: Database, member: Member, embedder: WordLlamaEmbedder) -> Shelf:
     """An empty index, in which `member` searches."""
     return Shelf(database, member.scope, embedder)

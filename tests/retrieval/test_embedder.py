@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -16,21 +14,13 @@ from numpy.typing import NDArray
 
 from app.config import Settings
 from app.errors import ConfigurationError
-from app.retrieval import sentence_encoder
-from app.retrieval.embedder import (
-    OpenAIEmbedder,
-    Vectors,
-    WordLlamaEmbedder,
-    WrongVectorSize,
-    make_embedder,
-)
+from app.retrieval.embedder import OpenAIEmbedder, WordLlamaEmbedder, WrongVectorSize, make_embedder
 from app.retrieval.query_cache import (
     MOST_AT_ONCE,
     EmbeddingUnavailable,
     QueryCache,
     normalise_query,
 )
-from app.retrieval.sentence_encoder import SentenceEmbedder
 from tests.model_server import ModelServer
 
 
@@ -46,66 +36,7 @@ def similarity(embedder: WordLlamaEmbedder, one: str, other: str) -> float:
     return float(first @ second)
 
 
-class TestSentences:
-    def test_vectors_have_length_one(self, embedder: SentenceEmbedder) -> None:
-        vectors = embedder.embed(["chicken", "", "¿Qué?", "x" * 5000, "🍕", "a\x00b\ud800"])
-        assert vectors.shape == (6, 512)
-        assert vectors.dtype == np.float32
-        assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-3)
-
-    def test_nothing_to_embed_gives_no_rows(self, embedder: SentenceEmbedder) -> None:
-        assert embedder.embed([]).shape == (0, 512)
-
-    def test_what_means_the_same_is_near_in_either_language(
-        self, embedder: SentenceEmbedder
-    ) -> None:
-        asked, same, other = embedder.embed(
-            [
-                "¿Cuándo me toca mi quincena?",
-                "When do I get paid?",
-                "How long can raw chicken stay out?",
-            ]
-        )
-        assert asked @ same > asked @ other + 0.15
-
-    def test_a_vector_does_not_depend_on_what_it_is_made_with(
-        self, embedder: SentenceEmbedder
-    ) -> None:
-        texts = [f"Clean the {place} every night." for place in ("grill", "bar", "walk-in", "hood")]
-        many = embedder.embed(texts * 20)
-        for number, text in enumerate(texts):
-            assert np.allclose(many[number], embedder.embed_query(text), atol=1e-4)
-
-    def test_the_last_texts_are_kept_and_no_more(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(sentence_encoder, "MOST_KEPT", 3)
-        monkeypatch.setattr(sentence_encoder, "_kept", OrderedDict())
-        counting = CountingSentences()
-        first = counting.embed(["one", " one ", "two", "one"])
-        assert counting.made == ["one", "two"]
-        assert np.array_equal(first[0], first[1]) and np.array_equal(first[0], first[3])
-        counting.embed(["one", "three", "four"])
-        counting.embed(["one", "three", "four"])
-        assert counting.made == ["one", "two", "three", "four"]
-        counting.embed(["two"])
-        assert counting.made[-1] == "two"
-
-
-class CountingSentences(SentenceEmbedder):
-    """Notes what it encodes."""
-
-    def __init__(self) -> None:
-        self.made: list[str] = []
-
-    def _encode(self, texts: Sequence[str]) -> Vectors:
-        self.made += texts
-        return super()._encode(texts)
-
-
 class TestWordLlama:
-    @pytest.fixture
-    def embedder(self) -> WordLlamaEmbedder:
-        return WordLlamaEmbedder()
-
     def test_vectors_have_length_one(self, embedder: WordLlamaEmbedder) -> None:
         for vectors in (
             embedder.embed(["chicken", "", "¿Qué?", "x" * 5000]),
@@ -237,8 +168,7 @@ class TestCache:
 @pytest.mark.parametrize(
     ("facts", "setting"),
     [
-        ({"embedding_dimensions": 256}, "EMBEDDING_DIMENSIONS"),
-        ({"embedding_model": "wordllama-256", "embedding_dimensions": 512}, "EMBEDDING_DIMENSIONS"),
+        ({"embedding_dimensions": 512}, "EMBEDDING_DIMENSIONS"),
         ({"embedding_model": "text-embedding-3-large"}, "EMBEDDING_MODEL"),
         ({"embedding_model": "x' OR 'a", "openai_api_key": "key"}, "EMBEDDING_MODEL"),
     ],
@@ -249,9 +179,7 @@ def test_settings_that_cannot_work_stop_the_start(facts: dict[str, Any], setting
 
 
 def test_the_settings_choose_the_embedder() -> None:
-    assert isinstance(make_embedder(Settings()), SentenceEmbedder)
-    small = Settings(embedding_model="wordllama-256")
-    assert isinstance(make_embedder(small), WordLlamaEmbedder)
+    assert isinstance(make_embedder(Settings()), WordLlamaEmbedder)
     api = Settings(embedding_model="text-embedding-3-large", openai_api_key="key")
     assert isinstance(make_embedder(api), OpenAIEmbedder)
 

@@ -9,8 +9,8 @@ from sqlalchemy import text
 
 from app.db import Database
 from app.errors import InvalidInput
+from app.retrieval.embedder import WordLlamaEmbedder
 from app.retrieval.evaluate import SCRATCH_PREFIX, Collection, evaluate, read_collection
-from app.retrieval.sentence_encoder import SentenceEmbedder
 
 COLLECTIONS = Path(__file__).resolve().parents[3] / "shared" / "data" / "retrieval"
 
@@ -35,7 +35,7 @@ def collection(name: str) -> Collection:
     ],
 )
 def test_search_is_as_good_as_promised(
-    database: Database, owner: Database, embedder: SentenceEmbedder, name: str, language: str
+    database: Database, owner: Database, embedder: WordLlamaEmbedder, name: str, language: str
 ) -> None:
     lexical, hybrid = (
         evaluate(
@@ -71,7 +71,7 @@ def scratch_groups(owner: Database) -> int:
 
 
 def test_a_measurement_leaves_nothing_behind(
-    database: Database, owner: Database, embedder: SentenceEmbedder
+    database: Database, owner: Database, embedder: WordLlamaEmbedder
 ) -> None:
     result = evaluate(SMALL, owner=owner, app=database, embedder=embedder)
     assert (result.ndcg_at_10, result.mrr_at_10, result.recall_at_3) == (1, 1, 1)
@@ -81,7 +81,7 @@ def test_a_measurement_leaves_nothing_behind(
 def test_a_measurement_that_breaks_leaves_nothing_behind(
     database: Database, owner: Database
 ) -> None:
-    class BrokenEmbedder(SentenceEmbedder):
+    class BrokenEmbedder(WordLlamaEmbedder):
         def embed_query(self, text: str) -> None:  # type: ignore[override]
             raise KeyboardInterrupt
 

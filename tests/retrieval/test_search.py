@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import event, text
 
 from app.db import Database, Scope, new_id
-from app.retrieval.embedder import Vector, Vectors, WrongVectorSize
+from app.retrieval.embedder import Vector, Vectors, WordLlamaEmbedder, WrongVectorSize
 from app.retrieval.index import ChunkInput, SourceInput, index_sources
 from app.retrieval.query_cache import EmbeddingUnavailable
 from app.retrieval.search import (
@@ -22,29 +22,28 @@ from app.retrieval.search import (
     search,
     unknown_words,
 )
-from app.retrieval.sentence_encoder import SentenceEmbedder
 from tests.factories import Member, make_user
 from tests.retrieval.shelf import Shelf
 
 
-class AwayEmbedder(SentenceEmbedder):
+class AwayEmbedder(WordLlamaEmbedder):
     """The model of a server that does not answer."""
 
     def embed_query(self, text: str) -> Vector:
         raise EmbeddingUnavailable("the server is away")
 
 
-class ShrunkEmbedder(SentenceEmbedder):
+class ShrunkEmbedder(WordLlamaEmbedder):
     """A model that was exchanged for a smaller one behind our back."""
 
     def embed_query(self, text: str) -> Vector:
         raise WrongVectorSize(self.model, self.dimensions, 3)
 
 
-class HastyEmbedder(SentenceEmbedder):
+class HastyEmbedder(WordLlamaEmbedder):
     """A model whose answer nobody checked."""
 
-    def embed(self, texts: Sequence[str]) -> Vectors:
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
         return np.ones((len(texts), 3), dtype=np.float32)
 
 
@@ -141,7 +140,7 @@ def test_every_score_can_be_explained(kitchen: Shelf) -> None:
     outcome = kitchen.search("raw chicken")
     best = outcome.hits[0]
     assert best.lexical == 1 and best.bm25 and best.semantic
-    assert best.score == pytest.approx(0.75 * best.semantic + 0.25 * best.lexical, abs=1e-6)
+    assert best.score == pytest.approx(0.5 * best.semantic + 0.5 * best.lexical, abs=1e-6)
     assert best.coverage == pytest.approx(1)
     assert set(outcome.timings) == {"embed_ms", "database_ms", "total_ms"}
     assert all(0 <= (hit.semantic or 0) <= 1 and 0 <= hit.score <= 1 for hit in outcome.hits)
@@ -329,7 +328,7 @@ def test_without_a_house_nothing_is_found(kitchen: Shelf) -> None:
 )
 @pytest.mark.parametrize("mode", ["hybrid", "semantic"])
 def test_when_the_model_fails_words_answer(
-    kitchen: Shelf, model: SentenceEmbedder, reason: str, mode: str
+    kitchen: Shelf, model: WordLlamaEmbedder, reason: str, mode: str
 ) -> None:
     outcome = Shelf(kitchen.database, kitchen.scope, model).search("raw chicken", mode=mode)
     assert (outcome.mode, outcome.degraded, outcome.reason) == ("lexical", True, reason)
@@ -337,7 +336,7 @@ def test_when_the_model_fails_words_answer(
 
 
 def test_a_model_without_vectors_yet_leaves_the_words(kitchen: Shelf) -> None:
-    class NewEmbedder(SentenceEmbedder):
+    class NewEmbedder(WordLlamaEmbedder):
         model = "another-model"
 
     outcome = Shelf(kitchen.database, kitchen.scope, NewEmbedder()).search("raw chicken")

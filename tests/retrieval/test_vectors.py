@@ -10,10 +10,9 @@ import pytest
 from sqlalchemy import text
 
 from app.db import Database
-from app.retrieval.embedder import Vectors, WrongVectorSize
+from app.retrieval.embedder import Vectors, WordLlamaEmbedder, WrongVectorSize
 from app.retrieval.query_cache import EmbeddingUnavailable
 from app.retrieval.search_sql import literal
-from app.retrieval.sentence_encoder import SentenceEmbedder
 from app.retrieval.vectors import (
     BackfillReport,
     embed_missing,
@@ -24,7 +23,7 @@ from app.retrieval.vectors import (
 from tests.retrieval.shelf import Shelf
 
 
-class FlakyEmbedder(SentenceEmbedder):
+class FlakyEmbedder(WordLlamaEmbedder):
     """Fails as often as it is told, at the calls after the first few."""
 
     def __init__(self, good_calls: int, failures: int) -> None:
@@ -39,7 +38,7 @@ class FlakyEmbedder(SentenceEmbedder):
         return super().embed_documents(texts)
 
 
-class SmallEmbedder(SentenceEmbedder):
+class SmallEmbedder(WordLlamaEmbedder):
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         return np.ones((len(texts), 3), dtype=np.float32)
 
@@ -120,7 +119,7 @@ def test_what_is_not_published_does_not_lower_the_coverage(five: Shelf) -> None:
 
 
 def test_two_models_live_side_by_side(five: Shelf) -> None:
-    class OtherEmbedder(SentenceEmbedder):
+    class OtherEmbedder(WordLlamaEmbedder):
         model = "other"
 
     backfill(five)

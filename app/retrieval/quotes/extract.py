@@ -15,7 +15,7 @@ from app.nlu.questions import (
     wants_list,
     wants_steps,
 )
-from app.retrieval.embedder import TextEmbedder
+from app.retrieval.embedder import Embedder
 from app.retrieval.quotes.lines import Form, Line
 from app.retrieval.quotes.passages import Piece, condition_of, says_little_alone, take_apart
 from app.retrieval.quotes.scores import (
@@ -49,11 +49,11 @@ STEPS_BONUS = 0.3
 # In an emergency: what the part that says to call for help is worth beside words in common.
 CALLS_FOR_HELP = 1.25
 # With less than this nothing in the passages speaks of what was asked.
-LEAST_WORTH = 0.85
+LEAST_WORTH = 0.55
 # The odds that a piece answers, as logarithms: what each of these says for it. Fitted to 180
 # questions that strangers asked of the demo's manual, and 140 that it does not answer, both
 # weighed alike: at even odds two of three right quotations are sure, and one of five others.
-BIAS, OF_MATCHED, OF_MEANING, OF_AMOUNT, OF_TITLE = -3.9, 0.8, 5.3, 1.35, 1.45
+BIAS, OF_MATCHED, OF_MEANING, OF_AMOUNT, OF_TITLE = -4.0, 1.25, 3.1, 1.5, 0.7
 # Where the question says what the section is called, and nothing else.
 NAMED, WHOLE = 1.4, 0.99
 # What else comes near where the answer is in doubt.
@@ -89,7 +89,7 @@ class Extract:
 def extract_answer(
     question: str,
     passages: Sequence[Passage],
-    embedder: TextEmbedder,
+    embedder: Embedder,
     *,
     said: str = "",
     least: float = LEAST_WORTH,

@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from app.nlu.questions import asks_the_same, expected_amount
-from app.retrieval.embedder import TextEmbedder
+from app.retrieval.embedder import Embedder
 from app.retrieval.quotes.passages import Piece, condition_of, take_apart
 from app.text.normalize import fold, words
 from app.text.stems import content_words, stems
@@ -21,8 +21,8 @@ from app.text.synonyms import WORTH, synonyms_of, with_meant
 # the kind that was asked for; and of its passage, the words that the whole of it shares and
 # how high the search ranked it. Measured on the questions of two writers who had read the manual
 # and avoided its words: 44 of 127 answers came first, where 38 did with the first figures.
-WORDS, MEANING, AMOUNT = 1.0, 2.0, 0.5
-PASSAGE_WORDS, PASSAGE_RANK = 0.4, (0.36, 0.24, 0.12, 0.06)
+WORDS, MEANING, AMOUNT = 1.0, 1.0, 0.4
+PASSAGE_WORDS, PASSAGE_RANK = 0.4, (0.12, 0.08, 0.04, 0.02)
 # "If the rinse does not reach 180 °F, …" is meant where somebody says that it does not.
 CONDITION = 0.6
 # "Who to tell" introduces what "who do I tell" asks for.
@@ -33,9 +33,6 @@ NAMED_BY_TITLE = 0.5
 # Words in the line that introduces a piece, in the section's title, in that of the section
 # above it or in the table's header count less.
 LEAD_SHARE, TITLE_SHARE, ABOVE_SHARE, HEADER_SHARE = 0.7, 0.8, 0.4, 0.35
-
-# What a word counts more for standing in few of the pieces, times the logarithm of how few.
-OF_RARITY = 0.1
 
 # Stems of a question, each with those of other words for it and what they are worth.
 Others = Mapping[str, Mapping[str, float]]
@@ -84,9 +81,7 @@ class Scored:
         return self.passage, self.piece.block
 
 
-def score_pieces(
-    question: str, passages: Sequence[Passage], embedder: TextEmbedder
-) -> list[Scored]:
+def score_pieces(question: str, passages: Sequence[Passage], embedder: Embedder) -> list[Scored]:
     """All pieces of `passages`, in order, each with its score."""
     found = [
         (number, passage, piece)
@@ -100,9 +95,8 @@ def score_pieces(
     # By passages: what a section is about stands in each of its pieces, and is no common word.
     weight = _weights(set(stems(question)), [_words_of(one, others) for one in passages])
     texts = [_Texts(piece, passage, others) for _, passage, piece in found]
-    weight = _weighed_by_pieces(weight, texts)
     vectors = embedder.embed(
-        [question, *(f"{one.title}: {piece.lead} {piece.text}" for _, one, piece in found)]
+        [question, *(f"{one.title} {piece.lead} {piece.text}" for _, one, piece in found)]
     )
     meaning = np.clip(vectors[1:] @ vectors[0], 0, 1)
     amount = expected_amount(question)
@@ -214,15 +208,6 @@ class _Texts:
         """Every word with the most that it counts anywhere."""
         parts = (self.header, self.above, self.title, self.lead, self.own)
         return {word: max(part.get(word, 0.0) for part in parts) for part in parts for word in part}
-
-
-def _weighed_by_pieces(weight: Mapping[str, float], texts: Sequence[_Texts]) -> dict[str, float]:
-    """The weights, a little more for what stands in few pieces: "to work" is in many of them."""
-    counts = Counter(word for text in texts for word in text.own if word in weight)
-    return {
-        word: each * (1 + OF_RARITY * math.log(len(texts) / max(counts[word], 1)))
-        for word, each in weight.items()
-    }
 
 
 def unknown_share(question: str, passages: Sequence[Passage]) -> float:

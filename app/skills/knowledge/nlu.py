@@ -123,9 +123,7 @@ def _evidence(
         tool = TOOLS_BY_DOMAIN[hit.source_type]
         if tool not in evidence:
             odds = odds_of(hit, request.text, embedder.model, unknown)
-            # Both legs alike, whatever a search makes of them: what it weighs is fitted to it.
-            score = ((hit.semantic or 0.0) + (hit.lexical or 0.0)) / 2
-            found = {"score": score, "coverage": hit.coverage or 0.0, "odds": odds}
+            found = {"score": hit.score, "coverage": hit.coverage or 0.0, "odds": odds}
             evidence[tool] = {**found, "title": 0}
         if hit.details["entity"] == "section":
             title = _words_of_title(hit.title, asked)

@@ -12,7 +12,6 @@ from app.assistant.providers.base import ChatMessage, ModelRequest, ToolSpec
 from app.assistant.providers.builtin import BuiltinProvider
 from app.demo import load_demo
 from app.retrieval.embedder import WordLlamaEmbedder
-from app.retrieval.sentence_encoder import SentenceEmbedder
 from app.skills.forms.tools.search_tools import SearchForms
 from app.skills.knowledge.tools.search_tools import TOOLS
 
@@ -22,11 +21,6 @@ MakeRequest = Callable[..., ModelRequest]
 @pytest.fixture(scope="session")
 def embedder() -> WordLlamaEmbedder:
     return WordLlamaEmbedder()
-
-
-@pytest.fixture(scope="session")
-def sentences() -> SentenceEmbedder:
-    return SentenceEmbedder()
 
 
 @pytest.fixture(scope="session")

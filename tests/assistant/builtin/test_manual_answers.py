@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import pytest
 
+from app.retrieval.embedder import WordLlamaEmbedder
 from app.retrieval.quotes.extract import extract_answer
 from app.retrieval.quotes.lines import to_markdown
 from app.retrieval.quotes.scores import Passage
-from app.retrieval.sentence_encoder import SentenceEmbedder
 from tests.assistant.builtin.payloads import sections
 
 
-def answer(sentences: SentenceEmbedder, question: str, *slugs: str, language: str = "en") -> str:
+def answer(embedder: WordLlamaEmbedder, question: str, *slugs: str, language: str = "en") -> str:
     """The answer from these sections, in the order a search would bring them."""
     passages = [
         Passage(number, found["title"], found["text"], language, *found["path"])
         for number, found in enumerate((sections(language)[slug] for slug in slugs), 1)
     ]
-    return to_markdown(extract_answer(question, passages, sentences).lines)
+    return to_markdown(extract_answer(question, passages, embedder).lines)
 
 
 @pytest.mark.parametrize(
@@ -44,9 +44,9 @@ def answer(sentences: SentenceEmbedder, question: str, *slugs: str, language: st
     ],
 )
 def test_the_sentence_or_row_that_answers_is_quoted(
-    sentences: SentenceEmbedder, question: str, slug: str, told: str
+    embedder: WordLlamaEmbedder, question: str, slug: str, told: str
 ) -> None:
-    assert told in answer(sentences, question, slug)
+    assert told in answer(embedder, question, slug)
 
 
 @pytest.mark.parametrize(
@@ -60,9 +60,9 @@ def test_the_sentence_or_row_that_answers_is_quoted(
     ],
 )
 def test_spanish_questions_find_the_spanish_sentence(
-    sentences: SentenceEmbedder, question: str, slug: str, told: str
+    embedder: WordLlamaEmbedder, question: str, slug: str, told: str
 ) -> None:
-    assert told in answer(sentences, question, slug, language="es")
+    assert told in answer(embedder, question, slug, language="es")
 
 
 @pytest.mark.parametrize(
@@ -77,9 +77,9 @@ def test_spanish_questions_find_the_spanish_sentence(
     ],
 )
 def test_a_how_to_is_answered_with_its_steps(
-    sentences: SentenceEmbedder, question: str, slug: str, first: str
+    embedder: WordLlamaEmbedder, question: str, slug: str, first: str
 ) -> None:
-    assert f"\n1. {first}" in "\n" + answer(sentences, question, slug)
+    assert f"\n1. {first}" in "\n" + answer(embedder, question, slug)
 
 
 @pytest.mark.parametrize(
@@ -100,104 +100,104 @@ def test_a_how_to_is_answered_with_its_steps(
     ],
 )
 def test_what_to_do_in_any_such_case_is_told_with_the_sentence_about_this_one(
-    sentences: SentenceEmbedder, question: str, language: str, sentence: str, first: str
+    embedder: WordLlamaEmbedder, question: str, language: str, sentence: str, first: str
 ) -> None:
-    told = answer(sentences, question, "pest-control", language=language)
+    told = answer(embedder, question, "pest-control", language=language)
     assert told.startswith(sentence)
     assert f"\n1. {first}" in told
 
 
 def test_steps_that_are_for_no_case_are_not_what_to_do_in_this_one(
-    sentences: SentenceEmbedder,
+    embedder: WordLlamaEmbedder,
 ) -> None:
     asked = "the steak was cut before resting what do i do"
-    assert "\n1. " not in answer(sentences, asked, "resting-and-firing")
+    assert "\n1. " not in answer(embedder, asked, "resting-and-firing")
 
 
-def test_each_statement_ends_in_its_number(sentences: SentenceEmbedder) -> None:
-    steps = answer(sentences, "how do I light the chargrill", "burns", "gas-grill-lighting")
+def test_each_statement_ends_in_its_number(embedder: WordLlamaEmbedder) -> None:
+    steps = answer(embedder, "how do I light the chargrill", "burns", "gas-grill-lighting")
     assert all(line.endswith("[2]") for line in steps.splitlines() if line)
 
 
 def test_a_list_is_given_whole_when_its_title_is_what_was_asked(
-    sentences: SentenceEmbedder,
+    embedder: WordLlamaEmbedder,
 ) -> None:
-    told = answer(sentences, "when do I change gloves", "glove-use", "hand-washing")
+    told = answer(embedder, "when do I change gloves", "glove-use", "hand-washing")
     assert told.startswith("**Change gloves** [1]\n\n- after raw chicken")
     assert told.count("\n- ") == 6
 
 
 def test_who_to_tell_is_answered_with_the_list_of_that_title(
-    sentences: SentenceEmbedder,
+    embedder: WordLlamaEmbedder,
 ) -> None:
-    told = answer(sentences, "who do i tell about an injury", "reporting-an-injury")
+    told = answer(embedder, "who do i tell about an injury", "reporting-an-injury")
     assert "The manager on duty, right away, in person." in told
 
 
-def test_a_place_is_preferred_where_a_place_is_asked_for(sentences: SentenceEmbedder) -> None:
-    told = answer(sentences, "where is the K extinguisher", "fire-and-extinguishers")
+def test_a_place_is_preferred_where_a_place_is_asked_for(embedder: WordLlamaEmbedder) -> None:
+    told = answer(embedder, "where is the K extinguisher", "fire-and-extinguishers")
     assert "by the back door" in told
 
 
 def test_a_sentence_that_goes_on_is_never_said_without_what_comes_first(
-    sentences: SentenceEmbedder,
+    embedder: WordLlamaEmbedder,
 ) -> None:
-    told = answer(sentences, "when do I use the K-class extinguisher", "fire-and-extinguishers")
+    told = answer(embedder, "when do I use the K-class extinguisher", "fire-and-extinguishers")
     assert told.index("pull the red handle") < told.index("Then use the K-class extinguisher")
 
 
-def test_what_is_asked_first_is_what_is_wanted(sentences: SentenceEmbedder) -> None:
-    told = answer(sentences, "who do i call when the ice machine stops", "ice-machine-problems")
+def test_what_is_asked_first_is_what_is_wanted(embedder: WordLlamaEmbedder) -> None:
+    told = answer(embedder, "who do i call when the ice machine stops", "ice-machine-problems")
     assert "call Tom Okafor" in told
 
 
-def test_the_steps_of_another_matter_are_left_out(sentences: SentenceEmbedder) -> None:
-    told = answer(sentences, "how do we rest steaks before serving", "resting-and-firing")
+def test_the_steps_of_another_matter_are_left_out(embedder: WordLlamaEmbedder) -> None:
+    told = answer(embedder, "how do we rest steaks before serving", "resting-and-firing")
     assert "Steaks rest on a rack" in told
     assert "The expo calls" not in told
 
 
 def test_a_section_that_was_asked_for_by_its_title_is_told_from_its_beginning(
-    sentences: SentenceEmbedder,
+    embedder: WordLlamaEmbedder,
 ) -> None:
-    told = answer(sentences, "what's the tip policy", "tip-policy", "pay-days")
+    told = answer(embedder, "what's the tip policy", "tip-policy", "pay-days")
     assert told.startswith("Tips at Alamo Prime belong to the team")
 
 
-def test_what_was_said_is_not_said_again(sentences: SentenceEmbedder) -> None:
+def test_what_was_said_is_not_said_again(embedder: WordLlamaEmbedder) -> None:
     found = sections("en")["tip-policy"]
     passages = [Passage(1, found["title"], found["text"], "en")]
     question = "what's the tip policy"
-    first = extract_answer(question, passages, sentences)
-    second = extract_answer(question, passages, sentences, said=to_markdown(first.lines))
+    first = extract_answer(question, passages, embedder)
+    second = extract_answer(question, passages, embedder, said=to_markdown(first.lines))
     assert second.lines
     assert not {line.text for line in first.lines} & {line.text for line in second.lines}
 
 
-def test_a_section_about_something_else_gives_no_answer(sentences: SentenceEmbedder) -> None:
+def test_a_section_about_something_else_gives_no_answer(embedder: WordLlamaEmbedder) -> None:
     found = sections("en")["gas-smell"]
     passages = [Passage(1, found["title"], found["text"], "en")]
-    assert not extract_answer("which tequila is aged the longest", passages, sentences).lines
+    assert not extract_answer("which tequila is aged the longest", passages, embedder).lines
 
 
-def test_how_much_of_a_question_nobody_wrote_about_is_known(sentences: SentenceEmbedder) -> None:
+def test_how_much_of_a_question_nobody_wrote_about_is_known(embedder: WordLlamaEmbedder) -> None:
     found = sections("en")["raw-chicken"]
     passages = [Passage(1, found["title"], found["text"], "en")]
-    chicken = extract_answer("How long can raw chicken stay out?", passages, sentences)
-    tuna = extract_answer("How long can smoked tuna stay out?", passages, sentences)
+    chicken = extract_answer("How long can raw chicken stay out?", passages, embedder)
+    tuna = extract_answer("How long can smoked tuna stay out?", passages, embedder)
     assert chicken.unknown == 0
     assert tuna.unknown > 0.45
 
 
 def test_a_sure_answer_has_better_odds_than_one_about_something_else(
-    sentences: SentenceEmbedder,
+    embedder: WordLlamaEmbedder,
 ) -> None:
     passages = [
         Passage(number, one["title"], one["text"], "en")
         for number, one in enumerate([sections("en")["raw-chicken"], sections("en")["gas-smell"]])
     ]
-    sure = extract_answer("How long can raw chicken stay out?", passages, sentences)
-    other = extract_answer("Does the chicken man take credit cards?", passages, sentences)
+    sure = extract_answer("How long can raw chicken stay out?", passages, embedder)
+    other = extract_answer("Does the chicken man take credit cards?", passages, embedder)
     assert sure.odds > 1 > other.odds
     assert {line.cite for line in sure.near} <= {0, 1}
     assert not {line.text for line in sure.near} & {line.text for line in sure.lines}

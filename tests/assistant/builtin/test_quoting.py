@@ -15,16 +15,14 @@ from app.assistant.providers.builtin.allergen_answers import (
 from app.assistant.providers.builtin.phrases import not_written
 from app.assistant.providers.builtin.product_answers import describe_records
 from app.assistant.providers.builtin.product_records import Record, read_record
+from app.retrieval.embedder import WordLlamaEmbedder
 from app.retrieval.quotes.extract import extract_answer
 from app.retrieval.quotes.lines import Line
 from app.retrieval.quotes.passages import plain
 from app.retrieval.quotes.scores import Passage
-from app.retrieval.sentence_encoder import SentenceEmbedder
 from tests.assistant.builtin.payloads import products, sections
 
-EMBEDDER = SentenceEmbedder()
-# Its files are read at the first use, which no single example has the time for.
-EMBEDDER.embed_query("warm")
+EMBEDDER = WordLlamaEmbedder()
 KINDS = ("dishes", "wines", "cocktails", "beer_liquor")
 OPENINGS = ("how do I", "how long", "when", "what is", "¿cómo", "¿cuánto", "who", "there is a", "")
 ATTRIBUTES = ("price of", "allergens in", "what goes with", "how is it made:", "tell me about", "")

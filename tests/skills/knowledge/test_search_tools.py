@@ -17,8 +17,8 @@ from app.assistant.tools.tool import CitationLedger, ToolContext, ToolResult
 from app.db import Database
 from app.extensions import Services
 from app.retrieval.embedder import Vector as QueryVector
+from app.retrieval.embedder import WordLlamaEmbedder
 from app.retrieval.query_cache import EmbeddingUnavailable
-from app.retrieval.sentence_encoder import SentenceEmbedder
 from app.skills.knowledge.models import Product
 from app.skills.knowledge.nlu import find_hints, find_mentions
 from app.skills.knowledge.services import kept_menus
@@ -398,7 +398,7 @@ def test_a_menu_that_has_not_changed_is_neither_fetched_nor_folded_and_few_are_k
     assert "Taco de la casa" in {each.name for each in load(member).products}
 
 
-class WatchedEmbedder(SentenceEmbedder):
+class WatchedEmbedder(WordLlamaEmbedder):
     """Notes how many statements were sent before each query was embedded."""
 
     def __init__(self, statements: list[str], *, is_away: bool = False) -> None:

@@ -27,7 +27,6 @@ from app.assistant.providers.builtin.nonsense import WordShapes
 from app.nlu.model import INTENTS, load_model
 from app.retrieval.embedder import WORDLLAMA, Embedder, WordLlamaEmbedder
 from app.retrieval.quotes.lines import to_markdown
-from app.retrieval.sentence_encoder import SentenceEmbedder
 from app.text.markdown import join_paragraphs
 
 _WORDS_A_DELTA = 4
@@ -54,7 +53,6 @@ class BuiltinProvider:
     def __init__(self, embedder: Embedder | None = None) -> None:
         bundled = embedder is not None and embedder.model == WORDLLAMA
         self._embedder: Embedder = embedder if embedder and bundled else WordLlamaEmbedder()
-        self._sentences = SentenceEmbedder()
         self._read_examples = example_reader(self._embedder)
         self._indexes: dict[_Key, tuple[IntentIndex, WordShapes]] = {}
 
@@ -77,7 +75,7 @@ class BuiltinProvider:
 
     def _respond(self, request: ModelRequest) -> Decision:
         if request.messages[-1].role == "tool":
-            composed = compose(request, self._embedder, self._sentences)
+            composed = compose(request, self._embedder)
             answers = [to_markdown(lines) for lines in composed.answers]
             if composed.next_call:
                 return Decision(join_paragraphs(*answers), (composed.next_call,))

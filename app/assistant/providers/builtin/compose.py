@@ -21,7 +21,7 @@ from app.assistant.providers.builtin.product_records import Record, read_record
 from app.assistant.providers.builtin.reader import read_message, split_clauses
 from app.nlu.courtesies import read_courtesy
 from app.nlu.queries import make_query
-from app.retrieval.embedder import Embedder, TextEmbedder
+from app.retrieval.embedder import Embedder
 from app.retrieval.quotes.extract import (
     LEAST_WORTH,
     Extract,
@@ -43,7 +43,7 @@ MOST_NEAR = 3
 CLOSE_ENOUGH, UNKNOWN = 0.25, 0.45
 # What is quoted answers with these odds, as their logarithm; with less it is only said to come
 # near, and with less again it is not shown.
-SURE, NEAR = 0.0, -2.0
+SURE, NEAR = 0.0, -1.0
 # A quotation from a weak search, or from a place that was only searched because another had
 # nothing, must have more of the question.
 CLOSE_ENOUGH_IF_WEAK, CLOSE_ENOUGH_ELSEWHERE = 0.3, 0.5
@@ -103,22 +103,19 @@ class Composed:
     next_call: PlannedCall | None = None
 
 
-def compose(request: ModelRequest, embedder: Embedder, sentences: TextEmbedder) -> Composed:
-    """Answer the last user message of `request` from the tool results after it.
-
-    `embedder` is of words, as the message is read; `sentences` of what is quoted.
-    """
-    return _Composer(request, embedder, sentences).compose()
+def compose(request: ModelRequest, embedder: Embedder) -> Composed:
+    """Answer the last user message of `request` from the tool results after it."""
+    return _Composer(request, embedder).compose()
 
 
 class _Composer:
     """One reply in the making: the question, what was brought, and who asks."""
 
-    def __init__(self, request: ModelRequest, embedder: Embedder, sentences: TextEmbedder) -> None:
+    def __init__(self, request: ModelRequest, embedder: Embedder) -> None:
         start = _last_user(request.messages)
         asked, after = request.messages[: start + 1], request.messages[start + 1 :]
         self.request = request
-        self.sentences = sentences
+        self.embedder = embedder
         self.reading = read_message(asked, embedder, request.language)
         # What comes back to the asker is in the asker's own words, unless they lean on others.
         own_words = read_courtesy(asked[-1].text).rest
@@ -234,7 +231,7 @@ class _Composer:
             self._extracts[brought.call.id] = extract_answer(
                 brought.question,
                 own or passages,
-                self.sentences,
+                self.embedder,
                 said=self.said,
                 least=LEAST_WORTH if own else 0.0,
             )
@@ -255,11 +252,12 @@ class _Composer:
     def _is_doubtful(self, brought: Brought, extract: Extract) -> bool:
         if self.reading.earlier:
             return False
-        return extract.odds < SURE or extract.unknown > UNKNOWN
+        return brought.weak or extract.odds < SURE or extract.unknown > UNKNOWN
 
     def _nearest(self) -> tuple[Line, ...]:
         """What comes nearest of all that was brought, where none of it answers."""
-        quoted = [self._extract(one) for one in self.brought if not one.failed]
+        to_the_point = [one for one in self.brought if not (one.failed or one.pointless)]
+        quoted = [each for each in map(self._extract, to_the_point) if each.unknown <= UNKNOWN]
         near = [each for each in quoted if each.lines and each.odds >= NEAR]
         best = max(near, key=lambda extract: extract.odds, default=None)
         return tuple(_closest(best)) if best else ()

@@ -49,7 +49,7 @@ LEAST_SHARE = 0.45
 # A message is clearly for a tool with this share, and hardly for another one with this.
 CLEAR_SHARE, FAR_SHARE = 0.9, 0.02
 # A document that answers with these odds, as their logarithm, makes it a topic of the group.
-LIKELY_ENOUGH = 0.05
+LIKELY_ENOUGH = -0.45
 # With more evidence than this for a tool the message is less likely for none, by so much of it.
 MUCH_EVIDENCE, AGAINST_OTHERS = 1.9, 2.0
 # The hints are about the whole message, so they say less about a part of it, and little

@@ -25,6 +25,7 @@ from sqlalchemy.exc import (
 
 from app.accounts.audit import record
 from app.db import Database, JsonList, Scope, ScopedSession, utc_now
+from app.jobs.queue import VECTORS, defer
 from app.skills.knowledge.models import LibraryImport, LibraryImportFile
 from app.skills.knowledge.readers import Reading, read_apart
 from app.skills.knowledge.services.import_files import (
@@ -46,7 +47,6 @@ from app.skills.knowledge.services.imports import (
     tidy_later,
 )
 from app.skills.knowledge.services.library_lock import lock_library
-from app.skills.knowledge.services.reindex import queue_embedding
 
 TELL_EVERY = 0.5  # seconds between two looks at the import's row
 # The database was away or busy, or somebody wrote at the same time: another try may do.
@@ -239,7 +239,7 @@ def _finish(session: ScopedSession, job: Progress, planned: Planned) -> None:
         raise NotWanted
     note_applied(session, item, planned)
     forget_file(session, item.id, with_reading=False)
-    queue_embedding(session)
+    embed_soon(session)
     session.commit()
 
 
@@ -274,8 +274,15 @@ def _undo(job: Progress) -> None:
         if not can_try_again:
             forget_file(session, item.id, with_reading=True)
             record(session, "import_undone", item.filename, item.digest)
-            queue_embedding(session)
+            embed_soon(session)
         session.commit()
+
+
+def embed_soon(session: ScopedSession) -> None:
+    """Have the group's new and changed passages get their vectors."""
+    group_id = session.scope.group_id
+    lock = f"embed:{group_id}"
+    defer(session, "embed_missing", lock=lock, queue=VECTORS, group_id=group_id)
 
 
 def _guarded(job: Progress, run: Callable[[Progress], None]) -> None:

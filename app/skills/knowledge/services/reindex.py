@@ -13,9 +13,9 @@ from sqlalchemy import and_, exists, func, or_, select, text
 
 from app.db import ScopedSession
 from app.errors import NotFound
+from app.jobs.queue import VECTORS, defer
 from app.retrieval.index import SourceInput, index_sources
 from app.retrieval.models import Embedding, SearchDocument
-from app.retrieval.vector_jobs import lock_of, queue_group
 from app.skills.knowledge.models import ManualSection, Product
 from app.skills.knowledge.services.editor_tree import (
     find_titles_above,
@@ -114,7 +114,8 @@ def queue_embedding(session: ScopedSession) -> None:
     Called after indexing, which lets one writer of a group in at a time: two of them
     would else queue the same job.
     """
-    queue_group(session, session.scope.group_id)
+    group_id = session.scope.group_id
+    defer(session, "embed_missing", lock=_lock(session), queue=VECTORS, group_id=group_id)
 
 
 def find_search_status(session: ScopedSession, source_id: UUID, model: str) -> SearchStatus:
@@ -159,7 +160,11 @@ def _is_queued(session: ScopedSession) -> bool:
         "SELECT EXISTS (SELECT 1 FROM procrastinate_jobs"
         " WHERE lock = :lock AND status IN ('todo', 'doing'))"
     )
-    return bool(session.execute(query, {"lock": lock_of(session.scope.group_id)}).scalar())
+    return bool(session.execute(query, {"lock": _lock(session)}).scalar())
+
+
+def _lock(session: ScopedSession) -> str:
+    return f"embed:{session.scope.group_id}"
 
 
 def requeue_embedding(session: ScopedSession) -> None:

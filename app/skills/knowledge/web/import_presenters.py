@@ -15,7 +15,6 @@ from flask_babel import gettext as _
 from app.accounts.pages import moment_in_words
 from app.db import JsonObject, ScopedSession, utc_now
 from app.errors import NotFound
-from app.extensions import services
 from app.retrieval.vectors import read_standing
 from app.skills.knowledge.models import PRODUCT_KINDS, LibraryImport, ManualSection
 from app.skills.knowledge.readers import place_text, problem_text, step_text
@@ -238,11 +237,11 @@ def _text(row: ManualSection, language: str) -> str:
 
 def vectors_view(session: ScopedSession, item: LibraryImport) -> dict[str, Any]:
     """How much of the library is found by meaning yet, and how long the rest will take."""
-    embedder = services().embedder
+    settings = session.settings
     standing = read_standing(
         session,
-        embedder.model,
-        embedder.dimensions,
+        settings.embedding_model,
+        settings.embedding_dimensions,
         group_id=item.group_id,
         since=item.updated_at,
     )
