@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from types import SimpleNamespace
@@ -22,6 +21,7 @@ from app.assistant.turns.json_blocks import BlockFilter, read_object
 from app.assistant.turns.writer import Claim, ReplyWriter
 from app.text.markdown import render_model_text, split_blocks
 from tests.assistant.scripted import ScriptedProvider, say
+from tests.growth import spent
 
 # Work that grows with the square would be sixteen times as much.
 GROWTH, FLOOR_SECONDS = 5.0, 0.05
@@ -30,12 +30,7 @@ FEW = 2_000
 
 def cpu_seconds(work: Callable[[], object]) -> float:
     """The processor's time that it takes, the best of three times."""
-    times = []
-    for _ in range(3):
-        began = time.process_time()
-        work()
-        times.append(time.process_time() - began)
-    return min(times)
+    return min(spent(work) for _ in range(3))
 
 
 def check_linear(work: Callable[[int], object], few: int = FEW) -> None:

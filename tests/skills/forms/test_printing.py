@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
-
 import pypdfium2
 import pytest
 from flask import Flask
 
 from app.skills.forms.services.pdf import MOST_LINES, make_pdf
 from app.skills.forms.services.submission_sheet import Line, Sheet
+from tests.growth import spent
 
 
 def sheet_of(*texts: str) -> Sheet:
@@ -26,9 +25,7 @@ def print_text(app: Flask, *texts: str) -> str:
 
 def seconds_to_print(app: Flask, text: str) -> float:
     with app.test_request_context():
-        began = time.process_time()
-        make_pdf(sheet_of(text), lambda _id: None)
-        return time.process_time() - began
+        return spent(lambda: make_pdf(sheet_of(text), lambda _id: None))
 
 
 @pytest.mark.fault(40)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import time
 from io import BytesIO
 from zipfile import ZipFile
 
@@ -15,6 +14,7 @@ from openpyxl.comments import Comment
 from openpyxl.styles import Font
 
 from app.skills.knowledge.readers import grid
+from tests.growth import counted
 from tests.skills.knowledge.readers.files import (
     codes,
     errors,
@@ -42,10 +42,10 @@ def test_a_row_that_says_it_is_a_trillion_rows_down_costs_nothing() -> None:
         sheet = book.read("xl/worksheets/sheet1.xml")
     far = sheet.replace(b'r="3"', b'r="1000000000000"').replace(b"A3", b"A1000000000000")
     assert far != sheet
-    began = time.process_time()
-    reading = menu(repacked(whole, {"xl/worksheets/sheet1.xml": far}), "m.xlsx")
+    with counted() as cost:
+        reading = menu(repacked(whole, {"xl/worksheets/sheet1.xml": far}), "m.xlsx")
     # Reading it took all of its 180 seconds.
-    assert time.process_time() - began < 30
+    assert cost.seconds < 30
     assert [row.values["slug"] for row in reading.rows] == ["taco"]
 
 
