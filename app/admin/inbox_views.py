@@ -18,6 +18,8 @@ from app.assistant.feedback.feedback import RATINGS, REASONS
 from app.assistant.feedback.inbox import (
     PAGE_FEEDBACK,
     STATES,
+    Seen,
+    Withdrawn,
     handle_feedback,
     load_feedback,
     make_sentence,
@@ -71,12 +73,17 @@ def sentence(feedback_id: UUID) -> ResponseReturnValue:
         is_new = make_sentence(
             db_session(),
             feedback_id,
+            seen=Seen(_seen(), shared="shared" in form),
             text=form.get("text", ""),
             language=form.get("language", ""),
             tools=form.getlist("tools"),
             phrases=form.get("phrases", ""),
             known_tools=tuple(services().registry.tools),
         )
+    except Withdrawn as error:
+        # Not shown with what was sent: that may be words which are shared no more.
+        flash(_(error.message), "error")
+        return _back(f"f-{feedback_id}")
     except (Conflict, InvalidInput) as error:
         return _inbox_page(error, feedback_id)
     saved, known = _("Saved as a test sentence."), _("This test sentence is there already.")

@@ -284,7 +284,7 @@ def test_what_is_changed_while_an_admin_reads_it_is_not_handled_unread(
 ) -> None:  # fmt: skip
     said = rate(database, cook, reply)
     card = browser.page(INBOX).find("li", id=f"f-{said}")
-    read = card.find("input", name="given_at").attributes["value"]
+    read = card.find_all("input", name="given_at")[0].attributes["value"]
     rate(database, cook, reply, "down", "outdated")
     for given_at in (read, "", "yesterday", "2026-01-01"):
         answer = browser.post(f"{INBOX}/{said}/handle", given_at=given_at)
@@ -317,17 +317,31 @@ def test_what_is_said_waits_until_it_is_noted_that_the_older_words_were_handled(
 # Test sentences
 
 
+def make(
+    browser: CheckedClient, database: Database, boss: Member, said: UUID, **form: Any
+) -> TestResponse:
+    """Make a test sentence of it as the page shows it now."""
+    return browser.post(f"{INBOX}/{said}/sentence", **seen(database, boss, said), **form)
+
+
+def seen(database: Database, boss: Member, said: UUID) -> dict[str, str]:
+    """What the page carries of what it shows."""
+    with database.transaction(boss.scope) as session:
+        found = load_feedback(session, said)
+    shared = {"shared": "yes"} if found.shared_question is not None else {}
+    return {"given_at": found.given_at.isoformat(), **shared}
+
+
 def test_a_shared_question_becomes_a_test_sentence_once(
     browser: CheckedClient, owner: Database, database: Database, boss: Member, reply: Message,
     cook: Member,
 ) -> None:  # fmt: skip
     said = rate(database, cook, reply, share=True)
-    address = f"{INBOX}/{said}/sentence"
     form = {"text": QUESTION, "language": "en"}
-    assert browser.post(address, **form).status_code == 303
+    assert make(browser, database, boss, said, **form).status_code == 303
     assert "Saved as a test sentence." in browser.page(INBOX).text
     assert "Made into 1 test sentence" in browser.page(INBOX).text
-    browser.post(address, **form)
+    make(browser, database, boss, said, **form)
     assert "This test sentence is there already." in browser.page(INBOX).text
     [saved] = sentences(owner, boss)
     assert (saved.text, saved.language, saved.expect) == (QUESTION, "en", {})
@@ -339,8 +353,11 @@ def test_what_is_expected_can_be_said_and_an_own_sentence_written(
     browser: CheckedClient, owner: Database, database: Database, boss: Member, cook: Member
 ) -> None:
     said = rate(database, cook, reply_of(database, cook))
-    browser.post(
-        f"{INBOX}/{said}/sentence",
+    make(
+        browser,
+        database,
+        boss,
+        said,
         text=" ¿Cuánto tiempo?\0 ",
         language="es",
         tools=["search_manual_v2", "search_wines"],
@@ -370,7 +387,7 @@ def test_a_sentence_that_cannot_be_saved_comes_back_as_it_was_typed(
 ) -> None:  # fmt: skip
     said = rate(database, cook, reply_of(database, cook))
     whole = {"text": "How long?", "language": "en", "phrases": "an hour", **form}
-    answer = browser.post(f"{INBOX}/{said}/sentence", **whole)
+    answer = make(browser, database, boss, said, **whole)
     assert answer.status_code == 422
     assert f'id="f-{said}-{field}-error"' in answer.text
     assert whole["phrases"] in answer.text
@@ -386,12 +403,32 @@ def test_a_sentence_that_finds_no_room_comes_back_as_it_was_typed(
             words = f"Sentence {number}"
             session.add(SavedSentence(group_id=boss.group_id, text=words, language="en", expect={}))
     form = {"text": "How long?", "language": "es", "phrases": "una hora", "tools": "search_wines"}
-    page = browser._page(browser.post(f"{INBOX}/{said}/sentence", **form), 409)
+    page = browser._page(make(browser, database, boss, said, **form), 409)
     assert "which is as many as can be" in page.find("div", role="alert").text
     assert page.find("textarea", name="text").text == "How long?"
     assert page.find("textarea", name="phrases").text == "una hora"
     assert "checked" in page.find("input", name="tools", value="search_wines").attributes
     assert "open" in page.find("details").attributes
+
+
+@pytest.mark.parametrize("undo", ["unshare", "take back", "delete the chat"])
+def test_words_that_are_shared_no_more_become_no_sentence_from_an_old_page(
+    browser: CheckedClient, owner: Database, database: Database, boss: Member, reply: Message,
+    app: Flask, cook: Member, undo: str,
+) -> None:  # fmt: skip
+    said = rate(database, cook, reply, share=True)
+    old = seen(database, boss, said)
+    chat = sign_in(app, owner, cook)
+    if undo == "unshare":
+        rate(database, cook, reply, "down", "wrong")
+    elif undo == "take back":
+        chat.post(f"/chat/{reply.thread_id}/messages/{reply.id}/feedback", rating="none")
+    else:
+        chat.post(f"/chats/{reply.thread_id}/delete")
+    answer = browser.post(f"{INBOX}/{said}/sentence", **old, text=QUESTION, language="en")
+    assert answer.status_code in (303, 404)
+    assert sentences(owner, boss) == []
+    assert QUESTION not in browser.page(INBOX).text
 
 
 def test_taking_feedback_back_leaves_the_sentence_and_no_trace_of_who(
@@ -400,7 +437,7 @@ def test_taking_feedback_back_leaves_the_sentence_and_no_trace_of_who(
 ) -> None:  # fmt: skip
     said = rate(database, cook, reply, share=True)
     handle(browser, database, boss, said)
-    browser.post(f"{INBOX}/{said}/sentence", text=QUESTION, language="en")
+    make(browser, database, boss, said, text=QUESTION, language="en")
     address = f"/chat/{reply.thread_id}/messages/{reply.id}/feedback"
     assert sign_in(app, owner, cook).post(address, rating="none").status_code == 303
     [saved] = sentences(owner, boss)

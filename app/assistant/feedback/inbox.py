@@ -26,7 +26,7 @@ from app.assistant.models import FeedbackHandling, MessageFeedback, SavedSentenc
 from app.assistant.prompts.expectations import Expectation
 from app.assistant.prompts.saved_cases import add_sentence, is_saved
 from app.db import ScopedSession, utc_now
-from app.errors import Conflict, Forbidden, InvalidInput, NotFound
+from app.errors import N_, Conflict, Forbidden, InvalidInput, NotFound
 
 PAGE_FEEDBACK = 50
 STATES = ("open", "handled")
@@ -54,6 +54,18 @@ class ReceivedFeedback:
     handled_by: str | None = None
     handled_at: datetime | None = None
     sentences: tuple[UUID, ...] = ()
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the page showed of a piece of feedback: as it was given when, and whether its words."""
+
+    given_at: datetime
+    shared: bool
+
+
+class Withdrawn(Conflict):
+    """What the page showed is not what its person says, or shares, now."""
 
 
 @dataclass(frozen=True)
@@ -183,6 +195,7 @@ def make_sentence(
     session: ScopedSession,
     feedback_id: UUID,
     *,
+    seen: Seen,
     text: str,
     language: str,
     tools: Sequence[str] = (),
@@ -196,9 +209,13 @@ def make_sentence(
     Raises:
         InvalidInput: there is no text, no such language or tool, or a phrase is too long.
         Forbidden, NotFound: as for `load_feedback`.
+        Withdrawn: its person has changed it, or shares it no more.
         Conflict: there are as many sentences as there may be.
     """
-    load_feedback(session, feedback_id)
+    _hold(session, feedback_id)
+    found = load_feedback(session, feedback_id)
+    if found.given_at != seen.given_at or (seen.shared and found.shared_question is None):
+        raise Withdrawn(N_("This was changed meanwhile. Read it again; nothing was saved of it."))
     if not set(tools) <= set(known_tools):
         raise InvalidInput("Choose one of what is offered.", field="tools")
     expect = _expected(tools, phrases)
