@@ -54,10 +54,14 @@ def send(port: int, text: str) -> socket.socket:
 
 
 def answer_on(connection: socket.socket) -> bytes:
-    """All that comes until the server closes; it fails when the server does not."""
+    """All that comes until the server closes; it fails when the server does not.
+
+    What is closed with something unread is reset, and the answer may be lost with it.
+    """
     said = b""
-    while piece := connection.recv(65536):
-        said += piece
+    with suppress(ConnectionResetError):
+        while piece := connection.recv(65536):
+            said += piece
     return said
 
 

@@ -16,6 +16,7 @@ from tests.factories import CheckedClient, Member, api_token, make_user, sign_in
 
 A_MINUTE = 60
 BUTTONS_A_MINUTE = 120
+SAVES_A_MINUTE = 240
 
 
 @pytest.fixture
@@ -118,6 +119,16 @@ def test_changes_to_chats_count_together(
     paths = [f"/chats/{new_id()}/rename", f"/chats/{new_id()}/delete", f"/chat/{new_id()}/branch"]
     check_counted_together(browser, paths, BUTTONS_A_MINUTE)
     assert browser.get("/chats").status_code == 200
+
+
+def test_saving_a_draft_and_taking_back_a_field_count_together(browser: CheckedClient) -> None:
+    """Both write all that was typed."""
+    draft = f"/forms/drafts/{new_id()}"
+    for number in range(SAVES_A_MINUTE):
+        path = draft if number % 2 else f"{draft}/undo/name"
+        assert browser.post(path, name="x").status_code == 404
+    assert browser.post(draft, name="x").status_code == 429
+    assert browser.post(f"{draft}/undo/name", name="x").status_code == 429
 
 
 def test_previews_of_sections_are_limited(owner: Database, app: Flask) -> None:

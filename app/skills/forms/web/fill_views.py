@@ -284,6 +284,7 @@ def fields(draft_id: UUID) -> ResponseReturnValue:
 
 
 @blueprint.post("/drafts/<uuid:draft_id>/undo/<name>")
+@limit_person(MOST_SAVES, "form drafts")
 def undo(draft_id: UUID, name: str) -> ResponseReturnValue:
     """Give a field back what it held before its last change, and keep all else that was typed."""
     session, language = db_session(), reader_language()
