@@ -9,6 +9,7 @@ be translated, and it ends with 0.
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 from pathlib import Path
@@ -20,7 +21,7 @@ from babel.messages.pofile import read_po, write_po
 ROOT = Path(__file__).resolve().parent.parent
 TRANSLATIONS = ROOT / "app" / "translations"
 METHODS = [("app/**.py", "python"), ("templates/**.html", "jinja2"), ("templates/**.txt", "jinja2")]
-KEYWORDS: dict[str, tuple[int | tuple[int, str], ...] | None] = {
+MARKERS: dict[str, tuple[int | tuple[int, str], ...] | None] = {
     "_": None,
     "_l": None,
     "gettext": None,
@@ -28,24 +29,10 @@ KEYWORDS: dict[str, tuple[int | tuple[int, str], ...] | None] = {
     "ngettext": (1, 2),
     "pgettext": ((1, "c"), 2),
     "N_": None,
-    # Errors carry a message id, which is translated where they are shown.
-    **dict.fromkeys(
-        (
-            "ComandaError",
-            "InvalidInput",
-            "Problem",
-            "NotSignedIn",
-            "Crowded",
-            "Forbidden",
-            "Gone",
-            "NotFound",
-            "Conflict",
-            "TooMany",
-            "LimitReached",
-            "Unavailable",
-        )
-    ),
+    "Problem": None,
 }
+# What all errors of the application are made from, and where the kinds that others share stand.
+BASE, SHARED = "ComandaError", ROOT / "app" / "errors.py"
 # Of a line in a catalog.
 WIDTH = 100
 PLACEHOLDER = re.compile(r"%\((\w+)\)[sd]")
@@ -55,10 +42,37 @@ MessageId = str | tuple[str, ...]
 Source = tuple[MessageId, str | None]
 
 
+def error_kinds() -> set[str]:
+    """The errors that are given their message where they are raised.
+
+    It is a message id, which is translated where the error is shown. Those that put a message
+    together themselves are left out, and what is made from them.
+    """
+    bases: dict[str, set[str]] = {}
+    for file in sorted((ROOT / "app").rglob("*.py")):
+        for kind in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(kind, ast.ClassDef) and (file == SHARED or not makes_its_message(kind)):
+                bases[kind.name] = {name_of(base) for base in kind.bases}
+    found, before = {BASE}, set[str]()
+    while found != before:
+        before = set(found)
+        found |= {kind for kind, those in bases.items() if those & found}
+    return found
+
+
+def makes_its_message(kind: ast.ClassDef) -> bool:
+    return any(isinstance(each, ast.FunctionDef) and each.name == "__init__" for each in kind.body)
+
+
+def name_of(base: ast.expr) -> str:
+    return base.attr if isinstance(base, ast.Attribute) else ast.unparse(base)
+
+
 def source_messages() -> dict[Source, str]:
     """Every message in the sources, with the place where it stands first."""
     found: dict[Source, str] = {}
-    messages = extract_from_dir(str(ROOT), METHODS, keywords=KEYWORDS)
+    keywords = MARKERS | dict.fromkeys(error_kinds())
+    messages = extract_from_dir(str(ROOT), METHODS, keywords=keywords)
     for file, line, message, _, context in messages:
         found.setdefault((message, context), f"{file}:{line}")
     return found

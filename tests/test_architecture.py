@@ -15,12 +15,10 @@ from typing import Any, ClassVar, Literal
 
 import pytest
 from alembic.script import ScriptDirectory
-from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po
 from flask import Flask
 from flask_babel import LazyString
 
-from app import errors
 from app.assistant.tools.parts import NoticePart, Part
 from app.assistant.tools.registry import Registry, Skill
 from app.jobs.tasks import skill_tasks
@@ -771,6 +769,7 @@ def test_scripts_make_no_html_of_text_and_evaluate_nothing() -> None:
 # Words in both languages
 
 
+@cache
 def _catalog_tool() -> ModuleType:
     spec = importlib.util.spec_from_file_location("catalog", ROOT / ".ci" / "catalog.py")
     assert spec
@@ -780,9 +779,10 @@ def _catalog_tool() -> ModuleType:
     return module
 
 
+@cache
 def error_names() -> set[str]:
-    kinds = (each for each in vars(errors).values() if isinstance(each, type))
-    return {kind.__name__ for kind in kinds if issubclass(kind, errors.ComandaError)}
+    names: set[str] = _catalog_tool().error_kinds()
+    return names
 
 
 def error_messages() -> set[str]:
@@ -839,12 +839,9 @@ def test_errors_say_only_what_can_be_translated() -> None:
 
 
 def test_every_text_a_person_reads_has_its_spanish() -> None:
-    tool = _catalog_tool()
     used = {
         (message if isinstance(message, str) else message[0], context or "")
-        for _file, _line, message, _comments, context in extract_from_dir(
-            str(ROOT), tool.METHODS, keywords=tool.KEYWORDS
-        )
+        for message, context in _catalog_tool().source_messages()
     }
     used |= {(text, "") for text in error_messages()}
     file = APP / "translations" / "es" / "LC_MESSAGES" / "messages.po"
