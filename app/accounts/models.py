@@ -132,6 +132,11 @@ class Invitation(Base):
     expires_at: Mapped[datetime]
     accepted_at: Mapped[datetime | None]
 
+    @property
+    def sent(self) -> str:
+        """When it was made, to the microsecond: inviting the address again makes it another one."""
+        return self.created_at.isoformat()
+
 
 class PasswordReset(Base):
     __tablename__ = "password_resets"

@@ -142,24 +142,31 @@ def _make_room(session: ScopedSession, address: str) -> None:
         )
 
 
-def revoke_invitation(session: ScopedSession, invitation_id: UUID) -> None:
+def revoke_invitation(session: ScopedSession, invitation_id: UUID, sent: str) -> None:
     """Take an invitation back; its link is worth nothing from this moment.
+
+    `sent` is when it was made, as `Invitation.sent` says it: its address may have been invited
+    once more since.
 
     Raises:
         NotFound: it is not this group's, or was accepted already.
+        Conflict: it is another one by now.
     """
-    email = session.scalar(
-        delete(Invitation)
+    invitation = session.scalar(
+        select(Invitation)
         .where(
             Invitation.id == invitation_id,
             Invitation.group_id == session.scope.group_id,
             Invitation.accepted_at.is_(None),
         )
-        .returning(Invitation.email)
+        .with_for_update()
     )
-    if email is None:
+    if invitation is None:
         raise NotFound("This invitation does not exist any more.")
-    record(session, "invitation_revoked", email)
+    if invitation.sent != sent:
+        raise Conflict("Somebody has changed this meanwhile. Look at it again first.")
+    record(session, "invitation_revoked", invitation.email)
+    session.delete(invitation)
     session.commit()
 
 
@@ -254,17 +261,19 @@ def _accept(session: ScopedSession, token: str, name: str, password_hash: str) -
     return user_id
 
 
-def change_role(session: ScopedSession, user_id: UUID, role: str) -> None:
-    """Give a colleague another role; it counts from their next request.
+def change_role(session: ScopedSession, user_id: UUID, role: str, *, was: str) -> None:
+    """Give a colleague another role than it `was`; it counts from their next request.
 
     Who may invite nobody any more has no open invitations either.
 
     Raises:
         NotFound: nobody in this group.
-        Conflict: the group would be left without an admin.
+        Conflict: the group would be left without an admin, or somebody else has changed the role.
     """
     _check_role(role)
     membership = _lock_membership(session, user_id, keeps_admin=role == "admin")
+    if membership.role != role:
+        _check_shown(membership, was)
     record(session, "role_changed", f"{user_id}: {membership.role} to {role}")
     membership.role = role
     if role != "admin":
@@ -272,8 +281,8 @@ def change_role(session: ScopedSession, user_id: UUID, role: str) -> None:
     session.commit()
 
 
-def remove_from_group(session: ScopedSession, user_id: UUID) -> None:
-    """Take somebody out of the group; where they are looking at it they are signed out.
+def remove_from_group(session: ScopedSession, user_id: UUID, *, was: str) -> None:
+    """Take somebody whose role `was` this out of the group; signed in there, they are signed out.
 
     What made them part of it ends with the membership, by the database's foreign keys: their
     sign-ins there, and their teams. An invitation that they have not used brings them back no more,
@@ -281,14 +290,20 @@ def remove_from_group(session: ScopedSession, user_id: UUID) -> None:
 
     Raises:
         NotFound: nobody in this group.
-        Conflict: the group would be left without an admin.
+        Conflict: the group would be left without an admin, or somebody else has changed their role.
     """
     membership = _lock_membership(session, user_id, keeps_admin=False)
+    _check_shown(membership, was)
     record(session, "removed_from_group", f"{user_id}: {membership.role}")
     address = select(User.email).where(User.id == user_id).scalar_subquery()
     _end_invitations(session, or_(Invitation.email == address, Invitation.invited_by == user_id))
     session.delete(membership)
     session.commit()
+
+
+def _check_shown(membership: Membership, role: str) -> None:
+    if membership.role != role:
+        raise Conflict("Somebody has changed this meanwhile. Look at it again first.")
 
 
 def _end_invitations(session: ScopedSession, which: ColumnElement[bool]) -> None:

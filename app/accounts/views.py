@@ -391,17 +391,21 @@ def _invite_person() -> None:
 
 
 def _revoke_invitation() -> None:
-    people.revoke_invitation(db_session(), _posted_id("invitation_id"))
+    people.revoke_invitation(
+        db_session(), _posted_id("invitation_id"), request.form.get("sent", "")
+    )
     flash(_("The invitation is taken back."))
 
 
 def _change_role() -> None:
-    people.change_role(db_session(), _posted_id("user_id"), request.form.get("role", ""))
+    role, was = request.form.get("role", ""), request.form.get("was", "")
+    people.change_role(db_session(), _posted_id("user_id"), role, was=was)
     flash(_("The role is changed."))
 
 
 def _remove_person() -> None:
-    people.remove_from_group(db_session(), _posted_id("user_id"))
+    was = request.form.get("was", "")
+    people.remove_from_group(db_session(), _posted_id("user_id"), was=was)
     flash(_("They are no longer in this group."))
 
 

@@ -117,9 +117,12 @@ def read_about(session: ScopedSession, url: str) -> bool:
     return _mark(session, Notification.url == url)
 
 
-def read_all(session: ScopedSession) -> bool:
-    """Mark all lines as read; returns whether there were any."""
-    return _mark(session)
+def read_all(session: ScopedSession, until: UUID) -> bool:
+    """Mark this line and all before it as read; returns whether there were any.
+
+    What came after it, while the page that lists it stood open, has not been seen.
+    """
+    return _mark(session, Notification.id <= until)
 
 
 def _mark(session: ScopedSession, *which: ColumnElement[bool]) -> bool:

@@ -10,6 +10,8 @@ from flask.typing import ResponseReturnValue
 from flask_login import current_user
 from sqlalchemy.exc import SQLAlchemyError
 
+from app.db import read_id
+from app.errors import InvalidInput
 from app.notifications.services import (
     count_unread,
     list_notifications,
@@ -80,8 +82,11 @@ def follow(notification_id: UUID) -> ResponseReturnValue:
 
 @blueprint.post("/read")
 def read() -> ResponseReturnValue:
-    """Mark all as read."""
+    """Mark all as read, to the newest that the page listed."""
+    until = read_id(request.form.get("until", ""))
+    if until is None:
+        raise InvalidInput("This request could not be read. Reload the page and try again.")
     session = db_session()
-    read_all(session)
+    read_all(session, until)
     session.commit()
     return redirect(url_for(".index"), HTTPStatus.SEE_OTHER)

@@ -108,11 +108,10 @@ def test_an_invitation_taken_back_does_not_work(
 ) -> None:
     link = invite(house, newcomer)
     with owner.transaction() as session:
-        invitation_id = session.scalars(
-            select(Invitation.id).where(Invitation.email == newcomer)
-        ).one()
+        invitation = session.scalars(select(Invitation).where(Invitation.email == newcomer)).one()
+        form = {"invitation_id": str(invitation.id), "sent": invitation.sent}
     admin = signed_in(house.admin)
-    form = {"action": "revoke", "invitation_id": str(invitation_id)}
+    form["action"] = "revoke"
     assert admin.post("/people", form).status_code == 303
     assert browser.post(link, NEW_PERSON).status_code == 404
     assert admin.post("/people", form).status_code == 404
@@ -136,7 +135,7 @@ def test_a_link_from_before_a_removal_brings_nobody_back(
     # The operator has given them the role meanwhile, so that nobody needed the link.
     with owner.transaction() as session:
         session.add(Membership(user_id=person.user_id, group_id=house.group_id, role="staff"))
-    form = {"action": "remove", "user_id": str(person.user_id)}
+    form = {"action": "remove", "user_id": str(person.user_id), "was": "staff"}
     assert signed_in(house.admin).post("/people", form).status_code == 303
     browser = signed_in(person)
     assert browser.get(link).status_code == 404
@@ -158,7 +157,7 @@ def test_an_invitation_ends_with_the_rights_of_whoever_made_it(
             .values(invited_by=house.staff.user_id)
         )
     other = invite(house, f"other-{newcomer}")
-    who = {"user_id": str(house.staff.user_id)}
+    who = {"user_id": str(house.staff.user_id), "was": "staff"}
     form = {"action": "remove"} if action == "remove" else {"action": "role", "role": action}
     assert signed_in(house.admin).post("/people", form | who).status_code == 303
     browser = Browser(signed_in(house.admin).app)
@@ -171,7 +170,7 @@ def test_who_was_removed_and_is_invited_again_comes_back_by_signing_in(
     app: Flask, owner: Database, house: House, invite: Callable[..., str], signed_in: SignedIn
 ) -> None:
     """Nobody is signed in who is in no restaurant, and the link asked them to sign in."""
-    gone = {"action": "remove", "user_id": str(house.staff.user_id)}
+    gone = {"action": "remove", "user_id": str(house.staff.user_id), "was": "staff"}
     assert signed_in(house.admin).post("/people", gone).status_code == 303
     browser = Browser(app)
     assert "You are not in any group now." in browser.sign_in(house.staff).text
@@ -194,7 +193,7 @@ def test_an_invitation_for_somebody_else_lets_nobody_in_who_signs_in_by_it(
     app: Flask, owner: Database, house: House, newcomer: str, invite: Callable[..., str],
     signed_in: SignedIn,
 ) -> None:  # fmt: skip
-    gone = {"action": "remove", "user_id": str(house.staff.user_id)}
+    gone = {"action": "remove", "user_id": str(house.staff.user_id), "was": "staff"}
     assert signed_in(house.admin).post("/people", gone).status_code == 303
     browser = Browser(app)
     answer = browser.sign_in(house.staff, next=invite(house, newcomer, "admin"))
@@ -329,10 +328,9 @@ def test_an_admin_cannot_take_back_another_houses_invitation(
 ) -> None:
     invite(other_house, newcomer)
     with owner.transaction() as session:
-        invitation_id = session.scalars(
-            select(Invitation.id).where(Invitation.email == newcomer)
-        ).one()
-    form = {"action": "revoke", "invitation_id": str(invitation_id)}
+        invitation = session.scalars(select(Invitation).where(Invitation.email == newcomer)).one()
+        invitation_id, sent = invitation.id, invitation.sent
+    form = {"action": "revoke", "invitation_id": str(invitation_id), "sent": sent}
     assert signed_in(house.admin).post("/people", form).status_code == 404
     with owner.transaction() as session:
         assert session.get(Invitation, invitation_id) is not None

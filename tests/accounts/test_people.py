@@ -23,13 +23,14 @@ def role_of(owner: Database, member: Member) -> str | None:
         return found.role if found else None
 
 
-def change_role(browser: Browser, member: Member, role: str) -> int:
-    form = {"action": "role", "user_id": str(member.user_id), "role": role}
-    return browser.post("/people", form).status_code
+def change_role(browser: Browser, member: Member, role: str, was: str = "") -> int:
+    who = {"user_id": str(member.user_id), "was": was or member.role}
+    return browser.post("/people", {"action": "role", "role": role, **who}).status_code
 
 
-def remove(browser: Browser, member: Member) -> int:
-    return browser.post("/people", {"action": "remove", "user_id": str(member.user_id)}).status_code
+def remove(browser: Browser, member: Member, was: str = "") -> int:
+    who = {"user_id": str(member.user_id), "was": was or member.role}
+    return browser.post("/people", {"action": "remove", **who}).status_code
 
 
 def test_an_admin_sees_everybody_and_what_can_be_done(signed_in: SignedIn, house: House) -> None:
@@ -79,7 +80,7 @@ def test_roles_and_removals_are_on_the_record(
 ) -> None:
     browser = signed_in(house.admin)
     change_role(browser, house.staff, "manager")
-    remove(browser, house.staff)
+    remove(browser, house.staff, was="manager")
     with owner.transaction() as session:
         query = select(AuditEntry.action, AuditEntry.subject).where(
             AuditEntry.user_id == house.admin.user_id, AuditEntry.action != "sign_in"
@@ -148,7 +149,7 @@ def test_two_admins_cannot_demote_each_other(
     def demote(who: Member) -> str:
         with database.session(house.admin.scope) as session:
             try:
-                people.change_role(session, who.user_id, "staff")
+                people.change_role(session, who.user_id, "staff", was="admin")
             except Conflict:
                 return "refused"
         return "done"
@@ -162,7 +163,8 @@ def test_two_admins_cannot_demote_each_other(
 def test_htmx_gets_the_list_alone(signed_in: SignedIn, house: House) -> None:
     browser = signed_in(house.admin)
     headers = {"HX-Request": "true", "HX-Request-Type": "partial"}
-    form = {"action": "role", "user_id": str(house.staff.user_id), "role": "manager"}
+    who = {"user_id": str(house.staff.user_id), "was": "staff"}
+    form = {"action": "role", "role": "manager", **who}
     answer = browser.post("/people", form, headers=headers)
     assert answer.status_code == 303
     fragment = browser.get("/people", headers=headers).text

@@ -85,6 +85,15 @@ class CheckedClient:
         """Send a form as htmx does and look at the answer."""
         return self._fragment(self.post(path, htmx=True, **form), status)
 
+    def press(self, page: Page, path: str, *, htmx: bool = False, **form: Any) -> TestResponse:
+        """Send the form of a page that goes to `path`, with what it carries and what is typed.
+
+        Where several go there, it is the one that carries what is given here.
+        """
+        carried = [_hidden(each) for each in page.find_all("form", action=path)]
+        [fields] = [each for each in carried if {**each, **form}.items() >= each.items()]
+        return self.post(path, htmx=htmx, **{**fields, **form})
+
     @property
     def csrf_token(self) -> str:
         """The token that this browser's forms carry."""
@@ -102,6 +111,11 @@ class CheckedClient:
         page = Page(response, _parsed(response, status))
         check_elements(page.root, _nonce(response))
         return page
+
+
+def _hidden(form: Element) -> dict[str, str]:
+    inputs = [each.attributes for each in form.find_all("input", type="hidden")]
+    return {each["name"]: each["value"] for each in inputs if each["name"] != "csrf_token"}
 
 
 def sign_in(app: Flask, owner: Database, member: Member) -> CheckedClient:

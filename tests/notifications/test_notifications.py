@@ -59,7 +59,7 @@ def test_nobody_of_another_house_can_be_told_or_looks_in(
     mine = first_id(sign_in(app, owner, member))
     theirs.page(f"/notifications/{mine}", status=404)
     theirs.page(f"/notifications/{new_id()}", status=404)
-    theirs.post("/notifications/read")
+    theirs.post("/notifications/read", until=new_id())
     assert unread(database, member) == 1
 
 
@@ -116,8 +116,11 @@ def test_all_are_read_at_once_by_a_button_with_a_token(
     assert browser.post("/notifications/read", token=False).status_code == 400
     assert browser.get("/notifications/read").status_code == 405
     assert app.test_client().post("/notifications/read").status_code == 303
+    for until in ("", "nonsense"):
+        assert browser.post("/notifications/read", until=until).status_code == 422
     assert unread(database, member) == 1
-    assert browser.post("/notifications/read").status_code == 303
+    page = browser.page("/notifications")
+    assert browser.press(page, "/notifications/read").status_code == 303
     assert unread(database, member) == 0
 
 

@@ -414,5 +414,5 @@ def test_a_deleted_expense_shows_no_receipt(
     expense = only(owner, member)
     manager.post(f"{HOME}/{expense.id}/delete", version=1)
     assert browser.get(f"{HOME}/{expense.id}/receipt").status_code == 404
-    manager.post(f"{HOME}/{expense.id}/restore")
+    manager.post(f"{HOME}/{expense.id}/restore", version=2)
     assert browser.get(f"{HOME}/{expense.id}/receipt").status_code == 200

@@ -16,7 +16,7 @@ from app.skills.knowledge.nlu import find_hints
 from app.skills.knowledge.services import import_jobs, menu_limits, menu_upkeep
 from app.skills.knowledge.services.categories import categories_in_use, tags_in_use
 from app.skills.knowledge.services.menu_limits import MenuCounts, find_overflow
-from app.skills.knowledge.services.menu_upkeep import rename_tag
+from app.skills.knowledge.services.menu_upkeep import rename_tag, sign_tags
 from app.skills.knowledge.services.menus import list_choices
 from app.skills.knowledge.services.search_sources import LONGEST_TEXT, product_text
 from tests.factories import CheckedClient, Member, make_product, make_user, sign_in
@@ -337,7 +337,8 @@ def test_a_tag_is_renamed_some_products_at_a_time_and_all_or_none(
             # Nobody else sees any of it before the end.
             assert all(each.tags == ["hot", "new"] for each in tagged(owner, editor))
 
-        assert rename_tag(session, "hot", "Fiery", note_held) == ("fiery", 5)
+        shown = sign_tags({"hot": 5, "new": 5})
+        assert rename_tag(session, "hot", "Fiery", shown, note_held) == ("fiery", 5)
     assert (written, held) == ([2, 2, 1], [0, 0, 0])
     with owner.session() as session:
         query = select(Product).where(Product.group_id == editor.group_id)

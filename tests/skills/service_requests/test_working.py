@@ -397,7 +397,7 @@ def test_the_bell_names_no_request_that_its_person_may_not_open_any_more(
     assert page.find("span", **{"class": "bell-count"}).text == "2"
     assert manager.get(link.attributes["href"]).status_code == 404
     # What is hidden is not read by reading all: it is new to whoever has the right again.
-    manager.post("/notifications/read")
+    manager.press(page, "/notifications/read")
     change_role(owner, boss, "manager")
     page = manager.page("/notifications")
     assert line in page.text

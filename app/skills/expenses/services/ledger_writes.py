@@ -102,8 +102,8 @@ def save_row(
     return expense
 
 
-def remove_expense(session: ScopedSession, expense_id: UUID, version: int | None) -> Expense:
-    """Delete one, to be restored for 30 days. Commits.
+def remove_expense(session: ScopedSession, expense_id: UUID, version: int) -> Expense:
+    """Delete one of this version, to be restored for 30 days. Commits.
 
     Raises:
         Forbidden, NotFound, Conflict: as `delete_expense`.
@@ -114,13 +114,13 @@ def remove_expense(session: ScopedSession, expense_id: UUID, version: int | None
     return expense
 
 
-def bring_back(session: ScopedSession, expense_id: UUID) -> Expense:
-    """Restore a deleted one. Commits.
+def bring_back(session: ScopedSession, expense_id: UUID, version: int) -> Expense:
+    """Restore a deleted one that is of this version. Commits.
 
     Raises:
         Forbidden, NotFound, Conflict: as `restore_expense`.
     """
-    expense = restore_expense(session, expense_id)
+    expense = restore_expense(session, expense_id, version)
     note_in_audit(session, "restore", expense)
     session.commit()
     return expense

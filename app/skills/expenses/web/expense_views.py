@@ -170,14 +170,14 @@ def _after(expense: Expense, what: str, fragment: str) -> ResponseReturnValue:
 @blueprint.post("/<uuid:expense_id>/delete")
 def delete(expense_id: UUID) -> ResponseReturnValue:
     """Take an expense out of the ledger, and offer to bring it back."""
-    expense = remove_expense(db_session(), expense_id, request.form.get("version", type=int))
+    expense = remove_expense(db_session(), expense_id, _version())
     return _after(expense, "deleted", _row(expense, focus="undo", is_deleted=True))
 
 
 @blueprint.post("/<uuid:expense_id>/restore")
 def restore(expense_id: UUID) -> ResponseReturnValue:
     """Bring back what was deleted."""
-    expense = bring_back(db_session(), expense_id)
+    expense = bring_back(db_session(), expense_id, _version())
     return _after(expense, "restored", _row(expense, focus="edit"))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -10,11 +10,11 @@ from sqlalchemy import ColumnElement, Text, cast, func, or_, select
 
 from app.accounts.audit import record
 from app.db import ScopedSession, new_id, utc_now
-from app.errors import InvalidInput, NotFound
+from app.errors import Conflict, InvalidInput, NotFound
 from app.fields.definitions import EmailField, PhoneField, Words
 from app.fields.values import LONGEST_NAME, FieldContext, Problem, clean, read_value
 from app.skills.forms.models import Contact
-from app.text.edits import merge_edit
+from app.text.edits import merge_edit, sign
 from app.text.free_text import MOST_WORDS, limit_search
 from app.text.normalize import words
 
@@ -160,6 +160,11 @@ def texts_of(contact: Contact) -> ContactTexts:
     return ContactTexts(contact.name, contact.job, contact.phone, contact.email)
 
 
+def sign_contact(contact: Contact) -> str:
+    """Of what a page shows of a contact, to tell whether it is that still."""
+    return sign(*astuple(texts_of(contact)))
+
+
 def save_contact(
     session: ScopedSession, contact_id: UUID, *, was: ContactTexts, typed: ContactTexts
 ) -> Contact:
@@ -180,9 +185,17 @@ def save_contact(
     return contact
 
 
-def switch_contact(session: ScopedSession, contact_id: UUID, *, active: bool) -> Contact:
-    """Take a contact off the list, or put it back on. Commits."""
+def switch_contact(
+    session: ScopedSession, contact_id: UUID, *, active: bool, signature: str
+) -> Contact:
+    """Take a contact off the list, or put it back on. Commits.
+
+    Raises:
+        NotFound. Conflict: its texts are not those that were signed (`sign_contact`).
+    """
     contact = load_contact(session, contact_id, lock=True)
+    if sign_contact(contact) != signature:
+        raise Conflict("Somebody has changed this meanwhile. Look at it again first.")
     if contact.is_active != active:
         contact.is_active = active
         record(session, "contact_restored" if active else "contact_removed", str(contact.id))

@@ -14,7 +14,7 @@ from flask_login import current_user
 
 from app.accounts.pages import page
 from app.db import new_id
-from app.errors import ComandaError, InvalidInput, TooMany
+from app.errors import ComandaError, Conflict, InvalidInput, TooMany
 from app.extensions import limit_building, limit_searches, services
 from app.fields.display import plain
 from app.files.posted_files import allow_files, examination, get_posted_files
@@ -29,6 +29,7 @@ from app.skills.forms.services.contacts import (
     list_contacts,
     load_contact,
     save_contact,
+    sign_contact,
     switch_contact,
     texts_of,
 )
@@ -121,6 +122,7 @@ def _edit_page(
     `theirs` is what stands there instead of what was typed, by field.
     """
     more = {"contact": contact, "texts": texts, "was": was, "theirs": theirs}
+    more["signature"] = sign_contact(contact)
     return page("forms/contacts/edit.html", error, **more)
 
 
@@ -151,7 +153,13 @@ def _overtaken_page(contact: Contact, typed: ContactTexts, error: Overtaken) -> 
 def switch(contact_id: UUID) -> ResponseReturnValue:
     """Take somebody off the list, or put them back."""
     active = request.form.get("to") == "on"
-    contact = switch_contact(db_session(), contact_id, active=active)
+    try:
+        signature = request.form.get("signature", "")
+        contact = switch_contact(db_session(), contact_id, active=active, signature=signature)
+    except Conflict as error:
+        db_session().rollback()
+        now = load_contact(db_session(), contact_id)
+        return _edit_page(now, _shown(now), texts_of(now), error)
     if active:
         flash(_("%(name)s is on the list.", name=contact.name))
         return _to_list()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -10,7 +10,7 @@ from sqlalchemy import Select, func, select
 
 from app.accounts.audit import record
 from app.db import ScopedSession
-from app.errors import InvalidInput, NotFound
+from app.errors import Conflict, InvalidInput, NotFound
 from app.skills.knowledge.models import Product
 from app.skills.knowledge.services.categories import Codes, tags_in_use
 from app.skills.knowledge.services.library_lock import share_library
@@ -22,6 +22,7 @@ from app.skills.knowledge.services.reindex import (
     silent,
 )
 from app.skills.knowledge.services.revisions import keep, snapshot
+from app.text.edits import sign
 
 PAGE = 25
 # Of a tag's products so many are in memory at a time.
@@ -78,19 +79,27 @@ def count_undeclared(session: ScopedSession) -> int:
     return session.scalar(query) or 0
 
 
+def sign_tags(tags: Mapping[str, int]) -> str:
+    """What tells these tags, with how many have each, from those that may be there later."""
+    return sign(*sorted(tags.items()))
+
+
 def rename_tag(
-    session: ScopedSession, tag: str, wanted: str, on_progress: Progress = silent
+    session: ScopedSession, tag: str, wanted: str, signature: str, on_progress: Progress = silent
 ) -> tuple[str, int]:
     """Give a tag another name on everything that has it; returns its code and how many.
 
-    The name of a tag that is there already makes one of both. `on_progress` is told how many of
-    how many are done, some at a time; it may wait.
+    The name of a tag that is there already makes one of both, which cannot be told apart again:
+    `signature` is that of the tags that the person was shown (`sign_tags`). `on_progress` is told
+    how many of how many are done, some at a time; it may wait.
 
     Raises:
         NotFound: nothing has this tag.
         InvalidInput: the new name is empty or too long.
+        Conflict: the tags are not those that were shown.
     """
-    others = [code for code in tags_in_use(session) if code != tag]
+    tags = tags_in_use(session)
+    others = [code for code in tags if code != tag]
     code = Codes(others).code_for(wanted)
     if not code:
         raise InvalidInput("Write the name that it should have.", field="name")
@@ -102,6 +111,11 @@ def rename_tag(
     ids = session.scalars(_tagged(session, tag).with_only_columns(Product.id)).all()
     if not ids:
         raise NotFound("Nothing on the menu has this tag any more.")
+    if sign_tags(tags) != signature:
+        raise Conflict(
+            "The menu's tags have changed since you opened this page. Nothing was renamed. Look at"
+            " them again first."
+        )
     if code != tag:
         for start in range(0, len(ids), RENAMED_AT_ONCE):
             _rename(session, ids[start : start + RENAMED_AT_ONCE], tag, code)

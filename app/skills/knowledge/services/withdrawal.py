@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -26,6 +24,7 @@ from app.skills.knowledge.services.reindex import reindex_sections
 from app.skills.knowledge.services.revisions import WITHDRAWAL, keep, snapshot
 from app.skills.knowledge.services.sections import load_section_to_edit
 from app.skills.knowledge.services.visibility import check_may_show
+from app.text.edits import sign
 
 PAGE = 25
 # So many sections below one are named; of more than that it is said how many they are.
@@ -66,8 +65,7 @@ def sign_rows(rows: Iterable[TreeRow]) -> str:
 
     A page that lists them carries it, so that nothing happens to sections that it did not list.
     """
-    listed = [(str(row.id), row.version) for row in rows]
-    return hashlib.sha256(json.dumps(listed).encode()).hexdigest()
+    return sign(*((row.id, row.version) for row in rows))
 
 
 def withdraw_section(session: ScopedSession, section_id: UUID, version: int, signature: str) -> int:

@@ -17,7 +17,11 @@ from app.errors import Conflict, InvalidInput, NotFound
 from app.extensions import limit_building
 from app.skills.knowledge.models import PRODUCT_KINDS, Product
 from app.skills.knowledge.services.categories import categories_in_use, tags_in_use
-from app.skills.knowledge.services.menu_upkeep import list_declarations, rename_tag
+from app.skills.knowledge.services.menu_upkeep import (
+    list_declarations,
+    rename_tag,
+    sign_tags,
+)
 from app.skills.knowledge.services.products import (
     ProductDraft,
     create_product,
@@ -197,9 +201,9 @@ def rename() -> ResponseReturnValue:
     """Give a tag another name, or make one of two."""
     session, tag = db_session(), request.form.get("tag", "")
     try:
-        wanted = request.form.get("name", "")
-        code, count = rename_tag(session, tag, wanted, on_progress=_let_others_go_on)
-    except InvalidInput as error:
+        wanted, signature = request.form.get("name", ""), request.form.get("signature", "")
+        code, count = rename_tag(session, tag, wanted, signature, on_progress=_let_others_go_on)
+    except (InvalidInput, Conflict) as error:
         session.rollback()
         return _tags_page(tag, editors.told(error)), error.status
     name = category_name(code, reader_language())
@@ -226,6 +230,7 @@ def _tags_page(wrong: str = "", errors: dict[str, str] | None = None) -> str:
     return render_template(
         "library/edit/tags.html",
         tags=rows,
+        signature=sign_tags(counted),
         wrong=wrong,
         typed=request.form.get("name", ""),
         errors=errors or {},

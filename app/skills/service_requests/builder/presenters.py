@@ -26,7 +26,7 @@ from app.skills.service_requests.services.definitions import (
 from app.skills.service_requests.services.teams import list_teams
 from app.skills.service_requests.services.type_catalog import load_types
 from app.skills.service_requests.services.type_tree import places_for
-from app.skills.service_requests.services.types import is_stored
+from app.skills.service_requests.services.types import is_stored, sign_branch
 from app.text.bilingual import reader_language
 from app.text.diff import Change
 from app.web.icons import SHAPES
@@ -61,17 +61,19 @@ def type_context(
 ) -> dict[str, Any]:
     """What the page and its parts need; `was_saved` where saving was tried, so that all is told."""
     language, read = reader_language(), built(type_, work)
+    types = load_types(session)
     context = rows_context(work, read.problems, was_saved=was_saved, kit=KIT)
     of_type = told(read.problems.get("", {})) if was_saved else {}
     return {
         **context,
         "type": type_,
+        "signature": sign_branch(types, type_),
         "work": work,
         "errors": of_type,
         "is_unsaved": not is_stored(type_, read.content),
         "save_address": url_for("request_types.save", type_id=type_.id),
         "icons": list(dict.fromkeys((*TYPE_ICONS, type_.icon))),
-        "parents": parent_choices(load_types(session), type_),
+        "parents": parent_choices(types, type_),
         "teams": [(str(each.id), each.name(language)) for each in list_teams(session)],
         "priorities": list(priorities().items()),
         "rows_by_key": [(row.key, row.label(language) or str(TYPES[row.type].label))

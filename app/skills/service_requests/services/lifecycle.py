@@ -31,13 +31,20 @@ from app.skills.service_requests.notifications import (
     tell_status,
 )
 from app.skills.service_requests.services.agent_replies import reply_in_thread
-from app.skills.service_requests.services.requests import Seen, list_agents, load_request
+from app.skills.service_requests.services.requests import (
+    Seen,
+    find_unread,
+    list_agents,
+    load_request,
+)
 from app.text.plain_text import clean_line, clean_lines
 
 LONGEST_WORDS = 4_000
 LONGEST_KEY = 64
 # What changes the version of a request, and so what somebody may have missed.
 CHANGES = ("status", "assignment", "priority")
+# What else somebody may have missed.
+NEWS = {"reply": N_("A new reply"), "note": N_("A new note")}
 # Where a request may go from where it is: by those who look after it.
 TRANSITIONS: Mapping[str, tuple[str, ...]] = {
     "new": ("in_progress", "waiting", "resolved", "closed"),
@@ -83,6 +90,8 @@ def change_in_words(kind: str, after: str) -> str:
     """A change as a line: "In progress", "Assigned to Ana"."""
     if not kind:
         return _("It is another version now")
+    if kind in NEWS:
+        return _(NEWS[kind])
     if kind == "assignment":
         return _("Assigned to %(name)s", name=after) if after else _("Assigned to nobody")
     if kind == "status":
@@ -102,9 +111,11 @@ def moments_of(
 
 
 def change_status(
-    session: ScopedSession, request_id: UUID, status: str, version: int
+    session: ScopedSession, request_id: UUID, status: str, version: int, last: UUID | None
 ) -> ServiceRequest:
     """Move a request on; twice is the same as once.
+
+    `last` is the latest update that the person was shown: nothing is closed over an unread reply.
 
     Raises:
         NotFound. InvalidInput: it cannot become that from where it is. Stale.
@@ -113,6 +124,8 @@ def change_status(
     request = seen.request
     if _is_done(session, request, version, "status", status, request.status == status):
         return request
+    if unread := find_unread(session, seen, last):
+        raise Stale(unread)
     if status not in may_become(request.status, is_agent=seen.is_agent):
         raise InvalidInput("A request cannot go there from where it is now.", field="status")
     before, now = request.status, utc_now()

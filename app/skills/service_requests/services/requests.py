@@ -28,6 +28,8 @@ EDITORS = ("manager", "admin")
 PAGE = 20
 # Of a request that never ends, the latest are shown.
 MOST_UPDATES = 500
+# What people say about a request after it was submitted.
+SAID = ("reply", "note")
 OWNER_KIND = "service_request"
 # A list shows neither what was asked for nor the answers, which may be large.
 AS_LISTED = (
@@ -107,14 +109,29 @@ def _is_of_my_team(session: ScopedSession, request: ServiceRequest) -> bool:
 
 def list_updates(session: ScopedSession, seen: Seen) -> list[RequestUpdate]:
     """What was said and done about a request, oldest first; notes are for agents alone."""
+    latest = _latest_first(session, seen).limit(MOST_UPDATES)
+    return list(reversed(session.scalars(latest).all()))
+
+
+def _latest_first(session: ScopedSession, seen: Seen) -> Select[RequestUpdate]:
     query = select(RequestUpdate).where(
         RequestUpdate.request_id == seen.request.id,
         RequestUpdate.group_id == session.scope.group_id,
     )
     if not seen.is_agent:
         query = query.where(RequestUpdate.is_internal.is_(False))
-    latest = query.order_by(RequestUpdate.id.desc()).limit(MOST_UPDATES)
-    return list(reversed(session.scalars(latest).all()))
+    return query.order_by(RequestUpdate.id.desc())
+
+
+def find_unread(session: ScopedSession, seen: Seen, last: UUID | None) -> RequestUpdate | None:
+    """The latest that somebody else has said after an update; None for since ever."""
+    query = _latest_first(session, seen).where(
+        RequestUpdate.kind.in_(SAID),
+        RequestUpdate.author_id.is_distinct_from(session.scope.user_id),
+    )
+    if last is not None:
+        query = query.where(RequestUpdate.id > last)
+    return session.scalar(query.limit(1))
 
 
 def list_own(

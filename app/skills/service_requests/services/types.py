@@ -30,8 +30,13 @@ from app.skills.service_requests.services.type_catalog import (
     load_type,
     load_types,
 )
-from app.skills.service_requests.services.type_tree import check_place, siblings_of
+from app.skills.service_requests.services.type_tree import (
+    check_place,
+    own_branch,
+    siblings_of,
+)
 from app.skills.service_requests.services.write_rules import free_slug, lock_alone
+from app.text.edits import sign
 
 # What is saved besides what a conversation needs; a version keeps it for those who look back.
 ASIDE = ("parent_id", "team_id", "sla_hours")
@@ -223,13 +228,28 @@ def move_type(session: ScopedSession, type_id: UUID, step: Literal[-1, 1]) -> Re
     return type_
 
 
-def set_active(session: ScopedSession, type_id: UUID, *, is_active: bool) -> RequestType:
-    """Archive a type, or bring it back. No new version.
+def sign_branch(types: Sequence[RequestType], type_: RequestType) -> str:
+    """What tells a type, with all that stands below it, from what may stand there later."""
+    return sign(*((each.id, each.version, each.is_active) for each in own_branch(types, type_)))
 
-    What is in an archived category is not offered either, and comes back with it.
+
+def set_active(
+    session: ScopedSession, type_id: UUID, *, is_active: bool, signature: str
+) -> RequestType:
+    """Archive a type, or bring it back; twice is the same as once. No new version.
+
+    What is in an archived category is not offered either, and comes back with it: `signature` is
+    of the branch that the person was shown (`sign_branch`).
+
+    Raises:
+        NotFound. Conflict: the branch is not that any more.
     """
-    lock_tree(session)
+    types = lock_tree(session)
     type_ = load_type(session, type_id)
+    if type_.is_active == is_active:
+        return type_
+    if sign_branch(types, type_) != signature:
+        raise Conflict("Somebody has changed this meanwhile. Look at it again first.")
     type_.is_active = is_active
     record(
         session, "request_type_brought_back" if is_active else "request_type_archived", type_.slug

@@ -142,6 +142,7 @@ def request_page(session: ScopedSession, seen: Seen, error: ComandaError | None 
     names = names_of(session, [found.assignee_id])
     stand = standing_of(found)
     form = read_form(found)
+    updates = list_updates(session, seen)
     return render_template(
         "requests/request.html",
         request_=found,
@@ -150,7 +151,8 @@ def request_page(session: ScopedSession, seen: Seen, error: ComandaError | None 
         path=[each.text(language) for each in form.path],
         icon_name=form.icon,
         lines=draw_lines(found, language, list_kept_files(session, found)),
-        events=draw_events(found, list_updates(session, seen)),
+        events=draw_events(found, updates),
+        last=updates[-1].id if updates else None,
         assignee=assignee_name(found, names),
         has_left=found.assignee_id is not None and found.assignee_id not in names,
         standing=stand,

@@ -96,9 +96,10 @@ def analytics() -> ResponseReturnValue:
 def set_status(request_id: UUID) -> ResponseReturnValue:
     """Move a request on, or open it again."""
     status, version = request.form.get("status", ""), _version()
+    last = read_id(request.form.get("last", ""))
     return _done(
         request_id,
-        lambda session: change_status(session, request_id, status, version),
+        lambda session: change_status(session, request_id, status, version, last),
         _("The status is changed."),
     )
 

@@ -13,7 +13,7 @@ from flask_babel import gettext as _
 
 from app.accounts.pages import moment_in_words
 from app.db import ScopedSession, read_id
-from app.errors import ComandaError, InvalidInput, NotFound
+from app.errors import ComandaError, Conflict, InvalidInput, NotFound
 from app.extensions import limit_building
 from app.fields.definitions import Words
 from app.fields.values import clean
@@ -227,7 +227,13 @@ def archive(type_id: UUID) -> ResponseReturnValue:
     to = request.form.get("to", "")
     if to not in ("archived", "offered"):
         raise InvalidInput("Choose from the list.", field="to")
-    set_active(db_session(), type_id, is_active=to == "offered")
+    signature = request.form.get("signature", "")
+    try:
+        set_active(db_session(), type_id, is_active=to == "offered", signature=signature)
+    except Conflict as error:
+        db_session().rollback()
+        type_ = load_type(db_session(), type_id)
+        return _edit_page(type_, work_of(type_), error), error.status
     if to == "offered":
         flash(_("It is offered again."))
     else:

@@ -197,7 +197,7 @@ def test_whoever_has_left_the_house_is_not_shown(
     gone = make_user(owner, group_id=admin.group_id, name="Gone Girl")
     put_on_team(owner, team, gone)
     assert "Gone Girl" in browser.page(TEAMS).text
-    browser.post("/people", action="remove", user_id=str(gone.user_id))
+    browser.post("/people", action="remove", user_id=str(gone.user_id), was=gone.role)
     assert "Gone Girl" not in browser.page(TEAMS).text
     assert "Nobody yet" in browser.page(TEAMS).text
     assert "Gone Girl" not in browser.page(path_of(team)).text
@@ -214,7 +214,7 @@ def test_whoever_is_removed_and_invited_again_is_on_no_team(
         put_on_team(owner, each, cook)
     hidden = make_request(owner, admin, team_id=team.id)
     assert sign_in(app, owner, cook).get(f"/requests/{hidden.id}").status_code == 200
-    browser.post("/people", action="remove", user_id=str(cook.user_id))
+    browser.post("/people", action="remove", user_id=str(cook.user_id), was=cook.role)
     assert members_of(owner, team) == set()
     # What they are in another restaurant is no business of this one.
     assert members_of(owner, theirs) == {cook.user_id}

@@ -124,18 +124,21 @@ def test_what_is_archived_is_not_offered_and_comes_back_as_it_was(
         with database.session(admin.scope) as session:
             return [each.name.en for each in submittable(load_tree(session))]
 
-    browser.post(f"{path_of(ice)}/archive", to="archived")
+    def archive(type_: RequestType, to: str) -> None:
+        browser.press(browser.page(path_of(type_)), f"{path_of(type_)}/archive", to=to)
+
+    archive(ice, "archived")
     assert offered() == ["Oven"]
     assert "Archived" in browser.page(path_of(ice)).text
-    browser.post(f"{path_of(category)}/archive", to="archived")
+    archive(category, "archived")
     assert offered() == []
     with database.session(admin.scope) as session:
         with pytest.raises(InvalidInput):
             load_form(session, oven.id)
         assert load_form(session, oven.id, 1).name.en == "Oven"
-    browser.post(f"{path_of(category)}/archive", to="offered")
+    archive(category, "offered")
     assert offered() == ["Oven"]
-    browser.post(f"{path_of(ice)}/archive", to="offered")
+    archive(ice, "offered")
     assert len(offered()) == 2
     assert browser.post(f"{path_of(ice)}/archive", to="lost").status_code == 422
     assert stored(owner, ice).version == 1
