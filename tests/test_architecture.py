@@ -769,7 +769,6 @@ def test_scripts_make_no_html_of_text_and_evaluate_nothing() -> None:
 # Words in both languages
 
 
-@cache
 def _catalog_tool() -> ModuleType:
     spec = importlib.util.spec_from_file_location("catalog", ROOT / ".ci" / "catalog.py")
     assert spec
@@ -779,7 +778,6 @@ def _catalog_tool() -> ModuleType:
     return module
 
 
-@cache
 def error_names() -> set[str]:
     names: set[str] = _catalog_tool().error_kinds()
     return names
@@ -787,7 +785,7 @@ def error_names() -> set[str]:
 
 def error_messages() -> set[str]:
     """What errors say: their first argument, which is translated when it is shown."""
-    found = set()
+    found, kinds = set(), error_names()
     for file in MODULES:
         constants = {
             target.id: node.value.value
@@ -797,7 +795,7 @@ def error_messages() -> set[str]:
             if isinstance(target, ast.Name)
         }
         for node in ast.walk(tree_of(file)):
-            if isinstance(node, ast.Call) and _called(node) in error_names() and node.args:
+            if isinstance(node, ast.Call) and _called(node) in kinds and node.args:
                 said = node.args[0]
                 text = said.value if isinstance(said, ast.Constant) else None
                 if isinstance(said, ast.Name):
@@ -826,12 +824,13 @@ def test_no_text_is_looked_up_inside_an_f_string() -> None:
 
 def test_errors_say_only_what_can_be_translated() -> None:
     """A message that is put together cannot stand in a catalog."""
+    kinds = error_names()
     wrong = [
         f"{relative(file)}:{node.lineno}"
         for file in MODULES
         for node in ast.walk(tree_of(file))
         if isinstance(node, ast.Call)
-        and _called(node) in error_names()
+        and _called(node) in kinds
         and node.args
         and isinstance(node.args[0], ast.JoinedStr | ast.BinOp)
     ]
