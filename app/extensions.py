@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 import redis
 from flask import current_app, request
 from flask_babel import Babel
-from flask_limiter import Limiter, RouteLimit
-from flask_login import LoginManager, current_user
+from flask_limiter import Limiter
+from flask_login import LoginManager
 from flask_wtf.csrf import CSRFProtect
 from htmx_flask import Htmx
 from htmx_flask.requests import HtmxAwareRequest, HtmxHeaders
@@ -135,33 +135,3 @@ csrf = CSRFProtect()
 htmx = Htmx()
 limiter = Limiter(key_func=client_address, headers_enabled=True)
 login_manager = LoginManager()
-
-
-def person_asking() -> str:
-    """Whom to count requests against: the person; for whoever is not signed in, the address."""
-    user_id = getattr(current_user, "user_id", None)
-    return str(user_id) if user_id else client_address()
-
-
-def limit_person(rule: str, budget: str, **options: Any) -> RouteLimit:
-    """A decorator of views that lets each person do something so often, wherever they do it.
-
-    All views with the same `rule`, like "60 per minute", and `budget` count together.
-    `options` are those of Flask-Limiter's `shared_limit`.
-    """
-    return limiter.shared_limit(rule, scope=budget, key_func=person_asking, **options)
-
-
-# Whatever asks the assistant for an answer.
-limit_messages = limit_person("60 per minute", "messages")
-# The buttons of proposals, and the one that stops an answer.
-limit_decisions = limit_person("120 per minute", "decisions")
-# Whatever looks for words, but for conversations, which count for themselves: a list that follows
-# what is typed asks a few times for each word.
-limit_searches = limit_person(
-    "120 per minute", "searches", exempt_when=lambda: not request.args.get("q")
-)
-# What changes a conversation as a whole: its name, whether it is there, the branch that is shown.
-limit_chat_changes = limit_person("120 per minute", "chat changes")
-# What is posted to the pages on which a restaurant is set up, and each preview of them.
-limit_building = limit_person("120 per minute", "building")

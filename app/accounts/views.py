@@ -20,14 +20,14 @@ from werkzeug.wrappers import Response
 from app.accounts import account_limits, choices, password_change, people
 from app.accounts import profile as profiles
 from app.accounts import sign_in as sign_ins
-from app.accounts.names_and_emails import clean_email, fold_email
-from app.accounts.pages import (
+from app.accounts.form_pages import (
     absolute,
     browser_name,
     moment_in_words,
     page,
     seen_on,
 )
+from app.accounts.names_and_emails import clean_email, fold_email
 from app.accounts.people import find_invitation, join_as_known_person, join_as_new_person
 from app.accounts.person import end_browser_session, start_browser_session
 from app.config import LANGUAGES

@@ -12,7 +12,7 @@ from flask import Blueprint, flash, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 
-from app.accounts.pages import moment_in_words, page
+from app.accounts.form_pages import moment_in_words, page
 from app.admin import figures
 from app.assistant.feedback.feedback import RATINGS, REASONS
 from app.assistant.feedback.inbox import (

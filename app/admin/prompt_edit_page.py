@@ -9,7 +9,7 @@ from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 from flask_login import current_user
 
-from app.accounts.pages import page
+from app.accounts.form_pages import page
 from app.admin.prompts_pages import domain_choices, in_common, tools_of, whole_sizes
 from app.assistant.models import Prompt
 from app.assistant.prompts.bench import Bench, Run

@@ -12,7 +12,7 @@ from flask_babel import LazyString
 from flask_babel import lazy_gettext as _
 from flask_login import current_user
 
-from app.accounts.pages import moment_in_words
+from app.accounts.form_pages import moment_in_words
 from app.accounts.people import list_people
 from app.admin import figures
 from app.admin.search_inspector_words import kind_words

@@ -10,7 +10,7 @@ from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 
-from app.accounts.pages import page
+from app.accounts.form_pages import page
 from app.admin.prompt_edit_page import edit_page, opened_version, typed_texts
 from app.admin.prompts_pages import domain_choices, in_common, sections, whole_sizes
 from app.assistant.models import Prompt
@@ -20,7 +20,7 @@ from app.assistant.prompts.editor import Clash, load_prompt
 from app.assistant.prompts.system_prompt import load_prompts
 from app.assistant.tools.registry import Registry
 from app.errors import ComandaError, Conflict, InvalidInput, NotFound
-from app.extensions import limit_building, services
+from app.extensions import services
 from app.web.pages import (
     db_session,
     give_back_connection,
@@ -28,6 +28,7 @@ from app.web.pages import (
     require_role,
     wants_fragment,
 )
+from app.web.rate_limits import limit_building
 
 blueprint = Blueprint("prompts", __name__, url_prefix="/admin/prompts")
 

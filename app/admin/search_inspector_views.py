@@ -32,7 +32,7 @@ from app.admin.search_inspector_words import (
 )
 from app.config import LANGUAGES
 from app.errors import InvalidInput
-from app.extensions import limit_searches, services
+from app.extensions import services
 from app.retrieval.evidence import GOOD, THIN
 from app.retrieval.search import remember_vector
 from app.skills.knowledge.tools.search_tools import SearchTool
@@ -40,6 +40,7 @@ from app.text.allergens import ALLERGENS, allergen_name
 from app.text.free_text import limit_search
 from app.text.plain_text import clean_line
 from app.web.pages import db_session, require_role
+from app.web.rate_limits import limit_searches
 
 blueprint = Blueprint("inspector", __name__, url_prefix="/admin/search")
 

@@ -11,7 +11,7 @@ from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 
 from app.accounts.choices import LANGUAGE_NAMES
-from app.accounts.pages import page
+from app.accounts.form_pages import page
 from app.admin.prompts_pages import in_common
 from app.assistant.prompts.saved_cases import (
     add_sentence,

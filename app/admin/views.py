@@ -14,7 +14,7 @@ from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 from flask_login import current_user
 
-from app.accounts.pages import page
+from app.accounts.form_pages import page
 from app.accounts.people import list_people
 from app.admin import figures
 from app.admin.search_inspector_views import address_of_search

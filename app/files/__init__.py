@@ -12,7 +12,7 @@ def init_files(app: Flask) -> None:
     """Let people of a group bring files and get them back."""
     # Imported here because migrations and jobs need the models and nothing of a web server.
     from app.files.field_rules import upload_rules
-    from app.files.pages import kinds_in_words
+    from app.files.presenters import kinds_in_words
     from app.files.views import blueprint
 
     app.register_blueprint(blueprint)

@@ -15,8 +15,8 @@ from app.extensions import services
 from app.files.access import load_file, open_bytes
 from app.files.field_rules import read_rules
 from app.files.kinds import FORM_BYTES, LARGEST_BYTES
-from app.files.pages import file_view
 from app.files.posted_files import allow_files, examination, get_posted_files
+from app.files.presenters import file_view
 from app.files.storage import preview_of
 from app.files.upload_limits import check_limits
 from app.files.uploads import store_upload, too_large

@@ -8,7 +8,7 @@ from datetime import date
 
 from babel.dates import format_date, format_interval, format_skeleton
 
-from app.periods.calendar import Unit, around, shift
+from app.periods.calendar_units import Unit, around, shift
 from app.periods.period import BEGINNING, END, Period
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from app.periods.dates import DATE_RULES
+from app.periods.date_phrases import DATE_RULES
 from app.periods.english import ENGLISH
 from app.periods.grammar import apply_rules, resolved
 from app.periods.nodes import Needs, Node

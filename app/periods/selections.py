@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
-from app.periods.calendar import Unit, around, shift, weekdays_within, within
+from app.periods.calendar_units import Unit, around, shift, weekdays_within, within
 from app.periods.grammar import Match, Rule, resolved, rule
 from app.periods.nodes import Needs, Node
 from app.periods.period import Partial, Period, date_of, one_day

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
-from app.periods.calendar import Part, Unit, around, part_of, shift, week_of_year
+from app.periods.calendar_units import Part, Unit, around, part_of, shift, week_of_year
 from app.periods.grammar import Match, Rule, needing, resolved, rule
 from app.periods.nodes import Needs, Node
 from app.periods.period import Partial, Period, one_day

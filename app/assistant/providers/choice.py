@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.assistant.providers.base import Provider
-from app.assistant.providers.retries import Breaker, RetryingProvider
+from app.assistant.providers.retries_and_breaker import Breaker, RetryingProvider
 from app.config import Settings
 from app.retrieval.embedder import Embedder
 

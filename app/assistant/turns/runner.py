@@ -35,7 +35,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app import redis_client
 from app.assistant.providers.choice import make_provider, make_standby
-from app.assistant.providers.retries import Breaker
+from app.assistant.providers.retries_and_breaker import Breaker
 from app.assistant.turns.cancel import NOTIFY_CHANNEL
 from app.assistant.turns.executor import (
     ClaimedTurn,

@@ -16,9 +16,10 @@ from app.assistant.turns.events import EventLog
 from app.assistant.turns.language import detect_language
 from app.assistant.usage.message_limits import read_standing
 from app.errors import InvalidInput
-from app.extensions import limit_messages, services
+from app.extensions import services
 from app.web.issued_ids import id_of_key, is_issued, issue_id
 from app.web.pages import db_session, release_session, require_role
+from app.web.rate_limits import limit_messages
 
 blueprint = Blueprint("api", __name__, url_prefix="/api")
 

@@ -59,16 +59,11 @@ from app.assistant.web.conversation import (
 from app.assistant.web.presenters import view_part
 from app.assistant.web.stream import ThreadEvents
 from app.errors import ComandaError, Conflict, InvalidInput, LimitReached, NotFound
-from app.extensions import (
-    limit_chat_changes,
-    limit_decisions,
-    limit_messages,
-    limit_person,
-    services,
-)
+from app.extensions import services
 from app.text.json_text import parse_json
 from app.web.issued_ids import is_issued, issue_id
 from app.web.pages import choose_language, db_session, is_htmx, require_role
+from app.web.rate_limits import limit_chat_changes, limit_decisions, limit_messages, limit_person
 
 blueprint = Blueprint("chat", __name__)
 streams = ThreadEvents("streams", __name__)

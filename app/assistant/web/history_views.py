@@ -43,11 +43,12 @@ from app.assistant.threads.export_jobs import (
 )
 from app.assistant.threads.history import PAGE_THREADS, delete_thread, find_threads, rename_thread
 from app.errors import InvalidInput
-from app.extensions import limit_chat_changes, limit_person, services
+from app.extensions import services
 from app.files.views import send_stored
 from app.notifications.services import read_about
 from app.web.pace import in_stretches
 from app.web.pages import choose_language, db_session, is_htmx, release_session, require_role
+from app.web.rate_limits import limit_chat_changes, limit_person
 
 blueprint = Blueprint("history", __name__, url_prefix="/chats")
 

@@ -26,8 +26,9 @@ from app.assistant.turns.events import EventLog
 from app.assistant.web.presenters import view_part
 from app.db import ScopedSession
 from app.errors import ComandaError
-from app.extensions import limit_decisions, services
+from app.extensions import services
 from app.web.pages import db_session, is_htmx, require_role, wants_json
+from app.web.rate_limits import limit_decisions
 from app.web.urls import with_urls
 
 blueprint = Blueprint("proposals", __name__, url_prefix="/proposals")

@@ -27,7 +27,7 @@ from app.assistant.turns.language import detect_language
 from app.assistant.usage.message_limits import read_standing
 from app.db import ScopedSession, new_id, utc_now
 from app.errors import Conflict, InvalidInput
-from app.extensions import limit_messages, services
+from app.extensions import services
 from app.jobs.system_threads import RealThreads
 from app.skills.expenses.nlu.hints import read_command_of
 from app.skills.expenses.services.settings import load_ledger
@@ -41,6 +41,7 @@ from app.web.pages import (
     release_session,
     require_role,
 )
+from app.web.rate_limits import limit_messages
 from app.web.urls import with_urls
 
 blueprint = Blueprint("expenses_api", __name__, url_prefix="/api")

@@ -16,10 +16,10 @@ from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 from flask_login import current_user
 
-from app.accounts.pages import moment_in_words
+from app.accounts.form_pages import moment_in_words
 from app.db import read_id
 from app.errors import Conflict, InvalidInput
-from app.extensions import limit_person, services
+from app.extensions import services
 from app.files.models import StoredFile
 from app.files.posted_files import allow_files
 from app.skills.expenses.models import Expense
@@ -52,6 +52,7 @@ from app.skills.expenses.web.presenters import (
 from app.text.bilingual import reader_language
 from app.web.issued_ids import own_id
 from app.web.pages import db_session, is_htmx, next_page, require_role, wants_fragment
+from app.web.rate_limits import limit_person
 
 # What an answer to a row tells the rest of the page: the sums are others now.
 CHANGED = {"HX-Trigger": json.dumps({"ledger-changed": {"target": "#sums"}})}

@@ -10,7 +10,7 @@ from flask.typing import ResponseReturnValue
 from flask_login import current_user
 
 from app.errors import InvalidInput, NotFound
-from app.extensions import limit_person, limit_searches, services
+from app.extensions import services
 from app.files.models import StoredFile
 from app.files.storage import preview_of
 from app.files.views import send_stored
@@ -24,6 +24,7 @@ from app.skills.expenses.web.flash import told_of
 from app.skills.expenses.web.presenters import filter_choices, ledger_context, sums_context
 from app.text.bilingual import reader_language
 from app.web.pages import db_session, page_number, release_session, require_role
+from app.web.rate_limits import limit_person, limit_searches
 
 
 def read_address() -> tuple[Ledger, Narrowed]:

@@ -16,7 +16,7 @@ from app.db import ScopedSession, new_id
 from app.extensions import services
 from app.files.field_rules import UploadRules, upload_rules
 from app.files.models import StoredFile
-from app.files.pages import FileView, file_view
+from app.files.presenters import FileView, file_view
 from app.skills.expenses.models import Expense
 from app.skills.expenses.services.expenses import PAGE, find_expenses, may_see_all
 from app.skills.expenses.services.filters import MINE, Narrowed, about

@@ -18,7 +18,6 @@ from werkzeug.datastructures import MultiDict
 
 from app.accounts.audit import record
 from app.errors import ComandaError, Conflict, InvalidInput
-from app.extensions import limit_building
 from app.skills.expenses.services.settings import (
     LONGEST_NAME,
     OTHER,
@@ -32,6 +31,7 @@ from app.text.bilingual import reader_language
 from app.text.currencies import CODES
 from app.text.normalize import words
 from app.web.pages import db_session, is_htmx, require_role, wants_fragment
+from app.web.rate_limits import limit_building
 
 # More than any field takes, so that what is too long can be shown and told.
 LONGEST_TEXT = 40_000

@@ -12,11 +12,11 @@ from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 from flask_login import current_user
 
-from app.accounts.pages import moment_in_words
+from app.accounts.form_pages import moment_in_words
 from app.assistant.providers.choice import make_provider
 from app.db import new_id
 from app.errors import ComandaError, Conflict, InvalidInput
-from app.extensions import limit_building, limit_person, limit_searches, services
+from app.extensions import services
 from app.fields.editor.page_state import act
 from app.skills.forms.builder.model_drafts import draft_with_model
 from app.skills.forms.builder.page_state import Work, read_work, work_of
@@ -49,6 +49,7 @@ from app.text.bilingual import reader_language
 from app.text.plain_text import clean_line
 from app.web.issued_ids import id_of_posted
 from app.web.pages import db_session, page_number, require_role, wants_fragment
+from app.web.rate_limits import limit_building, limit_person, limit_searches
 
 LARGEST_FORM = 4 * 1024 * 1024
 # A model that drafts costs what a long answer costs.

@@ -12,10 +12,10 @@ from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 from flask_login import current_user
 
-from app.accounts.pages import page
+from app.accounts.form_pages import page
 from app.db import new_id
 from app.errors import ComandaError, Conflict, InvalidInput, TooMany
-from app.extensions import limit_building, limit_searches, services
+from app.extensions import services
 from app.fields.display import plain
 from app.files.posted_files import allow_files, examination, get_posted_files
 from app.files.tables import LARGEST_TABLE, read_table
@@ -37,6 +37,7 @@ from app.text.bilingual import reader_language
 from app.text.edits import Overtaken
 from app.web.issued_ids import id_of_posted
 from app.web.pages import db_session, require_role
+from app.web.rate_limits import limit_building, limit_searches
 
 blueprint = Blueprint("contacts", __name__, url_prefix="/admin/contacts")
 

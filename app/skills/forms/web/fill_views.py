@@ -23,7 +23,7 @@ from app.assistant.turns.language import detect_language
 from app.assistant.web.conversation import another_branch, exchange
 from app.db import ScopedSession
 from app.errors import Conflict, InvalidInput
-from app.extensions import limit_messages, limit_person, services
+from app.extensions import services
 from app.fields.form_data import TypedForm
 from app.fields.values import Problem
 from app.files.posted_files import allow_files
@@ -67,6 +67,7 @@ from app.skills.forms.workflow.conversation import tell_assistant
 from app.text.bilingual import reader_language
 from app.web.issued_ids import is_issued
 from app.web.pages import choose_language, db_session, is_htmx, require_role
+from app.web.rate_limits import limit_messages, limit_person
 from app.web.request_body import MOST_PARTS
 
 MOST_SAVES = "240 per minute"

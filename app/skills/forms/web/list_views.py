@@ -9,10 +9,9 @@ from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 from werkzeug.datastructures import MultiDict
 
-from app.accounts.pages import moment_in_words
+from app.accounts.form_pages import moment_in_words
 from app.assistant.tools.registry import UnfinishedWork
 from app.db import ScopedSession
-from app.extensions import limit_person, limit_searches
 from app.skills.forms.models import FormDraft, FormTemplate
 from app.skills.forms.services.contact_names import find_people
 from app.skills.forms.services.draft_writer import unsaved_filling
@@ -27,6 +26,7 @@ from app.text.normalize import words
 from app.web.issued_ids import issue_id
 from app.web.links import Link
 from app.web.pages import db_session
+from app.web.rate_limits import limit_person, limit_searches
 
 MOST_DRAFTS = 20
 MOST_SENT = 5

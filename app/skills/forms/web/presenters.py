@@ -18,7 +18,7 @@ from app.errors import NotFound
 from app.fields.definitions import FILE_TYPES, FormField
 from app.fields.form_data import mark_of
 from app.fields.values import Problem
-from app.files.pages import FileView, view_own_files
+from app.files.presenters import FileView, view_own_files
 from app.skills.forms.models import FormDraft, FormTemplate
 from app.skills.forms.parts import SURE
 from app.skills.forms.services.draft_writer import shape_in

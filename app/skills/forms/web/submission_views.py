@@ -11,9 +11,9 @@ from flask.typing import ResponseReturnValue
 from flask_login import current_user
 
 from app.accounts.clock import local_now
-from app.accounts.pages import moment_in_words
+from app.accounts.form_pages import moment_in_words
 from app.errors import NotFound
-from app.extensions import limit_person, limit_searches, services
+from app.extensions import services
 from app.files.access import load_file, open_bytes
 from app.skills.forms.models import FormSubmission
 from app.skills.forms.services.export import write_csv
@@ -31,6 +31,7 @@ from app.skills.forms.services.submissions import (
 from app.skills.forms.web.blueprint import blueprint
 from app.text.bilingual import reader_language
 from app.web.pages import db_session, give_back_connection, release_session, require_role
+from app.web.rate_limits import limit_person, limit_searches
 
 
 @blueprint.get("/submissions/")

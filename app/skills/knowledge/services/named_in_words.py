@@ -26,7 +26,7 @@ _MADE_OF = ("spec", "method", "garnish", "sauce", "base")
 # What an allergen is in, by every name of it, and by every sign for it.
 _NAMED = {
     fold(name.strip()): code
-    for code, names in read_yaml(Path(__file__).with_name("foods.yaml")).items()
+    for code, names in read_yaml(Path(__file__).with_name("allergen_foods.yaml")).items()
     for name in names.split(",")
 }
 _FOODS = {name: code for name, code in _NAMED.items() if name[0].isalpha()}

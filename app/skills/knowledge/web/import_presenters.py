@@ -12,7 +12,7 @@ from uuid import UUID
 from flask_babel import format_timedelta, ngettext
 from flask_babel import gettext as _
 
-from app.accounts.pages import moment_in_words
+from app.accounts.form_pages import moment_in_words
 from app.db import JsonObject, ScopedSession, utc_now
 from app.errors import NotFound
 from app.retrieval.vectors import read_standing

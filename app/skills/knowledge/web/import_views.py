@@ -10,7 +10,7 @@ from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_login import current_user
 
-from app.accounts.pages import page
+from app.accounts.form_pages import page
 from app.errors import ComandaError, Conflict, InvalidInput, TooMany
 from app.files.examination_queue import Places
 from app.files.posted_files import allow_files, examination, get_posted_files

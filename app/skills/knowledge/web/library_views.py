@@ -16,7 +16,6 @@ from flask_babel import gettext as _
 
 from app.accounts.models import Group
 from app.errors import Conflict, InvalidInput, NotFound
-from app.extensions import limit_building, limit_searches
 from app.retrieval.models import SearchDocument
 from app.skills.knowledge.models import PRODUCT_KINDS, ManualSection
 from app.skills.knowledge.services import name_search
@@ -51,6 +50,7 @@ from app.skills.knowledge.web.presenters import (
 )
 from app.text.bilingual import reader_language
 from app.web.pages import db_session, page_number, require_role, wants_fragment
+from app.web.rate_limits import limit_building, limit_searches
 
 blueprint = Blueprint("knowledge", __name__, url_prefix="/library")
 teach_templates(blueprint)

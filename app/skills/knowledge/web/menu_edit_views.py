@@ -14,7 +14,6 @@ from flask_login import current_user
 
 from app.db import new_id
 from app.errors import Conflict, InvalidInput, NotFound
-from app.extensions import limit_building
 from app.skills.knowledge.models import PRODUCT_KINDS, Product
 from app.skills.knowledge.services.categories import categories_in_use, tags_in_use
 from app.skills.knowledge.services.menu_upkeep import (
@@ -49,6 +48,7 @@ from app.text.bilingual import reader_language
 from app.web.issued_ids import own_id
 from app.web.pace import Pace
 from app.web.pages import db_session, page_number, wants_fragment
+from app.web.rate_limits import limit_building
 
 # Some products of a tag are renamed at a time; everything else of the process goes on in between.
 _renaming = Pace(every=0.2, longest=1.0)

@@ -10,7 +10,6 @@ from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 
 from app.accounts.models import Group
-from app.extensions import limit_searches
 from app.skills.knowledge.models import Product
 from app.skills.knowledge.services.display import price_text
 from app.skills.knowledge.services.menus import MenuFilter, list_choices, list_menu, read_filter
@@ -19,6 +18,7 @@ from app.skills.knowledge.web.library_reader import own_allergens
 from app.text.allergens import ALLERGENS, allergen_name
 from app.text.bilingual import reader_language
 from app.web.pages import db_session, page_number, wants_fragment
+from app.web.rate_limits import limit_searches
 
 
 @limit_searches

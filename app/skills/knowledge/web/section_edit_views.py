@@ -14,7 +14,7 @@ from flask_login import current_user
 
 from app.db import new_id
 from app.errors import ComandaError, Conflict, InvalidInput, NotFound
-from app.extensions import limit_building, limit_person, services
+from app.extensions import services
 from app.skills.knowledge.models import ManualSection
 from app.skills.knowledge.services.editor_tree import WholeTree, load_whole_tree
 from app.skills.knowledge.services.products import list_hidden_products
@@ -51,6 +51,7 @@ from app.text.bilingual import reader_language
 from app.text.markdown import preview_library_text
 from app.web.issued_ids import own_id
 from app.web.pages import db_session, give_back_connection, page_number, wants_fragment
+from app.web.rate_limits import limit_building, limit_person
 
 blueprint = Blueprint("editing", __name__, url_prefix="/library/edit")
 editors.init_editing(blueprint)

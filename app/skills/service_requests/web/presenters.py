@@ -17,7 +17,7 @@ from flask_babel import format_decimal
 from flask_babel import gettext as _
 from flask_login import current_user
 
-from app.accounts.pages import moment_in_words
+from app.accounts.form_pages import moment_in_words
 from app.db import ScopedSession, new_id, utc_now
 from app.errors import ComandaError
 from app.fields.display import display_moment

@@ -17,7 +17,7 @@ from app.errors import N_
 from app.fields.definitions import FILE_TYPES
 from app.fields.display import display
 from app.fields.validation import shown_fields
-from app.files.pages import size_in_words
+from app.files.presenters import size_in_words
 from app.skills.service_requests.labels import status_words
 from app.skills.service_requests.models import RequestUpdate, ServiceRequest
 from app.skills.service_requests.services.definitions import TITLE

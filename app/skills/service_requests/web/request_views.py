@@ -18,7 +18,6 @@ from flask_login import current_user
 from app.accounts.clock import local_now
 from app.db import ScopedSession, read_id
 from app.errors import Conflict, InvalidInput
-from app.extensions import limit_person, limit_searches
 from app.files.views import send_stored
 from app.notifications.services import read_about
 from app.skills.service_requests.services.agent_replies import announce_reply
@@ -47,6 +46,7 @@ from app.skills.service_requests.web.presenters import (
 )
 from app.web import charts
 from app.web.pages import db_session, page_number, require_role, wants_fragment
+from app.web.rate_limits import limit_person, limit_searches
 
 blueprint = Blueprint("service_requests", __name__, url_prefix="/requests")
 limit_writes = limit_person("60 per minute", "service requests")

@@ -8,7 +8,7 @@ from flask import flash, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 
-from app.accounts.pages import page
+from app.accounts.form_pages import page
 from app.errors import ComandaError, InvalidInput
 from app.skills.service_requests.services.settings import (
     SURE,

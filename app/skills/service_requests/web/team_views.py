@@ -9,7 +9,7 @@ from flask import flash, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 
-from app.accounts.pages import page
+from app.accounts.form_pages import page
 from app.accounts.people import list_people
 from app.db import read_id
 from app.errors import ComandaError, Conflict, InvalidInput

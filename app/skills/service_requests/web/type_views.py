@@ -11,10 +11,9 @@ from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 
-from app.accounts.pages import moment_in_words
+from app.accounts.form_pages import moment_in_words
 from app.db import ScopedSession, read_id
 from app.errors import ComandaError, Conflict, InvalidInput, NotFound
-from app.extensions import limit_building
 from app.fields.definitions import Words
 from app.fields.values import clean
 from app.skills.service_requests.builder.page_state import TypeWork, act_on, read_work, work_of
@@ -46,6 +45,7 @@ from app.skills.service_requests.services.write_rules import lock_alone
 from app.skills.service_requests.web.admin_blueprints import make_blueprint, may_edit, typed_number
 from app.text.bilingual import reader_language
 from app.web.pages import db_session, page_number, wants_fragment
+from app.web.rate_limits import limit_building
 
 blueprint = make_blueprint("request_types")
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from app.assistant.providers.base import ModelEvent, ModelRequest, ProviderError, TextDelta
-from app.assistant.providers.retries import Breaker, RetryingProvider
+from app.assistant.providers.retries_and_breaker import Breaker, RetryingProvider
 from tests.assistant.scripted import ScriptedProvider, say
 
 REQUEST = ModelRequest((), (), "en")

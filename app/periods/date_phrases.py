@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
-from app.periods.calendar import around
+from app.periods.calendar_units import around
 from app.periods.grammar import Match, Rule, rule
 from app.periods.nodes import Needs, Node
 from app.periods.numeric import day_and_month, month_and_year, whole_date
