@@ -20,7 +20,7 @@ from redis.retry import Retry
 
 from app import redis_client
 from app.accounts import init_accounts
-from app.accounts.requests_at_once import init_lanes
+from app.accounts.concurrency_limit import init_lanes
 from app.admin import init_admin
 from app.assistant import init_assistant
 from app.assistant.tools.registry import Registry, Skill

@@ -448,7 +448,7 @@ ONE_OF_EACH = {
     "children that look at files": (
         r"sys\.executable|\bsetrlimit\(",
         # The embedded services are programs of ours, and see no files.
-        {"app/files/child_process.py", "app/files/restraint.py", "app/embedded/child.py",
+        {"app/files/child_process.py", "app/files/child_process_limits.py", "app/embedded/child.py",
          "app/embedded/lease.py"},
     ),
     "text without NUL or controls": (

@@ -1,7 +1,8 @@
 """Child processes that look at what strangers send: what breaks there, breaks nothing here.
 
 A child has no settings, no database, and little memory and time; it can write no file (see
-`app.files.restraint`). It is given the file as its standard input, and answers on its output.
+`app.files.child_process_limits`). It is given the file as its standard input, and answers on its
+output.
 """
 
 from __future__ import annotations

@@ -14,10 +14,10 @@ import sys
 from collections.abc import Mapping
 from typing import IO, Any
 
+from app.files.child_process_limits import restrain, take_output
 from app.files.documents import check_office, check_pdf, check_text, is_archive
 from app.files.images import is_image, redraw
 from app.files.kinds import MIB, Unfit
-from app.files.restraint import restrain, take_output
 from app.files.result import Examined
 from app.files.table_cells import read_cells
 

@@ -24,7 +24,7 @@ from gunicorn.http.errors import (  # type: ignore[import-untyped]
 from gunicorn.workers.ggevent import GeventWorker  # type: ignore[import-untyped]
 
 from app.web.addresses import network_of
-from app.web.pace import Pace
+from app.web.fair_queue import Pace
 
 # What is read of a body that the app has left, so that the connection can go on.
 LEFT_BYTES, PIECE_BYTES, LEFT_SECONDS = 64 * 1024, 16 * 1024, 1.0

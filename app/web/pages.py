@@ -46,9 +46,9 @@ from app.errors import (
 )
 from app.extensions import PROBES, ComandaRequest, kept_cookie, services
 from app.jobs.system_threads import give_back_with
+from app.web.fair_queue import draw
 from app.web.icons import icon, icon_sprite
 from app.web.navigation import nav_entries
-from app.web.pace import draw
 from app.web.request_body import LARGEST_SIGNED_OUT, MOST_FILES, drain
 from app.web.urls import url_of
 
@@ -109,7 +109,7 @@ def _close_session(session: ScopedSession) -> None:
 
 
 def leave_lanes() -> None:
-    """Let another request of the same person be answered (app.accounts.requests_at_once)."""
+    """Let another request of the same person be answered (app.accounts.concurrency_limit)."""
     lanes = g.pop("lanes", None)
     if lanes is not None:
         lanes.close()

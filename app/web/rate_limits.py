@@ -1,7 +1,7 @@
 """How often a person may do something: the limits that stand on the views.
 
 What strangers may do is counted in app.accounts.account_limits, and how many of one person's
-requests run at a time in app.accounts.requests_at_once.
+requests run at a time in app.accounts.concurrency_limit.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from app.errors import InvalidInput
 from app.files.kinds import KIB, MIB
 from app.files.spool import PIECE_BYTES, Spool
 from app.text.json_text import parse_json
-from app.web.pace import Pace
+from app.web.fair_queue import Pace
 
 # A form of a hundred fields, with all of a hundred choices in each.
 MOST_PARTS = 11_000

@@ -14,8 +14,8 @@ from flask import Flask, Response
 from sqlalchemy import event
 from werkzeug.test import EnvironBuilder
 
-from app.accounts import requests_at_once
-from app.accounts.requests_at_once import Lane, Lanes
+from app.accounts import concurrency_limit
+from app.accounts.concurrency_limit import Lane, Lanes
 from app.assistant.web import stream
 from app.assistant.web.stream import Place
 from app.db import Database
@@ -166,7 +166,7 @@ def test_many_streams_of_one_person_are_opened_or_refused_in_turn(
     paces: Counter[str], monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     lanes = Lanes()
-    monkeypatch.setattr(requests_at_once, "_lanes", lanes)
+    monkeypatch.setattr(concurrency_limit, "_lanes", lanes)
     entered: list[Lane] = []
     enter = lanes.enter
     monkeypatch.setattr(lanes, "enter", lambda lane: entered.append(lane) or enter(lane))

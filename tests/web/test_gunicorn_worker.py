@@ -18,6 +18,7 @@ from gunicorn.http.parser import RequestParser
 from gunicorn.workers.ggevent import GeventWorker
 
 from app.web import gunicorn_worker
+from app.web.fair_queue import Pace
 from app.web.gunicorn_worker import (
     ACCEPTED_AT_ONCE,
     CRUMB_SECONDS,
@@ -28,7 +29,6 @@ from app.web.gunicorn_worker import (
     FairWorker,
     bound_chunks,
 )
-from app.web.pace import Pace
 
 
 class Taking(FairWorker):

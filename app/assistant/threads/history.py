@@ -30,7 +30,7 @@ from app.text.markdown import plain_line_around
 from app.text.normalize import fold, split_marked
 from app.text.normalize import words as folded_words
 from app.text.plain_text import clean_line
-from app.web.pace import in_stretches
+from app.web.fair_queue import in_stretches
 
 Pieces = list[tuple[str, bool]]
 

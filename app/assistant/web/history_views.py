@@ -46,7 +46,7 @@ from app.errors import InvalidInput
 from app.extensions import services
 from app.files.views import send_stored
 from app.notifications.services import read_about
-from app.web.pace import in_stretches
+from app.web.fair_queue import in_stretches
 from app.web.pages import choose_language, db_session, is_htmx, release_session, require_role
 from app.web.rate_limits import limit_chat_changes, limit_person
 

@@ -24,9 +24,9 @@ from flask_sse import Message as SseMessage
 from flask_sse import ServerSentEventsBlueprint
 from sqlalchemy.exc import SQLAlchemyError
 
+from app.accounts.concurrency_limit import enter_lane, enter_lane_of_stranger, find_owner
 from app.accounts.models import SignIn
 from app.accounts.person import presented_token
-from app.accounts.requests_at_once import enter_lane, enter_lane_of_stranger, find_owner
 from app.accounts.tokens import hash_token
 from app.assistant.threads.threads import load_thread
 from app.assistant.turns.events import Event, EventLog, Subscription
@@ -34,7 +34,7 @@ from app.db import utc_now
 from app.errors import ComandaError, NotFound, TooMany, Unavailable
 from app.extensions import services
 from app.observability.metrics import count_stream
-from app.web.pace import Pace
+from app.web.fair_queue import Pace
 from app.web.pages import db_session, release_session
 
 # Enough for a proxy to start passing the stream on, and what programs take for the delay before

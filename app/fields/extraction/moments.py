@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import date, datetime, time
 from typing import Any, TypeVar
 
-from app.fields.extraction.calendar import Day, find_days
 from app.fields.extraction.clock import Ago, Clock, find_ago, find_times
+from app.fields.extraction.dates import Day, find_days
 from app.fields.extraction.extract import Reading, cue_words, stem, stems
 from app.fields.extraction.numbers import find_fractions
 from app.fields.extraction.sentence import Span

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.fields.extraction.calendar import find_days
+from app.fields.extraction.dates import find_days
 from app.fields.extraction.sentence import Sentence
 from app.skills.forms.services.starters import read_starters
 from tests.fields.extraction.reader import values

@@ -16,7 +16,7 @@ from flask import Flask, g
 from PIL import Image
 from sqlalchemy import func, update
 
-from app.accounts import requests_at_once
+from app.accounts import concurrency_limit
 from app.db import Database, new_id, utc_now
 from app.skills.forms.models import FormSubmission, FormTemplate
 from app.skills.forms.services import pdf
@@ -297,7 +297,7 @@ def test_a_person_stands_in_their_lane_while_their_pdf_is_made(
     held: list[object] = []
 
     def read(*_: object) -> AbstractContextManager[io.BytesIO]:
-        held.extend((*requests_at_once._lanes._entered, g.db.in_transaction()))
+        held.extend((*concurrency_limit._lanes._entered, g.db.in_transaction()))
         return nullcontext(io.BytesIO(b"a picture"))
 
     monkeypatch.setattr(submission_views, "load_file", lambda *_: SimpleNamespace(key="a"))

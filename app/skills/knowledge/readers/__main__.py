@@ -6,7 +6,7 @@ import json
 import sys
 from typing import IO, Any
 
-from app.files.restraint import restrain, take_output
+from app.files.child_process_limits import restrain, take_output
 
 # The readers are loaded before the limits are set, because Python keeps what it compiles.
 from app.skills.knowledge.readers.formats import read

@@ -15,7 +15,7 @@ from lxml import etree
 
 from app.skills.knowledge.readers.docx_styles import OFF, Styles, is_on
 from app.skills.knowledge.readers.markup import escape_text
-from app.skills.knowledge.readers.raised import fraction, lowered, raised, settle
+from app.skills.knowledge.readers.superscripts import fraction, lowered, raised, settle
 
 _MARKUP = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _ALTERNATE, _CHOICE = f"{_MARKUP}AlternateContent", f"{_MARKUP}Choice"

@@ -24,8 +24,8 @@ from openpyxl.worksheet import _read_only
 from openpyxl.worksheet._reader import WorkSheetParser
 
 from app.skills.knowledge.readers.archive import Archive, open_office
-from app.skills.knowledge.readers.raised import lowered, raised, settle
 from app.skills.knowledge.readers.result import Limits, OnProgress, Unreadable
+from app.skills.knowledge.readers.superscripts import lowered, raised, settle
 from app.text.plain_text import clean_lines
 
 Grid = list[tuple[int, list[str]]]

@@ -23,9 +23,9 @@ from app.skills.knowledge.readers.html_furniture import (
 from app.skills.knowledge.readers.html_inline import apply_styles, strike_title
 from app.skills.knowledge.readers.html_markdown import MARK, to_markdown
 from app.skills.knowledge.readers.omissions import left_out, listed, must_be_kept
-from app.skills.knowledge.readers.raised import settle
 from app.skills.knowledge.readers.result import FileProblem, ReadDocument, Reading, Unreadable
 from app.skills.knowledge.readers.stylesheet import read_stylesheets
+from app.skills.knowledge.readers.superscripts import settle
 from app.skills.knowledge.readers.tree import TreeBuilder
 from app.text.normalize import words
 from app.text.slugs import UsedSlugs

@@ -12,8 +12,8 @@ from bs4 import BeautifulSoup, Tag
 from bs4.element import NavigableString, PageElement
 
 from app.skills.knowledge.readers.html_furniture import classes_of, remove, text_of
-from app.skills.knowledge.readers.raised import END, LOWERED, RAISED, fraction
 from app.skills.knowledge.readers.stylesheet import StyleSheet, declarations
+from app.skills.knowledge.readers.superscripts import END, LOWERED, RAISED, fraction
 
 INLINE = frozenset(
     "a abbr acronym b basefont bdi bdo big blink cite code data del dfn em font i img ins kbd"

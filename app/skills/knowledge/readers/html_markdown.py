@@ -13,8 +13,8 @@ from bs4 import Tag
 from app.skills.knowledge.readers.html_inline import INLINE
 from app.skills.knowledge.readers.markup import code_block, escape_start, table
 from app.skills.knowledge.readers.omissions import uneven_table
-from app.skills.knowledge.readers.raised import settle
 from app.skills.knowledge.readers.result import FileProblem
+from app.skills.knowledge.readers.superscripts import settle
 from app.skills.knowledge.readers.table_grid import (
     MOST_COLUMNS,
     MOST_ROWS,

@@ -24,7 +24,7 @@ from app.skills.knowledge.readers.pdf_signs import (
     size_of,
     starts_of_pieces,
 )
-from app.skills.knowledge.readers.raised import settle
+from app.skills.knowledge.readers.superscripts import settle
 
 FIXED_PITCH = 1  # a bit of a font's flags, as the PDF standard numbers them
 BOLD_WEIGHT = 600

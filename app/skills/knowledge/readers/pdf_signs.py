@@ -12,7 +12,7 @@ from itertools import groupby
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
-from app.skills.knowledge.readers.raised import END, LOWERED, RAISED
+from app.skills.knowledge.readers.superscripts import END, LOWERED, RAISED
 
 # Parts of the letters' size: how much smaller, and how far above the line, raised text is at
 # least; and how wide a gap is that parts two columns, where a justified line's blanks are narrower.

@@ -45,8 +45,8 @@ from app.skills.knowledge.web.forms import (
 from app.skills.knowledge.web.section_edit_views import status_of
 from app.text.allergens import ALLERGENS
 from app.text.bilingual import reader_language
+from app.web.fair_queue import Pace
 from app.web.issued_ids import own_id
-from app.web.pace import Pace
 from app.web.pages import db_session, page_number, wants_fragment
 from app.web.rate_limits import limit_building
 

@@ -24,7 +24,7 @@ from app.skills.service_requests.workflow.state import (
     OpenRequest,
     RequestState,
 )
-from app.web.pace import with_rests
+from app.web.fair_queue import with_rests
 
 
 class FormFinder:

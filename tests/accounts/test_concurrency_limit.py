@@ -18,9 +18,8 @@ from sqlalchemy import delete, event, update
 from werkzeug.exceptions import BadRequest
 from werkzeug.test import TestResponse
 
-from app.accounts import requests_at_once
-from app.accounts.models import Membership, SignIn
-from app.accounts.requests_at_once import (
+from app.accounts import concurrency_limit
+from app.accounts.concurrency_limit import (
     AT_ONCE,
     BYTES_A_TURN,
     FEW_OTHERS,
@@ -30,6 +29,7 @@ from app.accounts.requests_at_once import (
     KnownTokens,
     Lanes,
 )
+from app.accounts.models import Membership, SignIn
 from app.assistant.models import Message
 from app.db import Database, new_id
 from app.errors import NotFound, Unavailable
@@ -145,7 +145,7 @@ def test_a_long_body_takes_more_turns_than_a_page(
 ) -> None:
     turns: list[float] = []
     monkeypatch.setattr(
-        requests_at_once._paces, "wait", lambda _who, count=1.0: turns.append(count)
+        concurrency_limit._paces, "wait", lambda _who, count=1.0: turns.append(count)
     )
     browser = sign_in(app, owner, member)
     browser.get("/chats")
@@ -159,12 +159,12 @@ def test_a_long_body_takes_more_turns_than_a_page(
 
 @pytest.fixture(autouse=True)
 def refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(requests_at_once, "REFUSED_SECONDS", 0.0)
+    monkeypatch.setattr(concurrency_limit, "REFUSED_SECONDS", 0.0)
 
 
 @pytest.fixture
 def one_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(requests_at_once, "AT_ONCE", dict.fromkeys(AT_ONCE, 1))
+    monkeypatch.setattr(concurrency_limit, "AT_ONCE", dict.fromkeys(AT_ONCE, 1))
 
 
 @pytest.fixture
@@ -178,7 +178,7 @@ def held(
 ) -> Held:
     """The first page waits for its long text to be drawn, and the second one in its lane."""
     make_section(owner, member.group_id, "milk", "Milk", f"{uuid.uuid4()}\n\n" + "- Cold.\n" * 2000)
-    monkeypatch.setattr(requests_at_once, "_lanes", Lanes(waiting=1))
+    monkeypatch.setattr(concurrency_limit, "_lanes", Lanes(waiting=1))
     held = Held()
     monkeypatch.setattr(RealThreads, "run", lambda _threads, work: held(work))
     return held
@@ -211,7 +211,7 @@ def test_one_persons_pages_wait_for_each_other_and_nobody_else_for_them(
         assert held.begun == 1
         held.may_end.set()
         assert [look.result(WAIT).status_code for look in looks] == [200, 200]
-    assert requests_at_once._lanes._entered == {}
+    assert concurrency_limit._lanes._entered == {}
 
 
 @pytest.mark.fault(61)
@@ -244,17 +244,17 @@ def no_connection(app: Flask) -> Iterator[None]:
 def test_what_is_posted_waits_for_its_turn_too(
     browser: CheckedClient, member: Member, one_at_once: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(requests_at_once, "_lanes", Lanes(waiting=0))
+    monkeypatch.setattr(concurrency_limit, "_lanes", Lanes(waiting=0))
     token = browser.csrf_token
     lane = ("write", member.user_id)
-    requests_at_once._lanes.enter(lane)
+    concurrency_limit._lanes.enter(lane)
     refused = browser.post("/language", csrf_token=token, language="es")
     assert (refused.status_code, refused.mimetype) == (429, "text/plain")
     assert refused.headers["Retry-After"] == "1"
     assert refused.headers["X-Request-ID"]
     api = browser.client.post("/api/ask", json={"message": "hi"})
     assert (api.status_code, api.get_json()["code"]) == (429, "too_many")
-    requests_at_once._lanes.leave(lane)
+    concurrency_limit._lanes.leave(lane)
     assert browser.post("/language", csrf_token=token, language="es").status_code < 400
 
 
@@ -266,8 +266,8 @@ def test_turns_are_a_persons_too_whatever_they_are_signed_in_with(
     one_at_once: None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(requests_at_once, "_lanes", Lanes(waiting=0))
-    requests_at_once._lanes.enter(("read", member.user_id))
+    monkeypatch.setattr(concurrency_limit, "_lanes", Lanes(waiting=0))
+    concurrency_limit._lanes.enter(("read", member.user_id))
     refused = browser.get("/chat?lang=es")
     assert (refused.status_code, refused.mimetype) == (429, "text/plain")
     assert "demasiado a la vez" in refused.text
@@ -278,29 +278,29 @@ def test_turns_are_a_persons_too_whatever_they_are_signed_in_with(
 def test_who_had_to_wait_is_looked_up_again(
     app: Flask, owner: Database, member: Member, one_at_once: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(requests_at_once, "_lanes", Lanes())
+    monkeypatch.setattr(concurrency_limit, "_lanes", Lanes())
     admin = make_user(owner, member.group_id, "admin")
     browser = sign_in(app, owner, admin)
     lane = ("read", admin.user_id)
-    requests_at_once._lanes.enter(lane)
+    concurrency_limit._lanes.enter(lane)
     with ThreadPoolExecutor(1) as pool:
         looking = pool.submit(browser.get, "/people")
         wait_until_two_are_counted()
         with owner.transaction() as session:
             demoted = update(Membership).where(Membership.user_id == admin.user_id)
             session.execute(demoted.values(role="staff"))
-        requests_at_once._lanes.leave(lane)
+        concurrency_limit._lanes.leave(lane)
         assert looking.result(WAIT).status_code == 403
 
 
 def test_a_form_with_files_has_limits_of_its_own_and_a_page_that_says_it_is_one_has_not(
     browser: CheckedClient, member: Member, one_at_once: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(requests_at_once, "_lanes", Lanes(waiting=0))
+    monkeypatch.setattr(concurrency_limit, "_lanes", Lanes(waiting=0))
     held: list[dict[Any, Any]] = []
 
     def look(*_: Any) -> Any:
-        held.append(dict(requests_at_once._lanes._entered))
+        held.append(dict(concurrency_limit._lanes._entered))
         raise NotFound("It is enough.")
 
     monkeypatch.setattr("app.files.views.read_rules", look)
@@ -308,7 +308,7 @@ def test_a_form_with_files_has_limits_of_its_own_and_a_page_that_says_it_is_one_
     assert browser.post("/files", **upload).status_code == 404
     # While it came its person's other requests went on; what it brought is answered in turn.
     assert list(held[0]) == [("write", member.user_id)]
-    requests_at_once._lanes.enter(("write", member.user_id))
+    concurrency_limit._lanes.enter(("write", member.user_id))
     multipart = {"Content-Type": "multipart/form-data; boundary=x"}
     assert browser.client.post("/profile", headers=multipart, data=b"--x--").status_code == 429
     upload = {"file": (BytesIO(b"%PDF-1.7"), "a.pdf")}
@@ -321,9 +321,9 @@ def test_whoever_nobody_knows_waits_by_address_before_the_database_is_asked(
     app: Flask, owner: Database, browser: CheckedClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert browser.get("/chat").status_code == 200
-    monkeypatch.setattr(requests_at_once, "_lanes", Lanes(waiting=0))
+    monkeypatch.setattr(concurrency_limit, "_lanes", Lanes(waiting=0))
     for _ in range(AT_ONCE["unknown"]):
-        requests_at_once._lanes.enter(("unknown", "127.0.0.1"))
+        concurrency_limit._lanes.enter(("unknown", "127.0.0.1"))
     with no_connection(app):
         for number, address in enumerate(UNKNOWN):
             made_up = {"Authorization": f"Bearer {number}"}
@@ -344,13 +344,13 @@ def held_when(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[set[str]]]:
         original = attrgetter(name)(import_module(target))
 
         def look(*given: Any, **named: Any) -> Any:
-            held.append({kind for kind, _who in requests_at_once._lanes._entered})
+            held.append({kind for kind, _who in concurrency_limit._lanes._entered})
             return original(*given, **named)
 
         monkeypatch.setattr(f"{target}.{name}", look)
         return held
 
-    monkeypatch.setattr(requests_at_once, "_lanes", Lanes())
+    monkeypatch.setattr(concurrency_limit, "_lanes", Lanes())
     return watch
 
 
@@ -364,7 +364,7 @@ def test_who_is_found_has_given_back_the_turn_of_the_address(
     assert looked_up == [{"token"}, {"read"}]
     assert made
     assert all(each == {"read"} for each in made)
-    assert requests_at_once._lanes._entered == {}
+    assert concurrency_limit._lanes._entered == {}
 
 
 @pytest.mark.parametrize("token", ["", "Bearer made-up"])
@@ -402,9 +402,9 @@ def test_who_comes_in_beside_strangers_at_the_same_address_does_not_wait_for_the
     assert used_before.post("/sign-in", **form).status_code == 303
     with used_before.client.session_transaction() as cookie:
         cookie.clear()
-    monkeypatch.setattr(requests_at_once, "_lanes", Lanes(waiting=0))
+    monkeypatch.setattr(concurrency_limit, "_lanes", Lanes(waiting=0))
     for _ in range(AT_ONCE["unknown"]):
-        requests_at_once._lanes.enter(("unknown", "127.0.0.1"))
+        concurrency_limit._lanes.enter(("unknown", "127.0.0.1"))
     assert app.test_client().get("/sign-in").status_code == 429
     # The process has not seen this token before: it has started anew, say.
     assert known.get("/chat").status_code == 200
@@ -455,7 +455,7 @@ def test_who_waits_for_an_answer_or_sends_a_long_file_has_given_the_turn_back(
     held: list[dict[Any, Any]] = []
 
     def waits(*_: Any) -> Message:
-        held.append(dict(requests_at_once._lanes._entered))
+        held.append(dict(concurrency_limit._lanes._entered))
         raise NotFound("It is enough.")
 
     monkeypatch.setattr("app.assistant.web.api.wait_for_reply", waits)
@@ -464,7 +464,7 @@ def test_who_waits_for_an_answer_or_sends_a_long_file_has_given_the_turn_back(
     assert held == [{}]
     thread = ask(database, member, "Is the milk cold?").thread.id
     sent = sign_in(app, owner, member).get(f"/chats/{thread}/export.md", buffered=False)
-    assert requests_at_once._lanes._entered == {}
+    assert concurrency_limit._lanes._entered == {}
     assert "Is the milk cold?" in sent.text
 
 
@@ -473,8 +473,8 @@ def test_who_waits_or_is_refused_takes_no_connection(
     app: Flask, browser: CheckedClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert browser.get("/chat").status_code == 200
-    monkeypatch.setattr(requests_at_once, "AT_ONCE", {"read": 0, "write": 0, "unknown": 4})
-    monkeypatch.setattr(requests_at_once, "_lanes", Lanes(waiting=0))
+    monkeypatch.setattr(concurrency_limit, "AT_ONCE", {"read": 0, "write": 0, "unknown": 4})
+    monkeypatch.setattr(concurrency_limit, "_lanes", Lanes(waiting=0))
 
     with no_connection(app):
         assert browser.get("/chat").status_code == 429
@@ -490,7 +490,7 @@ def browser(app: Flask, owner: Database, member: Member) -> CheckedClient:
 
 def wait_until_two_are_counted() -> None:
     for _ in range(6000):
-        if any(count == 2 for _, count in list(requests_at_once._lanes._entered.values())):
+        if any(count == 2 for _, count in list(concurrency_limit._lanes._entered.values())):
             return
         Event().wait(0.01)
     raise AssertionError("the second page never came")

@@ -8,16 +8,16 @@ from collections.abc import Iterator
 import pytest
 from flask import Flask
 
-from app.web import pace
-from app.web.pace import Pace
+from app.web import fair_queue
+from app.web.fair_queue import Pace
 
 
 def test_what_waits_for_its_turn_goes_on_one_after_the_other(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     waits, times = list[float](), iter([100.0] * 12 + [200.0])
-    monkeypatch.setattr(pace, "monotonic", lambda: next(times))
-    monkeypatch.setattr(pace.gevent, "sleep", waits.append)
+    monkeypatch.setattr(fair_queue, "monotonic", lambda: next(times))
+    monkeypatch.setattr(fair_queue.gevent, "sleep", waits.append)
     turns = Pace(every=0.05, longest=0.2)
     for _ in range(13):
         turns.wait()
@@ -28,8 +28,8 @@ def test_what_waits_for_its_turn_goes_on_one_after_the_other(
 
 def test_nobody_waits_for_what_somebody_else_sends(monkeypatch: pytest.MonkeyPatch) -> None:
     waits = list[float]()
-    monkeypatch.setattr(pace, "monotonic", lambda: 100.0)
-    monkeypatch.setattr(pace.gevent, "sleep", waits.append)
+    monkeypatch.setattr(fair_queue, "monotonic", lambda: 100.0)
+    monkeypatch.setattr(fair_queue.gevent, "sleep", waits.append)
     turns = Pace(every=0.05, longest=1.0)
     for who in ("ana", "ana", "ana", "ben"):
         turns.wait(who)
@@ -38,8 +38,8 @@ def test_nobody_waits_for_what_somebody_else_sends(monkeypatch: pytest.MonkeyPat
 
 def test_what_a_page_asks_for_at_once_goes_on_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     waits = list[float]()
-    monkeypatch.setattr(pace, "monotonic", lambda: 100.0)
-    monkeypatch.setattr(pace.gevent, "sleep", waits.append)
+    monkeypatch.setattr(fair_queue, "monotonic", lambda: 100.0)
+    monkeypatch.setattr(fair_queue.gevent, "sleep", waits.append)
     turns = Pace(every=0.05, longest=1.0, burst=3)
     for _ in range(5):
         turns.wait("ana")
@@ -48,9 +48,9 @@ def test_what_a_page_asks_for_at_once_goes_on_at_once(monkeypatch: pytest.Monkey
 
 def test_who_waits_for_nothing_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
-    monkeypatch.setattr(pace, "monotonic", lambda: now)
-    monkeypatch.setattr(pace.gevent, "sleep", lambda _seconds: None)
-    monkeypatch.setattr(pace, "MOST_SENDERS", 2)
+    monkeypatch.setattr(fair_queue, "monotonic", lambda: now)
+    monkeypatch.setattr(fair_queue.gevent, "sleep", lambda _seconds: None)
+    monkeypatch.setattr(fair_queue, "MOST_SENDERS", 2)
     turns = Pace(every=0.05, longest=1.0)
     for who in ("ana", "ben"):
         turns.wait(who)
@@ -67,26 +67,26 @@ def test_an_answer_that_is_made_while_it_is_sent_rests_after_each_stretch(
     def wait(sender: object, turns: float) -> None:
         waits.append((sender, turns > 1))
 
-    monkeypatch.setattr(pace._stretches, "wait", wait)
+    monkeypatch.setattr(fair_queue._stretches, "wait", wait)
 
     def work() -> Iterator[int]:
         for number in range(3):
-            end = time.thread_time() + 0.6 * pace.STRETCH_SECONDS
+            end = time.thread_time() + 0.6 * fair_queue.STRETCH_SECONDS
             while time.thread_time() < end:
                 pass
             yield number
 
-    assert list(pace.in_stretches(work(), "ana")) == [0, 1, 2]
+    assert list(fair_queue.in_stretches(work(), "ana")) == [0, 1, 2]
     assert waits == [("ana", True)]
 
 
 def test_a_large_page_is_drawn_in_stretches(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     rests: list[float] = []
-    monkeypatch.setattr(pace.gevent, "sleep", rests.append)
-    monkeypatch.setattr(pace.monkey, "is_module_patched", lambda _name: True)
+    monkeypatch.setattr(fair_queue.gevent, "sleep", rests.append)
+    monkeypatch.setattr(fair_queue.monkey, "is_module_patched", lambda _name: True)
 
     def slow(number: int) -> int:
-        end = time.perf_counter() + pace.DRAWING_SECONDS
+        end = time.perf_counter() + fair_queue.DRAWING_SECONDS
         while time.perf_counter() < end:
             pass
         return number

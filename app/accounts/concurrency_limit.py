@@ -27,8 +27,8 @@ from app.accounts.tokens import hash_token
 from app.errors import TooMany, Unavailable
 from app.extensions import PROBES, ComandaRequest, client_address
 from app.jobs.system_threads import tell_costs_to, tell_senders_by
+from app.web.fair_queue import Pace
 from app.web.first_steps import add_first_step
-from app.web.pace import Pace
 from app.web.pages import REFUSED_SECONDS, error_response, wants_json
 from app.web.request_body import LARGEST_BODY, LARGEST_SIGNED_OUT
 

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from app.fields.extraction.calendar import find_days
+from app.fields.extraction.dates import find_days
 from app.fields.extraction.sentence import Sentence
 
 # A Wednesday.
