@@ -52,7 +52,7 @@ def error_kinds() -> set[str]:
     for file in sorted((ROOT / "app").rglob("*.py")):
         for kind in ast.walk(ast.parse(file.read_text("utf-8"))):
             if isinstance(kind, ast.ClassDef) and (file == SHARED or not makes_its_message(kind)):
-                bases[kind.name] = {name_of(base) for base in kind.bases}
+                bases.setdefault(kind.name, set()).update(map(name_of, kind.bases))
     found, before = {BASE}, set[str]()
     while found != before:
         before = set(found)

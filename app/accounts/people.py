@@ -164,7 +164,9 @@ def revoke_invitation(session: ScopedSession, invitation_id: UUID, sent: str) ->
     if invitation is None:
         raise NotFound("This invitation does not exist any more.")
     if invitation.sent != sent:
-        raise Conflict("Somebody has changed this meanwhile. Look at it again first.")
+        raise Conflict(
+            "This address was invited once more meanwhile. The new invitation was not taken back."
+        )
     record(session, "invitation_revoked", invitation.email)
     session.delete(invitation)
     session.commit()
@@ -274,8 +276,8 @@ def change_role(session: ScopedSession, user_id: UUID, role: str, *, was: str) -
     membership = _lock_membership(session, user_id, keeps_admin=role == "admin")
     if membership.role != role:
         _check_shown(membership, was)
-    record(session, "role_changed", f"{user_id}: {membership.role} to {role}")
-    membership.role = role
+        record(session, "role_changed", f"{user_id}: {membership.role} to {role}")
+        membership.role = role
     if role != "admin":
         _end_invitations(session, Invitation.invited_by == user_id)
     session.commit()
@@ -303,7 +305,7 @@ def remove_from_group(session: ScopedSession, user_id: UUID, *, was: str) -> Non
 
 def _check_shown(membership: Membership, role: str) -> None:
     if membership.role != role:
-        raise Conflict("Somebody has changed this meanwhile. Look at it again first.")
+        raise Conflict("Somebody has given them another role meanwhile. Nothing was changed.")
 
 
 def _end_invitations(session: ScopedSession, which: ColumnElement[bool]) -> None:

@@ -161,7 +161,8 @@ def restore(prompt_id: UUID) -> ResponseReturnValue:
 @limit_building
 def keep_ours(prompt_id: UUID) -> ResponseReturnValue:
     """Keep the group's text, whatever the new release says."""
-    prompt_history.decline_seed(db_session(), _registry(), prompt_id)
+    digest = request.form.get("seed_digest", "")
+    prompt_history.decline_seed(db_session(), _registry(), prompt_id, digest)
     flash(_("Your text stays as it is."))
     return redirect(url_for("prompts.edit", prompt_id=prompt_id), HTTPStatus.SEE_OTHER)
 

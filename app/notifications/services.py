@@ -120,7 +120,7 @@ def read_about(session: ScopedSession, url: str) -> bool:
 def read_all(session: ScopedSession, until: UUID) -> bool:
     """Mark this line and all before it as read; returns whether there were any.
 
-    What came after it, while the page that lists it stood open, has not been seen.
+    What is told while the page that lists it stands open has not been seen.
     """
     return _mark(session, Notification.id <= until)
 

@@ -19,6 +19,16 @@ def sign(*facts: Any) -> str:
     return hashlib.sha256(json.dumps(facts, default=str).encode()).hexdigest()
 
 
+def check_same(shown: Any, now: Any) -> None:
+    """Refuse what would be done to something else than the page showed.
+
+    Raises:
+        Conflict: they differ.
+    """
+    if shown != now:
+        raise Conflict("Somebody has changed this meanwhile. Look at it again first.")
+
+
 class Overtaken(Conflict):
     """Somebody else has changed a field meanwhile that is changed here to something else.
 

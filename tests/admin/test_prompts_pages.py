@@ -384,7 +384,7 @@ def test_a_new_seed_is_offered_to_who_has_edited_and_never_forced(
         offered = prompt_history.offered_seed(second, prompt_editing.load_prompt(session, row.id))
         assert offered
         assert offered.prompt_en == "Second"
-        kept = prompt_history.decline_seed(session, second, row.id)
+        kept = prompt_history.decline_seed(session, second, row.id, offered.seed_digest)
         assert kept.prompt_en == "Ours"
         assert prompt_history.offered_seed(second, kept) is None
     third = release("Third")
@@ -406,9 +406,12 @@ def test_the_page_of_an_edited_row_offers_the_new_text_until_one_decides(
 
     meet_another_release()
     save(browser, row, "Ours.", "Nuestro.")
-    assert offer in browser.page(f"{HOME}{row.id}").text
+    page = browser.page(f"{HOME}{row.id}")
+    assert offer in page.text
     assert "new text offered" in browser.page(HOME).text
-    assert browser.post(f"{HOME}{row.id}/keep-ours").status_code == 303
+    keep = f"{HOME}{row.id}/keep-ours"
+    assert browser.post(keep, seed_digest="of a release in between").status_code == 409
+    assert browser.press(page, keep).status_code == 303
     assert offer not in browser.page(f"{HOME}{row.id}").text
     assert row_of(owner, admin).prompt_en == "Ours."
     meet_another_release()

@@ -279,7 +279,7 @@ def test_somebody_who_left_keeps_their_numbers_without_a_name(
     gone = make_user(owner, admin.group_id, name="Gone Already")
     make_turn_facts(database, gone, at=utc_now())
     browser = sign_in(app, owner, admin)
-    browser.post("/people", action="remove", user_id=str(gone.user_id))
+    browser.post("/people", action="remove", user_id=str(gone.user_id), was=gone.role)
     page = browser.page("/admin/usage")
     assert "Former colleague" in page.text
     assert "Gone Already" not in page.text

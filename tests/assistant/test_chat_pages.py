@@ -380,6 +380,9 @@ def test_a_yes_from_a_page_that_has_not_seen_all_is_refused_and_other_words_are_
     for seen in ({"seen": str(question)}, {"seen": ""}, {}):
         refused = browser.post_fragment(path, 409, message="yes", **seen)
         assert "More was said in this chat since" in refused.text
+    # What cancels or skips would do it to what is open by now.
+    for words in ("Cancel the request", "Cancelar", "skip"):
+        assert browser.post(path, message=words, seen=str(question)).status_code == 409
     page = browser.page(path.removesuffix("/messages"))
     assert page.find("input", name="seen").attributes["value"] == str(reply)
     sent = browser.post(path, htmx=True, message="yes", seen=str(reply), message_key=key)

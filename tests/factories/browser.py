@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from werkzeug.test import TestResponse
 from app.accounts.form_tokens import PARTED, mark_of
 from app.db import Database
 from app.web.issued_ids import make_issued_id
+from tests.factories.form_fields import CARRIED
 from tests.factories.people import Member, browser_token
 from tests.html_checks import Element, parse_html
 
@@ -105,12 +107,23 @@ class CheckedClient:
     def _page(self, response: TestResponse, status: int) -> Page:
         page = Page(response, _parsed(response, status))
         check_document(page)
+        self._check_fields(page)
         return page
 
     def _fragment(self, response: TestResponse, status: int) -> Page:
         page = Page(response, _parsed(response, status))
         check_elements(page.root, _nonce(response))
+        self._check_fields(page)
         return page
+
+    def _check_fields(self, page: Page) -> None:
+        """Each form carries what its page shows of what it changes (see form_fields)."""
+        urls = self.client.application.url_map.bind("localhost")
+        for form in page.find_all("form", method="post"):
+            endpoint, _arguments = urls.match(urlsplit(form.attributes["action"]).path, "POST")
+            names = [each.attributes.get("name", "") for each in form.find_all("input")]
+            for wanted in CARRIED.get(endpoint, ()):
+                assert fnmatch.filter(names, wanted), (endpoint, wanted, names)
 
 
 def _hidden(form: Element) -> dict[str, str]:

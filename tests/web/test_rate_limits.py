@@ -7,11 +7,13 @@ from uuid import uuid4
 
 import pytest
 from flask import Flask
-from limits import parse
+from limits import parse, parse_many
 
 from app.db import Database, new_id
 from app.extensions import limiter
+from app.skills.expenses.web.expense_views import MOST_ADDED
 from app.skills.forms.web.fill_views import MOST_SUBMITTED
+from app.skills.service_requests.web.request_views import MOST_WRITTEN
 from tests.factories import CheckedClient, Member, api_token, make_user, sign_in
 
 A_MINUTE = 60
@@ -83,6 +85,24 @@ def test_nobody_hands_in_more_than_a_thousand_forms_a_day(
     assert answer.status_code == 429 and "Too many tries" in answer.text
     # What one fills in is saved all the same.
     assert browser.post(path, action="save").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("path", "rules", "budget"),
+    [
+        ("/expenses/new", MOST_ADDED, "expenses"),
+        (f"/requests/{new_id()}/replies", MOST_WRITTEN, "service requests"),
+    ],
+)
+def test_nobody_adds_to_what_others_read_without_an_end(
+    member: Member, browser: CheckedClient, path: str, rules: str, budget: str
+) -> None:
+    """However slowly: what a day brings is what others' lists and sums are made of."""
+    [day] = [each for each in parse_many(rules) if each.GRANULARITY.name == "day"]
+    assert browser.post(path).status_code in (404, 422)
+    assert limiter.limiter.hit(day, str(member.user_id), budget, cost=day.amount - 1)
+    answer = browser.post(path)
+    assert answer.status_code == 429 and "Too many tries" in answer.text
 
 
 def check_counted_together(browser: CheckedClient, paths: list[str], most: int) -> None:

@@ -12,99 +12,21 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.accounts.models import Invitation, Membership
-from app.db import Database
+from app.db import Database, new_id
+from app.errors import Conflict
 from app.notifications.services import count_unread, notify
 from app.skills.expenses.models import Expense
 from app.skills.forms.models import Contact
 from app.skills.knowledge.models import Product
+from app.skills.knowledge.services.menu_upkeep import rename_tag, sign_tags
 from app.skills.service_requests.models import RequestType
 from tests.factories import CheckedClient, Member, Page, make_contact, make_user, sign_in
 from tests.factories.expenses import make_expense
+from tests.factories.form_fields import CARRIED, NEED_NONE
 from tests.factories.library import make_product
 from tests.factories.service_requests import make_request, make_type, read_request, read_updates
-
-# What a form carries of what its page showed; what it does compares it.
-CARRIED = {
-    "accounts.change_people": "was, sent: the role of a person, when an invitation was made",
-    "accounts.save_profile": "was_*: each field",
-    "admin.limits": "was_*: each limit",
-    "chat.post_message": "seen: the message above the composer",
-    "contacts.save": "was_*: each field",
-    "contacts.switch": "signature: all fields",
-    "editing.confirm_translation": "version",
-    "editing.move": "version",
-    "editing.restore": "signature: the sections that come back",
-    "editing.save": "version",
-    "editing.withdraw": "version, signature: the sections below",
-    "expenses.delete": "version",
-    "expenses.restore": "version",
-    "expenses.save": "version",
-    "expenses.save_ledger": "version",
-    "form_builder.change_status": "version",
-    "form_builder.restore": "version",
-    "form_builder.save": "version",
-    "forms.save": "version: that of the form; each field as it is",
-    "imports.apply": "signature: the plan",
-    "inbox.handle": "given_at: when it was last changed",
-    "inbox.sentence": "given_at: when it was last changed, and whether it was shared",
-    "knowledge.restore": "version",
-    "menu.declare": "version",
-    "menu.rename": "signature: all tags with how many have each",
-    "menu.save": "version",
-    "notifications.read": "until: the newest line",
-    "prompts.delete": "version",
-    "prompts.keep_ours": "version",
-    "prompts.move": "version",
-    "prompts.restore": "version",
-    "prompts.save": "version",
-    "prompts.switch": "version",
-    "request_settings.save": "version",
-    "request_teams.remove": "was_*, was: its name and its people",
-    "request_teams.save": "was_*, was: its name and its people",
-    "request_types.archive": "signature: the type and all below it",
-    "request_types.restore": "version",
-    "request_types.save": "version",
-    "sentences.delete": "was_*: each field",
-    "sentences.save": "was_*: each field",
-    "service_requests.set_assignee": "version",
-    "service_requests.set_priority": "version",
-    "service_requests.set_status": "version, last: the latest reply or note",
-}
-ADDS = "it adds something, and changes nothing that is there"
-OWN = "it is its person's own, and what they press is all that it changes"
-PAIR = "what was shown cannot change: it is kept as it was shown"
-BACK = "nothing is lost by it, and what it leads to is shown before it counts"
-NEED_NONE = {
-    **dict.fromkeys(
-        (
-            "api.ask", "contacts.add", "contacts.take_table", "editing.create", "editing.preview",
-            "expenses.add", "expenses.read_receipt", "expenses_api.chat", "files.upload",
-            "form_builder.add", "form_builder.copy", "form_builder.drawn",
-            "form_handover.open_form", "forms.ask", "history.begin", "imports.upload",
-            "menu.create", "prompts.add", "request_teams.add", "request_types.add", "sentences.add",
-            "service_requests.write_note", "service_requests.write_reply",
-        ),
-        ADDS,
-    ),
-    **dict.fromkeys(
-        (
-            "accounts.change_password", "accounts.set_language", "accounts.set_theme",
-            "accounts.sign_out", "accounts.submit_forgot_password", "accounts.submit_invitation",
-            "accounts.submit_reset_password", "accounts.submit_sign_in", "accounts.switch_group",
-            "chat.again", "chat.branch", "chat.stop", "feedback.give", "forms.discard",
-            "forms.restore", "forms.undo", "history.cancel", "history.delete", "history.rename",
-        ),
-        OWN,
-    ),
-    **dict.fromkeys(("imports.undo", "proposals.act", "proposals_api.act"), PAIR),
-    **dict.fromkeys(
-        (
-            "bench.cancel", "bench.start", "editing.prepare_again", "imports.cancel",
-            "imports.choose_editions", "inbox.reopen", "request_types.move",
-        ),
-        BACK,
-    ),
-}  # fmt: skip
+from tests.html_checks import parse_html
+from tests.skills.forms.filling import sent_by
 
 
 def test_every_form_carries_what_its_page_showed_or_is_known_to_need_nothing(app: Flask) -> None:
@@ -112,6 +34,15 @@ def test_every_form_carries_what_its_page_showed_or_is_known_to_need_nothing(app
     posting = {rule.endpoint for rule in app.url_map.iter_rules() if "POST" in (rule.methods or ())}
     assert CARRIED.keys() & NEED_NONE.keys() == set()
     assert posting == CARRIED.keys() | NEED_NONE.keys()
+
+
+def test_a_form_without_what_it_should_carry_is_noticed(browser: CheckedClient) -> None:
+    """Each page that a test looks at is checked like this one."""
+    form = f'<form method="post" action="/expenses/{new_id()}/restore"><input name="%s"></form>'
+    response = browser.get("/notifications")
+    browser._check_fields(Page(response, parse_html(form % "version")))
+    with pytest.raises(AssertionError, match="version"):
+        browser._check_fields(Page(response, parse_html(form % "other")))
 
 
 @pytest.fixture
@@ -158,7 +89,7 @@ def test_a_role_that_another_admin_has_changed_is_not_changed_unseen(
     for form in ({"action": "remove"}, {"action": "role", "role": "manager"}):
         stale = browser.press(page, "/people", **{**form, "user_id": who})
         assert stale.status_code == 409 and is_admin()
-        assert "Somebody has changed this meanwhile" in stale.text
+        assert "Somebody has given them another role meanwhile" in stale.text
     # Pressed twice, or by two, the same change is made once and no mistake.
     assert browser.press(page, "/people", **theirs).status_code == 303
     now = browser._page(stale, 409)
@@ -218,13 +149,12 @@ def test_an_expense_comes_back_as_the_page_showed_it_or_not_at_all(
     typed = {"item": "Taxi", "amount": "1200", "currency": expense.currency, "version": "3"}
     typed |= {"date": expense.date.isoformat(), "category": expense.category, "note": ""}
     assert other.post(f"{path}/edit", **typed).status_code == 303
-    other.post(f"{path}/delete", version="4")
+    gone = other.page(other.post(f"{path}/delete", version="4").location)
     stale = browser.press(page, f"{path}/restore")
     assert stale.status_code == 409 and is_deleted()
     assert "It has been changed again since" in stale.text
-    page = browser.page("/expenses/deleted")
-    assert "$1,200.00" in page.text
-    assert browser.press(page, f"{path}/restore").status_code == 303
+    assert "$1,200.00" in browser.page("/expenses/deleted").text
+    assert other.press(gone, f"{path}/restore").status_code == 303, "its own Undo goes on working"
     assert not is_deleted()
 
 
@@ -280,6 +210,39 @@ def test_a_category_is_archived_only_with_what_its_page_knew_of(
             return session.get_one(RequestType, category.id).is_active
 
     press_both(browser, page, f"{path}/archive", is_offered, to="archived")
+    assert "What stands in it comes back with it: Fryer." in browser.page(path).text
+
+
+def test_a_type_that_was_saved_meanwhile_is_not_archived_by_a_page_that_shows_the_one_before(
+    owner: Database, admin: Member, browser: CheckedClient
+) -> None:
+    """A page of a builder is drawn anew with each button; what it works on stays what it was."""
+    type_ = make_type(owner, admin.group_id)
+    path = f"/admin/requests/{type_.id}"
+    form = sent_by(browser.page(path).find("form", id="builder"))
+    with owner.transaction() as session:
+        session.get_one(RequestType, type_.id).version = 2
+    drawn = browser.post_fragment(path, **{**form, "do": "look"})
+    stale = browser.press(drawn, f"{path}/archive", to="archived")
+    assert stale.status_code == 409
+    with owner.session() as session:
+        assert session.get_one(RequestType, type_.id).is_active
+
+
+def test_a_tag_that_comes_while_another_is_renamed_is_not_made_one_with_it(
+    owner: Database, database: Database, admin: Member
+) -> None:
+    dish = make_product(owner, admin.group_id, tags=["hot"])
+    other = make_product(owner, admin.group_id, slug="other")
+
+    def add(_done: int, _total: int) -> None:
+        with owner.transaction() as theirs:
+            theirs.get_one(Product, other.id).tags = ["fiery"]
+
+    with database.session(admin.scope) as session, pytest.raises(Conflict):
+        rename_tag(session, "hot", "Fiery", sign_tags(["hot"]), add)
+    with owner.session() as session:
+        assert session.get_one(Product, dish.id).tags == ["hot"]
 
 
 @pytest.mark.parametrize("said", ["replies", "notes"])
@@ -293,8 +256,7 @@ def test_a_request_is_not_closed_over_what_somebody_has_said_meanwhile(
     stale = browser.press(page, f"{path}/status", status="closed")
     assert stale.status_code == 409
     assert read_request(owner, request).status == "new"
-    what = "A new reply" if said == "replies" else "A new note"
-    assert f"has changed this meanwhile: {what}." in stale.text
+    assert "has written meanwhile. Read it, then press again." in stale.text
     assert "It leaks again" in stale.text
     page = browser._page(stale, 409)
     assert browser.press(page, f"{path}/status", status="closed").status_code == 303

@@ -16,6 +16,7 @@ from app.assistant.prompts.system_prompt import PromptRow, seeds_of
 from app.assistant.tools.registry import Registry
 from app.db import ScopedSession
 from app.errors import N_, Conflict, NotFound
+from app.text.edits import check_same
 
 REVISIONS = Versions(PromptRevision, PromptRevision.prompt_id, N_("This version does not exist."))
 
@@ -128,13 +129,16 @@ def take_seed(session: ScopedSession, registry: Registry, prompt_id: UUID, opene
     return row
 
 
-def decline_seed(session: ScopedSession, registry: Registry, prompt_id: UUID) -> Prompt:
-    """Keep the group's text and do not offer this seed again.
+def decline_seed(
+    session: ScopedSession, registry: Registry, prompt_id: UUID, digest: str
+) -> Prompt:
+    """Keep the group's text and do not offer the seed of this digest again.
 
     Raises:
-        NotFound
+        NotFound. Conflict: a newer release has come with another one.
     """
     row, seed = _with_seed(session, registry, prompt_id)
+    check_same(digest, seed.seed_digest)
     row.seed_digest = seed.seed_digest
     record(session, "prompt_seed_declined", row.slug)
     session.commit()

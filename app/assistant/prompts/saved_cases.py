@@ -18,7 +18,7 @@ from app.assistant.tools.registry import Registry
 from app.config import LANGUAGES
 from app.db import JsonObject, ScopedSession
 from app.errors import Conflict, InvalidInput, NotFound
-from app.text.edits import merge_edit
+from app.text.edits import check_same, merge_edit
 
 # Each is asked twice in a test; more would take longer than anybody waits.
 MOST_SENTENCES = 50
@@ -234,8 +234,7 @@ def delete_sentence(session: ScopedSession, sentence_id: UUID, *, was: Wording) 
         NotFound. Conflict: somebody else has changed it meanwhile.
     """
     sentence = load_sentence(session, sentence_id, lock=True)
-    if wording_of(sentence) != was:
-        raise Conflict("Somebody has changed this meanwhile. Look at it again first.")
+    check_same(was, wording_of(sentence))
     session.delete(sentence)
     record(session, "sentence_deleted")
     session.commit()

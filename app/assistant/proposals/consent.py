@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import select
 
-from app.assistant.models import Message, Turn, own
+from app.assistant.models import AGENT, Message, Turn, own
 from app.assistant.threads.steps import Step, StepLoader
 from app.assistant.tools.parts import Part
 from app.db import ScopedSession
@@ -26,6 +26,8 @@ from app.text.markdown import escape_markdown
 
 # Of a reply in these states its person has seen the words that are stored.
 _SEEN = ("complete", "stopped", "interrupted")
+# So many lines of colleagues may stand between a reply and what answers it.
+MOST_BETWEEN = 20
 
 
 @dataclass(frozen=True)
@@ -35,8 +37,9 @@ class Heard:
     `asked` names what the reply that the message follows has asked in the product's own words, as
     its last words; no model writes it. `shown` is the text of that reply, which a model may have
     written. Both are empty where there is none, where it had not ended by then, and where somebody
-    else has written since. `before` are the steps of the conversation up to the message, oldest
-    first; `step` is the one that the message itself is, if it was posted by a widget.
+    else has written since: then `last_reply` is its text still. `before` are the steps of the
+    conversation up to the message, oldest first; `step` is the one that the message itself is, if
+    it was posted by a widget.
     """
 
     words: str
@@ -45,6 +48,7 @@ class Heard:
     shown: str = ""
     before: Sequence[Step] = ()
     step: Step | None = None
+    last_reply: str = ""
 
     @property
     def answer(self) -> Answer | None:
@@ -116,19 +120,25 @@ def hearing_of(question: Message, load_before: StepLoader) -> Hear:
 
 def load_asked(session: ScopedSession, question: Message) -> str:
     """What the reply before a message asked in the product's own words; "" where nothing."""
-    return _seen_before(session, question)[0]
+    return _seen_before(session, question).asked
 
 
 def load_question(session: ScopedSession, question: Message) -> tuple[str, str]:
     """The same, and the words in which it was asked."""
-    asked, shown = _seen_before(session, question)
-    return asked, last_line(shown) if asked else ""
+    seen = _seen_before(session, question)
+    return seen.asked, last_line(seen.shown) if seen.asked else ""
 
 
 def _load_heard(session: ScopedSession, question: Message, before: Sequence[Step]) -> Heard:
-    asked, shown = _seen_before(session, question)
+    seen = _seen_before(session, question)
     return Heard(
-        question.content, question.language, asked, shown, tuple(before), question.internal_content
+        question.content,
+        question.language,
+        seen.asked,
+        seen.shown,
+        tuple(before),
+        question.internal_content,
+        seen.last_reply,
     )
 
 
@@ -140,21 +150,37 @@ def had_ended(session: ScopedSession, reply_id: UUID, moment: datetime) -> bool:
     return session.scalar(ended.limit(1)) is not None
 
 
-def _seen_before(session: ScopedSession, question: Message) -> tuple[str, str]:
+class _Seen(NamedTuple):
+    """See `Heard`."""
+
+    asked: str = ""
+    shown: str = ""
+    last_reply: str = ""
+
+
+def _seen_before(session: ScopedSession, question: Message) -> _Seen:
     """What the reply before a message asked, and its text."""
-    if question.parent_id is None:
-        return "", ""
-    reply = session.execute(
-        select(Message.content, Message.asked, Message.status, Message.role).where(
-            Message.id == question.parent_id, *own(session, Message)
-        )
-    ).one_or_none()
-    # What a colleague wrote into the conversation since is no question of the assistant's.
-    if reply is None or reply.role != "assistant" or reply.status not in _SEEN:
-        return "", ""
-    if not had_ended(session, question.parent_id, question.created_at):
-        return "", ""
-    return reply.asked or "", reply.content
+    above = question.parent_id
+    for between in range(MOST_BETWEEN):
+        if above is None:
+            break
+        columns = (Message.content, Message.asked, Message.status, Message.role, Message.parent_id)
+        reply = session.execute(
+            select(*columns).where(Message.id == above, *own(session, Message))
+        ).one_or_none()
+        if reply is None or reply.status not in _SEEN:
+            break
+        if reply.role == "assistant":
+            if not had_ended(session, above, question.created_at):
+                break
+            # What a colleague wrote into the conversation since is no question of the assistant's.
+            if between:
+                return _Seen(last_reply=reply.content)
+            return _Seen(reply.asked or "", reply.content, reply.content)
+        if reply.role != AGENT:
+            break
+        above = reply.parent_id
+    return _Seen()
 
 
 def check_steps(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -70,7 +70,7 @@ def offer(
         arguments=arguments,
         digest=digest_of(tool.name, arguments),
         summary=dict(draft.summary),
-        details={language: list(map(list, pairs)) for language, pairs in draft.details.items()},
+        details=_listed(draft.details),
         created_at=now,
         expires_at=now + LIFETIME,
     )
@@ -134,7 +134,7 @@ def confirm(
 
     Raises:
         NotFound: it is not theirs.
-        Conflict: it is not open any more, or not what was shown.
+        Conflict: it is not open any more, not what was shown, or called something else by now.
         Forbidden: their role may not do that (any more).
         ComandaError: the tool could not do it; the proposal stays open.
     """
@@ -151,7 +151,9 @@ def confirm(
         raise Forbidden("Your role in this group does not allow that. Ask a manager.")
     if proposal.digest != digest_of(proposal.tool, proposal.arguments):
         raise Conflict("This is not what was shown to you, so it was not done. Ask again.")
-    receipt = tool.execute(session, tool.arguments.model_validate(proposal.arguments))
+    arguments = tool.arguments.model_validate(proposal.arguments)
+    _check_names(session, tool, proposal, arguments)
+    receipt = tool.execute(session, arguments)
     now = utc_now()
     proposal.state, proposal.decided_at, proposal.decided_by = "confirmed", now, by
     proposal.receipt = _as_json(receipt)
@@ -162,6 +164,14 @@ def confirm(
     record(session, f"tool.{tool.name}", receipt.result_id, proposal.digest)
     session.flush()
     return proposal
+
+
+def _check_names(
+    session: ScopedSession, tool: WriteTool, proposal: Proposal, arguments: Any
+) -> None:
+    now = tool.details_now(session, arguments)
+    if now is not None and _listed(now) != _listed(proposal.details):
+        raise Conflict("Something on this card is called otherwise by now. Ask again to see it.")
 
 
 def decline(session: ScopedSession, proposal_id: UUID, by: UUID | None = None) -> Proposal:
@@ -314,6 +324,10 @@ def part_as_of_now(
     if done and (stored["type"] == "receipt" or proposal.decided_by is None):
         return receipt_part(proposal).model_dump(mode="json")
     return proposal_part(proposal).model_dump(mode="json")
+
+
+def _listed(details: Mapping[str, Sequence[Sequence[str]]]) -> dict[str, list[list[str]]]:
+    return {language: [list(pair) for pair in pairs] for language, pairs in details.items()}
 
 
 def _own(session: ScopedSession) -> Select[Proposal]:

@@ -21,7 +21,7 @@ from app.assistant.turns.cancel import NOTIFY_CHANNEL, stop_turns, unfinished
 from app.assistant.usage.message_limits import count_message
 from app.db import ScopedSession, new_id, utc_now
 from app.errors import Conflict, InvalidInput, NotFound
-from app.nlu.control import last_line, may_be_answer, read_answer
+from app.nlu.control import last_line, listed_act, may_be_answer, read_answer
 from app.text.plain_text import clean_line, clean_lines, compose
 
 MESSAGE_LIMIT = 4000
@@ -36,6 +36,8 @@ _SIGN = r"[\s!-/:-@\[-`{-~\u00a1-\u00bf\u2010-\u2027]"
 _RUN = re.compile(rf"(\s{{16}})\s+|((?:([!-/:-@\[-`{{-~])\3{{15}}))\3+|({_SIGN}{{64}}){_SIGN}+")
 # Threads of another kind belong to what they are about, and are no chats.
 CHAT = "manual"
+# What words that are listed do to what is open, beside agreeing to it.
+ENDING = ("cancel", "skip", "finish", "submit", "undo")
 
 
 @dataclass(frozen=True)
@@ -230,13 +232,15 @@ def _look_again(
     Sent once more they are what they were; others are taken as they are.
 
     Raises:
-        Conflict: they are a plain yes or no, and would answer what nobody has looked at.
+        Conflict: they are a plain yes or no, or end or take back what is open: it would be done to
+            what nobody has looked at.
     """
-    if not may_be_answer(words):
+    is_act = listed_act(words) in ENDING
+    if not is_act and not may_be_answer(words):
         return None
     query = select(Message.content, Message.status)
     asked = session.execute(query.where(Message.id == after, *own(session, Message))).one()
-    if read_answer(words, last_line(asked.content)) is None:
+    if not is_act and read_answer(words, last_line(asked.content)) is None:
         return None
     if known := find_accepted(session, thread_id, message_key, words):
         return known

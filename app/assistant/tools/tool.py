@@ -283,6 +283,13 @@ class WriteTool(Tool):
             ToolFailure: it cannot be done like that; the model is told why.
         """
 
+    def details_now(self, session: ScopedSession, arguments: Any) -> Details | None:
+        """What the card would say of these arguments at this moment; None where `execute` knows.
+
+        Names that others give may have changed since it was shown: nothing is done then.
+        """
+        return None
+
     @abstractmethod
     def execute(self, session: ScopedSession, arguments: Any) -> Receipt:
         """Do it for `session.scope`, within the transaction that is open. Never commits.

@@ -208,7 +208,7 @@ def fits_none(which: str) -> Texts:
 
 def asks_which(said: str) -> bool:
     """Whether these words asked to name an expense."""
-    ends = [text.rpartition("”")[2] for text in fits_none("").values()]
+    ends = [text.rpartition("”")[2].lstrip(". ") for text in fits_none("").values()]
     return said.rstrip().endswith((*ask_which().values(), *ends))
 
 

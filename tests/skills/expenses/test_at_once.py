@@ -25,7 +25,8 @@ from tests.assistant.answering import Answering
 from tests.assistant.scripted import ScriptedProvider, call, say
 from tests.factories import Member, answer, api_token, ask
 from tests.factories.chat import TEST_RUNNER
-from tests.factories.expenses import ledger_of
+from tests.factories.expenses import ledger_of, make_expense
+from tests.skills.expenses.conftest import SayTo
 from tests.skills.expenses.test_tools import rows
 
 WORDS = "Add taxi $5 today"
@@ -168,7 +169,64 @@ def test_what_a_widget_posts_consents_to_no_expense(database: Database, member: 
     row = {"item": "taxi", "amount": 5, "date": str(ledger.today), "category": category}
     arguments = AddArguments.model_validate(row)
     said = Heard(WORDS, "en")
-    posted = replace(said, step={"type": "question_answer", "answer": said.words})
+    step = {"type": "question_answer", "answer": said.words}
+    told = replace(said, last_reply="I've added your bus $3 for today.")
+    answers = [
+        replace(said, step=step),
+        replace(said, before=(step,)),
+        replace(said, asked="proposal x"),
+        replace(said, last_reply="Which one do you mean?"),
+        replace(said, last_reply="¿Cuál gasto? Di de qué fue, o de cuánto."),
+    ]
     with database.transaction(member.scope) as session:
         assert AddExpense().is_consented(session, arguments, said)
-        assert not AddExpense().is_consented(session, arguments, posted)
+        assert AddExpense().is_consented(session, arguments, told)
+        for each in answers:
+            assert not AddExpense().is_consented(session, arguments, each), each
+
+
+@pytest.mark.usefixtures("trusting")
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("en", "delete the taxi"), ("en", "change the taxi to $20"), ("es", "borra el taxi"),
+        ("en", "delete an expense"), ("es", "borra un gasto"),
+    ],
+)  # fmt: skip
+def test_what_says_which_one_is_meant_adds_none(
+    database: Database, boss: Member, say_to: SayTo, language: str, words: str
+) -> None:
+    for amount in (12, 30):
+        make_expense(database, boss, "Taxi", amount=amount)
+    asked = say_to(boss, words, language=language)
+    day = ledger_of(database, boss).today
+    chosen = f"taxi $12 {'of' if language == 'en' else 'del'} {day.day} {day:%b} {day.year}"
+    chips = [each["message"] for each in asked.suggestions if "12" in each["message"]]
+    answer = say_to(boss, (chips or [chosen])[0], thread=asked.thread_id, language=language)
+    assert len(rows(database, boss)) == 2
+    tool = "update_expense" if "change" in words else "delete_expense"
+    assert [part["tool"] for part in answer.parts] == [tool]
+    assert "12" in answer.content
+
+
+def test_a_new_one_is_added_after_which_one_where_its_words_say_so(
+    database: Database, boss: Member, say_to: SayTo
+) -> None:
+    for amount in (12, 30):
+        make_expense(database, boss, "Taxi", amount=amount)
+    asked = say_to(boss, "delete the taxi")
+    added = say_to(boss, "add taxi $14 today", thread=asked.thread_id)
+    assert [part["tool"] for part in added.parts] == ["add_expense"]
+
+
+@pytest.mark.usefixtures("trusting")
+def test_what_somebody_else_has_called_an_expense_is_not_said_by_who_chooses_it(
+    database: Database, member: Member, boss: Member, say_to: SayTo
+) -> None:
+    """A chip puts the item into the mouth of whoever presses it."""
+    make_expense(database, member, "bleach $900 and bleach", amount=5)
+    make_expense(database, member, "bleach", amount=7)
+    asked = say_to(boss, "delete the bleach")
+    for chip in asked.suggestions:
+        say_to(boss, chip["message"], thread=asked.thread_id)
+    assert sorted(amount for _, amount, _ in rows(database, boss)) == ["5.00", "7.00"]

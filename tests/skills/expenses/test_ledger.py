@@ -173,7 +173,7 @@ def test_staff_may_neither_change_nor_delete(database: Database, member: Member,
     expense = make_expense(database, member)
     doing: dict[str, Do] = {
         "change": lambda s: change_expense(s, load_ledger(s), expense.id, {"item": "Bus"}),
-        "delete": lambda s: delete_expense(s, expense.id),
+        "delete": lambda s: delete_expense(s, expense.id, 1),
         "restore": lambda s: restore_expense(s, expense.id),
     }
     error = refused(database, member, doing[act])
@@ -188,7 +188,7 @@ def test_what_is_in_another_house_is_not_there(
     expense = make_expense(database, member)
     doing: dict[str, Do] = {
         "change": lambda s: change_expense(s, load_ledger(s), expense.id, {"item": "Bus"}),
-        "delete": lambda s: delete_expense(s, expense.id),
+        "delete": lambda s: delete_expense(s, expense.id, 1),
         "restore": lambda s: restore_expense(s, expense.id),
     }
     assert isinstance(refused(database, stranger, doing[act]), NotFound)
@@ -247,7 +247,7 @@ def test_what_is_deleted_can_be_restored_for_thirty_days(
 ) -> None:
     expense = make_expense(database, member)
     with database.transaction(boss.scope) as session:
-        delete_expense(session, expense.id)
+        delete_expense(session, expense.id, 1)
         assert [each.item for each in list_deleted(session)] == ["Taxi"]
     assert items(database, member) == []
     assert isinstance(refused(database, boss, lambda s: load_expense(s, expense.id)), NotFound)
@@ -255,7 +255,7 @@ def test_what_is_deleted_can_be_restored_for_thirty_days(
         restore_expense(session, expense.id)
         # Twice is the same as once.
         assert restore_expense(session, expense.id).item == "Taxi"
-        delete_expense(session, expense.id)
+        delete_expense(session, expense.id, 3)
     with owner.transaction() as session:
         long_ago = utc_now() - timedelta(days=31)
         session.get_one(Expense, expense.id).deleted_at = long_ago

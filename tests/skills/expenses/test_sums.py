@@ -155,7 +155,7 @@ def test_sums_follow_what_happens_to_the_rows(
         )
     assert total() == 38
     with database.transaction(boss.scope) as session:
-        delete_expense(session, taxi.id)
+        delete_expense(session, taxi.id, 2)
     assert total() == 8
     with database.transaction(boss.scope) as session:
         restore_expense(session, taxi.id)

@@ -278,6 +278,26 @@ def test_the_category_that_was_shown_is_the_one_that_is_written(
     assert ("a transport-2", "12.00", "transport") in rows(database, boss)
 
 
+def test_nothing_is_written_into_a_category_that_is_called_otherwise_by_now(
+    app: Flask, database: Database, member: Member, boss: Member, say_to: SayTo
+) -> None:
+    expense = make_expense(database, boss, "Taxi")
+    added = say_to(member, "bus $4", add(item="bus", amount=4))
+    changed = say_to(boss, "x", use("update_expense", which="taxi", amount=15))
+    deleted = say_to(boss, "x", use("delete_expense", which="taxi"))
+    shown = ledger_of(database, boss)
+    names = {"transport": "Cleaning", "cleaning": "Transport"}
+    swapped = [
+        {**each, "name_en": names.get(each["slug"], each["name_en"])} for each in shown.categories
+    ]
+    with database.transaction(replace(boss.scope, role="admin")) as session:
+        save_settings(session, shown.currencies, swapped, shown.version)
+    for who, reply in ((member, added), (boss, changed), (boss, deleted)):
+        with pytest.raises(Conflict, match="called otherwise by now"):
+            confirmed(app, database, who, reply)
+    assert rows(database, boss) == [("Taxi", str(expense.amount), "transport")]
+
+
 # Changing and deleting
 
 
@@ -341,8 +361,8 @@ def test_a_deleted_one_can_be_brought_back(
 def restored_and_deleted_again(database: Database, boss: Member, expense_id: UUID) -> None:
     """By somebody else, on the page."""
     with database.transaction(boss.scope) as session:
-        restore_expense(session, expense_id)
-        delete_expense(session, expense_id)
+        restored = restore_expense(session, expense_id)
+        delete_expense(session, expense_id, restored.version)
 
 
 def test_a_deletion_that_was_decided_again_since_is_not_undone(

@@ -166,7 +166,7 @@ def test_a_plan_that_is_made_anew_keeps_each_section_once(
     item = bring_file(database, member, PAY)
     kept = sections_kept(owner, item)
     with database.session(member.scope) as session:
-        choose_editions(session, item.id, {"pay": ""})
+        choose_editions(session, item.id, {"pay": ""}, item.plan["signature"])
     do_jobs(database, member.group_id)
     assert look_at(database, member, item.id).status == "ready"
     assert sections_kept(owner, item) == kept

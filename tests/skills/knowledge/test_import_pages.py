@@ -281,7 +281,8 @@ def test_no_page_of_an_import_loads_its_whole_plan(
         signature = browser.page(address).find("input", name="signature").attributes["value"]
         assert browser.page(f"{address}/changes/0/1").find("del").text.startswith("Friday")
         assert browser.post(f"{address}/apply", signature="another").status_code == 409
-        assert browser.post(f"{address}/editions", source="no-such").status_code == 303
+        editions = {"source": "no-such", "signature": signature}
+        assert browser.post(f"{address}/editions", **editions).status_code == 303
         assert upload(browser, PAY.replace("every Friday", "every Monday").encode())[0] == 303
     with database.session(member.scope) as session:
         load_import(session, item.id).status = "ready"
@@ -295,7 +296,7 @@ def test_no_page_of_an_import_loads_its_whole_plan(
             browser.fragment(f"{address}{path}")
         for _twice in range(2):
             browser.post_fragment(f"{address}/undo")
-        assert browser.post(f"{address}/cancel").status_code == 303
+        assert browser.post(f"{address}/cancel", status="undoing").status_code == 303
     statements = [*asked, *asked_later, *asked_at_last]
     assert any("library_imports.status" in each for each in statements)
     assert [each for each in statements if WHOLE_PLAN.search(each)] == []
@@ -407,12 +408,15 @@ def test_saying_which_chapter_it_is_the_other_language_of(
     make_section(owner, member.group_id, "house", "House", "Ours.")
     item = bring_file(database, member, "# Casa\nNuestra.\n", "casa.md", language="es")
     address = f"/library/imports/{item.id}"
-    assert "House" in browser.page(address).find("select", name="chapter").text
-    browser.post(f"{address}/editions", source="casa", chapter="house")
+    page = browser.page(address)
+    assert "House" in page.find("select", name="chapter").text
+    assert browser.press(page, f"{address}/editions", chapter="house").status_code == 303
     do_jobs(database, member.group_id)
     assert look_at(database, member, item.id).plan["counts"]["changed"] == 1
-    wrong = browser.post(f"{address}/editions", source="casa", chapter="no-such")
-    assert wrong.status_code == 422
+    # What somebody else has said meanwhile is not set back by a page that did not show it.
+    assert browser.press(page, f"{address}/editions", chapter="").status_code == 409
+    page = browser.page(address)
+    assert browser.press(page, f"{address}/editions", chapter="no-such").status_code == 422
 
 
 @pytest.mark.fault(67)
@@ -444,8 +448,9 @@ def test_of_many_chapters_all_documents_share_one_list(
     sources = [str(n) for n in range(MOST_DOCUMENTS)]
     chosen = [f" ch-{MOST_CHAPTERS + 4} ", *[""] * (MOST_DOCUMENTS - 1)]
     wrong = ["no-such", *chosen[1:]]
-    assert browser.post(f"{address}/editions", source=sources, chapter=wrong).status_code == 422
-    assert browser.post(f"{address}/editions", source=sources, chapter=chosen).status_code == 303
+    said: dict[str, Any] = {"source": sources, "signature": item.plan.get("signature", "")}
+    assert browser.post(f"{address}/editions", chapter=wrong, **said).status_code == 422
+    assert browser.post(f"{address}/editions", chapter=chosen, **said).status_code == 303
     options = look_at(database, member, item.id).options
     assert options["editions"]["0"] == f"ch-{MOST_CHAPTERS + 4}"
 
@@ -552,3 +557,18 @@ def _stored(owner: Database, member: Member, status: str = "ready", **facts: Any
         session.add(item)
         session.commit()
         return item
+
+
+def test_what_somebody_else_has_begun_is_not_cancelled_by_a_page_from_before(
+    database: Database, member: Member, browser: CheckedClient
+) -> None:
+    item = bring_file(database, member, PAY)
+    address = f"/library/imports/{item.id}"
+    page = browser.page(address)
+    assert browser.press(browser.page(address), f"{address}/apply").status_code == 303
+    stale = browser.press(page, f"{address}/cancel")
+    assert stale.status_code == 409 and "has gone on meanwhile" in stale.text
+    assert look_at(database, member, item.id).status == "applying"
+    # The page that is shown then stops it, if that is what is wanted.
+    assert browser.press(browser._page(stale, 409), f"{address}/cancel").status_code == 303
+    assert look_at(database, member, item.id).status == "cancelled"

@@ -333,7 +333,7 @@ def test_an_import_can_be_cancelled_until_it_is_written(
         else:
             load_import(session, item.id).status = status
             session.commit()
-        cancel_import(session, item.id)
+        cancel_import(session, item.id, status)
     do_jobs(database, member.group_id)
     assert look_at(database, member, item.id).status == "cancelled"
     assert sections(owner, member) == {}
@@ -348,7 +348,7 @@ def test_cancelling_in_the_middle_of_applying_leaves_nothing(
     def store_then_somebody_cancels(*args: Any, **facts: Any) -> None:
         written(*args, **facts)
         with database.session(member.scope) as session:
-            cancel_import(session, item.id)
+            cancel_import(session, item.id, "applying")
 
     monkeypatch.setattr(import_jobs, "store", store_then_somebody_cancels)
     assert apply_file(database, member, item).status == "cancelled"
@@ -359,7 +359,7 @@ def test_cancelling_in_the_middle_of_applying_leaves_nothing(
 def test_it_is_too_late_to_cancel_what_is_imported(database: Database, member: Member) -> None:
     item = import_file(database, member, PAY)
     with database.session(member.scope) as session, pytest.raises(Conflict):
-        cancel_import(session, item.id)
+        cancel_import(session, item.id, item.status)
 
 
 def test_undo_takes_back_what_was_added_changed_and_removed(
@@ -458,7 +458,7 @@ def test_a_person_says_what_a_file_is_the_other_language_of(
     item = bring_file(database, member, MANUAL, "manual-de-casa.md", language="es")
     assert item.plan["counts"]["added"] == 3
     with database.session(member.scope) as session:
-        choose_editions(session, item.id, {"manual-de-casa": "handbook"})
+        choose_editions(session, item.id, {"manual-de-casa": "handbook"}, item.plan["signature"])
     do_jobs(database, member.group_id)
     item = look_at(database, member, item.id)
     # The section about the cold is missing, and the one after it still finds its partner.
@@ -477,7 +477,7 @@ def test_a_text_of_its_own_shares_no_section_with_the_other_language(
     import_file(database, member, PAY, "pay.en.md")
     item = bring_file(database, member, PAGO, "pay.es.md", language="es")
     with database.session(member.scope) as session:
-        choose_editions(session, item.id, {"pay": ""})
+        choose_editions(session, item.id, {"pay": ""}, item.plan["signature"])
     do_jobs(database, member.group_id)
     item = look_at(database, member, item.id)
     assert item.plan["counts"] == {"added": 2, "changed": 0, "removed": 0, "unchanged": 0}
@@ -496,7 +496,7 @@ def test_only_a_chapter_in_the_other_language_can_be_chosen(
     make_section(owner, member.group_id, "house", "House", "Ours.")
     item = bring_file(database, member, PAY)
     with database.session(member.scope) as session, pytest.raises(InvalidInput):
-        choose_editions(session, item.id, {"pay": "house"})
+        choose_editions(session, item.id, {"pay": "house"}, item.plan["signature"])
 
 
 def test_markdown_says_itself_what_kind_it_is(
@@ -509,7 +509,7 @@ def test_markdown_says_itself_what_kind_it_is(
 def test_a_chapter_that_is_not_there_cannot_be_chosen(database: Database, member: Member) -> None:
     item = bring_file(database, member, PAY)
     with database.session(member.scope) as session, pytest.raises(InvalidInput):
-        choose_editions(session, item.id, {"pay": "no-such-chapter"})
+        choose_editions(session, item.id, {"pay": "no-such-chapter"}, item.plan["signature"])
 
 
 def test_a_file_that_cannot_be_read_fails_with_the_reason(
@@ -537,7 +537,7 @@ def test_imports_of_another_house_do_not_exist(
     item = bring_file(database, member, PAY)
     stranger = make_user(owner, role="admin")
     with database.session(stranger.scope) as session, pytest.raises(NotFound):
-        cancel_import(session, item.id)
+        cancel_import(session, item.id, item.status)
 
 
 def test_a_job_that_is_done_again_does_nothing_again(

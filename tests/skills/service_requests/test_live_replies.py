@@ -9,14 +9,18 @@ from flask import Flask
 from sqlalchemy import select, text
 
 from app.assistant.models import Message, Thread
+from app.assistant.providers.builtin import BuiltinProvider
 from app.assistant.threads.steps import load_steps
 from app.assistant.turns.events import EventLog
 from app.db import Database, new_id, utc_now
 from app.extensions import Services
-from app.skills.service_requests.models import ServiceRequest
+from app.skills.service_requests.models import RequestType, ServiceRequest
+from app.skills.service_requests.workflow.state import OpenRequest
+from app.skills.service_requests.workflow.state_loader import load_state_at_head
 from tests.assistant.scripted import ScriptedProvider, say
 from tests.factories import CheckedClient, Member, answer, ask, make_thread, make_user
-from tests.factories.service_requests import make_request, read_updates
+from tests.factories.service_requests import make_request, make_team, read_updates
+from tests.skills.service_requests.building import start_talk
 
 
 @pytest.fixture
@@ -150,3 +154,32 @@ def test_the_door_lets_nobody_else_into_somebodys_conversation(
             asked = {"request": request_.id, "message": new_id()}
             assert session.scalar(door, asked) is None
     assert replies_in(owner, thread_id) == []
+
+
+def test_a_question_is_answered_though_somebody_of_the_team_has_written_since(
+    app: Flask, owner: Database, database: Database, member: Member, technician: Member,
+    at_work: CheckedClient, short: RequestType, on: Services,
+) -> None:  # fmt: skip
+    """About an earlier request, into the conversation in which the next one is collected."""
+    thread_id = start_talk(database, member, short).thread_id
+    earlier = make_request(
+        owner, member, team_id=make_team(owner, member.group_id, [technician]), thread_id=thread_id
+    )
+
+    def say_to(words: str) -> Message:
+        question = ask(database, member, words, thread_id)
+        return answer(app, member, question, BuiltinProvider(on.embedder))
+
+    for words in ("The oven does not heat", "high"):
+        asked = say_to(words)
+    assert "?" in asked.content
+    reply(at_work, earlier, "We look at it on Monday")
+    reply(at_work, earlier, "Or on Tuesday", "l")
+    said = say_to("It has been like that since the morning of yesterday")
+    assert "That did not work" not in said.content
+    with database.transaction(member.scope) as session:
+        state = load_state_at_head(session, thread_id, "en")
+    assert isinstance(state, OpenRequest)
+    assert [text for _, text in state.answers] == [
+        "It has been like that since the morning of yesterday"
+    ]

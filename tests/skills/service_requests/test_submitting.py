@@ -172,6 +172,22 @@ def test_what_says_something_else_than_was_shown_is_not_filed(
     assert not requests_of(owner, talk.who.group_id)
 
 
+def test_what_stands_in_another_category_by_now_is_shown_again_before_it_is_filed(
+    app: Flask, owner: Database, browser: CheckedClient, talk: Talk
+) -> None:
+    proposal_id = talk.propose(app)
+    with owner.transaction() as session:
+        pay = RequestType(
+            group_id=talk.who.group_id, slug=new_id().hex, name_en="Pay", is_submittable=False
+        )
+        session.add(pay)
+        session.flush()
+        session.get_one(RequestType, talk.kind.id).parent_id = pay.id
+    refused = act(browser, proposal_id)
+    assert refused.status_code == 409 and "has changed since it was shown" in refused.text
+    assert not requests_of(owner, talk.who.group_id)
+
+
 @pytest.mark.parametrize(
     ("table", "event", "when"),
     [

@@ -417,7 +417,7 @@ def everything_for(client: WebClient) -> list[tuple[WebClient, str, dict[str, st
     """Replies that are each sent twice, and changes of versions that others change, too."""
     replies = [("replies", {"words": f"Reply {n}", "message_key": f"r{n}"}) for n in range(4)]
     changes = [
-        ("status", {"status": status, "version": str(version)})
+        ("status", {"status": status, "version": str(version), "last": str(UUID(int=2**128 - 1))})
         for version in (1, 2, 3)
         for status in ("in_progress", "waiting")
     ]

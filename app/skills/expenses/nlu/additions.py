@@ -66,6 +66,11 @@ def read_addition(sentence: Sentence, start: int, end: int) -> Command | None:
     return addition(rows) if rows else None
 
 
+def is_told_to_add(sentence: Sentence, start: int, end: int) -> bool:
+    """Whether a sentence says itself that it adds something: "add taxi $5", "gasté 5 en taxi"."""
+    return any(cue.match(sentence.masked, start, end) for cue in _CUES.values())
+
+
 def rows_told(sentence: Sentence, start: int, end: int) -> list[Row]:
     """The rows of a sentence that is known to add some, whatever leads up to them."""
     leading = _LEADING_TIME.match(sentence.masked, start, end)

@@ -15,7 +15,7 @@ from app.assistant.providers.base import ChatMessage
 from app.assistant.tools.registry import TurnInput
 from app.db import ScopedSession
 from app.skills.expenses.nlu import Category, amend_command, read_conversation
-from app.skills.expenses.nlu.additions import rows_told
+from app.skills.expenses.nlu.additions import is_told_to_add, rows_told
 from app.skills.expenses.nlu.command import (
     ADD,
     BALANCE,
@@ -98,7 +98,14 @@ def read_command_of(turn: TurnInput, categories: Sequence[Category], home: str) 
     """What the message asks for, after what was said before it."""
     turns = [(said.role, said.text) for said in turn.history if said.role != "tool"]
     command = read_conversation(turns, turn.message, turn.language, turn.today, categories, home)
-    return command or _chosen(turn, categories, home)
+    # After "which one?", "taxi $14 of Friday" is a row that is there: "add taxi $14" is a new one.
+    around = ReadingContext(turn.language, turn.today, tuple(categories), home)
+    sentence = Sentence.of(turn.message, around)
+    if command is None or (
+        command.tool == ADD and not is_told_to_add(sentence, *core_of(sentence))
+    ):
+        return _chosen(turn, categories, home) or command
+    return command
 
 
 def _intended(
@@ -147,9 +154,13 @@ def _chosen(turn: TurnInput, categories: Sequence[Category], home: str) -> Comma
         return None
     earlier = replace(turn, message=_last_of(before[:-1]), history=())
     command = read_conversation([], earlier.message, turn.language, turn.today, categories, home)
-    if command is None or command.tool not in CHOOSING or "which" not in command.arguments:
+    if command is None or command.tool not in CHOOSING:
         return None
-    return replace(command, arguments={**command.arguments, "which": turn.message})
+    if "which" not in (*command.arguments, *command.missing[:1]):
+        return None
+    missing = tuple(name for name in command.missing if name != "which")
+    which = {"which": turn.message[:LONGEST_WHICH]}
+    return replace(command, arguments={**command.arguments, **which}, missing=missing)
 
 
 def _last_of(said: Sequence[ChatMessage]) -> str:

@@ -20,6 +20,7 @@ from app.errors import Conflict, Forbidden, InvalidInput, NotFound
 from app.periods import find_period
 from app.skills.expenses.models import LARGEST_AMOUNT, LONGEST_ITEM, LONGEST_NOTE, Expense
 from app.skills.expenses.services.settings import EDITORS, OTHER, Ledger
+from app.text.edits import check_same
 from app.text.free_text import MOST_WORDS, limit_search
 from app.text.money import find_amounts
 from app.text.normalize import words
@@ -210,7 +211,7 @@ def change_expense(
     return expense, before
 
 
-def delete_expense(session: ScopedSession, expense_id: UUID, version: int | None = None) -> Expense:
+def delete_expense(session: ScopedSession, expense_id: UUID, version: int) -> Expense:
     """Delete one; it can be restored for 30 days.
 
     Raises:
@@ -218,8 +219,7 @@ def delete_expense(session: ScopedSession, expense_id: UUID, version: int | None
     """
     require_editor(session)
     expense = load_expense(session, expense_id, lock=True)
-    if version is not None and expense.version != version:
-        raise Conflict("Somebody else has changed this meanwhile. Look at it again, then save.")
+    check_same(version, expense.version)
     _delete(session, expense)
     return expense
 
@@ -243,7 +243,7 @@ def restore_expense(
     if expense.deleted_at is None or expense.deleted_at < utc_now() - timedelta(days=UNDO_DAYS):
         raise Conflict("It is too late to take this back from here.")
     if version is not None and expense.version != version:
-        raise Conflict("It has been changed again since, so this was not taken back.")
+        raise Conflict("It has been changed again since, so it was not restored.")
     expense.deleted_at, expense.deleted_by = None, None
     expense.version += 1
     session.flush()

@@ -13,6 +13,7 @@ from app.assistant.proposals.consent import Heard
 from app.assistant.tools.examples import load_examples
 from app.assistant.tools.parts import Suggestion
 from app.assistant.tools.tool import (
+    Details,
     Draft,
     ReadTool,
     Receipt,
@@ -116,9 +117,10 @@ class AddExpense(WriteTool):
     def is_consented(self, session: ScopedSession, arguments: Any, heard: Heard) -> bool:
         """Where a message says itself what is added, all of it and nothing else.
 
-        What was posted with a widget answers that widget alone.
+        What answers a question is the answer to that and no more, whatever it could mean without
+        it: "taxi $14 of Friday" after "Which one do you mean?", or after any question of a request.
         """
-        if heard.step is not None:
+        if heard.step is not None or heard.before or heard.asked or "?" in heard.last_reply:
             return False
         ledger = load_ledger(session)
         around = ReadingContext(heard.language, ledger.today, ledger.for_reading(), ledger.currency)
@@ -140,6 +142,10 @@ class AddExpense(WriteTool):
             message = f"At most {MOST_ROWS} expenses can be proposed at once."
             raise ToolFailure(message, suggestion="Ask about those first, then add the others.")
         return _draft_of(rows, ledger)
+
+    def details_now(self, session: ScopedSession, arguments: Any) -> Details:
+        ledger = load_ledger(session)
+        return texts.details_of([_proposed(ledger, each) for each in arguments.rows], ledger)
 
     def execute(self, session: ScopedSession, arguments: Any) -> Receipt:
         ledger = load_ledger(session)
@@ -203,6 +209,13 @@ class UpdateExpense(WriteTool):
                 texts.ask_to_change(expense, kept, ledger),
             )
 
+    def details_now(self, session: ScopedSession, arguments: Any) -> Details | None:
+        expense = load_expense(session, arguments.id)
+        if expense.version != arguments.version:
+            return None
+        row = Row(**{**values_of(expense), **_changes(arguments)})
+        return texts.details_of([row], load_ledger(session), name_of(session, expense))
+
     def execute(self, session: ScopedSession, arguments: Any) -> Receipt:
         ledger = load_ledger(session)
         changes = _changes(arguments)
@@ -249,6 +262,13 @@ class DeleteExpense(WriteTool):
                 texts.details_of([Row(**values_of(expense))], ledger, name_of(session, expense)),
                 texts.ask_to_delete(expense),
             )
+
+    def details_now(self, session: ScopedSession, arguments: Any) -> Details | None:
+        expense = load_expense(session, arguments.id)
+        if expense.version != arguments.version:
+            return None
+        rows = [Row(**values_of(expense))]
+        return texts.details_of(rows, load_ledger(session), name_of(session, expense))
 
     def execute(self, session: ScopedSession, arguments: Any) -> Receipt:
         expense = delete_expense(session, arguments.id, arguments.version)

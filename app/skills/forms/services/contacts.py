@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict, dataclass
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -10,11 +10,11 @@ from sqlalchemy import ColumnElement, Text, cast, func, or_, select
 
 from app.accounts.audit import record
 from app.db import ScopedSession, new_id, utc_now
-from app.errors import Conflict, InvalidInput, NotFound
+from app.errors import InvalidInput, NotFound
 from app.fields.definitions import EmailField, PhoneField, Words
 from app.fields.values import LONGEST_NAME, FieldContext, Problem, clean, read_value
 from app.skills.forms.models import Contact
-from app.text.edits import merge_edit, sign
+from app.text.edits import check_same, merge_edit
 from app.text.free_text import MOST_WORDS, limit_search
 from app.text.normalize import words
 
@@ -160,11 +160,6 @@ def texts_of(contact: Contact) -> ContactTexts:
     return ContactTexts(contact.name, contact.job, contact.phone, contact.email)
 
 
-def sign_contact(contact: Contact) -> str:
-    """Of what a page shows of a contact, to tell whether it is that still."""
-    return sign(*astuple(texts_of(contact)))
-
-
 def save_contact(
     session: ScopedSession, contact_id: UUID, *, was: ContactTexts, typed: ContactTexts
 ) -> Contact:
@@ -186,17 +181,16 @@ def save_contact(
 
 
 def switch_contact(
-    session: ScopedSession, contact_id: UUID, *, active: bool, signature: str
+    session: ScopedSession, contact_id: UUID, *, active: bool, was: ContactTexts
 ) -> Contact:
-    """Take a contact off the list, or put it back on. Commits.
+    """Take a contact off the list, or put it back on; twice is the same as once. Commits.
 
     Raises:
-        NotFound. Conflict: its texts are not those that were signed (`sign_contact`).
+        NotFound. Conflict: it is not what it `was`, as the page showed it.
     """
     contact = load_contact(session, contact_id, lock=True)
-    if sign_contact(contact) != signature:
-        raise Conflict("Somebody has changed this meanwhile. Look at it again first.")
     if contact.is_active != active:
+        check_same(was, texts_of(contact))
         contact.is_active = active
         record(session, "contact_restored" if active else "contact_removed", str(contact.id))
     session.commit()

@@ -29,7 +29,6 @@ from app.skills.forms.services.contacts import (
     list_contacts,
     load_contact,
     save_contact,
-    sign_contact,
     switch_contact,
     texts_of,
 )
@@ -123,7 +122,6 @@ def _edit_page(
     `theirs` is what stands there instead of what was typed, by field.
     """
     more = {"contact": contact, "texts": texts, "was": was, "theirs": theirs}
-    more["signature"] = sign_contact(contact)
     return page("forms/contacts/edit.html", error, **more)
 
 
@@ -155,8 +153,7 @@ def switch(contact_id: UUID) -> ResponseReturnValue:
     """Take somebody off the list, or put them back."""
     active = request.form.get("to") == "on"
     try:
-        signature = request.form.get("signature", "")
-        contact = switch_contact(db_session(), contact_id, active=active, signature=signature)
+        contact = switch_contact(db_session(), contact_id, active=active, was=_typed("was_"))
     except Conflict as error:
         db_session().rollback()
         now = load_contact(db_session(), contact_id)

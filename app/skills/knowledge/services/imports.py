@@ -39,6 +39,8 @@ from app.text.plain_text import clean_line
 TARGETS = (*SECTION_KINDS, *PRODUCT_KINDS)
 WORKING = ("waiting", "reading", "applying", "undoing")
 OPEN = (*WORKING, "ready")
+# What a person has pressed a button for.
+DECIDED = ("applying", "undoing")
 # The role of an import from the command line, which no person stands behind.
 OPERATOR = "operator"
 LONGEST_NAME = 200
@@ -257,13 +259,17 @@ def apply_when_ready(session: ScopedSession, import_id: UUID, signature: str) ->
     return item
 
 
-def cancel_import(session: ScopedSession, import_id: UUID) -> LibraryImport:
+def cancel_import(session: ScopedSession, import_id: UUID, shown: str) -> LibraryImport:
     """Stop an import, or its undoing, at any point before it is written.
 
+    `shown` is the status that the person saw: what somebody else has begun since goes on.
+
     Raises:
-        Conflict: it is too late.
+        Conflict: it is too late, or it is on its way to something else by now.
     """
     item = load_import(session, import_id, lock=True, is_light=True)
+    if item.status in DECIDED and item.status != shown:
+        raise Conflict(CHANGED_MEANWHILE)
     if item.status == "undoing":
         _move(item, "applied")
     elif item.status in OPEN:
@@ -297,16 +303,16 @@ def undo_import(session: ScopedSession, import_id: UUID) -> LibraryImport:
 
 
 def choose_editions(
-    session: ScopedSession, import_id: UUID, chosen: Mapping[str, str]
+    session: ScopedSession, import_id: UUID, chosen: Mapping[str, str], signature: str
 ) -> LibraryImport:
     """Say which chapters the documents of a file are another language of, and plan anew.
 
     Raises:
-        Conflict: the import is not waiting for an answer.
+        Conflict: the import is not waiting for an answer, or has another plan than was shown.
         InvalidInput: there is no such chapter.
     """
     item = load_import(session, import_id, lock=True, is_light=True)
-    if item.status != "ready":
+    if item.status != "ready" or load_signature(session, item.id) != signature:
         raise Conflict(CHANGED_MEANWHILE)
     is_known = set(chosen) <= load_sources(session, item.id)
     if not is_known or not are_chapters(session, item.language, set(chosen.values()) - {""}):

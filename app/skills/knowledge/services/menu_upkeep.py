@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -10,7 +10,7 @@ from sqlalchemy import Select, func, select
 
 from app.accounts.audit import record
 from app.db import ScopedSession
-from app.errors import Conflict, InvalidInput, NotFound
+from app.errors import N_, Conflict, InvalidInput, NotFound
 from app.skills.knowledge.models import Product
 from app.skills.knowledge.services.categories import Codes, tags_in_use
 from app.skills.knowledge.services.library_lock import share_library
@@ -27,6 +27,10 @@ from app.text.edits import sign
 PAGE = 25
 # Of a tag's products so many are in memory at a time.
 RENAMED_AT_ONCE = 50
+CHANGED_MEANWHILE = N_(
+    "The menu has other tags by now than this page showed, and nothing was renamed. Look at them,"
+    " then rename again."
+)
 
 
 @dataclass(frozen=True)
@@ -79,9 +83,9 @@ def count_undeclared(session: ScopedSession) -> int:
     return session.scalar(query) or 0
 
 
-def sign_tags(tags: Mapping[str, int]) -> str:
-    """What tells these tags, with how many have each, from those that may be there later."""
-    return sign(*sorted(tags.items()))
+def sign_tags(tags: Iterable[str]) -> str:
+    """What tells these tags from those that may be there later."""
+    return sign(*sorted(tags))
 
 
 def rename_tag(
@@ -98,6 +102,7 @@ def rename_tag(
         InvalidInput: the new name is empty or too long.
         Conflict: the tags are not those that were shown.
     """
+    share_library(session)
     tags = tags_in_use(session)
     others = [code for code in tags if code != tag]
     code = Codes(others).code_for(wanted)
@@ -107,23 +112,27 @@ def rename_tag(
         raise InvalidInput(
             "That is too long: at most %(longest)s characters.", field="name", longest=LONGEST_WORD
         )
-    share_library(session)
     ids = session.scalars(_tagged(session, tag).with_only_columns(Product.id)).all()
     if not ids:
         raise NotFound("Nothing on the menu has this tag any more.")
     if sign_tags(tags) != signature:
-        raise Conflict(
-            "The menu's tags have changed since you opened this page. Nothing was renamed. Look at"
-            " them again first."
-        )
+        raise Conflict(CHANGED_MEANWHILE)
     if code != tag:
         for start in range(0, len(ids), RENAMED_AT_ONCE):
             _rename(session, ids[start : start + RENAMED_AT_ONCE], tag, code)
             on_progress(start, len(ids))
+        if code not in tags and _others_with(session, code, ids):
+            raise Conflict(CHANGED_MEANWHILE)
         record(session, "tag_renamed", f"{tag} to {code} on {len(ids)}")
         queue_embedding(session)
     session.commit()
     return code, len(ids)
+
+
+def _others_with(session: ScopedSession, code: str, ids: Sequence[UUID]) -> bool:
+    """Whether somebody has begun to use the new name elsewhere while it was given."""
+    others = _tagged(session, code).where(Product.id.not_in(ids)).with_only_columns(Product.id)
+    return session.scalar(others.limit(1)) is not None
 
 
 def _tagged(session: ScopedSession, tag: str) -> Select[Product]:

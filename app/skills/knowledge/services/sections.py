@@ -26,6 +26,7 @@ from app.skills.knowledge.services.markdown_import import SLUG_LENGTH, slugify
 from app.skills.knowledge.services.reindex import reindex_sections
 from app.skills.knowledge.services.revisions import Entity, find_snapshot, keep, snapshot
 from app.skills.knowledge.services.visibility import check_may_show, check_shown
+from app.text.edits import check_same
 
 LONGEST_TITLE = 200
 # In characters: about eighty pages. A longer text is a chapter, and wants sections.
@@ -396,8 +397,7 @@ def _load_to_move(
 ) -> tuple[WholeTree, ManualSection]:
     tree = load_whole_tree(session, lock=True)
     section = load_section_to_edit(session, section_id, lock=True)
-    if section.version != version:
-        raise Conflict("Somebody has changed this meanwhile. Look at it again first.")
+    check_same(version, section.version)
     return tree, section
 
 

@@ -19,11 +19,12 @@ from sqlalchemy import text
 from app.accounts.audit import record
 from app.config import LANGUAGES
 from app.db import ScopedSession
-from app.errors import Conflict, InvalidInput
+from app.errors import InvalidInput
 from app.skills.knowledge.models import LibraryRevision
 from app.skills.knowledge.services.products import load_product_to_edit
 from app.skills.knowledge.services.revisions import PRODUCT_FIELDS, SECTION_FIELDS, Entity, snapshot
 from app.skills.knowledge.services.sections import load_section_to_edit
+from app.text.edits import check_same
 
 
 @dataclass(frozen=True)
@@ -137,8 +138,7 @@ def confirm_same(session: ScopedSession, entity: str, entity_id: UUID, version: 
         found = load_product_to_edit(session, entity_id, lock=True)
     else:
         raise InvalidInput("Choose from the list.", field="entity")
-    if found.version != version:
-        raise Conflict("Somebody has changed this meanwhile. Look at it again first.")
+    check_same(version, found.version)
     session.add(
         LibraryRevision(
             group_id=session.scope.group_id,

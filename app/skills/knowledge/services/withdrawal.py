@@ -24,7 +24,7 @@ from app.skills.knowledge.services.reindex import reindex_sections
 from app.skills.knowledge.services.revisions import WITHDRAWAL, keep, snapshot
 from app.skills.knowledge.services.sections import load_section_to_edit
 from app.skills.knowledge.services.visibility import check_may_show
-from app.text.edits import sign
+from app.text.edits import check_same, sign
 
 PAGE = 25
 # So many sections below one are named; of more than that it is said how many they are.
@@ -80,8 +80,7 @@ def withdraw_section(session: ScopedSession, section_id: UUID, version: int, sig
     """
     tree = load_whole_tree(session, lock=True)
     section = load_section_to_edit(session, section_id, lock=True)
-    if section.version != version:
-        raise Conflict("Somebody has changed this meanwhile. Look at it again first.")
+    check_same(version, section.version)
     shown = list_shown_below(tree, section_id)
     if sign_rows(shown) != signature:
         raise Conflict(

@@ -117,7 +117,7 @@ def apply(import_id: UUID) -> ResponseReturnValue:
 @blueprint.post("/<uuid:import_id>/cancel")
 def cancel(import_id: UUID) -> ResponseReturnValue:
     """Stop it; nothing has changed."""
-    return _do(import_id, imports.cancel_import)
+    return _do(import_id, imports.cancel_import, request.form.get("status", ""))
 
 
 @blueprint.post("/<uuid:import_id>/undo")
@@ -131,7 +131,8 @@ def choose_editions(import_id: UUID) -> ResponseReturnValue:
     """Say which chapter each document is another language of."""
     sources = request.form.getlist("source")
     chapters = [each.strip() for each in request.form.getlist("chapter")]
-    return _do(import_id, imports.choose_editions, dict(zip(sources, chapters, strict=False)))
+    chosen = dict(zip(sources, chapters, strict=False))
+    return _do(import_id, imports.choose_editions, chosen, request.form.get("signature", ""))
 
 
 @blueprint.get("/<uuid:import_id>/changes/<int:document>/<int:place>")

@@ -26,7 +26,7 @@ from app.skills.service_requests.services.definitions import (
 from app.skills.service_requests.services.teams import list_teams
 from app.skills.service_requests.services.type_catalog import load_types
 from app.skills.service_requests.services.type_tree import places_for
-from app.skills.service_requests.services.types import is_stored, sign_branch
+from app.skills.service_requests.services.types import is_stored, offered_below, sign_types
 from app.text.bilingual import reader_language
 from app.text.diff import Change
 from app.web.icons import SHAPES
@@ -62,12 +62,14 @@ def type_context(
     """What the page and its parts need; `was_saved` where saving was tried, so that all is told."""
     language, read = reader_language(), built(type_, work)
     types = load_types(session)
+    below = offered_below(types, type_)
     context = rows_context(work, read.problems, was_saved=was_saved, kit=KIT)
     of_type = told(read.problems.get("", {})) if was_saved else {}
     return {
         **context,
         "type": type_,
-        "signature": sign_branch(types, type_),
+        "signature": sign_types(below),
+        "below": [each.name(language) for each in below],
         "work": work,
         "errors": of_type,
         "is_unsaved": not is_stored(type_, read.content),

@@ -43,8 +43,6 @@ LONGEST_WORDS = 4_000
 LONGEST_KEY = 64
 # What changes the version of a request, and so what somebody may have missed.
 CHANGES = ("status", "assignment", "priority")
-# What else somebody may have missed.
-NEWS = {"reply": N_("A new reply"), "note": N_("A new note")}
 # Where a request may go from where it is: by those who look after it.
 TRANSITIONS: Mapping[str, tuple[str, ...]] = {
     "new": ("in_progress", "waiting", "resolved", "closed"),
@@ -55,6 +53,19 @@ TRANSITIONS: Mapping[str, tuple[str, ...]] = {
 }
 # By whoever asked: whether what was resolved is.
 OWN_TRANSITIONS: Mapping[str, tuple[str, ...]] = {"resolved": ("closed", "in_progress")}
+
+
+class Unread(Conflict):
+    """Somebody else has written meanwhile; it is told who."""
+
+    def __init__(self, said: RequestUpdate) -> None:
+        super().__init__(N_("%(who)s has written meanwhile. Read it, then press again."))
+        # Kept apart from the row: what failed is rolled back before it is told.
+        self.who = said.author
+
+    def told(self, language: str) -> dict[str, Any]:
+        with force_locale(language):
+            return {"who": self.who or _("Somebody")}
 
 
 class Stale(Conflict):
@@ -90,8 +101,6 @@ def change_in_words(kind: str, after: str) -> str:
     """A change as a line: "In progress", "Assigned to Ana"."""
     if not kind:
         return _("It is another version now")
-    if kind in NEWS:
-        return _(NEWS[kind])
     if kind == "assignment":
         return _("Assigned to %(name)s", name=after) if after else _("Assigned to nobody")
     if kind == "status":
@@ -115,17 +124,17 @@ def change_status(
 ) -> ServiceRequest:
     """Move a request on; twice is the same as once.
 
-    `last` is the latest update that the person was shown: nothing is closed over an unread reply.
+    `last` is the latest update that the person was shown: what was said since is read first.
 
     Raises:
-        NotFound. InvalidInput: it cannot become that from where it is. Stale.
+        NotFound. InvalidInput: it cannot become that from where it is. Stale. Unread.
     """
     seen = load_request(session, request_id, lock=True)
     request = seen.request
     if _is_done(session, request, version, "status", status, request.status == status):
         return request
     if unread := find_unread(session, seen, last):
-        raise Stale(unread)
+        raise Unread(unread)
     if status not in may_become(request.status, is_agent=seen.is_agent):
         raise InvalidInput("A request cannot go there from where it is now.", field="status")
     before, now = request.status, utc_now()

@@ -47,7 +47,8 @@ def digest_of_state(state: OpenRequest, *, is_solved: bool | None = None) -> str
 
     With `is_solved` as if that had been said of the solution.
     """
-    told: list[Any] = [state.begun_at, state.by_id, state.answers, _origins(state)]
+    path = [each.model_dump() for each in state.form.path]
+    told: list[Any] = [state.begun_at, path, state.by_id, state.answers, _origins(state)]
     if state.resolution is not None:
         became = state.resolution.is_accepted if is_solved is None else is_solved
         told.append([state.resolution.answer, became])

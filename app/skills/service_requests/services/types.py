@@ -6,7 +6,7 @@ Who writes holds the group's tree alone, so that no two make a circle of it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any, Literal
 from uuid import UUID
@@ -36,7 +36,7 @@ from app.skills.service_requests.services.type_tree import (
     siblings_of,
 )
 from app.skills.service_requests.services.write_rules import free_slug, lock_alone
-from app.text.edits import sign
+from app.text.edits import check_same, sign
 
 # What is saved besides what a conversation needs; a version keeps it for those who look back.
 ASIDE = ("parent_id", "team_id", "sla_hours")
@@ -228,28 +228,32 @@ def move_type(session: ScopedSession, type_id: UUID, step: Literal[-1, 1]) -> Re
     return type_
 
 
-def sign_branch(types: Sequence[RequestType], type_: RequestType) -> str:
-    """What tells a type, with all that stands below it, from what may stand there later."""
-    return sign(*((each.id, each.version, each.is_active) for each in own_branch(types, type_)))
+def offered_below(types: Sequence[RequestType], type_: RequestType) -> list[RequestType]:
+    """What is archived, and comes back, together with a category."""
+    return [each for each in own_branch(types, type_)[1:] if each.is_active]
+
+
+def sign_types(types: Iterable[RequestType]) -> str:
+    """What tells these types from others."""
+    return sign(*(each.id for each in types))
 
 
 def set_active(
-    session: ScopedSession, type_id: UUID, *, is_active: bool, signature: str
+    session: ScopedSession, type_id: UUID, version: int, *, is_active: bool, signature: str
 ) -> RequestType:
     """Archive a type, or bring it back; twice is the same as once. No new version.
 
     What is in an archived category is not offered either, and comes back with it: `signature` is
-    of the branch that the person was shown (`sign_branch`).
+    of what the person was told (`sign_types` of `offered_below`).
 
     Raises:
-        NotFound. Conflict: the branch is not that any more.
+        NotFound. Conflict: it is of another version, or other types would go with it.
     """
     types = lock_tree(session)
     type_ = load_type(session, type_id)
     if type_.is_active == is_active:
         return type_
-    if sign_branch(types, type_) != signature:
-        raise Conflict("Somebody has changed this meanwhile. Look at it again first.")
+    check_same((version, signature), (type_.version, sign_types(offered_below(types, type_))))
     type_.is_active = is_active
     record(
         session, "request_type_brought_back" if is_active else "request_type_archived", type_.slug

@@ -49,7 +49,9 @@ from app.web.pages import db_session, page_number, require_role, wants_fragment
 from app.web.rate_limits import limit_person, limit_searches
 
 blueprint = Blueprint("service_requests", __name__, url_prefix="/requests")
-limit_writes = limit_person("60 per minute", "service requests")
+# Each reply is a letter, and a line in the requester's conversation.
+MOST_WRITTEN = "60 per minute; 2000 per day"
+limit_writes = limit_person(MOST_WRITTEN, "service requests")
 
 
 @blueprint.before_request

@@ -227,9 +227,9 @@ def archive(type_id: UUID) -> ResponseReturnValue:
     to = request.form.get("to", "")
     if to not in ("archived", "offered"):
         raise InvalidInput("Choose from the list.", field="to")
-    signature = request.form.get("signature", "")
+    version, signature = typed_number("version"), request.form.get("signature", "")
     try:
-        set_active(db_session(), type_id, is_active=to == "offered", signature=signature)
+        set_active(db_session(), type_id, version, is_active=to == "offered", signature=signature)
     except Conflict as error:
         db_session().rollback()
         type_ = load_type(db_session(), type_id)

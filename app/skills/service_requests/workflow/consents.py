@@ -105,8 +105,11 @@ def _check_answer(session: ScopedSession, step: Step, heard: Heard) -> None:
 
 
 def _shows(heard: Heard, question: str) -> bool:
-    """Whether each sentence of the question has most of its words in one of the reply's."""
-    shown = [set(words(sentence)) for sentence in _SENTENCE_ENDS.split(heard.shown)]
+    """Whether each sentence of the question has most of its words in one of the reply's.
+
+    What a colleague has written since takes the question away from nobody.
+    """
+    shown = [set(words(sentence)) for sentence in _SENTENCE_ENDS.split(heard.last_reply)]
     asked = [set(words(sentence)) for sentence in _SENTENCE_ENDS.split(question)]
     return any(asked) and all(
         any(len(wanted & each) > SAID_SHARE * len(wanted) for each in shown)
