@@ -48,8 +48,10 @@ CONCURRENCY = 6
 VECTORS_CONCURRENCY = 3
 # What looks after the product itself waits for nobody's imports.
 UPKEEP, UPKEEP_CONCURRENCY = "upkeep", 2
+# Letters wait for a server that may take its time, and nothing else waits for them.
+MAIL, MAIL_CONCURRENCY = "mail", 2
 # A job tells how far it is beside the transaction in which it works.
-CONNECTIONS = 2 * (CONCURRENCY + VECTORS_CONCURRENCY + UPKEEP_CONCURRENCY)
+CONNECTIONS = 2 * (CONCURRENCY + VECTORS_CONCURRENCY + UPKEEP_CONCURRENCY + MAIL_CONCURRENCY)
 NAMESPACE = "comanda"
 MAX_RETRIES = 5
 RETRY = RetryStrategy(max_attempts=MAX_RETRIES, exponential_wait=2)
@@ -99,7 +101,7 @@ def _embed_group(group_id: UUID) -> None:
 
 
 @tasks.periodic(cron="* * * * * */20")
-@tasks.task(name="send_mail", queue=UPKEEP, queueing_lock="send_mail")
+@tasks.task(name="send_mail", queue=MAIL, queueing_lock="send_mail")
 async def send_mail(timestamp: int = 0) -> None:
     """Send what waits to be sent."""
     sent = await asyncio.to_thread(send_waiting_mail, _database(), _settings())
@@ -210,6 +212,7 @@ async def work(settings: Settings) -> None:
             asyncio.create_task(_run_worker(app, [DEFAULT], CONCURRENCY, is_told_to_stop=True)),
             asyncio.create_task(_run_worker(app, [VECTORS], VECTORS_CONCURRENCY)),
             asyncio.create_task(_run_worker(app, [UPKEEP], UPKEEP_CONCURRENCY)),
+            asyncio.create_task(_run_worker(app, [MAIL], MAIL_CONCURRENCY)),
             asyncio.create_task(_mail_at_once(address)),
         ]
         # Without one of them the process is no use: whoever started it starts it anew.

@@ -26,9 +26,13 @@ from sqlalchemy import text
 
 from app.config import Settings
 from app.db import Database, new_id, utc_now
+from app.notifications.mail_socket import (
+    PIECE_SECONDS,
+    BoundedReplies,
+    BoundedRepliesOverTls,
+)
 from app.text.plain_text import clean_line
 
-SMTP_TIMEOUT_SECONDS = 20
 IMPLICIT_TLS_PORT = 465
 MOST_ATTEMPTS = 7
 # What is claimed is sent before anything that comes meanwhile, be that awaited or not.
@@ -212,11 +216,11 @@ def _sayable(text: str) -> str:
 def _connection(settings: Settings, host: str) -> Iterator[smtplib.SMTP]:
     secure = ssl.create_default_context()
     if settings.smtp_tls and settings.smtp_port == IMPLICIT_TLS_PORT:
-        server: smtplib.SMTP = smtplib.SMTP_SSL(
-            host, settings.smtp_port, timeout=SMTP_TIMEOUT_SECONDS, context=secure
+        server: smtplib.SMTP = BoundedRepliesOverTls(
+            host, settings.smtp_port, timeout=PIECE_SECONDS, context=secure
         )
     else:
-        server = smtplib.SMTP(host, settings.smtp_port, timeout=SMTP_TIMEOUT_SECONDS)
+        server = BoundedReplies(host, settings.smtp_port, timeout=PIECE_SECONDS)
     try:
         if settings.smtp_tls and settings.smtp_port != IMPLICIT_TLS_PORT:
             server.starttls(context=secure)

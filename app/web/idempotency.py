@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, delete, select
+from sqlalchemy import ColumnElement, ForeignKey, delete, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -69,21 +69,26 @@ def begin(session: ScopedSession, key: str, request: Any) -> KeyedAnswer:
     return found
 
 
-def finish(session: ScopedSession, key: str, body: dict[str, Any], status: int) -> None:
-    """Keep what the request of this key was answered with, for a day. Commits."""
-    scope = session.scope
-    found = session.get(KeyedAnswer, (scope.user_id, key))
-    if found is not None and found.status is None:
-        found.body, found.status = body, status
+def finish(session: ScopedSession, answer_id: UUID, body: dict[str, Any], status: int) -> None:
+    """Keep what a request came to, for a day, unless its key is another's by now. Commits."""
+    session.execute(
+        update(KeyedAnswer).where(*_unanswered(session, answer_id)).values(body=body, status=status)
+    )
     session.commit()
 
 
-def forget(session: ScopedSession, key: str) -> None:
-    """Let the request of this key be tried anew: it came to nothing. Commits."""
-    found = session.get(KeyedAnswer, (session.scope.user_id, key))
-    if found is not None and found.status is None:
-        session.delete(found)
+def forget(session: ScopedSession, answer_id: UUID) -> None:
+    """Let a request be tried anew that came to nothing, unless it is by now. Commits."""
+    session.execute(delete(KeyedAnswer).where(*_unanswered(session, answer_id)))
     session.commit()
+
+
+def _unanswered(session: ScopedSession, answer_id: UUID) -> tuple[ColumnElement[bool], ...]:
+    return (
+        KeyedAnswer.user_id == session.scope.user_id,
+        KeyedAnswer.id == answer_id,
+        KeyedAnswer.status.is_(None),
+    )
 
 
 def _digest(request: Any) -> str:

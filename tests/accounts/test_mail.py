@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import secrets
+import socket
+import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from datetime import timedelta
+from itertools import repeat
 
 import pytest
 import structlog
@@ -15,6 +20,7 @@ from app.accounts.names_and_emails import clean_email
 from app.config import Settings
 from app.db import Database, utc_now
 from app.errors import InvalidInput
+from app.notifications import mail_socket
 from app.notifications.mail import OutgoingMail, queue_mail
 from app.notifications.mail_delivery import (
     MOST_AT_ONCE,
@@ -333,3 +339,52 @@ def test_what_somebody_waits_for_to_get_in_goes_before_all_that_only_tells(
     assert send_waiting_mail(database, by_smtp) == 8
     sent = [message["To"] for message in smtp.received]
     assert awaited in sent[:MOST_AT_ONCE] and sorted(sent) == sorted([awaited, *told])
+
+
+@contextmanager
+def answering(pieces: Iterator[bytes], pause: float = 0.0) -> Iterator[int]:
+    """The port of a mail server that greets with these pieces, whatever it is told."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def talk() -> None:
+            connection, _address = listening.accept()
+            with connection, suppress(OSError):
+                for piece in pieces:
+                    connection.sendall(piece)
+                    time.sleep(pause)
+
+        talking = threading.Thread(target=talk, daemon=True)
+        talking.start()
+        yield listening.getsockname()[1]
+        talking.join(10)
+        assert not talking.is_alive(), "the server is left alone"
+
+
+@pytest.mark.parametrize(
+    ("piece", "pause"),
+    [(b"220-wait\r\n", 0.1), (b"2", 0.1), (b"220-" + b"x" * 500 + b"\r\n", 0.0)],
+    ids=["lines that drip", "bytes that drip", "lines without end"],
+)
+def test_a_server_that_never_ends_its_answer_is_left_and_asked_again_later(
+    database: Database, owner: Database, settings: Settings, address: str,
+    monkeypatch: pytest.MonkeyPatch, piece: bytes, pause: float,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(mail_socket, "LETTER_SECONDS", 0.5)
+    with answering(repeat(piece), pause) as port:
+        server = {"smtp_host": "127.0.0.1", "smtp_port": port, "smtp_tls": False}
+        assert send_waiting_mail(database, settings.model_copy(update=server)) == 0
+    kept = outbox(owner, address)
+    assert (kept.sent_at, kept.handed_over_at) == (None, None)
+    assert kept.next_try_at and kept.attempts == 1
+
+
+def test_a_long_greeting_that_ends_is_heard_out(
+    database: Database, owner: Database, by_smtp: Settings, smtp: SmtpServer, address: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """The bounds are those of one letter: the next one has its own."""
+    monkeypatch.setattr(mail_socket, "MOST_BYTES", 2_000)
+    for _letter in range(3):
+        put_in_outbox(database, f"{secrets.token_hex(6)}@example.com")
+    assert send_waiting_mail(database, by_smtp) == 4
+    assert outbox(owner, address).sent_at

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -39,7 +40,9 @@ class Heard:
     written. Both are empty where there is none, where it had not ended by then, and where somebody
     else has written since: then `last_reply` is its text still. `before` are the steps of the
     conversation up to the message, oldest first; `step` is the one that the message itself is, if
-    it was posted by a widget.
+    it was posted by a widget. `answers_nothing` is known of a message that begins its conversation,
+    without turns that a program has told beside it, and of one that follows a reply which says that
+    something was done and no more: of any other nobody knows what it may be the answer to.
     """
 
     words: str
@@ -49,6 +52,7 @@ class Heard:
     before: Sequence[Step] = ()
     step: Step | None = None
     last_reply: str = ""
+    answers_nothing: bool = False
 
     @property
     def answer(self) -> Answer | None:
@@ -139,7 +143,20 @@ def _load_heard(session: ScopedSession, question: Message, before: Sequence[Step
         tuple(before),
         question.internal_content,
         seen.last_reply,
+        (seen.tells_what_was_done or question.parent_id is None)
+        and not _told_before(session, question),
     )
+
+
+def _told_before(session: ScopedSession, question: Message) -> bool:
+    """Whether a program has sent turns of its own with the message."""
+    request = session.scalar(
+        select(Turn.request)
+        .where(Turn.user_message_id == question.id, *own(session, Turn))
+        .order_by(Turn.id)
+        .limit(1)
+    )
+    return bool((request or {}).get("history"))
 
 
 def had_ended(session: ScopedSession, reply_id: UUID, moment: datetime) -> bool:
@@ -156,6 +173,7 @@ class _Seen(NamedTuple):
     asked: str = ""
     shown: str = ""
     last_reply: str = ""
+    tells_what_was_done: bool = False
 
 
 def _seen_before(session: ScopedSession, question: Message) -> _Seen:
@@ -164,10 +182,7 @@ def _seen_before(session: ScopedSession, question: Message) -> _Seen:
     for between in range(MOST_BETWEEN):
         if above is None:
             break
-        columns = (Message.content, Message.asked, Message.status, Message.role, Message.parent_id)
-        reply = session.execute(
-            select(*columns).where(Message.id == above, *own(session, Message))
-        ).one_or_none()
+        reply = session.scalar(select(Message).where(Message.id == above, *own(session, Message)))
         if reply is None or reply.status not in _SEEN:
             break
         if reply.role == "assistant":
@@ -176,11 +191,18 @@ def _seen_before(session: ScopedSession, question: Message) -> _Seen:
             # What a colleague wrote into the conversation since is no question of the assistant's.
             if between:
                 return _Seen(last_reply=reply.content)
-            return _Seen(reply.asked or "", reply.content, reply.content)
+            is_done = reply.status == "complete" and _says_what_was_done(reply)
+            return _Seen(reply.asked or "", reply.content, reply.content, is_done)
         if reply.role != AGENT:
             break
         above = reply.parent_id
     return _Seen()
+
+
+def _says_what_was_done(reply: Message) -> bool:
+    """Whether a reply is the sentence of its receipt, and nothing beside it."""
+    done = (part["summary"].values() for part in reply.parts if part.get("type") == "receipt")
+    return not reply.asked and reply.content.strip() in chain.from_iterable(done)
 
 
 def check_steps(

@@ -59,6 +59,8 @@ class Expense(Base):
             "deleted_at",
             postgresql_where=text("deleted_at IS NOT NULL"),
         ),
+        # Who has added how many in a day is asked before each.
+        Index("ix_expenses_added", "group_id", "user_id", "created_at"),
         # Whose receipt a file is, is asked for each file that a page shows.
         Index("ix_expenses_file", "file_id", postgresql_where=text("file_id IS NOT NULL")),
         CheckConstraint(f"amount > 0 AND amount <= {LARGEST_AMOUNT}", name="amount"),

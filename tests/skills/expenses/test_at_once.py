@@ -162,27 +162,75 @@ def test_a_client_is_told_of_a_write_though_the_model_failed_after_it(
     assert "attemptedAdd" not in body
 
 
-def test_what_a_widget_posts_consents_to_no_expense(database: Database, member: Member) -> None:
-    """It answers its widget alone, whatever its words say."""
+def test_what_may_be_an_answer_consents_to_no_expense(database: Database, member: Member) -> None:
+    """It answers its widget, or its question, whatever its words say."""
     ledger = ledger_of(database, member)
     category = guess_category("taxi", ledger.for_reading(), "en")
     row = {"item": "taxi", "amount": 5, "date": str(ledger.today), "category": category}
     arguments = AddArguments.model_validate(row)
-    said = Heard(WORDS, "en")
+    said = Heard(WORDS, "en", answers_nothing=True)
     step = {"type": "question_answer", "answer": said.words}
-    told = replace(said, last_reply="I've added your bus $3 for today.")
     answers = [
         replace(said, step=step),
         replace(said, before=(step,)),
-        replace(said, asked="proposal x"),
-        replace(said, last_reply="Which one do you mean?"),
-        replace(said, last_reply="¿Cuál gasto? Di de qué fue, o de cuánto."),
+        replace(said, answers_nothing=False),
     ]
     with database.transaction(member.scope) as session:
         assert AddExpense().is_consented(session, arguments, said)
-        assert AddExpense().is_consented(session, arguments, told)
         for each in answers:
             assert not AddExpense().is_consented(session, arguments, each), each
+
+
+NOT_OVER = {
+    "a question of a model": say("Which one do you mean?"),
+    "a question without its mark": say("Tell me which one you mean."),
+    "a reply that failed": [ProviderError("server_error")],
+    "a reply that was cut off": [*say("Which one"), ProviderError("server_error")],
+    "an answer about something else": say("The taxi rank is on Main Street."),
+}
+
+
+@pytest.mark.usefixtures("trusting")
+@pytest.mark.parametrize("before", NOT_OVER.values(), ids=NOT_OVER)
+def test_after_anything_but_what_was_done_there_is_a_card(
+    app: Flask, database: Database, member: Member, explicit: list[Any], before: list[Any]
+) -> None:
+    first = answer(app, member, ask(database, member, "the taxi"), ScriptedProvider(before))
+    words = ask(database, member, "taxi $5 today", first.thread_id)
+    reply = answer(app, member, words, ScriptedProvider(explicit))
+    assert [part["type"] for part in reply.parts] == ["proposal"]
+    assert rows(database, member) == []
+
+
+@pytest.mark.usefixtures("trusting")
+def test_one_after_the_other_is_written_at_once(
+    app: Flask, database: Database, member: Member, explicit: list[Any]
+) -> None:
+    first = answer(app, member, ask(database, member, WORDS), ScriptedProvider(explicit))
+    words = ask(database, member, "taxi $5 today", first.thread_id)
+    second = answer(app, member, words, ScriptedProvider(explicit))
+    assert [part["type"] for part in second.parts] == ["receipt"]
+
+
+@pytest.mark.usefixtures("trusting")
+def test_what_follows_the_turns_that_a_program_tells_has_a_card(
+    app: Flask, owner: Database, member: Member, answering: Answering, explicit: list[Any]
+) -> None:
+    """The conversation of such a program is stored nowhere: nobody knows what it had asked."""
+    answering.script(explicit)
+    client = app.test_client(use_cookies=False)
+    told = client.post(
+        "/api/chat",
+        json={
+            "history": [
+                {"role": "user", "content": "delete the taxi"},
+                {"role": "assistant", "content": "Which one do you mean?"},
+                {"role": "user", "content": WORDS},
+            ]
+        },
+        headers={"Authorization": f"Bearer {api_token(owner, member)}"},
+    ).get_json()
+    assert told["attemptedAdd"]["item"] == "taxi" and not told.get("added")
 
 
 @pytest.mark.usefixtures("trusting")
@@ -190,7 +238,8 @@ def test_what_a_widget_posts_consents_to_no_expense(database: Database, member: 
     ("language", "words"),
     [
         ("en", "delete the taxi"), ("en", "change the taxi to $20"), ("es", "borra el taxi"),
-        ("en", "delete an expense"), ("es", "borra un gasto"),
+        ("en", "delete an expense"), ("es", "borra un gasto"), ("en", "undo that"),
+        ("es", "borra el helicóptero"), ("en", "change the helicopter to 20"), ("en", "remove it"),
     ],
 )  # fmt: skip
 def test_what_says_which_one_is_meant_adds_none(
@@ -204,9 +253,10 @@ def test_what_says_which_one_is_meant_adds_none(
     chips = [each["message"] for each in asked.suggestions if "12" in each["message"]]
     answer = say_to(boss, (chips or [chosen])[0], thread=asked.thread_id, language=language)
     assert len(rows(database, boss)) == 2
-    tool = "update_expense" if "change" in words else "delete_expense"
-    assert [part["tool"] for part in answer.parts] == [tool]
-    assert "12" in answer.content
+    assert [part["type"] for part in answer.parts] == ["proposal"]
+    if "taxi" in words or "gasto" in words or "expense" in words:
+        tool = "update_expense" if "change" in words else "delete_expense"
+        assert [part["tool"] for part in answer.parts] == [tool]
 
 
 def test_a_new_one_is_added_after_which_one_where_its_words_say_so(

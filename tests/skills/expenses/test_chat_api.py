@@ -21,6 +21,7 @@ from app.assistant.providers.builtin import BuiltinProvider
 from app.assistant.providers.json_mode import JsonModeProvider
 from app.db import Database, new_id, utc_now
 from app.skills.expenses.services.expenses import Filters, find_expenses
+from app.web import idempotency
 from app.web.idempotency import KeyedAnswer
 from tests.assistant.answering import Answering
 from tests.assistant.scripted import ScriptedProvider, call, say
@@ -408,6 +409,26 @@ def test_after_a_failure_of_the_model_the_same_key_asks_again(
     answering.script([call("add_expense", json.dumps(TAXI))])
     asked = post(message="Log 12 for a taxi", key="k")
     assert (asked.status_code, asked.get_json()["confirmationRequired"]) == (200, True)
+
+
+def test_what_failed_forgets_no_later_request_of_its_key(
+    database: Database, member: Member
+) -> None:
+    """A slow one that came with the first, while the key is used again already."""
+    with database.session(member.scope) as session:
+        first = idempotency.begin(session, "k-9", "taxi 12").id
+        idempotency.forget(session, first)
+    with database.session(member.scope) as session:
+        second = idempotency.begin(session, "k-9", "taxi 12").id
+        assert second != first
+        idempotency.forget(session, first)
+        idempotency.finish(session, first, {"told": "of the first"}, 200)
+    with database.session(member.scope) as session:
+        found = idempotency.begin(session, "k-9", "taxi 12")
+        assert (found.id, found.status) == (second, None)
+        idempotency.finish(session, second, {"told": "of the second"}, 200)
+    with database.session(member.scope) as session:
+        assert idempotency.begin(session, "k-9", "taxi 12").body == {"told": "of the second"}
 
 
 def test_the_same_key_for_another_request_is_refused(post: Post, answering: Answering) -> None:

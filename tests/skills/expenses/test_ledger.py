@@ -8,11 +8,11 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from sqlalchemy import func, select, text
+from sqlalchemy import func, select, text, update
 from sqlalchemy.exc import IntegrityError, ProgrammingError
 
 from app.db import Database, ScopedSession, new_id, utc_now
-from app.errors import ComandaError, Conflict, Forbidden, InvalidInput, NotFound
+from app.errors import ComandaError, Conflict, Forbidden, InvalidInput, NotFound, TooMany
 from app.skills.expenses.models import Expense
 from app.skills.expenses.services.expenses import (
     Filters,
@@ -315,3 +315,22 @@ def test_filters_are_half_open_and_the_latest_comes_first(
     start, end = today - timedelta(days=2), today
     assert items(database, member, start=start, end=end) == ["1 days ago", "2 days ago"]
     assert items(database, member)[0] == "0 days ago"
+
+
+def test_nobody_adds_more_in_a_day_than_others_can_look_through(
+    database: Database, owner: Database, member: Member, boss: Member,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """In whatever way: on the page, in the chat, and by programs."""
+    monkeypatch.setattr("app.skills.expenses.services.expenses.MOST_A_DAY", 3)
+    for _ in range(3):
+        make_expense(database, member)
+    with pytest.raises(TooMany, match="Go on tomorrow"):
+        make_expense(database, member)
+    make_expense(database, boss)
+    with owner.transaction() as session:
+        yesterday = utc_now() - timedelta(hours=25)
+        session.execute(
+            update(Expense).where(Expense.user_id == member.user_id).values(created_at=yesterday)
+        )
+    make_expense(database, member)

@@ -332,3 +332,14 @@ def test_the_menu_leads_here(browser: CheckedClient) -> None:
     place = browser.page(HOME).find("a", href=HOME, aria_current="page")
     assert place.text == "Expenses"
     assert re.search(r'href="#i-receipt"', browser.get(HOME).text)
+
+
+def test_who_has_added_too_many_today_is_told_and_keeps_what_they_typed(
+    member: Member, browser: CheckedClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.skills.expenses.services.expenses.MOST_A_DAY", 0)
+    page = browser.page(f"{HOME}/new")
+    form = typed(page, item="Forty limes", amount="4")
+    answer = browser._page(browser.post(f"{HOME}/new", **form), 429)
+    assert "Go on tomorrow" in answer.text
+    assert answer.find("input", name="item").attributes["value"] == "Forty limes"

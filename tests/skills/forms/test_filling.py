@@ -16,6 +16,7 @@ from sqlalchemy import Engine, event, update
 from app.db import Database
 from app.fields.form_data import LONGEST_TYPED
 from app.skills.forms.models import FormDraft, FormTemplate, FormTemplateVersion
+from app.skills.forms.services import drafts
 from app.skills.forms.services.contact_names import find_people
 from app.skills.forms.services.drafts import MOST_OPEN, Change, change_fields, load_draft
 from tests.factories import CheckedClient, Member, make_contact, make_group, make_user, sign_in
@@ -536,3 +537,28 @@ def test_more_forms_than_anybody_fills_in_are_not_begun(
     assert answer.status_code == 429
     assert "You have begun 200 forms that are not sent yet" in answer.text
     assert len(drafts_of(owner, member)) == MOST_OPEN
+
+
+@pytest.mark.fault(38)
+def test_forms_that_are_thrown_away_do_not_pile_up(
+    owner: Database, member: Member, browser: CheckedClient, template: FormTemplate,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """The last ones can be brought back, as long as there is room for them."""
+    monkeypatch.setattr(drafts, "MOST_DISCARDED", 2)
+    begun = []
+    for number in range(4):
+        page = browser.page(f"/forms/{template.slug}?new=1")
+        autosave(browser, page, what=f"Form {number}")
+        begun.append(address_on(page))
+        browser.post(f"{begun[-1]}/discard")
+    kept = sorted(draft.typed["what"] for draft in drafts_of(owner, member))
+    assert kept == ["Form 2", "Form 3"]
+    assert browser.post(f"{begun[0]}/restore").status_code == 404
+    monkeypatch.setattr(drafts, "MOST_OPEN", 1)
+    assert browser.post(f"{begun[3]}/restore").location == begun[3]
+    assert browser.post(f"{begun[2]}/restore").status_code == 429
+    monkeypatch.setattr(drafts, "MOST_OPEN", 200)
+    monkeypatch.setattr(drafts, "MOST_BEGUN", 2)
+    answer = send(browser, browser.page(f"/forms/{template.slug}?new=1"), what="One more")
+    assert answer.status_code == 429 and "within a day" in answer.text

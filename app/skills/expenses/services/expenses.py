@@ -16,7 +16,7 @@ from sqlalchemy.orm import undefer
 
 from app.accounts.audit import record
 from app.db import ScopedSession, new_id, utc_now
-from app.errors import Conflict, Forbidden, InvalidInput, NotFound
+from app.errors import Conflict, Forbidden, InvalidInput, NotFound, TooMany
 from app.periods import find_period
 from app.skills.expenses.models import LARGEST_AMOUNT, LONGEST_ITEM, LONGEST_NOTE, Expense
 from app.skills.expenses.services.settings import EDITORS, OTHER, Ledger
@@ -28,6 +28,8 @@ from app.text.plain_text import clean_line, clean_lines
 
 PAGE = 50
 UNDO_DAYS = 30
+# Of one person, on the page, in the chat and by programs together.
+MOST_A_DAY = 1_000
 # What is older is a slip of the finger.
 EARLIEST = dt.date(2000, 1, 1)
 CENT = Decimal("0.01")
@@ -144,8 +146,13 @@ def category_for(ledger: Ledger, slug: str | None) -> str:
 def add_expenses(
     session: ScopedSession, rows: Iterable[Row], ids: Sequence[UUID] = ()
 ) -> list[Expense]:
-    """Write checked rows as the session's person's own, with these ids where some are given."""
-    scope = session.scope
+    """Write checked rows as the session's person's own, with these ids where some are given.
+
+    Raises:
+        TooMany: they have added as many today as one person may, in whatever way.
+    """
+    scope, rows = session.scope, list(rows)
+    _check_day(session, len(rows))
     added = [
         Expense(
             id=expense_id or new_id(),
@@ -164,6 +171,25 @@ def add_expenses(
     session.add_all(added)
     session.flush()
     return added
+
+
+def _check_day(session: ScopedSession, more: int) -> None:
+    """The sums of a ledger are made from its rows: nobody fills it by themselves."""
+    added = session.scalar(
+        select(func.count())
+        .select_from(Expense)
+        .where(
+            Expense.group_id == session.scope.group_id,
+            Expense.user_id == session.scope.user_id,
+            Expense.created_at > utc_now() - timedelta(days=1),
+        )
+    )
+    if (added or 0) + more > MOST_A_DAY:
+        raise TooMany(
+            "You have added %(limit)s expenses within a day, and no more are taken. Go on"
+            " tomorrow.",
+            limit=MOST_A_DAY,
+        )
 
 
 def load_expense(

@@ -117,10 +117,10 @@ class AddExpense(WriteTool):
     def is_consented(self, session: ScopedSession, arguments: Any, heard: Heard) -> bool:
         """Where a message says itself what is added, all of it and nothing else.
 
-        What answers a question is the answer to that and no more, whatever it could mean without
-        it: "taxi $14 of Friday" after "Which one do you mean?", or after any question of a request.
+        Of what may be an answer nobody knows that it adds something: "taxi $14 of Friday" chooses
+        one, after whatever words asked for it. Such a message gets a card.
         """
-        if heard.step is not None or heard.before or heard.asked or "?" in heard.last_reply:
+        if heard.step is not None or heard.before or not heard.answers_nothing:
             return False
         ledger = load_ledger(session)
         around = ReadingContext(heard.language, ledger.today, ledger.for_reading(), ledger.currency)

@@ -135,12 +135,14 @@ def chat() -> ResponseReturnValue:
     known = idempotency.begin(db_session(), key, sent) if key else None
     if known is not None and known.status is not None:
         return jsonify(known.body), known.status
+    # By its id: the row of the key may be another one by the time that this is answered.
+    answer_id = known.id if known is not None else None
     answer, status = _confirm(body) if body.confirm else _converse(body, known)
-    if known is not None and status == MODEL_FAILED:
+    if answer_id is not None and status == MODEL_FAILED:
         # "Try again" is meant with the same key, too.
-        idempotency.forget(db_session(), key)
-    elif known is not None:
-        idempotency.finish(db_session(), key, answer, status)
+        idempotency.forget(db_session(), answer_id)
+    elif answer_id is not None:
+        idempotency.finish(db_session(), answer_id, answer, status)
     return jsonify(answer), status
 
 

@@ -18,7 +18,7 @@ from flask_login import current_user
 
 from app.accounts.form_pages import moment_in_words
 from app.db import read_id
-from app.errors import Conflict, InvalidInput
+from app.errors import Conflict, InvalidInput, TooMany
 from app.extensions import services
 from app.files.models import StoredFile
 from app.files.posted_files import allow_files
@@ -153,7 +153,7 @@ def _read_form(expense: Expense) -> tuple[ExpenseForm, Row, int]:
     return form, row, status
 
 
-def _in_words(error: InvalidInput) -> Errors:
+def _in_words(error: InvalidInput | TooMany) -> Errors:
     return {error.field or "form": _(error.message, **error.params)}
 
 
@@ -209,12 +209,8 @@ def new() -> ResponseReturnValue:
     return render_template("expenses/new.html", form=new_form(load_ledger(db_session())))
 
 
-# The sums of a ledger are made from its rows: nobody pays for more in a day by themselves.
-MOST_ADDED = "60 per minute; 1000 per day"
-
-
 @blueprint.post("/new")
-@limit_person(MOST_ADDED, "expenses")
+@limit_person("60 per minute", "expenses")
 def add() -> ResponseReturnValue:
     """Write the expense once, or show what was typed with what is wrong."""
     session, typed = db_session(), read_typed(request.form)
@@ -226,7 +222,7 @@ def add() -> ResponseReturnValue:
         return _show_again(ledger, typed, {**wrong, **errors}, file), status
     try:
         expense = add_once(session, row, file, own_id(key))
-    except InvalidInput as error:
+    except (InvalidInput, TooMany) as error:
         session.rollback()
         kept = None if error.field == "receipt" else file
         return _show_again(ledger, typed, _in_words(error), kept), error.status

@@ -28,6 +28,8 @@ from app.skills.forms.services.drafts import (
     Filling,
     blank_draft,
     change_fields,
+    check_room,
+    forget_discarded,
     load_draft,
     open_draft,
     read_fields_of,
@@ -78,6 +80,7 @@ def lock_draft(
     Raises:
         NotFound: there is none, and the page names no form to begin or may begin none.
         Conflict: the form has been archived before anything was saved.
+        TooMany: as many are begun as one person may have.
     """
     template_id = read_id(form.get("begin") or "")
     try:
@@ -88,6 +91,7 @@ def lock_draft(
     else:
         if draft.status == "discarded":
             # Whoever goes on typing has not meant to throw it away.
+            check_room(session)
             draft.status = "open"
         return draft, False
     template = load_template(session, template_id)
@@ -235,7 +239,7 @@ def shape_in(filling: Filling, field: FormField) -> object:
 
 
 def discard_draft(session: ScopedSession, draft_id: UUID) -> FormDraft:
-    """Throw a half-filled form away; `restore_draft` brings it back. Commits.
+    """Throw a half-filled form away; `restore_draft` brings back one of the last. Commits.
 
     Raises:
         Conflict: it has been handed in.
@@ -244,7 +248,11 @@ def discard_draft(session: ScopedSession, draft_id: UUID) -> FormDraft:
 
 
 def restore_draft(session: ScopedSession, draft_id: UUID) -> FormDraft:
-    """Bring back what was thrown away. Commits."""
+    """Bring back what was thrown away. Commits.
+
+    Raises:
+        TooMany: as many are open as one person may have.
+    """
     return _move(session, draft_id, "open")
 
 
@@ -252,10 +260,14 @@ def _move(session: ScopedSession, draft_id: UUID, status: str) -> FormDraft:
     draft = load_draft(session, draft_id, lock=True)
     if draft.status == "submitted":
         raise Conflict("This form has been sent meanwhile. Open a new one.")
+    if status == "open" and draft.status != "open":
+        check_room(session)
     draft.status = status
     if status == "open":
         hold_draft_files(session, draft, read_fields_of(session, draft))
     else:
         let_draft_files_go(session, draft)
+        session.flush()
+        forget_discarded(session)
     session.commit()
     return draft

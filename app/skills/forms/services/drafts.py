@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import ColumnElement, delete, func, or_, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import defer
 
@@ -29,6 +30,10 @@ LONGEST_KEPT_OFTEN = 1_000
 MOST_BYTES = 1024 * 1024
 # Forms that one person may have begun at a time.
 MOST_OPEN = 200
+# Begun within a day; a thousand may be handed in.
+MOST_BEGUN = 1_200
+# Thrown away, and kept to be brought back.
+MOST_DISCARDED = 50
 _BEGUN_WITH = ("id", "thread_id", "group_id", "user_id", "context",
                "template_id", "template_version")  # fmt: skip
 
@@ -97,28 +102,53 @@ def open_draft(
         NotFound: the id is taken, by somebody else's.
         TooMany: as many are begun as one person may have.
     """
-    _check_room(session)
+    check_room(session)
     blank = blank_draft(session, template, context, draft_id=draft_id, version=version)
     facts = {name: getattr(blank, name) for name in _BEGUN_WITH}
     session.execute(insert(FormDraft).values(**facts).on_conflict_do_nothing())
     return load_draft(session, blank.id, lock=True)
 
 
-def _check_room(session: ScopedSession) -> None:
-    """Nobody fills the database with what is never sent."""
-    begun = session.scalar(
-        select(func.count()).where(
-            FormDraft.group_id == session.scope.group_id,
-            FormDraft.user_id == session.scope.user_id,
-            FormDraft.status == "open",
-        )
-    )
-    if (begun or 0) >= MOST_OPEN:
+def check_room(session: ScopedSession) -> None:
+    """Nobody fills the database with what is never sent.
+
+    Raises:
+        TooMany: as many are open, or were begun within a day, as one person may have.
+    """
+    a_day = utc_now() - timedelta(days=1)
+    begun_lately = (FormDraft.updated_at > a_day) & (FormDraft.created_at > a_day)
+    counts = session.execute(
+        select(
+            func.count().filter(FormDraft.status == "open"), func.count().filter(begun_lately)
+        ).where(*own_drafts(session), (FormDraft.status == "open") | begun_lately)
+    ).one()
+    if counts[0] >= MOST_OPEN:
         raise TooMany(
             "You have begun %(limit)s forms that are not sent yet. Send or throw away some of those"
             " first.",
             limit=MOST_OPEN,
         )
+    if counts[1] >= MOST_BEGUN:
+        raise TooMany(
+            "You have begun %(limit)s forms within a day, and no more are taken. Go on tomorrow.",
+            limit=MOST_BEGUN,
+        )
+
+
+def own_drafts(session: ScopedSession) -> tuple[ColumnElement[bool], ...]:
+    return (
+        FormDraft.group_id == session.scope.group_id,
+        FormDraft.user_id == session.scope.user_id,
+    )
+
+
+def forget_discarded(session: ScopedSession) -> None:
+    """Remove what one threw away long ago: the last ones are kept, to be brought back."""
+    discarded = (*own_drafts(session), FormDraft.status == "discarded")
+    latest = select(FormDraft.id).where(*discarded).order_by(FormDraft.updated_at.desc())
+    session.execute(
+        delete(FormDraft).where(*discarded, FormDraft.id.not_in(latest.limit(MOST_DISCARDED)))
+    )
 
 
 def blank_draft(
