@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import smtplib
-import ssl
 import sys
-from contextlib import suppress
 
 import click
 from flask.cli import with_appcontext
@@ -19,7 +17,7 @@ from app.demo import find_demo, open_accounts
 from app.errors import NotLearned
 from app.extensions import Services, services
 from app.nlu.model import load_model
-from app.notifications.mail_delivery import IMPLICIT_TLS_PORT
+from app.notifications.mail_connection import connect
 from app.observability.health import (
     Finding,
     check_database,
@@ -185,23 +183,8 @@ def _greet_mail_server(settings: Settings, host: str) -> None:
         OSError: smtplib's own errors are among them.
         UnicodeError: the host, user or password has letters that the protocol cannot carry.
     """
-    secure = ssl.create_default_context()
-    address = host, settings.smtp_port
-    if settings.smtp_tls and settings.smtp_port == IMPLICIT_TLS_PORT:
-        server: smtplib.SMTP = smtplib.SMTP_SSL(*address, timeout=SMTP_SECONDS, context=secure)
-    else:
-        server = smtplib.SMTP(*address, timeout=SMTP_SECONDS)
-    try:
-        server.ehlo_or_helo_if_needed()
-        if settings.smtp_tls and settings.smtp_port != IMPLICIT_TLS_PORT:
-            server.starttls(context=secure)
-        if settings.smtp_user:
-            server.login(settings.smtp_user, settings.smtp_password or "")
-    finally:
-        # How the goodbye goes says nothing about the mail.
-        with suppress(OSError):
-            server.quit()
-        server.close()
+    with connect(settings, host, SMTP_SECONDS):
+        pass
 
 
 def _reason(error: OSError | UnicodeError) -> str:

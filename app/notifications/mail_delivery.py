@@ -9,9 +9,7 @@ happens to it after that without a clear answer is not tried again.
 from __future__ import annotations
 
 import smtplib
-import ssl
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from email.errors import MessageError
@@ -26,14 +24,9 @@ from sqlalchemy import text
 
 from app.config import Settings
 from app.db import Database, new_id, utc_now
-from app.notifications.mail_socket import (
-    PIECE_SECONDS,
-    BoundedReplies,
-    BoundedRepliesOverTls,
-)
+from app.notifications.mail_connection import connect
 from app.text.plain_text import clean_line
 
-IMPLICIT_TLS_PORT = 465
 MOST_ATTEMPTS = 7
 # What is claimed is sent before anything that comes meanwhile, be that awaited or not.
 MOST_AT_ONCE = 5
@@ -112,7 +105,7 @@ def deliver(
             log.warning("mail, as SMTP_HOST is not set", mail=str(message_id), to=to, link=link)
         return
     message = _compose(settings, to, subject, body, message_id or new_id())
-    with _connection(settings, settings.smtp_host) as server:
+    with connect(settings, settings.smtp_host) as server:
         if hand_over():
             _hand_to(server, message)
 
@@ -210,28 +203,6 @@ def _as_sent(address: str) -> str:
 
 def _sayable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
-
-
-@contextmanager
-def _connection(settings: Settings, host: str) -> Iterator[smtplib.SMTP]:
-    secure = ssl.create_default_context()
-    if settings.smtp_tls and settings.smtp_port == IMPLICIT_TLS_PORT:
-        server: smtplib.SMTP = BoundedRepliesOverTls(
-            host, settings.smtp_port, timeout=PIECE_SECONDS, context=secure
-        )
-    else:
-        server = BoundedReplies(host, settings.smtp_port, timeout=PIECE_SECONDS)
-    try:
-        if settings.smtp_tls and settings.smtp_port != IMPLICIT_TLS_PORT:
-            server.starttls(context=secure)
-        if settings.smtp_user:
-            server.login(settings.smtp_user, settings.smtp_password or "")
-        yield server
-    finally:
-        # How the goodbye goes says nothing about the message.
-        with suppress(OSError, smtplib.SMTPException):
-            server.quit()
-        server.close()
 
 
 def _hand_to(server: smtplib.SMTP, message: EmailMessage) -> None:

@@ -20,7 +20,7 @@ from app.accounts.names_and_emails import clean_email
 from app.config import Settings
 from app.db import Database, utc_now
 from app.errors import InvalidInput
-from app.notifications import mail_socket
+from app.notifications import mail_connection
 from app.notifications.mail import OutgoingMail, queue_mail
 from app.notifications.mail_delivery import (
     MOST_AT_ONCE,
@@ -369,7 +369,7 @@ def test_a_server_that_never_ends_its_answer_is_left_and_asked_again_later(
     database: Database, owner: Database, settings: Settings, address: str,
     monkeypatch: pytest.MonkeyPatch, piece: bytes, pause: float,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr(mail_socket, "LETTER_SECONDS", 0.5)
+    monkeypatch.setattr(mail_connection, "LETTER_SECONDS", 0.5)
     with answering(repeat(piece), pause) as port:
         server = {"smtp_host": "127.0.0.1", "smtp_port": port, "smtp_tls": False}
         assert send_waiting_mail(database, settings.model_copy(update=server)) == 0
@@ -383,7 +383,7 @@ def test_a_long_greeting_that_ends_is_heard_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     """The bounds are those of one letter: the next one has its own."""
-    monkeypatch.setattr(mail_socket, "MOST_BYTES", 2_000)
+    monkeypatch.setattr(mail_connection, "MOST_BYTES", 2_000)
     for _letter in range(3):
         put_in_outbox(database, f"{secrets.token_hex(6)}@example.com")
     assert send_waiting_mail(database, by_smtp) == 4
