@@ -51,6 +51,7 @@ FILES = {
 # Files that learn of a new skill.
 SKILLS, ENVIRONMENT = "app/skills/__init__.py", "migrations/env.py"
 CATALOG, SECURITY = "app/translations/es/LC_MESSAGES/messages.po", "docs/security.md"
+FORM_FIELDS = "tests/factories/form_fields.py"
 # The rule of the skeleton's table, as the page of security names it.
 RULE = "| the group reads, managers and admins write | "
 # As `make texts` writes the catalogs (.ci/catalog.py).
@@ -205,7 +206,7 @@ def write_skill(root: Path, names: Names, taken: Taken, now: datetime) -> list[s
         click.ClickException: it cannot be; nothing is written then.
     """
     check_names(names, taken)
-    for needed in (SKILLS, ENVIRONMENT, CATALOG, SECURITY, "tests/skills", "templates"):
+    for needed in (*dict(CHANGES), "tests/skills", "templates"):
         if not (root / needed).exists():
             raise click.ClickException(
                 f"{needed} is not there. Run this in a clone of the project, where its tests are."
@@ -352,11 +353,21 @@ def _tell_rule(text: str, names: Names) -> str:
     return f"{head}{found}{tables}, `{names.many}`{end}{rest}"
 
 
+def _list_routes(text: str, names: Names) -> str:
+    """What the forms of its page carry of what it shows: nothing, as long as no row is edited."""
+    head, found, tail = text.rpartition("}  # fmt: skip\n")
+    if not found:
+        raise click.ClickException(f"{FORM_FIELDS} has no list NEED_NONE. Mend it first.")
+    lines = f'    "{names.name}.add": ADDS,\n    "{names.name}.remove": SHOWN,\n'
+    return f"{head}{lines}{found}{tail}"
+
+
 CHANGES: tuple[tuple[str, Callable[[str, Names], str]], ...] = (
     (SKILLS, _register),
     (ENVIRONMENT, _import_models),
     (CATALOG, _translate),
     (SECURITY, _tell_rule),
+    (FORM_FIELDS, _list_routes),
 )
 
 
