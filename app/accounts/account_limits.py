@@ -94,16 +94,19 @@ def count_sign_in(email: str) -> None:
     """Count a try to sign in, by address and by account, or raise TooMany.
 
     Who knows the password is counted by their account alone, whatever the device: nobody else can
-    use that up.
+    use that up. Nor can a guest behind the restaurant's address use up what its people have there,
+    who sign in on devices that they have used before.
     """
     count_try(SIGN_INS, *_signed_in(email), amount=0)
-    count_try(SIGN_IN_ADDRESS, "sign-in-address", client_address())
+    if not _is_known(email):
+        count_try(SIGN_IN_ADDRESS, "sign-in-address", client_address())
     count_try(SIGN_IN_ACCOUNT, "sign-in-account", *_bucket(email))
 
 
 def sign_in_succeeded(email: str) -> None:
     """It was them: the tries so far count no more, but that they signed in does."""
-    take_back(SIGN_IN_ADDRESS, "sign-in-address", client_address())
+    if not _is_known(email):
+        take_back(SIGN_IN_ADDRESS, "sign-in-address", client_address())
     forget_tries(SIGN_IN_ACCOUNT, "sign-in-account", *_bucket(email))
     for limit in parse_many(SIGN_INS) if limiter.enabled else ():
         _hit(limit, _signed_in(email))
@@ -136,8 +139,12 @@ def account_key(email: str) -> str:
 def _bucket(email: str) -> tuple[str, ...]:
     """Whose tries these are: the account's, or those of a device known to the account."""
     account = account_key(email)
-    name, accounts = _device()
-    return (account, name) if account in accounts else (account,)
+    return (account, _device()[0]) if _is_known(email) else (account,)
+
+
+def _is_known(email: str) -> bool:
+    """Whether the account was used on this device before."""
+    return account_key(email) in _device()[1]
 
 
 def _device() -> tuple[str, list[str]]:

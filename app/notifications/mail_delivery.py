@@ -16,6 +16,7 @@ from email.errors import MessageError
 from email.message import EmailMessage
 from email.policy import SMTPUTF8
 from email.utils import format_datetime
+from time import monotonic
 from uuid import UUID
 
 import structlog
@@ -28,8 +29,10 @@ from app.notifications.mail_connection import connect
 from app.text.plain_text import clean_line
 
 MOST_ATTEMPTS = 7
-# What is claimed is sent before anything that comes meanwhile, be that awaited or not.
-MOST_AT_ONCE = 5
+# A claim is one's own for two minutes, which a letter's minute and what comes before it fit into:
+# of several the last ones would be another's by then.
+MOST_AT_ONCE = 1
+OWN_SECONDS = 100.0
 FIRST_WAIT = timedelta(seconds=30)
 
 # How an encoded word begins, and a word joiner.
@@ -53,6 +56,7 @@ class _Waiting:
     subject: str
     body: str
     attempts: int
+    claimed_at: float
 
 
 def send_waiting_mail(database: Database, settings: Settings, most: int = 20) -> int:
@@ -69,9 +73,10 @@ def send_waiting_mail(database: Database, settings: Settings, most: int = 20) ->
 
 def _claim(database: Database, most: int) -> list[_Waiting]:
     """What is due: what somebody waits for to get in first, then the longest due."""
+    now = monotonic()
     with database.transaction() as session:
         rows = session.execute(text("SELECT * FROM claim_mail(:most)"), {"most": most}).all()
-        return [_Waiting(**row._mapping) for row in rows]
+        return [_Waiting(**row._mapping, claimed_at=now) for row in rows]
 
 
 def forget_old_mail(database: Database) -> None:
@@ -143,7 +148,14 @@ def _send(database: Database, settings: Settings, message: _Waiting) -> bool:
 
 
 def _note_failure(database: Database, message: _Waiting, error: Exception, *, unsure: bool) -> None:
-    """Put the message off, or leave it for good when it may have been sent."""
+    """Put the message off, or leave it for good when it may have been sent.
+
+    Where it took so long to get to the server that it is somebody else's by now, they may be
+    sending it: it is left to them.
+    """
+    if not unsure and monotonic() - message.claimed_at > OWN_SECONDS:
+        log.warning("mail not sent", mail=str(message.id), error=type(error).__name__, again=True)
+        return
     again = error.worth_retrying if isinstance(error, NotDelivered) else not unsure
     again = again and message.attempts < MOST_ATTEMPTS
     next_try = utc_now() + FIRST_WAIT * 4 ** (message.attempts - 1) if again else None

@@ -91,6 +91,23 @@ def test_many_guesses_from_one_address_end_whatever_the_account(browser: Browser
     assert answers == [422] * ADDRESS_TRIES + [429]
 
 
+@pytest.mark.fault(30)
+def test_a_guest_who_guesses_at_the_same_address_keeps_nobody_out_on_a_device_used_before(
+    app: Flask, house: House
+) -> None:
+    phone = Browser(app)
+    assert phone.sign_in(house.staff).status_code == 303
+    phone.post("/sign-out")
+    guest = Browser(app, phone.address)
+    for n in range(ADDRESS_TRIES + 1):
+        last = guest.post("/sign-in", {"email": f"n{n}@example.com", "password": "x"}).status_code
+    assert last == 429
+    # On a device that nobody knows one waits, and so does who guesses at a colleague's account.
+    assert Browser(app, phone.address).sign_in(house.staff).status_code == 429
+    assert phone.sign_in(house.manager).status_code == 429
+    assert phone.sign_in(house.staff).status_code == 303
+
+
 def test_a_whole_shift_may_sign_in_from_one_address(app: Flask, house: House) -> None:
     address = Browser(app).address
     for _ in range(ADDRESS_TRIES + 5):

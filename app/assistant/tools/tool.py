@@ -28,9 +28,12 @@ from app.web.links import Target
 
 
 class Arguments(BaseModel):
-    """The base of every tool's argument model: unknown fields are rejected."""
+    """The base of every tool's argument model: unknown fields, and what is no number, are rejected.
 
-    model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
+    "NaN" and "Infinity" are numbers that no database keeps as JSON.
+    """
+
+    model_config = ConfigDict(extra="forbid", str_strip_whitespace=True, allow_inf_nan=False)
 
 
 @dataclass(frozen=True)

@@ -147,15 +147,24 @@ def test_a_field_that_the_form_has_not_is_told_to_the_model_alone(talker: Talker
     assert updates(reply)["refused"] == []
 
 
-@pytest.mark.parametrize("odd", ["NaN", "-Infinity", "1e999"])
+@pytest.mark.parametrize(
+    ("odd", "told"),
+    [
+        ("NaN", "not valid JSON"),
+        ("-Infinity", "not valid JSON"),
+        ("1e999", "not valid JSON"),
+        ('"NaN"', "finite number"),
+        ('"inf"', "finite number"),
+    ],
+)
 def test_a_confidence_that_is_no_number_is_told_to_the_model_and_the_turn_ends_well(
-    talker: Talker, odd: str
+    talker: Talker, odd: str, told: str
 ) -> None:
     values = '{"fieldUpdates": {"location": "kitchen"}, "confidence": {"location": %s}}'
     model = ScriptedProvider([call("update_form", values % odd)], say("Sorry."))
     reply = talker.tell(model, SAID)
     assert (reply.status, reply.content) == ("complete", "Sorry.")
-    assert "not valid JSON" in model.requests[1].messages[-1].text
+    assert told in model.requests[1].messages[-1].text
     assert talker.typed == {}
 
 
