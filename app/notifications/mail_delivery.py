@@ -16,6 +16,7 @@ from email.errors import MessageError
 from email.message import EmailMessage
 from email.policy import SMTPUTF8
 from email.utils import format_datetime
+from itertools import takewhile
 from time import monotonic
 from uuid import UUID
 
@@ -29,9 +30,7 @@ from app.notifications.mail_connection import connect
 from app.text.plain_text import clean_line
 
 MOST_ATTEMPTS = 7
-# A claim is one's own for two minutes, which a letter's minute and what comes before it fit into:
-# of several the last ones would be another's by then.
-MOST_AT_ONCE = 1
+# A claim is one's own for two minutes, which the minute of one letter fits into.
 OWN_SECONDS = 100.0
 FIRST_WAIT = timedelta(seconds=30)
 
@@ -64,19 +63,19 @@ def send_waiting_mail(database: Database, settings: Settings, most: int = 20) ->
 
     Any number of processes may do this at once: each message is claimed by one.
     """
-    sent = 0
-    while most > 0 and (waiting := _claim(database, min(most, MOST_AT_ONCE))):
-        sent += sum(_send(database, settings, message) for message in waiting)
-        most -= len(waiting)
-    return sent
+    waiting = takewhile(bool, (_claim(database) for _ in range(most)))
+    return sum(_send(database, settings, message) for message in waiting if message)
 
 
-def _claim(database: Database, most: int) -> list[_Waiting]:
-    """What is due: what somebody waits for to get in first, then the longest due."""
+def _claim(database: Database) -> _Waiting | None:
+    """The next that is due: what somebody waits for to get in first, then the longest due.
+
+    One at a time: while it is sent, whatever else is claimed would become another's.
+    """
     now = monotonic()
     with database.transaction() as session:
-        rows = session.execute(text("SELECT * FROM claim_mail(:most)"), {"most": most}).all()
-        return [_Waiting(**row._mapping, claimed_at=now) for row in rows]
+        row = session.execute(text("SELECT * FROM claim_mail(1)")).one_or_none()
+        return _Waiting(**row._mapping, claimed_at=now) if row else None
 
 
 def forget_old_mail(database: Database) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import email
 import socketserver
+import ssl
 import threading
 from email.message import EmailMessage
 from email.policy import default
@@ -16,14 +17,16 @@ class SmtpServer(socketserver.ThreadingTCPServer):
     """Listens on a free local port. `manners` decides how it answers:
 
     polite takes everything; refuses answers 550 to a recipient, busy 451; hangs up takes
-    the whole message and goes away without a word.
+    the whole message and goes away without a word. With a `secure` context it is spoken to over
+    TLS: from the beginning where it `is_implicit`, else once it is asked to.
     """
 
     allow_reuse_address = True
     daemon_threads = True
 
-    def __init__(self) -> None:
+    def __init__(self, secure: ssl.SSLContext | None = None, *, is_implicit: bool = False) -> None:
         super().__init__(("127.0.0.1", 0), _Conversation)
+        self.secure, self.is_implicit = secure, is_implicit
         self.manners: Manners = "polite"
         self.received: list[EmailMessage] = []
         self.recipients: list[str] = []
@@ -38,7 +41,17 @@ class _Conversation(socketserver.StreamRequestHandler):
     server: SmtpServer
 
     def handle(self) -> None:
+        secure = self.server.secure
+        if secure and self.server.is_implicit:
+            self._encrypt(secure)
         self._say("220 ready")
+        self._converse()
+
+    def _encrypt(self, secure: ssl.SSLContext) -> None:
+        self.request = secure.wrap_socket(self.request, server_side=True)
+        self.rfile, self.wfile = self.request.makefile("rb"), self.request.makefile("wb", 0)
+
+    def _converse(self) -> None:
         for line in iter(self.rfile.readline, b""):
             verb = line.split(b":")[0].strip().upper().split(b" ")[0]
             if verb == b"DATA":
@@ -48,7 +61,13 @@ class _Conversation(socketserver.StreamRequestHandler):
                     return
                 self._say("250 taken")
             elif verb == b"EHLO":
-                self._say("250-here\r\n250-8BITMIME\r\n250 SMTPUTF8")
+                tls = "250-STARTTLS\r\n" if self.server.secure else ""
+                self._say(f"250-here\r\n250-8BITMIME\r\n{tls}250 SMTPUTF8")
+            elif verb == b"STARTTLS" and self.server.secure:
+                self._say("220 go on")
+                self._encrypt(self.server.secure)
+                self._converse()
+                return
             elif verb == b"RCPT":
                 self.server.recipients.append(line.decode().partition("<")[2].partition(">")[0])
                 self._say({"refuses": "550 nobody", "busy": "451 later"}.get(

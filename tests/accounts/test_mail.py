@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Iterator
@@ -11,9 +12,15 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from itertools import repeat
+from pathlib import Path
 
 import pytest
 import structlog
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 from sqlalchemy import select, text, update
 
 from app.accounts.names_and_emails import clean_email
@@ -410,3 +417,40 @@ def test_a_letter_that_somebody_else_sends_by_now_is_left_to_them(
     monkeypatch.setattr(mail_delivery, "connect", keep_waiting)
     assert send_waiting_mail(database, by_smtp) == 0
     assert outbox(owner, address).handed_over_at is not None
+
+
+@pytest.fixture
+def certified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ssl.SSLContext:
+    """A server's side of TLS, whose certificate every client here trusts."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    day = timedelta(days=1)
+    certificate = (
+        x509.CertificateBuilder(name, name, key.public_key(), 1, utc_now() - day, utc_now() + day)
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    own, both = tmp_path / "certificate.pem", tmp_path / "both.pem"
+    own.write_bytes(certificate.public_bytes(Encoding.PEM))
+    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    both.write_bytes(own.read_bytes() + private)
+    monkeypatch.setenv("SSL_CERT_FILE", str(own))
+    secure = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    secure.load_cert_chain(both)
+    return secure
+
+
+@pytest.mark.parametrize("is_implicit", [False, True], ids=["STARTTLS", "from the beginning"])
+def test_letters_go_over_an_encrypted_connection(
+    database: Database, owner: Database, settings: Settings, address: str,
+    certified: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch, is_implicit: bool,
+) -> None:  # fmt: skip
+    with SmtpServer(certified, is_implicit=is_implicit) as server:
+        if is_implicit:
+            monkeypatch.setattr(mail_connection, "IMPLICIT_TLS_PORT", server.port)
+        to_it = {"smtp_host": "localhost", "smtp_port": server.port, "smtp_tls": True}
+        assert send_waiting_mail(database, settings.model_copy(update=to_it)) == 1
+        server.shutdown()
+    [message] = server.received
+    assert message["To"] == address
+    assert outbox(owner, address).sent_at

@@ -210,7 +210,7 @@ def test_a_category_is_archived_only_with_what_its_page_knew_of(
             return session.get_one(RequestType, category.id).is_active
 
     press_both(browser, page, f"{path}/archive", is_offered, to="archived")
-    assert "What stands in it comes back with it: Fryer." in browser.page(path).text
+    assert "Bringing it back brings back what is in it, too: Fryer." in browser.page(path).text
 
 
 def test_a_type_that_was_saved_meanwhile_is_not_archived_by_a_page_that_shows_the_one_before(
