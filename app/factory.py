@@ -146,7 +146,7 @@ def _configure(app: Flask, settings: Settings) -> None:
         RATELIMIT_IN_MEMORY_FALLBACK_ENABLED=True,
         BABEL_DEFAULT_LOCALE=LANGUAGES[0],
         BABEL_TRANSLATION_DIRECTORIES=str(ROOT / "app" / "translations"),
-        # Unversioned modules are asked for each time (and answered with 304).
+        # What is asked for without a version is asked for each time (and answered with 304).
         SEND_FILE_MAX_AGE_DEFAULT=None,
     )
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True

@@ -12,7 +12,8 @@ from collections.abc import Hashable
 from contextlib import ExitStack
 from functools import partial
 from http import HTTPStatus
-from threading import Lock, Semaphore
+from secrets import randbelow
+from threading import Event, Lock
 from typing import cast
 from uuid import UUID
 
@@ -43,6 +44,8 @@ PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.005, 0.025
 # cost, which may be a long page: pairs of them leave others most of the processes.
 FEW_OTHERS, PAUSES_A_COST, LONGEST_PAUSE_OF_COST_SECONDS = 1, 6.0, 1.5
 OF_A_PERSON, COSTS_KEPT = ("read", "write"), 3
+# Where anybody may send without an end, one of so many who came last is let in next.
+NEWEST = {"unknown": 8}
 # What one person or one address sends to a process goes on so far apart, but for as much as a page
 # asks for with all its files. It waits before it is answered: of a proxy's connections none seems
 # to be free that is not.
@@ -68,6 +71,52 @@ class Crowded(TooMany):
     """What is asked for is not done, because too much of the same person is."""
 
 
+def place_of_next(waiting: int, newest: int | None) -> int:
+    """Which of so many, counted from who came first, is let in: see `_Room`."""
+    return waiting - 1 - randbelow(min(newest, waiting)) if newest else 0
+
+
+class _Room:
+    """The places of a lane, and who waits for one.
+
+    `newest` are so many of those who came last: each place goes to any one of them. Behind one
+    address a script may ask again, over hundreds of connections, whenever it is answered. Whoever
+    signs in there would wait for all of it if the places went by who came first; so they stay
+    among the newest until they are let in, a few answers later.
+    """
+
+    def __init__(self, places: int, newest: int | None = None) -> None:
+        self._free = places
+        self._waiting: deque[Event] = deque()
+        self._newest = newest
+        self._lock = Lock()
+
+    def acquire(self, timeout: float) -> bool:
+        """Whether there was a place within so many seconds; it is to be released."""
+        with self._lock:
+            if self._free:
+                self._free -= 1
+                return True
+            mine = Event()
+            self._waiting.append(mine)
+        if mine.wait(timeout):
+            return True
+        with self._lock:
+            if mine.is_set():
+                return True
+            self._waiting.remove(mine)
+            return False
+
+    def release(self) -> None:
+        with self._lock:
+            if not self._waiting:
+                self._free += 1
+                return
+            at = place_of_next(len(self._waiting), self._newest)
+            self._waiting[at].set()
+            del self._waiting[at]
+
+
 class Lanes:
     """What is being answered in this process, and what waits. Safe to use from threads.
 
@@ -77,7 +126,7 @@ class Lanes:
     def __init__(self, waiting: int | None = None) -> None:
         """`waiting` is how many may wait in any lane; else it is `MOST_WAITING` of its kind."""
         self._waiting = waiting
-        self._entered: dict[Lane, tuple[Semaphore, int]] = {}
+        self._entered: dict[Lane, tuple[_Room, int]] = {}
         self._costs: dict[Lane, deque[float]] = {}
         self._lock = Lock()
 
@@ -91,13 +140,13 @@ class Lanes:
         at_once = AT_ONCE[lane[0]]
         waiting = MOST_WAITING[lane[0]] if self._waiting is None else self._waiting
         with self._lock:
-            room, count = self._entered.get(lane, (Semaphore(at_once), 0))
+            room, count = self._entered.get(lane) or (_Room(at_once, NEWEST.get(lane[0])), 0)
             if count >= at_once + waiting:
                 raise Crowded(
                     "That was too much at once. Wait a moment and try again.", retry_after=1
                 )
             self._entered[lane] = room, count + 1
-        if not room.acquire(timeout=longest):
+        if not room.acquire(longest):
             self._count_out(lane)
             raise Unavailable("That took too long. Try again in a moment.")
         return max(0, count + 1 - at_once)
@@ -226,7 +275,8 @@ def find_owner(token: str) -> UUID | None:
     hashed = hash_token(token) if token else ""
     known = _known.find(hashed)
     typed = min(_typed_bytes(), LARGEST_BODY if known else LARGEST_SIGNED_OUT)
-    _paces.wait(known or client_address(), 1 + typed / BYTES_A_TURN)
+    sender = known or account_of_device() or client_address()
+    _paces.wait(sender, 1 + typed / BYTES_A_TURN)
     if known is not None or not token:
         return known
     kind = "token" if bearer_token() is None else "unknown"

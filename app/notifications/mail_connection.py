@@ -10,10 +10,10 @@ import io
 import smtplib
 import socket
 import ssl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from app.config import Settings
 
@@ -28,9 +28,7 @@ MOST_BYTES = 64 * 1024
 
 
 @contextmanager
-def connect(
-    settings: Settings, host: str, seconds: float = PIECE_SECONDS
-) -> Iterator[smtplib.SMTP]:
+def connect(settings: Settings, host: str, seconds: float = PIECE_SECONDS) -> Iterator[MailServer]:
     """The mail server, encrypted and signed in as the settings say; a piece may take `seconds`.
 
     Raises:
@@ -39,11 +37,11 @@ def connect(
     """
     secure = ssl.create_default_context()
     if settings.smtp_tls and settings.smtp_port == IMPLICIT_TLS_PORT:
-        server: smtplib.SMTP = _EncryptedServer(
+        server: MailServer = _EncryptedServer(
             host, settings.smtp_port, timeout=seconds, context=secure
         )
     else:
-        server = _Server(host, settings.smtp_port, timeout=seconds)
+        server = MailServer(host, settings.smtp_port, timeout=seconds)
     try:
         server.ehlo_or_helo_if_needed()
         if settings.smtp_tls and settings.smtp_port != IMPLICIT_TLS_PORT:
@@ -82,8 +80,16 @@ class _Answers(io.RawIOBase):
         return received
 
 
-class _Server(smtplib.SMTP):
+class MailServer(smtplib.SMTP):
+    """A server whose answers are bounded, and that is given a letter's text by leave."""
+
     _until = 0.0
+    before_text: Callable[[], None] = staticmethod(lambda: None)
+
+    def data(self, msg: Any) -> tuple[int, bytes]:
+        """Give it the text of a letter, whose people it has taken; `before_text` may raise."""
+        self.before_text()
+        return super().data(msg)
 
     def getreply(self) -> tuple[int, bytes]:
         if self.file is None and self.sock is not None:
@@ -92,5 +98,5 @@ class _Server(smtplib.SMTP):
         return super().getreply()
 
 
-class _EncryptedServer(_Server, smtplib.SMTP_SSL):
+class _EncryptedServer(MailServer, smtplib.SMTP_SSL):
     """One that is encrypted from the beginning."""

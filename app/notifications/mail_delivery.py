@@ -2,7 +2,7 @@
 
 Without SMTP_HOST a message's address and link are written to the log, so that a restaurant
 without a mail server can still invite people; its subject and text are not. A message is
-never sent twice: just before it goes to the server it is marked as handed over, and what
+never sent twice: just before its text goes to the server it is marked as handed over, and what
 happens to it after that without a clear answer is not tried again.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import smtplib
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from email.errors import MessageError
@@ -26,7 +27,7 @@ from sqlalchemy import text
 
 from app.config import Settings
 from app.db import Database, new_id, utc_now
-from app.notifications.mail_connection import connect
+from app.notifications.mail_connection import MailServer, connect
 from app.text.plain_text import clean_line
 
 MOST_ATTEMPTS = 7
@@ -46,6 +47,10 @@ class NotDelivered(Exception):
     def __init__(self, reason: str, *, worth_retrying: bool) -> None:
         super().__init__(reason)
         self.worth_retrying = worth_retrying
+
+
+class _LeftAlone(Exception):
+    """The message is somebody else's by now."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +99,7 @@ def deliver(
 ) -> None:
     """Send one message by SMTP, or write its address and link to the log without a server.
 
-    `hand_over` is called last thing before the message goes to the server; when it
+    `hand_over` is called last thing before the message's text goes to the server; when it
     returns False the message is somebody else's by now and is left alone.
 
     Raises:
@@ -109,9 +114,8 @@ def deliver(
             log.warning("mail, as SMTP_HOST is not set", mail=str(message_id), to=to, link=link)
         return
     message = _compose(settings, to, subject, body, message_id or new_id())
-    with connect(settings, settings.smtp_host) as server:
-        if hand_over():
-            _hand_to(server, message)
+    with connect(settings, settings.smtp_host) as server, suppress(_LeftAlone):
+        _hand_to(server, message, hand_over)
 
 
 def _link_in(body: str, site: str) -> str:
@@ -216,8 +220,14 @@ def _sayable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _hand_to(server: smtplib.SMTP, message: EmailMessage) -> None:
+def _hand_to(server: MailServer, message: EmailMessage, hand_over: Callable[[], bool]) -> None:
     """Send, telling a refusal (which is certain) from a silence (which is not)."""
+
+    def before_text() -> None:
+        if not hand_over():
+            raise _LeftAlone
+
+    server.before_text = before_text
     try:
         server.send_message(message)
     except smtplib.SMTPRecipientsRefused as error:

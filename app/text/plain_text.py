@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from functools import cache
 from itertools import groupby
 from typing import Any
 
@@ -86,17 +87,22 @@ def _ranges(numbers: Iterable[int]) -> str:
     return "".join(f"{chr(run[0][1])}-{chr(run[-1][1])}" for run in runs)
 
 
-_COMBINING = _ranges(n for n in range(_FIRST_MARK, _LAST_SCRIPT) if _may_be_mark(chr(n)))
 # Most texts have no such run, and are looked through in a tenth of the time.
 _LONG_RUN = re.compile(f"[{chr(_FIRST_MARK)}-{chr(_LAST_SCRIPT)}]{{{MOST_MARKS + 1}}}")
-_TOO_MANY_MARKS = re.compile(f"([{_COMBINING}]{{{MOST_MARKS}}})[{_COMBINING}]+")
+
+
+@cache
+def _too_many_marks() -> re.Pattern[str]:
+    """Made at the first need: it looks at a hundred thousand characters."""
+    marks = _ranges(n for n in range(_FIRST_MARK, _LAST_SCRIPT) if _may_be_mark(chr(n)))
+    return re.compile(f"([{marks}]{{{MOST_MARKS}}})[{marks}]+")
 
 
 def shorten_marks(text: str) -> str:
     """The text with at most `MOST_MARKS` marks on a letter, so that any form of it is quick."""
     if text.isascii() or not _LONG_RUN.search(text):
         return text
-    return _TOO_MANY_MARKS.sub(r"\1", text)
+    return _too_many_marks().sub(r"\1", text)
 
 
 def compose(text: str) -> str:

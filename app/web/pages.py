@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import secrets
-from functools import cache
 from http import HTTPStatus
-from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit, urlunsplit
 
@@ -50,6 +47,7 @@ from app.web.fair_queue import draw
 from app.web.icons import icon, icon_sprite
 from app.web.navigation import nav_entries
 from app.web.request_body import LARGEST_SIGNED_OUT, MOST_FILES, drain
+from app.web.static_files import init_static, keep_for_ever, static_url
 from app.web.urls import url_of
 
 # Pages hold personal data; static files carry a version and may be kept for ever.
@@ -228,17 +226,6 @@ def wants_json() -> bool:
     return request.path.startswith("/api/") or request.is_json
 
 
-@cache
-def _fingerprint(path: Path, modified_ns: int) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:8]
-
-
-def static_url(filename: str) -> str:
-    """The address of a static file with its content's fingerprint, so that it may be cached."""
-    path = Path(current_app.static_folder or "") / filename
-    return flask_url_for("static", filename=filename, v=_fingerprint(path, path.stat().st_mtime_ns))
-
-
 def secure_headers(response: Response) -> Response:
     """The headers of every response; a policy that lets nothing in from elsewhere."""
     nonce = csp_nonce()
@@ -258,8 +245,7 @@ def secure_headers(response: Response) -> Response:
     if services().settings.secure_cookies:
         response.headers["Strict-Transport-Security"] = "max-age=31536000; includeSubDomains"
     if request.endpoint == "static" and response.status_code < HTTPStatus.BAD_REQUEST:
-        if "v" in request.args:
-            response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+        keep_for_ever(response)
     else:
         response.headers.setdefault("Cache-Control", PRIVATE)
         response.headers.add("Vary", "HX-Request")
@@ -441,6 +427,7 @@ def init_web(app: Flask) -> None:
     app.after_request(_drain_body)
     app.teardown_appcontext(lambda _error: release_session())
     give_back_with(_give_back_while_reading)
+    init_static(app)
     app.add_url_rule("/favicon.ico", "favicon", _favicon)
     app.register_error_handler(ComandaError, error_response)
     app.register_error_handler(CSRFError, _csrf_error)

@@ -10,15 +10,16 @@ from email.message import EmailMessage
 from email.policy import default
 from typing import Any, Literal
 
-Manners = Literal["polite", "refuses", "busy", "hangs up"]
+Manners = Literal["polite", "refuses", "busy", "hangs up", "leaves early"]
 
 
 class SmtpServer(socketserver.ThreadingTCPServer):
     """Listens on a free local port. `manners` decides how it answers:
 
     polite takes everything; refuses answers 550 to a recipient, busy 451; hangs up takes
-    the whole message and goes away without a word. With a `secure` context it is spoken to over
-    TLS: from the beginning where it `is_implicit`, else once it is asked to.
+    the whole message and goes away without a word, leaves early does so at its recipient.
+    With a `secure` context it is spoken to over TLS: from the beginning where it `is_implicit`,
+    else once it is asked to.
     """
 
     allow_reuse_address = True
@@ -67,6 +68,8 @@ class _Conversation(socketserver.StreamRequestHandler):
                 self._say("220 go on")
                 self._encrypt(self.server.secure)
                 self._converse()
+                return
+            elif verb == b"RCPT" and self.server.manners == "leaves early":
                 return
             elif verb == b"RCPT":
                 self.server.recipients.append(line.decode().partition("<")[2].partition(">")[0])

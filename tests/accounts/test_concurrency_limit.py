@@ -23,11 +23,13 @@ from app.accounts.concurrency_limit import (
     AT_ONCE,
     BYTES_A_TURN,
     FEW_OTHERS,
+    NEWEST,
     PAUSE_SECONDS,
     PAUSES_A_COST,
     Crowded,
     KnownTokens,
     Lanes,
+    place_of_next,
 )
 from app.accounts.models import Membership, SignIn
 from app.assistant.models import Message
@@ -35,6 +37,7 @@ from app.db import Database, new_id
 from app.errors import NotFound, Unavailable
 from app.jobs.system_threads import RealThreads
 from app.web.request_body import LARGEST_BODY, LARGEST_SIGNED_OUT
+from tests.assistant.processes import wait_until
 from tests.factories import (
     PASSWORD,
     CheckedClient,
@@ -105,6 +108,53 @@ def test_who_waits_goes_on_as_soon_as_another_one_is_answered(one_at_once: None)
         lanes.leave(ANA)
         assert waiting.result(WAIT) == 1
     lanes.leave(ANA)
+    assert lanes._entered == {}
+
+
+@pytest.mark.fault(63)
+def test_somebody_new_waits_for_a_few_of_those_who_ask_again_and_again() -> None:
+    """Who came first would be let in first: after all 450 of a script's connections."""
+
+    def waited_for() -> int:
+        waiting = ["script"] * 450 + ["somebody"]
+        for answered in range(10_000):
+            if waiting.pop(place_of_next(len(waiting), NEWEST["unknown"])) == "somebody":
+                return answered
+            waiting.append("script")
+        raise AssertionError("for ever")
+
+    found = sorted(waited_for() for _ in range(200))
+    assert found[100] < 20 and found[-1] < 300
+    assert place_of_next(451, None) == 0
+
+
+def test_those_of_one_person_are_let_in_as_they_came(one_at_once: None) -> None:
+    lanes, let_in = Lanes(), list[int]()
+    lanes.enter(ANA)
+
+    def wait(number: int) -> None:
+        lanes.enter(ANA)
+        let_in.append(number)
+
+    with ThreadPoolExecutor(5) as pool:
+        for number in range(5):
+            pool.submit(wait, number)
+            wait_until(lambda behind=number: lanes._entered[ANA][1] == behind + 2)
+        for done in range(5):
+            lanes.leave(ANA)
+            wait_until(lambda before=done: len(let_in) == before + 1)
+        lanes.leave(ANA)
+    assert let_in == [0, 1, 2, 3, 4]
+
+
+def test_who_has_waited_too_long_takes_no_place(one_at_once: None) -> None:
+    lanes, lane = Lanes(), ("unknown", "192.0.2.1")
+    lanes.enter(lane)
+    with pytest.raises(Unavailable):
+        lanes.enter(lane, longest=0.01)
+    lanes.leave(lane)
+    lanes.enter(lane, longest=0.01)
+    lanes.leave(lane)
     assert lanes._entered == {}
 
 

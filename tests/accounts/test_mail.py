@@ -207,6 +207,18 @@ def test_a_refused_address_is_not_asked_again(
     assert "550" in kept.last_error
 
 
+def test_a_server_that_leaves_before_the_text_is_asked_again(
+    database: Database, owner: Database, by_smtp: Settings, smtp: SmtpServer, address: str
+) -> None:
+    smtp.manners = "leaves early"
+    assert send_waiting_mail(database, by_smtp) == 0
+    assert outbox(owner, address).next_try_at is not None
+    smtp.manners = "polite"
+    make_due(owner, address)
+    assert send_waiting_mail(database, by_smtp) == 1
+    assert len(smtp.received) == 1
+
+
 def test_a_message_that_may_have_arrived_is_never_sent_again(
     database: Database, owner: Database, by_smtp: Settings, smtp: SmtpServer, address: str
 ) -> None:

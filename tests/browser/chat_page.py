@@ -94,6 +94,11 @@ class Visitor:
     def evaluate(self, expression: str, argument: Any = None) -> Any:
         return self.page.evaluate(expression, argument)
 
+    def module(self, name: str) -> str:
+        """The address of a module as this page has it: imported from there, it is the same."""
+        main = self.page.locator("script[src$='/js/main.js']").get_attribute("src") or ""
+        return main.replace("main.js", name)
+
 
 def focused(page: Page) -> Any:
     """The id of what has the focus, else its tag."""

@@ -147,12 +147,13 @@ def test_what_is_being_written_survives_the_bubble_being_brought_up_to_date(
     form(visitor).get_by_label("Something else").check()
     form(visitor).get_by_label("In your words").fill("Half a sent")
     visitor.page.evaluate(
-        """async () => {
-          const { refreshBubble, reloadMessages } = await import("/static/js/bubbles.js");
+        """async (bubbles) => {
+          const { refreshBubble, reloadMessages } = await import(bubbles);
           const last = [...document.querySelectorAll("[data-role=assistant]")].at(-1);
           await refreshBubble(last.dataset.message);
           await reloadMessages();
-        }"""
+        }""",
+        visitor.module("bubbles.js"),
     )
     expect(form(visitor).get_by_label("In your words")).to_have_value("Half a sent")
     expect(form(visitor).get_by_label("Something else")).to_be_checked()
@@ -160,10 +161,11 @@ def test_what_is_being_written_survives_the_bubble_being_brought_up_to_date(
     expect(form(visitor)).to_have_count(0)
     assert given(house, person) == [("down", "other", "Half a sent")]
     visitor.page.evaluate(
-        """async () => {
-          const { reloadMessages } = await import("/static/js/bubbles.js");
+        """async (bubbles) => {
+          const { reloadMessages } = await import(bubbles);
           await reloadMessages();
-        }"""
+        }""",
+        visitor.module("bubbles.js"),
     )
     expect(thumb(visitor, "down")).to_have_attribute("aria-pressed", "true")
 

@@ -116,8 +116,9 @@ def test_a_drawing_of_the_same_takes_no_file_away(
     thread_id = open_files(visitor, house, person, type_id)
     chooser(visitor).set_input_files(photo(tmp_path, "one.jpg"))
     expect(there(visitor)).to_have_text(["one.jpg"])
-    draw_again = "(id) => import('/static/js/bubbles.js').then((it) => it.refreshBubble(id))"
-    visitor.evaluate(draw_again, visitor.reply.get_attribute("data-message"))
+    draw_again = "([module, id]) => import(module).then((it) => it.refreshBubble(id))"
+    bubble = visitor.reply.get_attribute("data-message")
+    visitor.evaluate(draw_again, [visitor.module("bubbles.js"), bubble])
     expect(there(visitor)).to_have_text(["one.jpg"])
     widget(visitor).get_by_role("button", name="Not now").click()
     expect(visitor.questions.last).to_have_text("✕ Photos: not now")

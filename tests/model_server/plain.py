@@ -27,7 +27,7 @@ def plain_server(status: int, headers: Mapping[str, str], body: bytes) -> Iterat
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Same)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.server_port}/v1"

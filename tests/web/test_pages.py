@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from urllib.parse import urljoin
 
 import psycopg
 import pytest
@@ -21,7 +22,8 @@ from app import create_app, errors
 from app.config import Settings
 from app.db import NOBODY, Database, ScopedSession
 from app.extensions import client_address
-from app.web.pages import csp_nonce, db_session, next_page, release_session, static_url
+from app.web.pages import csp_nonce, db_session, next_page, release_session
+from app.web.static_files import version_of
 from tests.factories import CheckedClient, Member, make_user, sign_in
 from tests.factories.people import PASSWORD
 
@@ -209,21 +211,37 @@ def test_pages_are_kept_by_nobody_and_versioned_files_for_ever(client: FlaskClie
     page = client.get("/sign-in")
     assert page.headers["Cache-Control"] == "no-store"
     assert "HX-Request" in page.headers["Vary"]
-    [style] = re.findall(r'href="(/static/css/base.css\?v=[0-9a-f]{8})"', page.text)
+    [style] = re.findall(r'href="(/static/at-[0-9a-f]{8}/css/base.css)"', page.text)
     assert "immutable" in client.get(style).headers["Cache-Control"]
-    assert "immutable" not in client.get("/static/css/base.css").headers["Cache-Control"]
+    for other in ("/static/css/base.css", "/static/at-01234567/css/base.css"):
+        response = client.get(other)
+        assert response.status_code == 200
+        assert response.headers["Cache-Control"] == "no-cache"
+    assert client.get("/static/at-01234567/css/none.css").status_code == 404
 
 
-def test_a_files_address_changes_with_its_contents(
-    app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_modules_import_each_other_at_the_version_of_the_page(client: FlaskClient) -> None:
+    page = client.get("/sign-in").text
+    [main] = re.findall(r'src="(/static/at-[0-9a-f]{8}/js/main.js)"', page)
+    wanted = [main]
+    for address in wanted:
+        script = client.get(address)
+        assert "immutable" in script.headers["Cache-Control"]
+        imported = re.findall(r'(?:from|import|import\() ?"(.+?)"', script.text)
+        wanted += {urljoin(address, each) for each in imported} - {*wanted}
+    assert len(wanted) > 5
+
+
+def test_the_version_is_another_with_another_file_and_the_same_with_the_same(
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr(app, "static_folder", str(tmp_path))
-    with app.test_request_context("/"):
-        addresses = set()
-        for content in ("a", "b", "a"):
-            (tmp_path / "x.css").write_text(content)
-            addresses.add(static_url("x.css"))
-    assert len(addresses) == 2
+    found = []
+    for name, content in (("x.css", "a"), ("x.css", "b"), ("y.css", "b"), ("x.css", "a")):
+        for file in tmp_path.iterdir():
+            file.unlink()
+        (tmp_path / name).write_text(content)
+        found.append(version_of(tmp_path))
+    assert len(set(found)) == 3 and found[0] == found[3]
 
 
 def test_cookies_are_kept_from_scripts_and_other_sites(

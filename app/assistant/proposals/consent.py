@@ -24,11 +24,14 @@ from app.db import ScopedSession
 from app.errors import Conflict
 from app.nlu.control import Answer, last_line, read_answer
 from app.text.markdown import escape_markdown
+from app.text.plain_text import clean_text
 
 # Of a reply in these states its person has seen the words that are stored.
 _SEEN = ("complete", "stopped", "interrupted")
 # So many lines of colleagues may stand between a reply and what answers it.
 MOST_BETWEEN = 20
+# Of a turn that a program tells, so much is kept.
+LONGEST_TOLD = 2_000
 
 
 @dataclass(frozen=True)
@@ -143,20 +146,21 @@ def _load_heard(session: ScopedSession, question: Message, before: Sequence[Step
         tuple(before),
         question.internal_content,
         seen.last_reply,
-        (seen.tells_what_was_done or question.parent_id is None)
-        and not _told_before(session, question),
+        seen.answers_nothing,
     )
 
 
-def _told_before(session: ScopedSession, question: Message) -> bool:
-    """Whether a program has sent turns of its own with the message."""
+def _told_with(session: ScopedSession, question: Message) -> list[str] | None:
+    """What a program has told of the conversation beside the message; None where nothing."""
     request = session.scalar(
         select(Turn.request)
         .where(Turn.user_message_id == question.id, *own(session, Turn))
         .order_by(Turn.id)
         .limit(1)
     )
-    return bool((request or {}).get("history"))
+    if request is None or not request.get("tells_turns"):
+        return None
+    return [f"{turn['role']} {turn['content']}" for turn in request["history"]]
 
 
 def had_ended(session: ScopedSession, reply_id: UUID, moment: datetime) -> bool:
@@ -173,12 +177,30 @@ class _Seen(NamedTuple):
     asked: str = ""
     shown: str = ""
     last_reply: str = ""
-    tells_what_was_done: bool = False
+    answers_nothing: bool = False
 
 
 def _seen_before(session: ScopedSession, question: Message) -> _Seen:
-    """What the reply before a message asked, and its text."""
-    above = question.parent_id
+    """What the reply before a message asked, and its text.
+
+    A program that tells the turns itself has shown those, and nothing else: where they do not end
+    with the reply that stands here, its person may have answered something that is not known.
+    """
+    seen = _read_above(session, question)
+    told = _told_with(session, question)
+    if told is None:
+        return seen
+    reply = f"assistant {clean_text(seen.last_reply[:LONGEST_TOLD])}"
+    if seen.last_reply and told[-1:] == [reply]:
+        return seen._replace(answers_nothing=False)
+    return _Seen(last_reply=seen.last_reply)
+
+
+def _read_above(session: ScopedSession, question: Message) -> _Seen:
+    """What stands before a message in its conversation."""
+    if question.parent_id is None:
+        return _Seen(answers_nothing=True)
+    above: UUID | None = question.parent_id
     for between in range(MOST_BETWEEN):
         if above is None:
             break

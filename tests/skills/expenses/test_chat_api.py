@@ -132,6 +132,23 @@ def test_an_older_one_that_ran_out_does_not_hide_what_was_confirmed(
     assert answers[0].get_json()["added"] == answers[1].get_json()["added"]
 
 
+def test_of_two_that_wait_for_the_same_none_is_taken_for_the_other(
+    database: Database, member: Member, post: Post, answering: Answering, proposed: dict[str, Any]
+) -> None:
+    answering.script([call("add_expense", json.dumps(TAXI))])
+    again = post(message="Log 12 for a taxi").get_json()
+    arguments = {"tool": "add_expense", "args": proposed["proposal"]["args"]}
+    refused = post(confirm=arguments)
+    assert (refused.status_code, refused.get_json()["code"]) == (409, "conflict")
+    assert items(database, member) == []
+    first, second = (
+        post(confirm=arguments, sessionId=again["sessionId"]).get_json() for _ in range(2)
+    )
+    assert first["added"]["id"] == second["added"]["id"]
+    assert first["sessionId"] == again["sessionId"]
+    assert items(database, member) == ["taxi"]
+
+
 def test_two_confirmations_at_once_write_one_row(
     database: Database, member: Member, post: Post, proposed: dict[str, Any]
 ) -> None:
@@ -215,6 +232,41 @@ def test_the_last_turn_of_a_history_is_the_message_and_the_others_come_before(
     post(history=history, message="not this", userContext={"role": "admin", "group": "x"})
     spoken = [(m.role, m.text) for m in script.requests[0].messages if m.role != "system"]
     assert spoken == [(turn["role"], turn["content"]) for turn in history]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        [("user", "Log 12 for a taxi"), ("assistant", "Would you like to hear about tips?")],
+        [("assistant", "Nothing was done.")],
+        [("user", "Log 12 for a taxi")],
+    ],
+)
+def test_a_yes_answers_what_was_told_last_and_not_what_stands_here(
+    database: Database,
+    member: Member,
+    post: Post,
+    answering: Answering,
+    proposed: dict[str, Any],
+    told: list[tuple[str, str]],
+) -> None:
+    history = [{"role": role, "content": content} for role, content in [*told, ("user", "yes")]]
+    answering.script(say("Confirm it with its button."))
+    post(history=history, sessionId=proposed["sessionId"])
+    assert items(database, member) == []
+
+
+def test_a_history_as_it_was_may_end_in_a_yes(
+    database: Database, member: Member, post: Post, proposed: dict[str, Any]
+) -> None:
+    history = [
+        {"role": "user", "content": "Log 12 for a taxi"},
+        {"role": "assistant", "content": proposed["answer"]},
+        {"role": "user", "content": "yes"},
+    ]
+    done = post(history=history, sessionId=proposed["sessionId"]).get_json()
+    assert done["added"]["item"] == "taxi"
+    assert items(database, member) == ["taxi"]
 
 
 def test_who_somebody_is_never_comes_from_the_body(

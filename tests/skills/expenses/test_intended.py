@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import date
 from typing import Any
 
 import pytest
 
+from app.db import Database
 from app.skills.expenses.nlu.hints import LONGEST_INTENDED, read_intended
 from app.skills.expenses.nlu.sentence import ReadingContext
 from tests.factories import Member
+from tests.factories.expenses import make_expense
 from tests.growth import check_growth
 from tests.skills.expenses.conftest import SayTo
 
@@ -174,3 +177,38 @@ def test_what_one_may_not_do_is_not_what_one_means(member: Member, say_to: SayTo
     """Staff change nothing in the ledger: a thing with its sum is one to add."""
     reply = say_to(member, "pescado 420 ayer con don Lupe", language="es")
     assert [entry["tool"] for entry in reply.tool_trace] == ["add_expense"]
+
+
+@pytest.mark.parametrize(
+    ("language", "wish", "item"),
+    [
+        ("en", "delete the Costco", "chalk"),
+        ("en", "change the zulu to $30", "speaker"),
+        ("en", "change the date of the zulu to yesterday", "ribbon"),
+        ("es", "borra la piñata", "listón"),
+        ("es", "cambia el monto de la piñata a 300", "listón"),
+    ],
+)
+def test_a_row_is_meant_by_whatever_it_is_called_and_by_what_is_said_after_none_was_found(
+    owner: Database,
+    database: Database,
+    boss: Member,
+    say_to: SayTo,
+    language: str,
+    wish: str,
+    item: str,
+) -> None:
+    """The words of a ledger are its people's: no list knows them."""
+    tool = "delete_expense" if wish.startswith(("delete", "borra")) else "update_expense"
+    none = say_to(boss, wish, language=language)
+    assert none.parts == [] and "“" in none.content
+    make_expense(database, boss, item, amount=12)
+    elsewhere = "the walk-in is not cooling" if language == "en" else "no enfría el cuarto frío"
+    other = say_to(boss, elsewhere, thread=none.thread_id, language=language)
+    assert [entry["tool"] for entry in other.tool_trace if "expense" in entry["tool"]] == []
+    again = say_to(boss, wish, thread=none.thread_id, language=language)
+    found = say_to(boss, item, thread=again.thread_id, language=language)
+    assert [part.get("tool") for part in found.parts] == [tool]
+    make_expense(database, boss, re.split(" (?:the|la) ", wish)[-1].split()[0].strip(), amount=7)
+    named = say_to(boss, wish, language=language)
+    assert [part.get("tool") for part in named.parts] == [tool]

@@ -41,6 +41,8 @@ _SO_IT_WAS = re.compile(rf"\s?[,;:.-]?\s(?:(?:it|that|which|eso|que)\s)?{either(
 _ACTUALLY, _NOW = compiled("actually"), compiled("now")
 _AROUND = compiled("around_changes")
 _SPACE = re.compile(r"\s*")
+# What these become is whatever is said.
+FREE = ("item", "note")
 
 
 def read_deletion(sentence: Sentence, start: int, end: int) -> Command | None:
@@ -48,8 +50,7 @@ def read_deletion(sentence: Sentence, start: int, end: int) -> Command | None:
     verb = _DELETE.match(sentence.masked, start, end)
     if verb is None:
         return None
-    space = _SPACE.match(sentence.masked, verb.end(), end)
-    begin = space.end() if space else verb.end()
+    begin = _behind(sentence, verb, end)
     kind = kind_of(sentence, begin, end)
     is_sure = _DELETE_SURELY.fullmatch(verb[0]) or (
         kind == LAST_ONE and _DELETE_LAST.fullmatch(verb[0])
@@ -59,6 +60,34 @@ def read_deletion(sentence: Sentence, start: int, end: int) -> Command | None:
     if kind == VAGUE:
         return Command(DELETE, {}, ("which",))
     return Command(DELETE, {"which": words_of(sentence, begin, end)})
+
+
+def intended_deletion(sentence: Sentence, start: int, end: int) -> Command | None:
+    """The same of a sentence that is known to be for the ledger: whatever it names is a row."""
+    verb = _DELETE.match(sentence.masked, start, end)
+    which = words_of(sentence, _behind(sentence, verb, end), end) if verb else ""
+    return Command(DELETE, {"which": which}) if which else None
+
+
+def intended_change(sentence: Sentence, start: int, end: int) -> Command | None:
+    """The command to change whatever row is named, known to be one; None where none is."""
+    verb = _CHANGE.match(sentence.masked, start, end)
+    if verb is None:
+        return None
+    field, begin = _field_of(sentence, verb.start("object"), end)
+    for which, value in _splits(sentence, begin, end):
+        row, said = words_of(sentence, *which), sentence.said(*value).strip(" .,!")
+        if row and said and field in FREE:
+            return change(row, {field: said})
+        if row and (command := _wish(sentence, which, value)):
+            return command
+    return change(words_of(sentence, begin, end), {})
+
+
+def _behind(sentence: Sentence, verb: re.Match[str], end: int) -> int:
+    """Where the next word begins."""
+    space = _SPACE.match(sentence.masked, verb.end(), end)
+    return space.end() if space else verb.end()
 
 
 def read_update(sentence: Sentence, start: int, end: int) -> Command | None:
@@ -74,17 +103,22 @@ def _commanded(sentence: Sentence, start: int, end: int) -> Command | None:
     put = _PUT_ON.match(sentence.masked, max(0, start - len("ponle ")), end)
     if put and kind_of(sentence, *put.span("which")) not in (NONE, VAGUE):
         return _wish(sentence, put.span("which"), put.span("sum"))
-    named = _FIELD_OF.match(sentence.masked, start, end)
-    field = next((name for name in FIELDS if named and named[name]), "")
-    if _RENAME.search(sentence.masked, max(0, start - len("renombrarlo ")), start):
-        field = "item"
-    begin = named.end() if named else start
+    field, begin = _field_of(sentence, start, end)
     for which, value in _splits(sentence, begin, end):
         command = _named_value(sentence, field, which, value) if field else None
         command = command or _unnamed_value(sentence, which, value)
         if command:
             return command
     return _unsaid(sentence, begin, end) if _EDIT.search(sentence.masked, 0, start) else None
+
+
+def _field_of(sentence: Sentence, start: int, end: int) -> tuple[str, int]:
+    """The field that is said to change, "" where none is, and where the row's words begin."""
+    named = _FIELD_OF.match(sentence.masked, start, end)
+    field = next((name for name in FIELDS if named and named[name]), "")
+    if _RENAME.search(sentence.masked, max(0, start - len("renombrarlo ")), start):
+        field = "item"
+    return field, named.end() if named else start
 
 
 def _unsaid(sentence: Sentence, start: int, end: int) -> Command | None:
@@ -120,7 +154,7 @@ def _named_value(
     """The field is said, so that what it becomes is taken at its word."""
     if kind_of(sentence, *which) in (NONE, VAGUE):
         return None
-    if field in ("item", "note"):
+    if field in FREE:
         said = sentence.said(*value).strip(" .,!")
         return change(words_of(sentence, *which), {field: said}) if said else None
     command = _wish(sentence, which, value)

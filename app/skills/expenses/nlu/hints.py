@@ -28,11 +28,13 @@ from app.skills.expenses.nlu.command import (
     change,
     unsure_row,
 )
+from app.skills.expenses.nlu.edits import intended_change, intended_deletion
 from app.skills.expenses.nlu.lexicon import SUM, either
 from app.skills.expenses.nlu.questions import answer_limits
 from app.skills.expenses.nlu.reader import asks_only, core_of
 from app.skills.expenses.nlu.rows import read_rows
 from app.skills.expenses.nlu.sentence import ReadingContext, Sentence
+from app.skills.expenses.services.expenses import find_meant
 from app.skills.expenses.services.settings import EDITORS, load_ledger
 from app.skills.expenses.texts import asks_which
 from app.text.bilingual import reader_language
@@ -66,6 +68,12 @@ def find_hints(session: ScopedSession, turn: TurnInput) -> Mapping[str, Any]:
     if changed is not None:
         return {"wanted": {changed.tool: changed.arguments}, "goes_on": {changed.tool: True}}
     told = read_command_of(turn, categories, ledger.currency)
+    is_answer = bool(told) and turn.is_going_on
+    if told is not None and not is_answer and _was_asked_which(turn) and told.tool in CHOOSING:
+        # "I found none" asks no question: only what names an expense that is there answers it.
+        which = told.arguments.get("which", "")
+        is_answer = bool(find_meant(session, which, turn.language, ledger.today, ledger.currency))
+        told = told if is_answer else None
     command = told or _intended(turn, categories, ledger.currency)
     if told is not None and told.tool == ADD and not turn.is_going_on:
         # Known to add something, a message has sums where it may else have counts.
@@ -75,7 +83,7 @@ def find_hints(session: ScopedSession, turn: TurnInput) -> Mapping[str, Any]:
         command = told or command
     if command is None:
         return {}
-    goes_on = bool(told) and turn.is_going_on
+    goes_on = bool(told) and is_answer
     odds = {"odds": {command.tool: READ_ODDS}} if told else {}
     if command.missing and set(command.missing) != {"change"}:
         with force_locale(turn.language):
@@ -147,13 +155,16 @@ def _chosen(turn: TurnInput, categories: Sequence[Category], home: str) -> Comma
     """The command that was answered with "which one?", with the words that say which."""
     before = [said for said in turn.history if said.role in ("user", "assistant")]
     # What follows a proposal answers that, and no "which one?".
-    if turn.proposal is not None or len(before) < 2 or not asks_which(before[-1].text):
+    if turn.proposal is not None or len(before) < 2 or not _was_asked_which(turn):
         return None
     # Who asks something else instead has not chosen.
     if "?" in turn.message or "¿" in turn.message:
         return None
-    earlier = replace(turn, message=_last_of(before[:-1]), history=())
-    command = read_conversation([], earlier.message, turn.language, turn.today, categories, home)
+    earlier = _last_of(before[:-1])
+    command = read_conversation([], earlier, turn.language, turn.today, categories, home)
+    if command is None:
+        around = ReadingContext(turn.language, turn.today, tuple(categories), home)
+        command = _commanded(Sentence.of(earlier, around))
     if command is None or command.tool not in CHOOSING:
         return None
     if "which" not in (*command.arguments, *command.missing[:1]):
@@ -161,6 +172,12 @@ def _chosen(turn: TurnInput, categories: Sequence[Category], home: str) -> Comma
     missing = tuple(name for name in command.missing if name != "which")
     which = {"which": turn.message[:LONGEST_WHICH]}
     return replace(command, arguments={**command.arguments, **which}, missing=missing)
+
+
+def _was_asked_which(turn: TurnInput) -> bool:
+    """Whether the last reply asked to name an expense."""
+    last = next((said for said in reversed(turn.history) if said.role != "tool"), None)
+    return last is not None and last.role == "assistant" and asks_which(last.text)
 
 
 def _last_of(said: Sequence[ChatMessage]) -> str:
@@ -232,12 +249,20 @@ def _question(tool: str) -> Callable[[Sentence], Command]:
 
 
 def _change(sentence: Sentence) -> Command:
-    """Which one is meant, in the person's words; what it becomes is asked for."""
-    return change(sentence.text[:LONGEST_WHICH], {})
+    """Which one is meant, in the person's words; what it becomes may have to be asked for."""
+    said = intended_change(sentence, *core_of(sentence))
+    return said or change(sentence.text[:LONGEST_WHICH], {})
 
 
 def _deletion(sentence: Sentence) -> Command:
-    return Command(DELETE, {"which": sentence.text[:LONGEST_WHICH]})
+    said = intended_deletion(sentence, *core_of(sentence))
+    return said or Command(DELETE, {"which": sentence.text[:LONGEST_WHICH]})
+
+
+def _commanded(sentence: Sentence) -> Command | None:
+    """What was told to be done to a row, of a sentence that the ledger asked about."""
+    core = core_of(sentence)
+    return intended_deletion(sentence, *core) or intended_change(sentence, *core)
 
 
 _READERS: Mapping[str, Callable[[Sentence], Command]] = {

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from sqlalchemy import select
 
 from app.assistant.models import Message, Proposal
+from app.assistant.proposals.consent import LONGEST_TOLD
 from app.assistant.proposals.proposals import confirm, digest_of, receipt_of, receipt_part
 from app.assistant.providers.base import ChatMessage
 from app.assistant.threads.branches import said_up
@@ -49,8 +50,8 @@ Answer = tuple[dict[str, Any], int]
 
 MOST_TURNS = 200
 LONGEST_TURN = 20_000
-# What of the history is shown to a model, as in a conversation that is kept here.
-SHOWN_TURNS, SHOWN_CHARACTERS = 20, 2_000
+# So much of the history is shown to a model, as of a conversation that is kept here.
+SHOWN_TURNS = 20
 ADD = "add_expense"
 # By tool: the field that tells of a write, and of what was looked up.
 WRITTEN = {ADD: "added", "update_expense": "updated", "delete_expense": "deleted"}
@@ -115,7 +116,7 @@ class ChatBody(BaseModel):
             turns = turns[: self._last]
         shown = [turn for turn in turns if turn.content.strip()][-SHOWN_TURNS:]
         return [
-            {"role": turn.role, "content": clean_text(turn.content[:SHOWN_CHARACTERS])}
+            {"role": turn.role, "content": clean_text(turn.content[:LONGEST_TOLD])}
             for turn in shown
         ]
 
@@ -162,7 +163,7 @@ def _confirm(body: ChatBody) -> Answer:
     """Do exactly what was proposed, without any model."""
     assert body.confirm is not None
     session, on = db_session(), services()
-    proposal_id = find_confirmed(session, on.registry, body.confirm)
+    proposal_id = find_confirmed(session, on.registry, body.confirm, body.sessionId)
     proposal = confirm(session, on.registry, proposal_id)
     session.commit()
     return answer_of_confirmation(proposal, choose_language()), 200
@@ -178,7 +179,7 @@ def _converse(body: ChatBody, keyed: idempotency.KeyedAnswer | None) -> Answer:
     words = body.words
     facts = turn_request(session, on.registry, None, None)
     if body.history is not None:
-        facts["history"] = body.before
+        facts |= {"history": body.before, "tells_turns": len(body.history) > 1}
     thread_id = body.sessionId or (keyed.id if keyed else new_id())
     accepted = accept_message(
         session,
@@ -197,24 +198,34 @@ def _converse(body: ChatBody, keyed: idempotency.KeyedAnswer | None) -> Answer:
     return answer_of_reply(db_session(), on.registry, reply, body)
 
 
-def find_confirmed(session: ScopedSession, registry: Registry, confirmation: Confirmation) -> UUID:
-    """The id of the person's own proposal that is meant.
+def find_confirmed(
+    session: ScopedSession,
+    registry: Registry,
+    confirmation: Confirmation,
+    thread_id: UUID | None = None,
+) -> UUID:
+    """The id of the person's own proposal that is meant, in one conversation if that is named.
 
     Raises:
         InvalidInput: no such tool, or arguments that it does not take, with the field.
-        Conflict: nothing like that was proposed to this person.
+        Conflict: nothing like that was proposed to this person, or it is open more than once.
     """
     mine = (
         Proposal.group_id == session.scope.group_id,
         Proposal.user_id == session.scope.user_id,
     )
     query = select(Proposal.id).where(*mine)
+    if thread_id is not None:
+        query = query.where(Proposal.thread_id == thread_id)
     if confirmation.proposal_id is not None:
         query = query.where(Proposal.id == confirmation.proposal_id)
     else:
         query = query.where(Proposal.digest == _digest(registry, confirmation))
         # An open one before those that have been answered, or have run out.
         is_open = (Proposal.state == "pending") & (Proposal.expires_at > utc_now())
+        # Whoever repeats a confirmation means the same one: of two, neither is taken for it.
+        if len(session.scalars(query.where(is_open).limit(2)).all()) > 1:
+            raise Conflict("This waits more than once. Confirm one by its proposal_id.")
         query = query.order_by(is_open.desc(), Proposal.created_at.desc())
     found = session.scalar(query.limit(1))
     if found is None:
