@@ -47,6 +47,7 @@ from app.web.request_body import (
     BoundedJSONProvider,
     limit_waiting,
 )
+from app.web.static_files import init_static
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -103,6 +104,7 @@ def build_app(settings: Settings | None = None, skills: tuple[Skill, ...] = SKIL
     init_hosts(app)
     init_bodies(app)
     _bind_extensions(app)
+    init_static(app)
     init_web(app)
     init_health(app)
     init_scrape(app)

@@ -47,7 +47,7 @@ from app.web.fair_queue import draw
 from app.web.icons import icon, icon_sprite
 from app.web.navigation import nav_entries
 from app.web.request_body import LARGEST_SIGNED_OUT, MOST_FILES, drain
-from app.web.static_files import init_static, keep_for_ever, static_url
+from app.web.static_files import keep_for_ever, static_url
 from app.web.urls import url_of
 
 # Pages hold personal data; static files carry a version and may be kept for ever.
@@ -427,7 +427,6 @@ def init_web(app: Flask) -> None:
     app.after_request(_drain_body)
     app.teardown_appcontext(lambda _error: release_session())
     give_back_with(_give_back_while_reading)
-    init_static(app)
     app.add_url_rule("/favicon.ico", "favicon", _favicon)
     app.register_error_handler(ComandaError, error_response)
     app.register_error_handler(CSRFError, _csrf_error)
