@@ -64,8 +64,11 @@ class CheckedClient:
         return issued_id(self.client.application, self._member)
 
     def get(self, path: str, **options: Any) -> TestResponse:
-        """A response as it is."""
-        return self.client.get(path, **options)
+        """A response as it is, to its end: until then its request's context is not left.
+
+        Whenever what is left unread is collected, the request of that moment would go on in it.
+        """
+        return self.client.get(path, **{"buffered": True, **options})
 
     def page(self, path: str, status: int = 200, **options: Any) -> Page:
         """A whole page, checked."""

@@ -26,6 +26,7 @@ from app.assistant.proposals.decisions import (
     offer_in,
     take_steps,
     tell_what_was_done,
+    undo_in_words,
 )
 from app.assistant.proposals.proposals import withdraw
 from app.assistant.providers.base import Provider, ProviderError
@@ -225,7 +226,9 @@ def _settle_without_model(
         if is_crisis(question.content, is_answer=is_answer):
             writer.add_text(support_in_crisis())
             return NO_MODEL
-    return decide_in_words(writer, services.registry, question)
+    registry = services.registry
+    decided = decide_in_words(writer, registry, question)
+    return decided or undo_in_words(writer, registry, question)
 
 
 def _converse_unless_away(

@@ -236,6 +236,69 @@ def test_an_add_can_be_taken_back_for_a_day(
     assert rows(database, member) == []
 
 
+@pytest.mark.parametrize(
+    ("language", "undo_it"),
+    [("en", "no wait, undo that"), ("es", "deshazlo"), ("en", "take it back")],
+)
+@pytest.mark.parametrize("between", ["", "How long can raw chicken stay out?"])
+def test_what_was_done_last_is_taken_back_in_words(
+    database: Database,
+    member: Member,
+    say_to: SayTo,
+    language: str,
+    undo_it: str,
+    between: str,
+) -> None:
+    """By staff too, whose own addition it was; whoever says it twice is told the same."""
+    card = say_to(member, "Add taxi $5 today")
+    thread = card.thread_id
+    say_to(member, "yes", thread=thread)
+    assert [item for item, _, _ in rows(database, member)] == ["taxi"]
+    if between:
+        say_to(member, between, thread=thread)
+    told = [say_to(member, undo_it, thread=thread, language=language) for _ in range(2)]
+    assert rows(database, member) == []
+    said = {"en": "I took that back.", "es": "Lo deshice."}[language]
+    assert [reply.content for reply in told] == [said, said]
+    assert [[part["type"] for part in reply.parts] for reply in told] == [["receipt"]] * 2
+    assert all(part["undone_at"] for reply in told for part in reply.parts)
+
+
+@pytest.mark.parametrize("button", [True, False])
+@pytest.mark.parametrize(
+    "words", ["undo the taxi", "how do I undo that", "undo that?", "undo the last two", "thanks"]
+)
+def test_what_says_anything_else_takes_nothing_back(
+    app: Flask, database: Database, member: Member, say_to: SayTo, words: str, button: bool
+) -> None:
+    card = say_to(member, "Add taxi $5 today")
+    if button:
+        confirmed(app, database, member, card)
+    else:
+        say_to(member, "yes", thread=card.thread_id)
+    say_to(member, words, thread=card.thread_id)
+    assert [item for item, _, _ in rows(database, member)] == ["taxi"]
+
+
+def test_what_was_done_by_its_button_is_taken_back_in_words(
+    app: Flask, database: Database, member: Member, say_to: SayTo
+) -> None:
+    card = say_to(member, "Add taxi $5 today")
+    confirmed(app, database, member, card)
+    say_to(member, "undo that", thread=card.thread_id)
+    assert rows(database, member) == []
+
+
+def test_a_card_that_waits_is_not_what_is_taken_back(
+    database: Database, member: Member, say_to: SayTo
+) -> None:
+    thread = say_to(member, "Add taxi $5 today").thread_id
+    say_to(member, "yes", thread=thread)
+    say_to(member, "Add bread $7 today", thread=thread)
+    say_to(member, "undo that", thread=thread)
+    assert [item for item, _, _ in rows(database, member)] == ["taxi"]
+
+
 def test_a_house_may_let_a_fully_explicit_add_go_straight_through(
     settings: Settings, database: Database, member: Member
 ) -> None:
