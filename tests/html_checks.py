@@ -27,11 +27,12 @@ class Element:
 
     def __iter__(self) -> Iterator[Element]:
         """This element and all below, in the order of the document."""
-        waiting = [self]
+        waiting: list[Element | str] = [self]
         while waiting:
             element = waiting.pop()
-            yield element
-            waiting += [each for each in reversed(element.contents) if isinstance(each, Element)]
+            if isinstance(element, Element):
+                yield element
+                waiting += element.contents[::-1]
 
     @property
     def text(self) -> str:

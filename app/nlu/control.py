@@ -18,9 +18,7 @@ from app.nlu.courtesies import read_courtesy
 from app.nlu.features import STEM
 from app.nlu.model import CONTROLS, NO_ACT, load_model, number_of_word
 from app.nlu.normalization import normalize
-from app.nlu.questions import wants_steps
 from app.text.normalize import fold, plain_words
-from app.text.numbers import SMALL_NUMBERS
 from app.text.plain_text import compose
 from app.text.stop_words import STOP_WORDS
 from app.text.yaml_file import read_yaml
@@ -33,13 +31,14 @@ Act = Literal[
 ListedAct = Literal["why", "go_on", "unknown"]
 CORRECT: Act = "correct"
 YES: Act = "yes"
+UNDO: Act = "undo"
 # So likely must an act be: a yes lets something be written, a no only leaves it.
-SURE_OF_YES, SURE_OF_NO, SURE, SURE_TO_UNDO = 0.65, 0.5, 0.5, 0.8
+SURE_OF_YES, SURE_OF_NO, SURE = 0.65, 0.5, 0.5
 # So likely must it be for asking whether it was one.
 LIKELY_YES = 0.3
 _LONGEST = 60  # characters; a longer message says more than yes or no
 _LONGEST_OF_MORE = 200
-_MOST_WORDS, _MOST_WORDS_TO_UNDO = 14, 4
+_MOST_WORDS = 14
 _WORD = re.compile(r"[^\W_]+|[👍👎👌✅✔❌✖]️?")
 # Questions in any script, struck-out words, and pictures that may take back what is said.
 _UNSURE = re.compile(
@@ -194,7 +193,6 @@ def _says_no_more(words: Collection[str], asked: str) -> bool:
 
 
 # A yes is never taken where there may be more to it.
-_UNDO: tuple[Act, ...] = ("undo",)
 _LEFT: tuple[Act, ...] = tuple(act for act in get_args(Act) if act != YES)
 
 
@@ -213,19 +211,6 @@ def listed_act(message: str) -> Act | ListedAct | None:
 def read_reply(message: str, asked: str) -> Act | None:
     """What a message does that answers `asked`, of all that can be done; None for nothing."""
     return read_answer(message, asked) or read_act(message, asked, _LEFT)
-
-
-def asks_to_undo(message: str) -> bool:
-    """Whether a whole message tells to take back what was done last, and says no more than that.
-
-    "Undo that" and "deshazlo" do; "undo the taxi" names something, which may be something else.
-    """
-    words = normalize(message).split()
-    if not may_be_answer(message) or not 0 < len(words) <= _MOST_WORDS_TO_UNDO:
-        return False
-    if wants_steps(message) or _numbers(message) or not SMALL_NUMBERS.keys().isdisjoint(words):
-        return False
-    return _says_no_more(words, "") and read_act(message, "", _UNDO, SURE_TO_UNDO) is not None
 
 
 def read_act(message: str, asked: str, possible: Collection[Act], sure: float = SURE) -> Act | None:

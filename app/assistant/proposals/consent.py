@@ -136,6 +136,20 @@ def load_question(session: ScopedSession, question: Message) -> tuple[str, str]:
     return seen.asked, last_line(seen.shown) if seen.asked else ""
 
 
+def load_done(session: ScopedSession, question: Message) -> UUID | None:
+    """The proposal that the reply right before a message shows as done; None where it shows none.
+
+    Whether it is done is to be looked up: its button may have been pressed since.
+    """
+    if not _seen_before(session, question).shown or question.parent_id is None:
+        return None
+    reply = session.get(Message, question.parent_id)
+    shown = [
+        part["proposal_id"] for part in (reply.parts if reply else ()) if "proposal_id" in part
+    ]
+    return UUID(shown[-1]) if shown else None
+
+
 def _load_heard(session: ScopedSession, question: Message, before: Sequence[Step]) -> Heard:
     seen = _seen_before(session, question)
     return Heard(

@@ -18,6 +18,7 @@ from app.assistant.proposals.consent import (
     about_proposal,
     check_steps,
     had_ended,
+    load_done,
     load_question,
 )
 from app.assistant.proposals.proposals import (
@@ -44,7 +45,7 @@ from app.assistant.turns.loop import Finished
 from app.assistant.turns.writer import ReplyWriter
 from app.db import ScopedSession, utc_now
 from app.errors import ComandaError, Conflict
-from app.nlu.control import Answer, asks_to_undo, may_agree, may_be_answer, read_answer
+from app.nlu.control import UNDO, Answer, listed_act, may_agree, may_be_answer, read_answer
 from app.nlu.emergency import read_emergency
 from app.text.bilingual import in_both
 from app.text.markdown import escape_markdown, join_paragraphs
@@ -157,22 +158,24 @@ def decide_in_words(writer: ReplyWriter, registry: Registry, question: Message) 
 
 
 def undo_in_words(writer: ReplyWriter, registry: Registry, question: Message) -> Finished | None:
-    """Take back what was done last in sight, where that is all that is said; None elsewhere.
+    """Take back what the reply right before shows as done, where the message says that alone.
 
-    While a reply asks something else, the message answers that.
+    None elsewhere: what was done before something else was said may not be what is meant.
     """
-    if question.internal_content is not None or not asks_to_undo(question.content):
+    words = question.content
+    if question.internal_content is not None or not may_be_answer(words):
+        return None
+    if listed_act(words) != UNDO:
         return None
     try:
         with writer.transaction() as session:
             lock_thread(session, writer.claim.thread_id)
             writer.lock_turn(session)
-            done = latest_proposal(session, question.thread_id)
-            if done is None or done.state != "confirmed" or done.undo_until is None:
+            shown, done = load_done(session, question), latest_proposal(session, question.thread_id)
+            if done is None or shown != done.id or done.state != "confirmed":
                 return None
             asked, _asked_in = load_question(session, question)
-            is_free = asked in ("", about_proposal(done.id))
-            if not is_free or not _is_in_sight(session, done, question):
+            if asked not in ("", about_proposal(done.id)) or done.undo_until is None:
                 return None
             undone = undo(session, registry, done.id)
     except ComandaError as error:
@@ -259,16 +262,12 @@ def _meant(session: ScopedSession, question: Message) -> Proposal | None:
     if decided is not None:
         return decided
     latest = latest_proposal(session, question.thread_id)
-    if latest is None or not _is_in_sight(session, latest, question):
+    if latest is None or not leads_to(session, latest.message_id, question.parent_id, IN_SIGHT):
         return None
     # One that has run out is still what somebody answers to who comes back to it.
     state = state_at(latest, utc_now())
     answers_it = state == "expired" and latest.message_id == question.parent_id
     return latest if state == "pending" or answers_it else None
-
-
-def _is_in_sight(session: ScopedSession, proposal: Proposal, question: Message) -> bool:
-    return leads_to(session, proposal.message_id, question.parent_id, IN_SIGHT)
 
 
 def _tell(writer: ReplyWriter, words: str, receipt: Part | None = None) -> None:

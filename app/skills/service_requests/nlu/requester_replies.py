@@ -69,7 +69,7 @@ def read_want(state: OpenRequest, text: str, asked: str = "") -> Want:
     `asked` is the line that it answers.
     """
     listed = listed_act(text)
-    if listed:
+    if listed and listed in _WANTED:
         return _WANTED[listed]
     return read_answer(text, asked) or _read_act(state, text, asked)
 
