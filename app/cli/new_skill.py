@@ -253,10 +253,11 @@ def check_names(names: Names, taken: Taken) -> None:
             )
     if keyword.iskeyword(name) or name in RESERVED or VAGUE.search(name):
         raise click.ClickException(f"{name!r} is reserved or says too little. Choose another noun.")
-    if name.endswith("ing"):
+    activity = next((w for w in f"{name}_{names.one}".split("_") if w.endswith("ing")), "")
+    if activity:
         raise click.ClickException(
-            f"{name!r} names an activity. Choose a noun for what is kept, such as shift_notes or"
-            " fridge_log."
+            f"{activity!r} in {name!r} names an activity. Choose nouns for what is kept, such as"
+            " shift_notes or fridge_log: no word of a name ends in -ing."
         )
     _check_claims(names, taken)
     spanish = _SPANISH.fullmatch(names.spanish)

@@ -267,9 +267,9 @@ ENDS_ALIKE = {"spelling", "pending", "calling"}
 
 
 def gerunds(code: Code) -> list[str]:
-    """Modules are called by nouns, in each of their words."""
+    """Modules are called by nouns, in each of their words: rename those that are told."""
     return [
-        name
+        f"{name}: {word}"
         for name in code.files
         for word in sorted(words_of(name.rpartition(".")[2]))
         if word.endswith("ing") and word not in ENDS_ALIKE
@@ -379,7 +379,7 @@ RULES: list[tuple[Rule, Mapping[str, str], str]] = [
     (texts_kept_for_ever,
      {"app/text/a.py": "@cache\ndef stems(text: str) -> set[str]:\n    return {text}\n"},
      "app.text.a.stems"),
-    (gerunds, {"app/text/going_on.py": ""}, "app.text.going_on"),
+    (gerunds, {"app/text/going_on.py": ""}, "app.text.going_on: going"),
     (several_meanings,
      {"app/text/a.py": PROPOSAL, "app/web/a.py": PROPOSAL},
      "Proposal: app.text.a, app.web.a"),

@@ -246,6 +246,7 @@ def refused(
         ("skills", "reserved"),
         ("shift_helpers", "says too little"),
         ("meeting", "names an activity"),
+        ("missing_dishes", "'missing' in 'missing_dishes' names an activity"),
         ("references", "table called 'references'"),
     ],
 )
