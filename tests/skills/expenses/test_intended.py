@@ -212,3 +212,20 @@ def test_a_row_is_meant_by_whatever_it_is_called_and_by_what_is_said_after_none_
     make_expense(database, boss, re.split(" (?:the|la) ", wish)[-1].split()[0].strip(), amount=7)
     named = say_to(boss, wish, language=language)
     assert [part.get("tool") for part in named.parts] == [tool]
+
+
+@pytest.mark.parametrize(
+    ("wish", "language"),
+    [
+        (f"delete the {'zulu ' * 120}", "en"),
+        (f"change the {'zulu ' * 120}to $30", "en"),
+        (f"borra la {'piñata ' * 80}", "es"),
+    ],
+    ids=["delete", "change", "borra"],
+)
+def test_of_words_without_an_end_so_much_names_a_row_as_a_tool_takes(
+    boss: Member, say_to: SayTo, wish: str, language: str
+) -> None:
+    reply = say_to(boss, wish, language=language)
+    assert reply.status == "complete" and reply.content.strip()
+    assert all(entry["code"] != "invalid_input" for entry in reply.tool_trace)

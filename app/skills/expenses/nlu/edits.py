@@ -42,7 +42,7 @@ _ACTUALLY, _NOW = compiled("actually"), compiled("now")
 _AROUND = compiled("around_changes")
 _SPACE = re.compile(r"\s*")
 # What these become is whatever is said.
-FREE = ("item", "note")
+_FREE = ("item", "note")
 
 
 def read_deletion(sentence: Sentence, start: int, end: int) -> Command | None:
@@ -77,7 +77,7 @@ def intended_change(sentence: Sentence, start: int, end: int) -> Command | None:
     field, begin = _field_of(sentence, verb.start("object"), end)
     for which, value in _splits(sentence, begin, end):
         row, said = words_of(sentence, *which), sentence.said(*value).strip(" .,!")
-        if row and said and field in FREE:
+        if row and said and field in _FREE:
             return change(row, {field: said})
         if row and (command := _wish(sentence, which, value)):
             return command
@@ -154,7 +154,7 @@ def _named_value(
     """The field is said, so that what it becomes is taken at its word."""
     if kind_of(sentence, *which) in (NONE, VAGUE):
         return None
-    if field in FREE:
+    if field in _FREE:
         said = sentence.said(*value).strip(" .,!")
         return change(words_of(sentence, *which), {field: said}) if said else None
     command = _wish(sentence, which, value)

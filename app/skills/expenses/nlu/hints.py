@@ -250,19 +250,27 @@ def _question(tool: str) -> Callable[[Sentence], Command]:
 
 def _change(sentence: Sentence) -> Command:
     """Which one is meant, in the person's words; what it becomes may have to be asked for."""
-    said = intended_change(sentence, *core_of(sentence))
-    return said or change(sentence.text[:LONGEST_WHICH], {})
+    return _named(intended_change(sentence, *core_of(sentence)) or change(sentence.text, {}))
 
 
 def _deletion(sentence: Sentence) -> Command:
     said = intended_deletion(sentence, *core_of(sentence))
-    return said or Command(DELETE, {"which": sentence.text[:LONGEST_WHICH]})
+    return _named(said or Command(DELETE, {"which": sentence.text}))
 
 
 def _commanded(sentence: Sentence) -> Command | None:
     """What was told to be done to a row, of a sentence that the ledger asked about."""
     core = core_of(sentence)
-    return intended_deletion(sentence, *core) or intended_change(sentence, *core)
+    said = intended_deletion(sentence, *core) or intended_change(sentence, *core)
+    return _named(said) if said else None
+
+
+def _named(command: Command) -> Command:
+    """With as much of the words for a row as a tool takes."""
+    which = command.arguments.get("which", "")[:LONGEST_WHICH]
+    if not which:
+        return command
+    return replace(command, arguments={**command.arguments, "which": which})
 
 
 _READERS: Mapping[str, Callable[[Sentence], Command]] = {
