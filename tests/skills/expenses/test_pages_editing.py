@@ -74,7 +74,10 @@ def test_without_scripts_it_is_a_page_that_leads_back_to_the_list_as_it_was(
     answer = manager.post(form.attributes["action"], **sent(expense, amount="13"))
     assert answer.status_code == 303
     assert answer.location == f"{HOME}?category=transport&changed={expense.id}"
-    assert "Saved: Taxi $13.00." in manager.page(answer.location).text
+    back = manager.page(answer.location)
+    assert "Saved: Taxi $13.00." in back.text
+    [edit] = [link for link in back.find_all("a") if "autofocus" in link.attributes]
+    assert edit.attributes["aria-label"] == "Edit: Taxi", "one goes on from where one was"
     assert manager.get(path(expense)).status_code == 303
 
 
