@@ -52,7 +52,7 @@ NEWEST = {"unknown": 8}
 EVERY_SECONDS, LONGEST_TURN_SECONDS, BURST = 0.002, 4.0, 60
 # What stands in no lane has nothing else that keeps it apart. A page has dozens of static files;
 # nobody needs the probes a hundred times a second.
-TURNS_OF_STATIC, TURNS_OF_PROBE = 2.0, 5.0
+TURNS = {"static": 2.0, "probe": 5.0}
 # To read what was typed takes a process the longer the more it is; files have turns of their own.
 BYTES_A_TURN = 32 * 1024
 # When a server has started anew, nobody's token is known, and all pages of a restaurant come back.
@@ -224,8 +224,9 @@ def _enter_lane() -> None:
     if request.endpoint == STREAM:
         return
     if request.endpoint in WITHOUT_LANE:
-        turns = TURNS_OF_STATIC if request.endpoint == "static" else TURNS_OF_PROBE
-        _paces.wait(client_address(), turns)
+        # Each kind waits for its own: a flood of one holds up no page of the same address.
+        kind = "static" if request.endpoint == "static" else "probe"
+        _paces.wait((kind, client_address()), TURNS[kind])
         # Its answer is the same for everybody, also where there is no such file.
         g._login_user = AnonymousUserMixin()
         return

@@ -22,7 +22,9 @@ from app.accounts import concurrency_limit
 from app.accounts.concurrency_limit import (
     AT_ONCE,
     BYTES_A_TURN,
+    EVERY_SECONDS,
     FEW_OTHERS,
+    LONGEST_TURN_SECONDS,
     NEWEST,
     PAUSE_SECONDS,
     PAUSES_A_COST,
@@ -36,6 +38,8 @@ from app.assistant.models import Message
 from app.db import Database, new_id
 from app.errors import NotFound, Unavailable
 from app.jobs.system_threads import RealThreads
+from app.web import fair_queue
+from app.web.fair_queue import Pace
 from app.web.request_body import LARGEST_BODY, LARGEST_SIGNED_OUT
 from tests.assistant.processes import wait_until
 from tests.factories import (
@@ -205,6 +209,24 @@ def test_a_long_body_takes_more_turns_than_a_page(
     # What only says that it is a petabyte keeps nobody of its address waiting for ever.
     app.test_client().post("/sign-in", environ_overrides={"CONTENT_LENGTH": str(10**15)})
     assert turns[-1] == 1 + LARGEST_SIGNED_OUT / BYTES_A_TURN
+
+
+def test_a_flood_of_probes_or_files_holds_up_no_page(
+    app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A guest's /healthz without a pause made a colleague's page and its files wait for 4 s."""
+    paces = Pace(EVERY_SECONDS, LONGEST_TURN_SECONDS)
+    monkeypatch.setattr(concurrency_limit, "_paces", paces)
+    monkeypatch.setattr(fair_queue.gevent, "sleep", lambda _seconds: None)
+    address = "192.0.2.7"
+    visitor = app.test_client()
+    for _time in range(20):
+        visitor.get("/healthz", environ_overrides={"REMOTE_ADDR": address})
+    assert paces.is_behind(("probe", address))
+    assert not paces.is_behind(("static", address)) and not paces.is_behind(address)
+    for _time in range(20):
+        visitor.get("/static/none.css", environ_overrides={"REMOTE_ADDR": address})
+    assert paces.is_behind(("static", address)) and not paces.is_behind(address)
 
 
 @pytest.fixture(autouse=True)

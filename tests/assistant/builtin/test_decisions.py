@@ -52,6 +52,26 @@ def test_what_asks_nothing_of_the_house_needs_no_tool(
     assert "!" not in text
 
 
+@pytest.mark.parametrize(
+    ("message", "language"),
+    [
+        ("cancel", "en"), ("forget it", "en"), ("nvm", "en"), ("No.", "en"),
+        ("leave it, thanks", "en"), ("cancela", "es"), ("olvídalo", "es"), ("déjalo así", "es"),
+    ],
+)  # fmt: skip
+def test_who_calls_off_where_nothing_is_open_is_let_go(
+    provider: BuiltinProvider, make_request: MakeRequest, message: str, language: str
+) -> None:
+    """Nothing is looked up, nor read out of it by a skill that is not going on with it."""
+    read = {"wanted": {"search_forms": {"query": message}}, "odds": {"search_forms": 2.5}}
+    for said in ((message,), ("the taxi", "Which one do you mean?", message)):
+        request = make_request(*said, language=language, hints=read)
+        text, calls = respond(provider, request)
+        assert calls == [] and text == "All right. Ask me whenever you need something."
+    going_on = replace(request, hints={**read, "goes_on": {"search_forms": True}})
+    assert tools_for(provider, going_on) == ["search_forms"]
+
+
 def test_an_emergency_says_to_call_for_help_where_nothing_can_be_looked_up(
     provider: BuiltinProvider, make_request: MakeRequest
 ) -> None:

@@ -229,3 +229,65 @@ def test_of_words_without_an_end_so_much_names_a_row_as_a_tool_takes(
     reply = say_to(boss, wish, language=language)
     assert reply.status == "complete" and reply.content.strip()
     assert all(entry["code"] != "invalid_input" for entry in reply.tool_trace)
+
+
+TWO_FIT = [("en", "delete the Costco", "Costco"), ("es", "borra el Costco", "Costco")]
+
+
+@pytest.mark.parametrize(("language", "wish", "item"), TWO_FIT)
+@pytest.mark.parametrize(
+    "said", ["$41", "41", "Costco 41", "the one of 41", "the Costco of $41"], ids=lambda it: it
+)
+def test_of_several_one_is_chosen_by_its_sum(
+    database: Database, boss: Member, say_to: SayTo,
+    language: str, wish: str, item: str, said: str,
+) -> None:  # fmt: skip
+    for amount in (41, 12):
+        make_expense(database, boss, item, amount=amount)
+    asked = say_to(boss, wish, language=language)
+    assert asked.parts == [] and "?" in asked.content
+    [card] = say_to(boss, said, thread=asked.thread_id, language=language).parts
+    assert card["tool"] == "delete_expense" and "41" in str(card)
+
+
+@pytest.mark.parametrize(
+    ("said", "language"),
+    [
+        ("the ice machine is leaking", "en"),
+        ("report an accident", "en"),
+        ("un cliente se cayó", "es"),
+        ("thanks", "en"),
+        ("never mind", "en"),
+        ("forget it", "en"),
+        ("olvídalo", "es"),
+        ("cancela", "es"),
+        ("I want to request time off", "en"),
+        ("taxi $9 today", "en"),
+    ],
+)
+def test_which_one_is_not_answered_by_something_else(
+    database: Database, boss: Member, say_to: SayTo, said: str, language: str
+) -> None:
+    """What was asked first lets go of whoever says something else: an emergency, above all."""
+    for amount in (41, 12):
+        make_expense(database, boss, "Costco", amount=amount)
+    wish = "delete the Costco" if language == "en" else "borra el Costco"
+    asked = say_to(boss, wish, language=language)
+    reply = say_to(boss, said, thread=asked.thread_id, language=language)
+    alone = say_to(boss, said, language=language)
+    assert [each["tool"] for each in reply.tool_trace] == [
+        each["tool"] for each in alone.tool_trace
+    ]
+    assert "Which one" not in reply.content and f"“{said}”" not in reply.content
+
+
+def test_a_name_that_fits_none_is_told_and_may_be_said_anew(
+    database: Database, boss: Member, say_to: SayTo
+) -> None:
+    for amount in (41, 12):
+        make_expense(database, boss, "Costco", amount=amount)
+    asked = say_to(boss, "delete the Costco")
+    none = say_to(boss, "the taxi one", thread=asked.thread_id)
+    assert "“the taxi one”" in none.content and none.parts == []
+    [card] = say_to(boss, "the Costco of $12", thread=asked.thread_id).parts
+    assert card["tool"] == "delete_expense"

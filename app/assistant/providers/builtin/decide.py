@@ -27,6 +27,7 @@ from app.assistant.providers.builtin.intent import (
 from app.assistant.providers.builtin.nonsense import WordShapes
 from app.assistant.providers.builtin.reader import Reading, read_message, split_clauses
 from app.assistant.providers.builtin.slots import fill_arguments, fill_named
+from app.nlu.control import read_answer
 from app.nlu.courtesies import Courtesy, read_courtesy
 from app.nlu.emergency import call_for_help
 from app.nlu.lexicon import (
@@ -34,6 +35,7 @@ from app.nlu.lexicon import (
 )
 from app.nlu.model import OFF_TOPIC, SMALL_TALK, read_intents
 from app.nlu.named_allergens import wants_without
+from app.nlu.normalization import normalize
 from app.retrieval.embedder import Embedder
 from app.text.normalize import fold, words
 from app.text.stems import content_words
@@ -117,12 +119,24 @@ def _tell_listener(request: ModelRequest) -> Decision | None:
     return Decision(calls=(PlannedCall(str(listener), {"words": words}, words),), why="listens")
 
 
+def _let_go(request: ModelRequest) -> Decision | None:
+    """What is said to who calls off or refuses where nothing is open: that names nothing."""
+    hints = request.hints
+    is_taken = hints.get("goes_on") or ("reply" in hints and "reply_for" not in hints)
+    if is_taken or request.action or hints.get("proposal"):
+        return None
+    if read_answer(normalize(request.messages[-1].text)) != "no":
+        return None
+    said = phrases.small_talk(("agreement",), request.tools, request.language)
+    return Decision(said, why="small_talk")
+
+
 def decide(
     request: ModelRequest, index: IntentIndex, shapes: WordShapes, embedder: Embedder
 ) -> Decision:
     """Decide on the last message of `request`, which is the user's."""
     tools, language = request.tools, request.language
-    told = _tell_listener(request)
+    told = _tell_listener(request) or _let_go(request)
     if told:
         return told
     reading = read_message(request.messages, embedder, language)

@@ -11,9 +11,9 @@ from typing import Any
 from flask_babel import force_locale
 from flask_babel import gettext as _
 
-from app.assistant.providers.base import ChatMessage
 from app.assistant.tools.registry import TurnInput
 from app.db import ScopedSession
+from app.nlu.control import read_answer
 from app.skills.expenses.nlu import Category, amend_command, read_conversation
 from app.skills.expenses.nlu.additions import is_told_to_add, rows_told
 from app.skills.expenses.nlu.command import (
@@ -31,11 +31,12 @@ from app.skills.expenses.nlu.command import (
 from app.skills.expenses.nlu.edits import intended_change, intended_deletion
 from app.skills.expenses.nlu.lexicon import SUM, either
 from app.skills.expenses.nlu.questions import answer_limits
-from app.skills.expenses.nlu.reader import asks_only, core_of
+from app.skills.expenses.nlu.reader import asks_only, core_of, read_sentence
+from app.skills.expenses.nlu.references import NONE, VAGUE, kind_of
 from app.skills.expenses.nlu.rows import read_rows
 from app.skills.expenses.nlu.sentence import ReadingContext, Sentence
 from app.skills.expenses.services.expenses import find_meant
-from app.skills.expenses.services.settings import EDITORS, load_ledger
+from app.skills.expenses.services.settings import EDITORS, Ledger, load_ledger
 from app.skills.expenses.texts import asks_which
 from app.text.bilingual import reader_language
 from app.text.money import amount_words
@@ -67,13 +68,13 @@ def find_hints(session: ScopedSession, turn: TurnInput) -> Mapping[str, Any]:
             return {"reply": ask_for(changed, ledger.currency)}
     if changed is not None:
         return {"wanted": {changed.tool: changed.arguments}, "goes_on": {changed.tool: True}}
-    told = read_command_of(turn, categories, ledger.currency)
-    is_answer = bool(told) and turn.is_going_on
-    if told is not None and not is_answer and _was_asked_which(turn) and told.tool in CHOOSING:
-        # "I found none" asks no question: only what names an expense that is there answers it.
-        which = told.arguments.get("which", "")
-        is_answer = bool(find_meant(session, which, turn.language, ledger.today, ledger.currency))
-        told = told if is_answer else None
+    told = _told(turn, categories, ledger.currency)
+    chosen = _chosen(turn, categories, ledger.currency, told)
+    if chosen is not None and not _names_one(session, ledger, turn, categories):
+        chosen = None
+    told = chosen or told
+    # "I found none" asks no question, and is answered all the same.
+    is_answer = bool(chosen or (told and turn.is_going_on))
     command = told or _intended(turn, categories, ledger.currency)
     if told is not None and told.tool == ADD and not turn.is_going_on:
         # Known to add something, a message has sums where it may else have counts.
@@ -83,14 +84,13 @@ def find_hints(session: ScopedSession, turn: TurnInput) -> Mapping[str, Any]:
         command = told or command
     if command is None:
         return {}
-    goes_on = bool(told) and is_answer
     odds = {"odds": {command.tool: READ_ODDS}} if told else {}
     if command.missing and set(command.missing) != {"change"}:
         with force_locale(turn.language):
             reply = ask_for(command, ledger.currency)
         # What goes on with something open is for this skill; else it must be likely.
-        return {"reply": reply, **({} if goes_on else {"reply_for": command.tool}), **odds}
-    known = {"goes_on": {command.tool: True}} if goes_on else {}
+        return {"reply": reply, **({} if is_answer else {"reply_for": command.tool}), **odds}
+    known = {"goes_on": {command.tool: True}} if is_answer else {}
     return {"wanted": {command.tool: _arguments_of(command)}, **known, **odds}
 
 
@@ -104,16 +104,35 @@ def _arguments_of(command: Command) -> Mapping[str, Any]:
 
 def read_command_of(turn: TurnInput, categories: Sequence[Category], home: str) -> Command | None:
     """What the message asks for, after what was said before it."""
+    told = _told(turn, categories, home)
+    return _chosen(turn, categories, home, told) or told
+
+
+def _told(turn: TurnInput, categories: Sequence[Category], home: str) -> Command | None:
+    """The command that the message is, or goes on with."""
     turns = [(said.role, said.text) for said in turn.history if said.role != "tool"]
-    command = read_conversation(turns, turn.message, turn.language, turn.today, categories, home)
-    # After "which one?", "taxi $14 of Friday" is a row that is there: "add taxi $14" is a new one.
-    around = ReadingContext(turn.language, turn.today, tuple(categories), home)
-    sentence = Sentence.of(turn.message, around)
-    if command is None or (
-        command.tool == ADD and not is_told_to_add(sentence, *core_of(sentence))
-    ):
-        return _chosen(turn, categories, home) or command
-    return command
+    return read_conversation(turns, turn.message, turn.language, turn.today, categories, home)
+
+
+def _around(turn: TurnInput, categories: Sequence[Category], home: str) -> ReadingContext:
+    return ReadingContext(turn.language, turn.today, tuple(categories), home)
+
+
+def _names_one(
+    session: ScopedSession, ledger: Ledger, turn: TurnInput, categories: Sequence[Category]
+) -> bool:
+    """Whether the message says which expense is meant, of those that are there.
+
+    "The taxi one" does where there is none either: it is told so, and asked once more.
+    """
+    which, home = turn.message[:LONGEST_WHICH], ledger.currency
+    if find_meant(session, which, turn.language, ledger.today, home):
+        return True
+    sentence = Sentence.of(which, _around(turn, categories, home))
+    likely = max(turn.intents, key=lambda each: turn.intents[each], default="")
+    is_elsewhere = likely not in WRITING and turn.intents.get(likely, 0) >= LIKELY
+    is_row = kind_of(sentence, *core_of(sentence)) not in (NONE, VAGUE)
+    return turn.is_going_on and is_row and not is_elsewhere
 
 
 def _intended(
@@ -126,8 +145,7 @@ def _intended(
     likely = max(turn.intents, key=lambda each: turn.intents[each], default="")
     if turn.is_going_on or turn.intents.get(likely, 0) < LIKELY or tool not in ("", likely):
         return None
-    around = ReadingContext(turn.language, turn.today, tuple(categories), home)
-    return read_intended(likely, turn.message, around)
+    return read_intended(likely, turn.message, _around(turn, categories, home))
 
 
 def _instead_of_a_change(
@@ -137,8 +155,7 @@ def _instead_of_a_change(
     likely = max(turn.intents, key=lambda each: turn.intents[each], default="")
     if turn.is_going_on or likely != UPDATE or turn.intents.get(ADD, 0) < WORTH_READING:
         return None
-    around = ReadingContext(turn.language, turn.today, tuple(categories), home)
-    command = read_intended(ADD, turn.message, around)
+    command = read_intended(ADD, turn.message, _around(turn, categories, home))
     return command if command and not command.missing else None
 
 
@@ -151,27 +168,32 @@ def _changed(turn: TurnInput, categories: Sequence[Category], home: str) -> Comm
     return amend_command(tool, before, turn.message, turn.language, turn.today, categories, home)
 
 
-def _chosen(turn: TurnInput, categories: Sequence[Category], home: str) -> Command | None:
-    """The command that was answered with "which one?", with the words that say which."""
-    before = [said for said in turn.history if said.role in ("user", "assistant")]
+def _chosen(
+    turn: TurnInput, categories: Sequence[Category], home: str, told: Command | None
+) -> Command | None:
+    """The command that was answered with "which one?", with the words that say which.
+
+    None where the message is a command of its own, as `told`, asks something else, or refuses.
+    """
     # What follows a proposal answers that, and no "which one?".
-    if turn.proposal is not None or len(before) < 2 or not _was_asked_which(turn):
+    if turn.proposal is not None or not _was_asked_which(turn):
         return None
-    # Who asks something else instead has not chosen.
-    if "?" in turn.message or "¿" in turn.message:
+    around = _around(turn, categories, home)
+    is_other = "?" in turn.message or "¿" in turn.message or read_answer(turn.message) == "no"
+    if is_other or _is_own_command(told, Sentence.of(turn.message, around)):
         return None
-    earlier = _last_of(before[:-1])
-    command = read_conversation([], earlier, turn.language, turn.today, categories, home)
-    if command is None:
-        around = ReadingContext(turn.language, turn.today, tuple(categories), home)
-        command = _commanded(Sentence.of(earlier, around))
-    if command is None or command.tool not in CHOOSING:
-        return None
-    if "which" not in (*command.arguments, *command.missing[:1]):
+    command = _asked_about(turn, around)
+    if command is None or "which" not in (*command.arguments, *command.missing[:1]):
         return None
     missing = tuple(name for name in command.missing if name != "which")
     which = {"which": turn.message[:LONGEST_WHICH]}
     return replace(command, arguments={**command.arguments, **which}, missing=missing)
+
+
+def _is_own_command(told: Command | None, sentence: Sentence) -> bool:
+    """Whether a sentence is no answer to "which one?", where it was read as a command."""
+    # "Taxi $14 of Friday" is a row that is there then: "add taxi $14" is a new one.
+    return told is not None and (told.tool != ADD or is_told_to_add(sentence, *core_of(sentence)))
 
 
 def _was_asked_which(turn: TurnInput) -> bool:
@@ -180,8 +202,19 @@ def _was_asked_which(turn: TurnInput) -> bool:
     return last is not None and last.role == "assistant" and asks_which(last.text)
 
 
-def _last_of(said: Sequence[ChatMessage]) -> str:
-    return next((each.text for each in reversed(said) if each.role == "user"), "")
+def _asked_about(turn: TurnInput, around: ReadingContext) -> Command | None:
+    """The change or deletion that "which one?" was asked about, perhaps more than once."""
+    said = [each for each in turn.history if each.role in ("user", "assistant")]
+    for message, question in zip(said[-2::-1], said[::-1], strict=False):
+        if (message.role, question.role) != ("user", "assistant"):
+            continue
+        if not asks_which(question.text):
+            return None
+        sentence = Sentence.of(message.text, around)
+        command = read_sentence(message.text, around) or _commanded(sentence)
+        if command is not None and command.tool in CHOOSING:
+            return command
+    return None
 
 
 def ask_for(command: Command, currency: str) -> str:

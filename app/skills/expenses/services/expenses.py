@@ -432,11 +432,10 @@ def find_meant(
 
 def _is_meant(expense: Expense, rest: str, language: str, home: str) -> bool:
     for amount in reversed(find_amounts(rest, language, home)):
-        if not (amount.is_marked or amount.has_cents):
-            continue
-        if expense.amount not in (amount.value, amount.or_value):
+        if expense.amount in (amount.value, amount.or_value):
+            rest = rest[: amount.start] + " " + rest[amount.end :]
+        elif amount.is_marked or amount.has_cents:
             return False
-        rest = rest[: amount.start] + " " + rest[amount.end :]
     named = [word for word in words(rest) if word not in _EMPTY]
     known = (expense.words or "").split()
     return all(any(_same(word, other) for other in known) for word in named)
