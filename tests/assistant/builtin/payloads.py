@@ -65,6 +65,7 @@ def found(
     results: Sequence[dict[str, Any]],
     *,
     searched: str = "manual",
+    place: str = "the manual",
     weak: bool = False,
     near: Sequence[str] = (),
     first: int = 1,
@@ -73,6 +74,7 @@ def found(
     numbered = [{"cite": number, **result} for number, result in enumerate(results, first)]
     return {
         "searched": searched,
+        "place": place,
         "query": "…",
         "weak": weak,
         "results": numbered,

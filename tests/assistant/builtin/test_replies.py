@@ -176,6 +176,15 @@ def test_after_two_rounds_it_says_that_there_is_nothing(
     assert "found nothing" in reply(provider, request)
 
 
+def test_a_tool_that_says_no_place_is_not_named_by_its_name_in_code(
+    provider: BuiltinProvider, make_request: MakeRequest
+) -> None:
+    request = make_request("is there a parrot")
+    for tool in ("find_locker", "list_lockers"):
+        request = answered_by(request, (tool, {}, {"results": []}))
+    assert reply(provider, request).startswith("I looked for “parrot” and found nothing")
+
+
 def test_a_search_whose_filters_leave_nothing_is_made_without_them(
     provider: BuiltinProvider, make_request: MakeRequest
 ) -> None:

@@ -360,7 +360,7 @@ def _not_found(brought: Sequence[Brought], question: str) -> tuple[Line, ...]:
     if not worked:
         lost = any(one.lost for one in brought)
         return (Line(phrases.search_failed(recoverable=not lost)),)
-    searched = [str(one.payload.get("searched") or one.call.name) for one in worked]
+    places = [str(one.payload["place"]) for one in worked if one.payload.get("place")]
     near = [str(title) for one in worked for title in one.payload.get("near") or ()]
     titles = list(dict.fromkeys(near))[:MOST_NEAR]
-    return (Line(phrases.nothing_found(searched, make_query(question), titles)),)
+    return (Line(phrases.nothing_found(places, make_query(question), titles)),)

@@ -106,12 +106,16 @@ def ask_more() -> str:
     return _("Tell me a little more: what exactly would you like to know?")
 
 
-def nothing_found(searched: Sequence[str], query: str, near: Sequence[str]) -> str:
-    said = _(
-        "I searched %(places)s for “%(query)s” and found nothing that answers it.",
-        places=_listed([_place(domain) for domain in searched]),
-        query=query,
-    )
+def nothing_found(places: Sequence[str], query: str, near: Sequence[str]) -> str:
+    """What is said of a search in `places`, as their tools call them; none is named by all."""
+    if places:
+        said = _(
+            "I searched %(places)s for “%(query)s” and found nothing that answers it.",
+            places=_listed(places),
+            query=query,
+        )
+    else:
+        said = _("I looked for “%(query)s” and found nothing that answers it.", query=query)
     if near:
         titles = _listed([f"“{title}”" for title in near])
         way_on = _("These come near: %(titles)s. Shall I look there?", titles=titles)
@@ -186,21 +190,6 @@ def _what_it_can(tools: Sequence[ToolSpec], language: str) -> str:
 
 def examples_of(tool: ToolSpec, language: str) -> tuple[str, ...]:
     return tuple(tool.examples.get(language, ()))
-
-
-def _place(domain: str) -> str:
-    """The words for a citation context; an unknown one is said as it is."""
-    known = {
-        "manual": _("the manual"),
-        "training": _("the training pages"),
-        "dishes": _("the menu"),
-        "wines": _("the wine list"),
-        "cocktails": _("the cocktails"),
-        "recipes": _("the recipes"),
-        "beer_liquor": _("the beer and spirits"),
-        "forms": _("the forms"),
-    }
-    return known.get(domain, domain.replace("_", " "))
 
 
 def _listed(parts: Sequence[str]) -> str:

@@ -57,6 +57,7 @@ class SearchForms(ReadTool):
     )
     arguments = FormArguments
     activity: Mapping[str, str] = {"en": "Looking for the form…", "es": "Buscando el formulario…"}
+    place: Mapping[str, str] = {"en": "the forms", "es": "los formularios"}
     examples = load_examples(EXAMPLES)["search_forms"]
     prompt_slug = "form-intent-map"
     is_search = True
@@ -68,6 +69,7 @@ class SearchForms(ReadTool):
             found = _find(session, arguments.query, words, context.language)
         payload = {
             "searched": "forms",
+            "place": self.place[context.language],
             "query": arguments.query,
             "results": [_result(form) for form in found.forms],
         }

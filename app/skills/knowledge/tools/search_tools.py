@@ -105,9 +105,11 @@ class SearchTool(ReadTool):
         source_types: tuple[str, ...],
         description: str,
         activity: Mapping[str, str],
+        place: Mapping[str, str],
     ) -> None:
         self.name = name
         self.domain = source_types[0]
+        self.place = place
         self.source_types = source_types
         self.description = description
         self.activity = activity
@@ -125,6 +127,7 @@ class SearchTool(ReadTool):
             results, cards = self._results(session, outcome.hits, context, weak, free_of)
         payload: dict[str, Any] = {
             "searched": self.domain,
+            "place": self.place[context.language],
             "query": arguments.query,
             "weak": weak,
             "evidence": strength,
@@ -284,8 +287,9 @@ class ProductSearch(SearchTool):
         source_types: tuple[str, ...],
         description: str,
         activity: Mapping[str, str],
+        place: Mapping[str, str],
     ) -> None:
-        super().__init__(name, source_types, description, activity)
+        super().__init__(name, source_types, description, activity, place)
         self.prompt_slug = f"domain-{self.domain}"
 
     def filters(self, arguments: Any) -> tuple[Filter, ...]:
@@ -319,24 +323,28 @@ TOOLS: tuple[SearchTool, ...] = (
         "Search the restaurant's manual: procedures, policies, food safety, cleaning,"
         " equipment, emergencies, pay, schedules and training.",
         {"en": "Searching the manual…", "es": "Buscando en el manual…"},
+        {"en": "the manual", "es": "el manual"},
     ),
     ProductSearch(
         "search_dishes",
         ("dishes",),
         "Search the food menu: dishes with ingredients, allergens, price, doneness and pairing.",
         {"en": "Looking at the menu…", "es": "Mirando la carta…"},
+        {"en": "the menu", "es": "la carta"},
     ),
     ProductSearch(
         "search_wines",
         ("wines",),
         "Search the wine list: grape, region, style, price and what each goes with.",
         {"en": "Looking at the wine list…", "es": "Mirando la carta de vinos…"},
+        {"en": "the wine list", "es": "la carta de vinos"},
     ),
     ProductSearch(
         "search_cocktails",
         ("cocktails",),
         "Search the cocktails, alcohol-free ones too: spec, method, glass and garnish.",
         {"en": "Looking at the cocktails…", "es": "Mirando los cocteles…"},
+        {"en": "the cocktails", "es": "los cocteles"},
     ),
     RecipeSearch(
         "search_recipes",
@@ -344,11 +352,13 @@ TOOLS: tuple[SearchTool, ...] = (
         "Search the restaurant's recipes by dish, ingredients, cuisine, time or mood: how to cook"
         " it.",
         {"en": "Searching the recipes…", "es": "Buscando en las recetas…"},
+        {"en": "the recipes", "es": "las recetas"},
     ),
     ProductSearch(
         "search_beer_liquor",
         ("beer_liquor",),
         "Search beers and spirits: style, origin, strength, pour and pairing.",
         {"en": "Looking at beer and spirits…", "es": "Mirando cervezas y destilados…"},
+        {"en": "the beer and spirits", "es": "las cervezas y los destilados"},
     ),
 )
