@@ -187,8 +187,8 @@ class ToolFailure(Exception):
     """A tool could not do it; the model is told why and what might help.
 
     `say` is for the person, in the language of the turn, with chips to choose from; a `question`
-    ends the turn, as its last words. `code` and `field` are for programs: forbidden, not_found or
-    invalid_input, and which argument it is.
+    ends the turn, as its last words. `code` and `field` are for programs: one of those that
+    docs/adding-a-skill.md lists, and which argument it is.
     """
 
     def __init__(
