@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -24,6 +23,7 @@ from app.assistant.providers.builtin.intent import (
     Ranked,
     read_evidence,
 )
+from app.assistant.providers.builtin.lexicon import PATTERNS
 from app.assistant.providers.builtin.nonsense import WordShapes
 from app.assistant.providers.builtin.reader import Reading, read_message, split_clauses
 from app.assistant.providers.builtin.slots import fill_arguments, fill_named
@@ -69,18 +69,6 @@ KNOWN_COVERAGE = 0.4
 # Where one tool had nothing, another is tried whose documents have this much of the question.
 PROMISING_COVERAGE = 0.5
 POSSIBLE_SHARE, POSSIBLE_COVERAGE = 0.1, 0.3
-
-
-_SUM = re.compile(
-    r"\b(?:what(?:'s| is| are)|how much is|cuanto (?:es|son)|calcula\w*)\b\D*\d+(?:[.,]\d+)?\s*"
-    r"(?:[x*/+-]|times|plus|minus|divided by|por|mas|menos|entre)\s*\d"
-)
-
-
-_WHAT_TO_DO = re.compile(
-    r"\bwhat (?:do|should|can|must) (?:i|we) do\b"
-    r"|\b(?:que|q|k) (?:hago|hacemos|debo hacer|tengo que hacer|se hace)\b"
-)
 
 
 @dataclass(frozen=True)
@@ -171,7 +159,9 @@ def decide(
 def _help_besides(request: ModelRequest, index: IntentIndex) -> tuple[PlannedCall, ...]:
     """What to look up for somebody hurt, or for who asks what to do, beside what comes first."""
     said = request.messages[-1].text
-    asked = str(request.hints.get("help") or (said if _WHAT_TO_DO.search(fold(said)) else ""))
+    asked = str(
+        request.hints.get("help") or (said if PATTERNS["what_to_do"].search(fold(said)) else "")
+    )
     call = _plan(index.rank(call_for_help(request.language), {}), asked) if asked else None
     return (call,) if call else ()
 
@@ -313,7 +303,7 @@ def _likeliest_other(
     evidence: Mapping[str, Evidence],
 ) -> str:
     """What no tool is for, where that is likelier than the likeliest tool; else nothing."""
-    if _SUM.search(fold(text)):
+    if PATTERNS["sum"].search(fold(text)):
         return OFF_TOPIC
     others = index.other_intents(text)
     # What the group's own documents answer is its topic, whatever it is for other restaurants.
@@ -440,12 +430,6 @@ def better_place(
     return PlannedCall(best.name, arguments, question) if arguments else None
 
 
-_CUE = re.compile(
-    r"^\W*(?:(?:no|nope|wait|actually|sorry|oh|ah|mejor|espera|perdon|bueno)\W+)*"
-    r"(?:make (?:it|that)|change|set it|it s|it was|it is|it should|should be|i meant|instead|not"
-    r"|que sea\w*|cambia\w*|ponl[eoa]\w*|pon|era|eran|son|es|quise decir|quiero decir|en vez)\b"
-    r"|\b(?:instead|en (?:su )?lugar|en vez)\b"
-)
 # A message as short as this that names a value is about the value, not about something new.
 _FEW_WORDS = 4
 
@@ -463,7 +447,7 @@ def amend(
     # What its skill reads out of a message, its skill changes too.
     if tool is None or tool.is_wished:
         return None
-    if not _CUE.search(fold(message)) and len(words(message)) > _FEW_WORDS:
+    if not PATTERNS["changes"].search(fold(message)) and len(words(message)) > _FEW_WORDS:
         return None
     before = dict(proposed.get("arguments") or {})
     changed = fill_named(tool.parameters, message)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,12 @@ BEFORE_NAMES = frozenset(_LEXICON["before_names"].split())
 OPTIONS: Mapping[str, tuple[Phrase, ...]] = {
     option: read_phrases(lines) for option, lines in _LEXICON["options"].items()
 }
+# To be looked for in folded text.
+PATTERNS: Mapping[str, re.Pattern[str]] = {
+    name: re.compile("|".join(lines)) for name, lines in _LEXICON["patterns"].items()
+}
+ACCENTED = frozenset(_LEXICON["accented"].split())
+PREPOSITIONS = frozenset(_LEXICON["prepositions"].split())
 # The names that records list allergens by, folded, with their codes.
 LISTED_AS: Mapping[str, str] = {
     fold(name): code

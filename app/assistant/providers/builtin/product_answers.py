@@ -19,7 +19,7 @@ from app.assistant.providers.builtin.allergen_answers import (
     records_with_named,
     spoken_allergens,
 )
-from app.assistant.providers.builtin.lexicon import ATTRIBUTES, BEFORE_NAMES, CONCEPTS
+from app.assistant.providers.builtin.lexicon import ATTRIBUTES, BEFORE_NAMES, CONCEPTS, PATTERNS
 from app.assistant.providers.builtin.product_records import Record
 from app.nlu.lexicon import FRAME_WORDS
 from app.nlu.named_allergens import (
@@ -52,29 +52,6 @@ WORTH_NAMING = 0.6
 MOST_UNKNOWN = 0.34
 # Words that ask for an attribute are no part of a product's name.
 _ASKED = frozenset().union(*ATTRIBUTES.values(), *(asked for asked, _labels in CONCEPTS))
-_PRICE = re.compile(
-    r"\bhow much (?:is|are|r|do|does|for|would|did|a|an|the)\b|\bcharge for\b"
-    r"|\bcuanto (?:cuesta|vale|es|sale|cobra)|\ba como (?:es|esta|sale|dan|damos|vend\w+|tenemos)\b"
-)
-_INGREDIENTS = re.compile(
-    r"\bwhat(?:'s|s| is| are)? in\b|\bwhat (?:goes|comes?) (?:in|into|on|with)\b|\bcomes? with\b"
-    r"|\bmade (?:of|with|from)\b|\bwhat does .* (?:have|come)\b|\bis there (?:any )?\w+ in\b"
-    r"|\bque (?:lleva|trae|tiene)\b|\bcon que viene\b|\bde que (?:es|esta|va)\b"
-)
-_PAIRING = re.compile(
-    r"\b(?:goes?|going|served?|drink|pour|match\w*) (?:well )?(?:with|for)\b"
-    r"|\b(?:va|van|queda|quedan|sirvo|sirve|tomar) (?:bien )?con\b"
-)
-_MAKING = re.compile(
-    r"\b(?:make|made|build|built|prepared?|mix|mixed|cook|bake|assemble)\b(?! (?:of|with|from)\b)"
-    r"|\b(?:hago|haces?|hacen|hacer|prepar\w+|arma[nr]?|armo|cocin[ao]\w*|hornea\w*)\b"
-)
-_DESCRIPTION = re.compile(r"\btell \w+ (?:more )?about\b|\bwhat(?:'s|s| is| are) .* like\b")
-# Said together with an allergen's name, this asks about allergens.
-_HOLDS = re.compile(
-    r"\b(?:contain\w*|without|free|allerg\w*|intoleran\w*|avoid|contiene\w*|sin|libre|alerg\w*"
-    r"|intoleran\w*|llevan?|tienen?|traen?|ha(?:s|ve)|any|is there|are there|hay|algo de)\b"
-)
 
 
 def describe_records(
@@ -377,29 +354,24 @@ def _means(label: str, spoken: set[str], asked: set[str]) -> bool:
 def price_order(text: str) -> int:
     """1 for "the cheapest first", -1 for "the dearest first", 0 where neither is asked."""
     folded = fold(text)
-    if re.search(r"\bcheap\w*|\bleast expensive|\bmas barat\w|\bbarat\w", folded):
+    if PATTERNS["cheapest"].search(folded):
         return 1
-    return -1 if re.search(r"\b(?:most )?expensive|\bpric(?:iest|y)|\bcar[oa]s?\b", folded) else 0
+    return -1 if PATTERNS["dearest"].search(folded) else 0
 
 
 def asked_attributes(text: str) -> list[str]:
     """Which attributes of a product the question is about, the weightiest first."""
     folded = fold(text)
     spoken = set(words(text))
-    by_pattern = {
-        "price": _PRICE,
-        "ingredients": _INGREDIENTS,
-        "pairing": _PAIRING,
-        "steps": _MAKING,
-        "description": _DESCRIPTION,
-    }
     named = named_allergens(text)
-    holds_allergen = any(name.unwanted for name in named) or (named and _HOLDS.search(folded))
+    holds_allergen = any(name.unwanted for name in named) or (
+        named and PATTERNS["holds"].search(folded)
+    )
     order = ("allergens", "price", "pairing", "steps", "ingredients", "description")
     return [
         name
         for name in order
         if spoken & ATTRIBUTES[name]
-        or (name in by_pattern and by_pattern[name].search(folded))
+        or (name in PATTERNS and PATTERNS[name].search(folded))
         or (name == "allergens" and holds_allergen)
     ]

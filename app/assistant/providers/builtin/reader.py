@@ -12,11 +12,14 @@ from dataclasses import dataclass
 
 from app.assistant.providers.base import ChatMessage
 from app.assistant.providers.builtin.lexicon import (
+    ACCENTED,
     ATTRIBUTES,
     CONCEPTS,
     MORE,
     OPENINGS,
+    PATTERNS,
     POINTING_WORDS,
+    PREPOSITIONS,
     WRITTEN_OTHERWISE,
 )
 from app.nlu.courtesies import read_courtesy
@@ -34,39 +37,12 @@ _ATTRIBUTE_WORDS = _ASKED_FOR.union(*(asked for asked, _ in CONCEPTS))
 _CLAUSE_END = re.compile(
     r"(?<=[?!;])\s*|(?<=\.)\s+|[,\s]+(?:and|y|also|plus|además|ademas|también|tambien)\s+(?="
     + "(?:"
-    + "|".join(
-        sorted(
-            ASKING_WORDS
-            | {
-                "qué",
-                "cuál",
-                "cuáles",
-                "cuánto",
-                "cuánta",
-                "cuántos",
-                "cuántas",
-                "quién",
-                "cuándo",
-                "dónde",
-                "cómo",
-            }
-        )
-    )
+    + "|".join(sorted(ASKING_WORDS | ACCENTED))
     + r")\b)",
     re.IGNORECASE,
 )
 # How the built-in assistant names a product in its answers.
 _NAMED = re.compile(r"^(?:[-*]\s+)?\*\*([^*\n]{2,80})\*\*:", re.MULTILINE)
-# "Is safe for nut allergies?", "¿lleva gluten?": what is asked about goes without saying.
-_BEGINS_WITHOUT_ONE = re.compile(
-    r"^\W*(?:(?:and|y)\W+)?(?:is|are|does|do|es|son|esta|tiene|tienen|lleva|llevan|trae|contienen?)\b"
-)
-# What is asked of several, of anything, of anybody, or of how things are done.
-_OF_OTHERS = re.compile(
-    r"^\W*(?:how|what|which|who|when|where|como|que|cual\w*|quien|cuando|donde)\b"
-    r"|\b(?:any\w*|all|these|those|them|they|algo|alguien|algun\w*|tod[oa]s?|est[oa]s|es[oa]s|ell[oa]s)\b"
-)
-_PREPOSITIONS = frozenset("for with in on of to para con en de del a al".split())
 _LOOK_BACK = 4
 _OTHERWISE = re.compile(
     r"\b(?:"
@@ -160,8 +136,8 @@ def _points_back(text: str) -> bool:
         return True
     spoken = words(text)
     points = any(word in POINTING_WORDS for word in spoken)
-    is_of_one = points or _BEGINS_WITHOUT_ONE.search(fold(text))
-    if named_allergens(text) and is_of_one and not _OF_OTHERS.search(fold(text)):
+    is_of_one = points or PATTERNS["without_a_name"].search(fold(text))
+    if named_allergens(text) and is_of_one and not PATTERNS["of_others"].search(fold(text)):
         # Whose allergy it is says nothing of what is eaten.
         content = content_words(without_allergens(text))
     return len(content) <= 2 and (points or not content)
@@ -202,7 +178,7 @@ def _put_in_place(new: str, question: str, subjects: Sequence[str], embedder: Em
     places = _places(question, _ASKED_FOR)
     if not places:
         return f"{question} {names}"
-    if words(new)[0] in _PREPOSITIONS:
+    if words(new)[0] in PREPOSITIONS:
         place = places[-1]  # "for the snapper" takes the place of "with the ribeye"
     else:
         places = _places(question, _ATTRIBUTE_WORDS) or places

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from app.assistant.providers.builtin.lexicon import OPTIONS
+from app.assistant.providers.builtin.lexicon import OPTIONS, PATTERNS
 from app.nlu.lexicon import ALLERGEN_CODES, FRAME_WORDS, Phrase
 from app.nlu.named_allergens import (
     asks_about_one,
@@ -24,13 +24,6 @@ from app.text.stems import content_words
 # What is searched for where all that was said is what it must not have.
 _ANYTHING = "dishes"
 _KINDS = frozenset("recipe recipes receta recetas".split())
-_DURATION = re.compile(
-    r"\b(?:(?:in|under|within|less than|at most|no more than|up to|max\w*|about|en|menos de"
-    r"|maximo|hasta|como|unos)\s+)*"
-    r"(?P<number>\d{1,4}|an?|half an|one|two|three|una?|media|dos|tres|medio)[\s-]*"
-    r"(?P<unit>minutes?|mins?|minutos?|hours?|hrs?|horas?)\b(?P<half> and a half| y media)?"
-    r"(?:\s+(?:or less|o menos|max\w*))?"
-)
 _NUMBER = re.compile(r"(?<![\w.,])-?\d{1,9}(?:[.,]\d{1,2})?(?![\w,]|\.\d)")
 _NUMBERS = {**SMALL_NUMBERS, "a": 1, "an": 1, "half an": 0.5, "media": 0.5, "medio": 0.5}
 
@@ -175,7 +168,7 @@ def _says(spoken: list[str], phrase: Phrase) -> bool:
 
 def _minutes(question: str) -> int | None:
     """ "Under half an hour" as 30; None where no length of time is said."""
-    match = _DURATION.search(fold(question))
+    match = PATTERNS["duration"].search(fold(question))
     if match is None:
         return None
     number = _NUMBERS.get(match["number"]) or float(match["number"])
@@ -185,4 +178,4 @@ def _minutes(question: str) -> int | None:
 
 
 def _without_duration(question: str) -> str:
-    return _DURATION.sub(" ", fold(question))
+    return PATTERNS["duration"].sub(" ", fold(question))
