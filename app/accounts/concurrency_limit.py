@@ -52,7 +52,7 @@ NEWEST = {"unknown": 8}
 EVERY_SECONDS, LONGEST_TURN_SECONDS, BURST = 0.002, 4.0, 60
 # What stands in no lane has nothing else that keeps it apart. A page has dozens of static files;
 # nobody needs the probes a hundred times a second.
-TURNS = {"static": 2.0, "probe": 5.0}
+TURNS_OF = {"page": 1.0, "static": 2.0, "probe": 5.0}
 # To read what was typed takes a process the longer the more it is; files have turns of their own.
 BYTES_A_TURN = 32 * 1024
 # When a server has started anew, nobody's token is known, and all pages of a restaurant come back.
@@ -224,9 +224,7 @@ def _enter_lane() -> None:
     if request.endpoint == STREAM:
         return
     if request.endpoint in WITHOUT_LANE:
-        # Each kind waits for its own: a flood of one holds up no page of the same address.
-        kind = "static" if request.endpoint == "static" else "probe"
-        _paces.wait((kind, client_address()), TURNS[kind])
+        _wait_at_address("static" if request.endpoint == "static" else "probe")
         # Its answer is the same for everybody, also where there is no such file.
         g._login_user = AnonymousUserMixin()
         return
@@ -276,8 +274,11 @@ def find_owner(token: str) -> UUID | None:
     hashed = hash_token(token) if token else ""
     known = _known.find(hashed)
     typed = min(_typed_bytes(), LARGEST_BODY if known else LARGEST_SIGNED_OUT)
-    sender = known or account_of_device() or client_address()
-    _paces.wait(sender, 1 + typed / BYTES_A_TURN)
+    turns = 1 + typed / BYTES_A_TURN
+    if sender := known or account_of_device():
+        _paces.wait(sender, turns)
+    else:
+        _wait_at_address("page", turns)
     if known is not None or not token:
         return known
     kind = "token" if bearer_token() is None else "unknown"
@@ -288,6 +289,17 @@ def find_owner(token: str) -> UUID | None:
         person: UUID = current_user.user_id
     _known.add(hashed, person)
     return person
+
+
+def _wait_at_address(kind: str, times: float = 1.0) -> None:
+    """Wait for one's turn among those of one kind that the address of a stranger sends.
+
+    A flood of one kind holds up none of the others, and all of them together are answered no more
+    often than one would be.
+    """
+    address = client_address()
+    others = sum(_paces.is_behind((each, address)) for each in TURNS_OF if each != kind)
+    _paces.wait((kind, address), TURNS_OF[kind] * times * (1 + others))
 
 
 def _typed_bytes() -> int:

@@ -28,6 +28,7 @@ from app.accounts.concurrency_limit import (
     NEWEST,
     PAUSE_SECONDS,
     PAUSES_A_COST,
+    TURNS_OF,
     Crowded,
     KnownTokens,
     Lanes,
@@ -223,10 +224,15 @@ def test_a_flood_of_probes_or_files_holds_up_no_page(
     for _time in range(20):
         visitor.get("/healthz", environ_overrides={"REMOTE_ADDR": address})
     assert paces.is_behind(("probe", address))
-    assert not paces.is_behind(("static", address)) and not paces.is_behind(address)
+    assert not any(paces.is_behind((kind, address)) for kind in ("static", "page"))
     for _time in range(20):
         visitor.get("/static/none.css", environ_overrides={"REMOTE_ADDR": address})
-    assert paces.is_behind(("static", address)) and not paces.is_behind(address)
+    assert paces.is_behind(("static", address)) and not paces.is_behind(("page", address))
+    # Of all three together no more are answered than of one.
+    waits: list[float] = []
+    monkeypatch.setattr(paces, "wait", lambda _who, turns=1.0: waits.append(turns))
+    visitor.get("/sign-in", environ_overrides={"REMOTE_ADDR": address})
+    assert waits == [3 * TURNS_OF["page"]]
 
 
 @pytest.fixture(autouse=True)
