@@ -15,9 +15,11 @@ from typing import Any
 
 import pytest
 import redis
+from argon2 import PasswordHasher
 from flask import Flask
 from flask.testing import FlaskClient, FlaskCliRunner
 
+from app.accounts import passwords
 from app.config import Settings
 from app.db import Database, app_database, owner_database
 from app.extensions import limiter
@@ -40,6 +42,7 @@ pytest_plugins = [
 # Their asserts say what was compared, as those of tests do.
 pytest.register_assert_rewrite("tests.row_security")
 
+REAL_HASHER = passwords._hasher
 FOLDER = pytest.StashKey[Path]()
 # Folders and files that take a worker half a minute or more, the longest first. A file is one
 # worker's: begun late, it would be waited for when all else is through.
@@ -180,6 +183,18 @@ def counts_of_the_app() -> None:
     """
     for name, value in _own_counts.items():
         setattr(limiter, name, value)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def passwords_that_cost_little() -> None:
+    """Hundreds of tests sign in; `real_passwords` are for those that are about the hash itself."""
+    passwords._hasher = PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)
+
+
+@pytest.fixture
+def real_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Passwords are hashed as they are outside of tests."""
+    monkeypatch.setattr(passwords, "_hasher", REAL_HASHER)
 
 
 @pytest.fixture

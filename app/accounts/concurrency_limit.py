@@ -12,17 +12,17 @@ from collections.abc import Hashable
 from contextlib import ExitStack
 from functools import partial
 from http import HTTPStatus
-from secrets import randbelow
 from threading import Event, Lock
 from typing import cast
 from uuid import UUID
 
-from flask import Flask, g, has_request_context, request
+from flask import Flask, g, has_request_context, request, session
 from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 from flask_login import AnonymousUserMixin, current_user
 
 from app.accounts.account_limits import account_of_device
+from app.accounts.form_tokens import KEPT
 from app.accounts.person import bearer_token, presented_token
 from app.accounts.tokens import hash_token
 from app.errors import TooMany, Unavailable
@@ -44,8 +44,6 @@ PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.005, 0.025
 # cost, which may be a long page: pairs of them leave others most of the processes.
 FEW_OTHERS, PAUSES_A_COST, LONGEST_PAUSE_OF_COST_SECONDS = 1, 6.0, 1.5
 OF_A_PERSON, COSTS_KEPT = ("read", "write"), 3
-# Where anybody may send without an end, one of so many who came last is let in next.
-NEWEST = {"unknown": 8}
 # What one person or one address sends to a process goes on so far apart, but for as much as a page
 # asks for with all its files. It waits before it is answered: of a proxy's connections none seems
 # to be free that is not.
@@ -71,50 +69,61 @@ class Crowded(TooMany):
     """What is asked for is not done, because too much of the same person is."""
 
 
-def place_of_next(waiting: int, newest: int | None) -> int:
-    """Which of so many, counted from who came first, is let in: see `_Room`."""
-    return waiting - 1 - randbelow(min(newest, waiting)) if newest else 0
-
-
 class _Room:
     """The places of a lane, and who waits for one.
 
-    `newest` are so many of those who came last: each place goes to any one of them. Behind one
-    address a script may ask again, over hundreds of connections, whenever it is answered. Whoever
-    signs in there would wait for all of it if the places went by who came first; so they stay
-    among the newest until they are let in, a few answers later.
+    Behind one address a script may ask again, over hundreds of connections, whenever it is
+    answered; whoever signs in there has a cookie from the page with the form, which the script's
+    requests do not have or have in common. Every second place is for the visitors, one after the
+    other, the others for those without a cookie as they came.
     """
 
-    def __init__(self, places: int, newest: int | None = None) -> None:
+    def __init__(self, places: int) -> None:
         self._free = places
-        self._waiting: deque[Event] = deque()
-        self._newest = newest
+        # Of each visitor those that wait, the visitors in the order of their turns.
+        self._visitors: dict[Hashable, deque[Event]] = {}
+        self._others: deque[Event] = deque()
+        self._is_visitors_turn = True
         self._lock = Lock()
 
-    def acquire(self, timeout: float) -> bool:
+    def acquire(self, timeout: float, visitor: Hashable = None) -> bool:
         """Whether there was a place within so many seconds; it is to be released."""
         with self._lock:
             if self._free:
                 self._free -= 1
                 return True
             mine = Event()
-            self._waiting.append(mine)
+            self._waiting_of(visitor).append(mine)
         if mine.wait(timeout):
             return True
         with self._lock:
             if mine.is_set():
                 return True
-            self._waiting.remove(mine)
+            self._waiting_of(visitor).remove(mine)
+            self._forget_if_gone(visitor)
             return False
 
     def release(self) -> None:
         with self._lock:
-            if not self._waiting:
+            self._is_visitors_turn = not self._is_visitors_turn
+            if self._visitors and (self._is_visitors_turn or not self._others):
+                visitor = next(iter(self._visitors))
+                waiting = self._visitors.pop(visitor)
+                waiting.popleft().set()
+                # The next one of theirs comes after one of each of the others.
+                self._visitors[visitor] = waiting
+                self._forget_if_gone(visitor)
+            elif self._others:
+                self._others.popleft().set()
+            else:
                 self._free += 1
-                return
-            at = place_of_next(len(self._waiting), self._newest)
-            self._waiting[at].set()
-            del self._waiting[at]
+
+    def _waiting_of(self, visitor: Hashable) -> deque[Event]:
+        return self._others if visitor is None else self._visitors.setdefault(visitor, deque())
+
+    def _forget_if_gone(self, visitor: Hashable) -> None:
+        if visitor is not None and not self._visitors[visitor]:
+            del self._visitors[visitor]
 
 
 class Lanes:
@@ -130,8 +139,12 @@ class Lanes:
         self._costs: dict[Lane, deque[float]] = {}
         self._lock = Lock()
 
-    def enter(self, lane: Lane, longest: float = LONGEST_WAIT_SECONDS) -> int:
+    def enter(
+        self, lane: Lane, longest: float = LONGEST_WAIT_SECONDS, visitor: Hashable = None
+    ) -> int:
         """Wait for room in a lane, to be left with `leave`; how many are waiting, with this one.
+
+        Of the visitors in a lane each has their turn, however many requests they send.
 
         Raises:
             Crowded: as many wait as may.
@@ -140,13 +153,13 @@ class Lanes:
         at_once = AT_ONCE[lane[0]]
         waiting = MOST_WAITING[lane[0]] if self._waiting is None else self._waiting
         with self._lock:
-            room, count = self._entered.get(lane) or (_Room(at_once, NEWEST.get(lane[0])), 0)
+            room, count = self._entered.get(lane) or (_Room(at_once), 0)
             if count >= at_once + waiting:
                 raise Crowded(
                     "That was too much at once. Wait a moment and try again.", retry_after=1
                 )
             self._entered[lane] = room, count + 1
-        if not room.acquire(longest):
+        if not room.acquire(longest, visitor):
             self._count_out(lane)
             raise Unavailable("That took too long. Try again in a moment.")
         return max(0, count + 1 - at_once)
@@ -325,13 +338,15 @@ def enter_lane_of_stranger() -> None:
     Raises:
         Crowded, Unavailable: too many are there, or it took too long.
     """
-    _enter(("unknown", account_of_device() or client_address()), g.lanes)
+    # What a form was signed with: nobody can make it up, and each browser has another one.
+    visitor = session.get(KEPT)
+    _enter(("unknown", account_of_device() or client_address()), g.lanes, visitor)
 
 
-def _enter(lane: Lane, held: ExitStack) -> bool:
+def _enter(lane: Lane, held: ExitStack, visitor: str | None = None) -> bool:
     """Whether it had to be waited for; `release_session` leaves it at the latest."""
     try:
-        others = _lanes.enter(lane)
+        others = _lanes.enter(lane, visitor=visitor)
     except (Crowded, Unavailable):
         # The answer is made for nobody: looking up its language would cost what is spared.
         g.setdefault("_login_user", AnonymousUserMixin())

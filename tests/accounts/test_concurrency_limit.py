@@ -25,14 +25,12 @@ from app.accounts.concurrency_limit import (
     EVERY_SECONDS,
     FEW_OTHERS,
     LONGEST_TURN_SECONDS,
-    NEWEST,
     PAUSE_SECONDS,
     PAUSES_A_COST,
     TURNS_OF,
     Crowded,
     KnownTokens,
     Lanes,
-    place_of_next,
 )
 from app.accounts.models import Membership, SignIn
 from app.assistant.models import Message
@@ -55,6 +53,7 @@ from tests.factories import (
 )
 
 WAIT = 60.0
+ADDRESS = ("unknown", "192.0.2.9")
 MANUAL = "/library/manual/milk"
 UNKNOWN = (
     "/chat",
@@ -117,20 +116,60 @@ def test_who_waits_goes_on_as_soon_as_another_one_is_answered(one_at_once: None)
 
 
 @pytest.mark.fault(63)
-def test_somebody_new_waits_for_a_few_of_those_who_ask_again_and_again() -> None:
-    """Who came first would be let in first: after all 450 of a script's connections."""
+def test_somebody_with_a_form_waits_for_nothing_that_a_script_sends(one_at_once: None) -> None:
+    """Be it without a cookie, or with one for hundreds of connections."""
+    lanes, let_in = Lanes(), list[str]()
+    lanes.enter(ADDRESS)
 
-    def waited_for() -> int:
-        waiting = ["script"] * 450 + ["somebody"]
-        for answered in range(10_000):
-            if waiting.pop(place_of_next(len(waiting), NEWEST["unknown"])) == "somebody":
-                return answered
-            waiting.append("script")
-        raise AssertionError("for ever")
+    def wait(who: str, visitor: str | None) -> None:
+        lanes.enter(ADDRESS, visitor=visitor)
+        let_in.append(who)
 
-    found = sorted(waited_for() for _ in range(200))
-    assert found[100] < 20 and found[-1] < 300
-    assert place_of_next(451, None) == 0
+    sent = [("script", None)] * 6 + [("script", "its one cookie")] * 6
+    sent += [("somebody", "hers"), ("another", None)]
+    with ThreadPoolExecutor(len(sent)) as pool:
+        for number, (who, visitor) in enumerate(sent):
+            pool.submit(wait, who, visitor)
+            wait_until(lambda behind=number: lanes._entered[ADDRESS][1] == behind + 2)
+        for done in range(len(sent)):
+            lanes.leave(ADDRESS)
+            wait_until(lambda before=done: len(let_in) == before + 1)
+        lanes.leave(ADDRESS)
+    assert let_in.index("somebody") <= 4
+    # Without a cookie one is let in as one came.
+    assert let_in.index("another") <= 13
+    assert lanes._entered == {}
+
+
+def test_who_has_given_up_leaves_no_trace_in_the_order_of_the_others(one_at_once: None) -> None:
+    lanes = Lanes()
+    lanes.enter(ADDRESS)
+    with pytest.raises(Unavailable):
+        lanes.enter(ADDRESS, longest=0.01, visitor="gone")
+    lanes.leave(ADDRESS)
+    lanes.enter(ADDRESS, longest=0.01, visitor="there")
+    lanes.leave(ADDRESS)
+    assert lanes._entered == {}
+
+
+@pytest.mark.fault(63)
+def test_who_brings_the_cookie_of_a_form_has_a_turn_of_their_own(
+    app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entered: list[object] = []
+    real = concurrency_limit._lanes.enter
+
+    def enter(lane: object, visitor: object = None) -> int:
+        entered.append(visitor)
+        return real(lane, visitor=visitor)
+
+    monkeypatch.setattr(concurrency_limit._lanes, "enter", enter)
+    ana, ben = app.test_client(), app.test_client()
+    for _time in range(2):
+        for browser in (ana, ben):
+            browser.get("/sign-in")
+    assert entered[:2] == [None, None]
+    assert all(entered[2:]) and entered[2] != entered[3]
 
 
 def test_those_of_one_person_are_let_in_as_they_came(one_at_once: None) -> None:

@@ -22,6 +22,7 @@ from app.errors import InvalidInput
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.usefixtures("real_passwords")
 def test_a_password_is_kept_as_argon2id() -> None:
     kept = hash_password("seven green avocados")
     assert kept.startswith("$argon2id$v=19$m=19456,t=2,p=1$")

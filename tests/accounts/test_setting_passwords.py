@@ -351,6 +351,7 @@ def test_signing_in_again_while_a_password_is_set_waits_and_is_refused(
         assert session.scalars(mine).all() == []
 
 
+@pytest.mark.usefixtures("real_passwords")
 def test_an_old_hash_made_anew_ends_nothing(
     app: Flask, house: House, owner: Database, signed_in: SignedIn
 ) -> None:

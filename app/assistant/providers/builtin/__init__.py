@@ -37,6 +37,10 @@ MOST_EXPLAINED = 5
 
 # What tells sets of tools apart: each tool's name, description and examples by language.
 _Key = tuple[tuple[str, str, tuple[tuple[str, tuple[str, ...]], ...]], ...]
+# Of the process, since every provider reads with the same embedding model: beside what was
+# learned when they were made, nothing else goes into them.
+_indexes: dict[tuple[tuple[str, ...], _Key], tuple[IntentIndex, WordShapes]] = {}
+_read_examples = example_reader(WordLlamaEmbedder())
 
 
 class BuiltinProvider:
@@ -53,8 +57,6 @@ class BuiltinProvider:
     def __init__(self, embedder: Embedder | None = None) -> None:
         bundled = embedder is not None and embedder.model == WORDLLAMA
         self._embedder: Embedder = embedder if embedder and bundled else WordLlamaEmbedder()
-        self._read_examples = example_reader(self._embedder)
-        self._indexes: dict[_Key, tuple[IntentIndex, WordShapes]] = {}
 
     def stream(self, request: ModelRequest) -> Generator[ModelEvent, None, None]:
         """Reply in words a few at a time, or name the tools to call."""
@@ -106,13 +108,13 @@ class BuiltinProvider:
             for tool in (*request.tools, *denied)
             if tool.name in learned or (tool.examples and not tool.is_wished)
         )
-        key = _key(tools)
-        known = self._indexes.get(key)
+        key = tuple(learned), _key(tools)
+        known = _indexes.get(key)
         if known is None:
-            if len(self._indexes) >= _KEPT_INDEXES:
-                self._indexes.clear()
-            index = IntentIndex(tools, self._embedder, self._read_examples)
-            known = self._indexes[key] = index, WordShapes(index.vocabulary)
+            if len(_indexes) >= _KEPT_INDEXES:
+                _indexes.clear()
+            index = IntentIndex(tools, self._embedder, _read_examples)
+            known = _indexes[key] = index, WordShapes(index.vocabulary)
         return known
 
 
