@@ -76,13 +76,14 @@ class Heard:
 class Question:
     """A question in the product's own plain words, with which a reply ends; `about` names it.
 
-    The name says all that a yes would consent to: of what is written or settled, a digest. Where
-    that is no card, `words` and `parts` are what must stand before the question, drawn from the
-    same state as the digest: a reply that ends in the question has them, whatever a model did.
+    One without a name only collects: a yes to it consents to nothing. Else the name says all that
+    a yes would consent to: of what is written or settled, a digest. Where that is no card, `words`
+    and `parts` are what must stand before the question, drawn from the same state as the digest: a
+    reply that ends in the question has them, whatever a model did.
     """
 
     text: str
-    about: str
+    about: str = ""
     words: str = ""
     parts: tuple[Part, ...] = ()
 

@@ -213,7 +213,7 @@ def _add_hints(known: dict[str, Any], found: Mapping[str, Any]) -> None:
     """Take in what a source found; what several say of their tools is kept together."""
     together = {
         name: {**known.get(name, {}), **found.get(name, {})}
-        for name in ("wanted", "odds", "goes_on", "instead")
+        for name in ("wanted", "odds", "goes_on", "ordered", "instead")
         if name in known or name in found
     }
     known |= {**found, **together}

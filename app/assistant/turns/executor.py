@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 from uuid import UUID
 
 import structlog
@@ -14,6 +15,7 @@ from flask_babel import force_locale
 from flask_babel import gettext as _
 from redis import RedisError
 from sqlalchemy import bindparam, func, null, select, update
+from sqlalchemy.exc import SQLAlchemyError
 
 from app.assistant.models import Message, Turn, own
 from app.assistant.proposals.consent import hearing_of
@@ -32,9 +34,9 @@ from app.assistant.proposals.proposals import withdraw
 from app.assistant.providers.base import Provider, ProviderError
 from app.assistant.threads.steps import TurnSteps
 from app.assistant.tools.parts import Citation
-from app.assistant.tools.tool import CitationLedger, ToolContext
+from app.assistant.tools.tool import CitationLedger, Profile, ToolContext
 from app.assistant.tools.toolbox import Toolbox
-from app.assistant.turns.context import TurnContext, build_context
+from app.assistant.turns.context import NO_PROFILE, build_context
 from app.assistant.turns.crisis import is_crisis, support_in_crisis
 from app.assistant.turns.delivery import relay
 from app.assistant.turns.events import RESET, EventLog
@@ -44,6 +46,7 @@ from app.assistant.turns.final_state import (
     broken_off,
     cut_notice,
     find_suggestions,
+    lead_back,
     settle,
 )
 from app.assistant.turns.loop import Finished, PartReady, run_turn
@@ -186,10 +189,9 @@ def _answer(
     try:
         with force_locale(question.language):
             finished = _begin(services, claimed, turn, writer)
-            decided = None if finished else _settle_without_model(services, writer, question)
-            if decided:
-                outcome = TurnOutcome("action", FAST_PATH)
-            finished = finished or decided
+            if finished is None:
+                finished = _settle_without_model(services, claimed, writer, question)
+                outcome = TurnOutcome("action", FAST_PATH) if finished else outcome
             waiting = [*answerers]
             while finished is None:
                 provider = waiting.pop(0)
@@ -215,7 +217,7 @@ def _answer(
 
 
 def _settle_without_model(
-    services: Services, writer: ReplyWriter, question: Message
+    services: Services, claimed: ClaimedTurn, writer: ReplyWriter, question: Message
 ) -> Finished | None:
     """What must not wait for a model, nor hang on one; None where one is to be asked."""
     if question.internal_content is None and is_crisis(question.content):
@@ -228,7 +230,17 @@ def _settle_without_model(
             return NO_MODEL
     registry = services.registry
     decided = decide_in_words(writer, registry, question)
-    return decided or undo_in_words(writer, registry, question)
+    decided = decided or undo_in_words(writer, registry, question)
+    if decided is None:
+        return None
+    steps = TurnSteps(question, writer.claim.reply_id)
+    context = _tool_context(services, claimed, question, writer, steps)
+    try:
+        return replace(decided, asked=lead_back(registry, context, writer))
+    except SQLAlchemyError as error:
+        # What was decided stands, and is told already.
+        log.warning("not led back", error=type(error).__name__)
+        return decided
 
 
 def _converse_unless_away(
@@ -332,7 +344,7 @@ def _converse(
             return once_more
     toolbox = Toolbox(
         offered_tools(services.registry, context, claimed.scope.role),
-        _tool_context(services, claimed, question, writer, context, steps),
+        _tool_context(services, claimed, question, writer, steps, context.profile, context.memo),
         services.registry.blocks,
         denied_tools(services.registry, context, claimed.scope.role),
     )
@@ -373,16 +385,17 @@ def _tool_context(
     claimed: ClaimedTurn,
     question: Message,
     writer: ReplyWriter,
-    context: TurnContext,
     steps: TurnSteps,
+    profile: Profile = NO_PROFILE,
+    memo: dict[Any, Any] | None = None,
 ) -> ToolContext:
     hear = hearing_of(question, steps.before)
     return ToolContext(
         claimed.scope,
-        context.language,
+        question.language,
         partial(services.database.transaction, claimed.scope),
         writer.ledger,
-        context.profile,
+        profile,
         {"embedder": services.embedder},
         partial(offer_in, writer, services.registry, hear),
         question.thread_id,
@@ -390,7 +403,7 @@ def _tool_context(
         writer.claim.reply_id,
         partial(take_steps, writer, services.registry, hear),
         steps.now,
-        context.memo,
+        {} if memo is None else memo,
     )
 
 

@@ -146,10 +146,10 @@ def ask_again(
     if hinted == "":
         return ""
     with context.transaction() as session:
-        found = (source(session, context) for source in registry.questions.values())
-        question = next((each for each in found if each is not None), None)
+        question = _pending(registry, session, context)
         is_known = question is not None and _is_before_them(session, message, question)
-    if question is None or (hinted and question.about != hinted):
+    # What only collects a model asks itself, in its own words.
+    if question is None or not question.about or (hinted and question.about != hinted):
         return hinted or ""
     if hinted and is_known:
         return hinted
@@ -160,6 +160,24 @@ def ask_again(
     if not (hinted and writer.text.endswith(text)):
         writer.add_text(paragraph_after(writer.text, text))
     return question.about
+
+
+def lead_back(registry: Registry, context: ToolContext, writer: ReplyWriter) -> str:
+    """Let a reply that says what was decided end in what the conversation waits for; its name."""
+    with context.transaction() as session:
+        question = _pending(registry, session, context)
+    if question is None:
+        return ""
+    for part in question.parts:
+        relay(PartReady(part), writer, registry, context.language)
+    text = join_paragraphs(question.words, question.markdown)
+    writer.add_text(paragraph_after(writer.text, text))
+    return question.about
+
+
+def _pending(registry: Registry, session: ScopedSession, context: ToolContext) -> Question | None:
+    found = (source(session, context) for source in registry.questions.values())
+    return next((each for each in found if each is not None), None)
 
 
 def _is_before_them(session: ScopedSession, message: Message, question: Question) -> bool:

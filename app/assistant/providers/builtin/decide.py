@@ -27,7 +27,7 @@ from app.assistant.providers.builtin.lexicon import PATTERNS
 from app.assistant.providers.builtin.nonsense import WordShapes
 from app.assistant.providers.builtin.reader import Reading, read_message, split_clauses
 from app.assistant.providers.builtin.slots import fill_arguments, fill_named
-from app.nlu.control import read_answer
+from app.nlu.control import UNDO, listed_act, read_answer
 from app.nlu.courtesies import Courtesy, read_courtesy
 from app.nlu.emergency import call_for_help
 from app.nlu.lexicon import (
@@ -108,10 +108,14 @@ def _tell_listener(request: ModelRequest) -> Decision | None:
 
 
 def _let_go(request: ModelRequest) -> Decision | None:
-    """What is said to who calls off or refuses where nothing is open: that names nothing."""
+    """What is said to who calls off, refuses or undoes where there is nothing for it to mean."""
     hints = request.hints
+    if request.action or hints.get("proposal"):
+        return None
+    if listed_act(request.messages[-1].text) == UNDO:
+        return Decision(phrases.nothing_to_undo(), why="small_talk")
     is_taken = hints.get("goes_on") or ("reply" in hints and "reply_for" not in hints)
-    if is_taken or request.action or hints.get("proposal"):
+    if is_taken:
         return None
     if read_answer(normalize(request.messages[-1].text)) != "no":
         return None
@@ -171,9 +175,11 @@ def _agreed(
 ) -> tuple[PlannedCall, ...]:
     """Of the calls that skills have read in the message, those that it is for.
 
-    What goes on with something open is its skill's alone to read; of the others the tool must be
-    likely.
+    What is ordered in so many words answers nothing that is open; what goes on with that is its
+    skill's alone to read; of the others the tool must be likely.
     """
+    if ordered := [call for call in wanted if call.tool in (request.hints.get("ordered") or ())]:
+        return tuple(ordered)
     possible = {tool.name for tool in index.tools}
     goes_on = request.hints.get("goes_on") or ()
     sure = [call for call in wanted if call.tool in goes_on or call.tool not in possible]
@@ -184,8 +190,11 @@ def _agreed(
 def _is_for_reply(request: ModelRequest, index: IntentIndex) -> bool:
     """Whether a skill's question is to be asked: of a tool that was not named, if it is likely.
 
-    As for calls, one of which nothing was learned is not weighed.
+    As for calls, one of which nothing was learned is not weighed. What is ordered besides answers
+    no question that is open.
     """
+    if request.hints.get("ordered"):
+        return False
     tool = request.hints.get("reply_for")
     offered = {each.name for each in request.tools} - {each.name for each in index.tools}
     return not tool or tool in offered or _is_likeliest(str(tool), request, index)

@@ -50,6 +50,11 @@ def proposed() -> str:
     return _("Is this right? Nothing is done until you confirm.")
 
 
+def nothing_to_undo() -> str:
+    """The reply to "undo that" where the last answer shows nothing that was done."""
+    return _("I undo only what my last answer did. What was done before has its own Undo button.")
+
+
 def use_what_is_shown() -> str:
     """The reply to a "yes" where something was offered to be pressed."""
     return _(

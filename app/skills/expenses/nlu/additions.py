@@ -71,6 +71,12 @@ def is_told_to_add(sentence: Sentence, start: int, end: int) -> bool:
     return any(cue.match(sentence.masked, start, end) for cue in _CUES.values())
 
 
+def is_ordered(sentence: Sentence, start: int, end: int) -> bool:
+    """Whether it is an order to add something, and not told as a part of a story."""
+    orders = (_CUES["record"], _CUES["add"])
+    return any(cue.match(sentence.masked, start, end) for cue in orders)
+
+
 def rows_told(sentence: Sentence, start: int, end: int) -> list[Row]:
     """The rows of a sentence that is known to add some, whatever leads up to them."""
     leading = _LEADING_TIME.match(sentence.masked, start, end)

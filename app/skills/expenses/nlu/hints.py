@@ -15,7 +15,7 @@ from app.assistant.tools.registry import TurnInput
 from app.db import ScopedSession
 from app.nlu.control import read_answer
 from app.skills.expenses.nlu import Category, amend_command, read_conversation
-from app.skills.expenses.nlu.additions import is_told_to_add, rows_told
+from app.skills.expenses.nlu.additions import is_ordered, is_told_to_add, rows_told
 from app.skills.expenses.nlu.command import (
     ADD,
     BALANCE,
@@ -91,7 +91,19 @@ def find_hints(session: ScopedSession, turn: TurnInput) -> Mapping[str, Any]:
         # What goes on with something open is for this skill; else it must be likely.
         return {"reply": reply, **({} if is_answer else {"reply_for": command.tool}), **odds}
     known = {"goes_on": {command.tool: True}} if is_answer else {}
+    if is_answer and _is_order(turn, command, categories, ledger.currency):
+        known["ordered"] = {command.tool: True}
     return {"wanted": {command.tool: _arguments_of(command)}, **known, **odds}
+
+
+def _is_order(turn: TurnInput, command: Command, categories: Sequence[Category], home: str) -> bool:
+    """Whether the message tells by itself to do this to the ledger: it answers no question."""
+    around = _around(turn, categories, home)
+    own = read_sentence(turn.message, around)
+    if own is None or own.tool != command.tool or own.tool not in WRITING:
+        return False
+    sentence = Sentence.of(turn.message, around)
+    return own.tool != ADD or is_ordered(sentence, *core_of(sentence))
 
 
 def _arguments_of(command: Command) -> Mapping[str, Any]:

@@ -42,6 +42,7 @@ from app.skills.service_requests.workflow.tool_results import (
     about_resolution,
     ask_resolution,
     ask_whether_to_cancel,
+    number_question,
     question_of,
     yes_or_no,
 )
@@ -101,7 +102,16 @@ def _check_answer(session: ScopedSession, step: Step, heard: Heard) -> None:
         suggestion="Ask one clarifying question, end your reply, and record what is answered.",
         code="invalid_input",
         field="questions_answers",
+        question=_asked_once_more(state, heard.language),
     )
+
+
+def _asked_once_more(state: RequestState, language: str) -> Question | None:
+    """The question that waits for its answer: something else may have come in between."""
+    if not isinstance(state, OpenRequest) or not state.asked:
+        return None
+    asked = number_question(state, question_of(state, language))
+    return Question(asked, words=_("Let me ask that once more."))
 
 
 def _shows(heard: Heard, question: str) -> bool:

@@ -184,11 +184,13 @@ def tell_solution(answer: str) -> str:
 
 
 def pending_question(session: ScopedSession, context: ToolContext) -> Question | None:
-    """Whether the solution helped, as long as nobody has said yes or no."""
+    """Whether the solution helped, as long as nobody has said yes or no; else what comes next."""
     state = state_in(session, context)
-    if isinstance(state, NoRequest) or next_step(state).kind != "resolution":
+    if isinstance(state, NoRequest):
         return None
-    return ask_resolution(state, context.language)
+    if next_step(state).kind == "resolution":
+        return ask_resolution(state, context.language)
+    return Question(pending_words(state, context.language))
 
 
 def about_cancelling(state: RequestState) -> str:

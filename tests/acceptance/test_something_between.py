@@ -1,0 +1,101 @@
+"""A request that is put together while something else is done in between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from flask import Flask
+
+from app.skills.service_requests.workflow.state import OpenRequest
+from tests.acceptance.conftest import Followed, Solving
+from tests.acceptance.service_requests.conversation import Turn
+from tests.acceptance.service_requests.talking import Talk
+from tests.acceptance.test_careless_models import PLAIN, begin
+from tests.factories import Member
+
+HIGH = Turn(tap={"type": "field_response", "field": "priority", "value": "high"})
+IN = {
+    "en": {
+        "trouble": "the ice machine is leaking",
+        "add": "add taxi $82 today",
+        "ask": "Would you like me to add",
+        "back": "Back to your request",
+        "tell": "the display is dark",
+        "undo": "undo that",
+        "nothing": "I undo only what my last answer did.",
+    },
+    "es": {
+        "trouble": "la máquina de hielo gotea",
+        "add": "agrega taxi $82 hoy",
+        "ask": "¿Quieres que agregue",
+        "back": "Volvamos a tu solicitud",
+        "tell": "la pantalla está apagada",
+        "undo": "deshaz eso",
+        "nothing": "Solo deshago lo que hizo mi última respuesta.",
+    },
+}
+both = pytest.mark.parametrize("language", ["en", "es"])
+
+
+def answers(talk: Talk) -> list[str]:
+    assert isinstance(talk.state, OpenRequest)
+    return [answer for _question, answer in talk.state.answers]
+
+
+def asked(demo: Flask, who: Member, language: str) -> Talk:
+    """A conversation in which the first clarifying question was asked just now."""
+    talk = Talk(demo, who, language)
+    for turn in (Turn(say=IN[language]["trouble"]), Turn(choose="refrigeration"), HIGH):
+        reply = talk.take(turn)
+    assert "1" in reply.text and "3" in reply.text and reply.text.rstrip().endswith("?")
+    return talk
+
+
+@both
+@pytest.mark.parametrize("word", ["yes", "no"])
+def test_after_an_expense_the_request_goes_on(
+    demo: Flask, person: Callable[[str], Member], solving: Solving, language: str, word: str
+) -> None:
+    said = IN[language]
+    with solving(PLAIN):
+        talk = asked(demo, person(language), language)
+        card = talk.send(said["add"])
+        assert card.text.rstrip().splitlines()[-1].startswith(said["ask"])
+        assert answers(talk) == [], "an order to add something is no answer"
+        decided = talk.send(word if language == "en" else {"yes": "sí"}.get(word, word))
+        assert said["back"] in decided.text and decided.text.rstrip().endswith("?")
+        talk.send(said["tell"])
+        assert answers(talk) == [said["tell"]]
+
+
+@both
+def test_what_there_is_nothing_to_undo_for_is_told_and_no_answer(
+    demo: Flask, person: Callable[[str], Member], solving: Solving, language: str
+) -> None:
+    said = IN[language]
+    with solving(PLAIN):
+        talk = asked(demo, person(language), language)
+        assert said["nothing"] in talk.send(said["undo"]).text
+        assert answers(talk) == []
+        # It stood in no reply that these words follow, so it is asked once more.
+        assert talk.send(said["tell"]).text.rstrip().endswith("?")
+        talk.send(said["tell"])
+        assert answers(talk) == [said["tell"]]
+
+
+def test_with_a_model_the_question_is_asked_again_until_it_is_answered(
+    followed: Followed, person: Callable[[str], Member], solving: Solving
+) -> None:
+    with solving(PLAIN):
+        talk = Talk(followed.native, person("en"), "en", followed.model)
+        begin(talk)
+        taxi = {"item": "taxi", "amount": 5}
+        talk.take(Turn(say="add taxi $5 today", calls=(("add_expense", taxi),)))
+        before, dark = len(answers(talk)), "it is dark"
+        assert isinstance(talk.state, OpenRequest)
+        asked = talk.state.asked
+        assert "Back to your request" in talk.send("yes").text
+        calls = (("record_answers", {"questions_answers": [{"question": asked, "answer": dark}]}),)
+        talk.take(Turn(say=dark, calls=calls))
+        assert answers(talk)[before:] == [dark]
