@@ -169,7 +169,9 @@ def test_many_streams_of_one_person_are_opened_or_refused_in_turn(
     monkeypatch.setattr(concurrency_limit, "_lanes", lanes)
     entered: list[Lane] = []
     enter = lanes.enter
-    monkeypatch.setattr(lanes, "enter", lambda lane: entered.append(lane) or enter(lane))
+    monkeypatch.setattr(
+        lanes, "enter", lambda lane, **more: entered.append(lane) or enter(lane, **more)
+    )
     opened = [open_stream(browser, thread_id) for _ in range(MOST)]
     assert entered.count(("read", member.user_id)) == MOST
     # One that has begun stands in no lane.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
 import gevent
@@ -10,6 +11,7 @@ import pytest
 from flask import Flask
 
 from app.accounts.models import ROLES
+from app.assistant.providers import builtin
 from app.assistant.providers.builtin import BuiltinProvider
 from app.assistant.threads.threads import Accepted, accept_message, request_stop
 from app.assistant.turns.executor import ClaimedTurn, TurnTimedOut, claim_turns
@@ -103,17 +105,19 @@ def test_a_turn_that_was_taken_over_is_dropped_at_the_next_renewal(
 
 @pytest.mark.parametrize("role", ROLES)
 def test_a_runner_has_read_what_a_role_may_ask_for_before_anybody_does(
-    app: Flask, database: Database, owner: Database, role: str
+    app: Flask, database: Database, owner: Database, role: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    indexes: dict[Any, Any] = {}
+    monkeypatch.setattr(builtin, "_indexes", indexes)
     runner = Runner(app)
-    runner.provider = provider = BuiltinProvider(runner.services.embedder)
+    runner.provider = BuiltinProvider(runner.services.embedder)
     runner._prepare()
-    known = set(provider._indexes)
+    known = set(indexes)
     assert known
     accepted = queue(database, make_user(owner, role=role))
     runner._start(claim_one(runner, accepted.turn.id))
     runner.pool.join()
-    assert set(provider._indexes) == known
+    assert set(indexes) == known
 
 
 @pytest.mark.fault(68)
