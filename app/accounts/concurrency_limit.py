@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from contextlib import ExitStack
 from functools import partial
 from http import HTTPStatus
@@ -28,7 +28,7 @@ from app.accounts.tokens import hash_token
 from app.errors import TooMany, Unavailable
 from app.extensions import PROBES, ComandaRequest, client_address
 from app.jobs.system_threads import tell_costs_to, tell_senders_by
-from app.web.fair_queue import Pace
+from app.web.fair_queue import Pace, has_left
 from app.web.first_steps import add_first_step
 from app.web.pages import REFUSED_SECONDS, error_response, wants_json
 from app.web.request_body import LARGEST_BODY, LARGEST_SIGNED_OUT
@@ -56,6 +56,8 @@ BYTES_A_TURN = 32 * 1024
 # When a server has started anew, nobody's token is known, and all pages of a restaurant come back.
 MOST_WAITING = {"read": 60, "write": 60, "unknown": 600, "token": 600}
 LONGEST_WAIT_SECONDS = 30.0
+# Who waits and is nobody's is looked after so often: a script that leaves would fill the lane.
+LOOK_SECONDS = 1.0
 # A stream lasts for hours and has limits of its own; a static file is nobody's.
 STREAM = "streams.events"
 WITHOUT_LANE = {"static", STREAM, *PROBES}
@@ -67,6 +69,11 @@ Lane = tuple[str, Hashable]
 
 class Crowded(TooMany):
     """What is asked for is not done, because too much of the same person is."""
+
+
+def _stays() -> bool:
+    """Of whoever is waited for to the end, that they have not gone."""
+    return False
 
 
 class _Room:
@@ -86,16 +93,25 @@ class _Room:
         self._is_visitors_turn = True
         self._lock = Lock()
 
-    def acquire(self, timeout: float, visitor: Hashable = None) -> bool:
-        """Whether there was a place within so many seconds; it is to be released."""
+    def acquire(
+        self, timeout: float, visitor: Hashable = None, has_gone: Callable[[], bool] = _stays
+    ) -> bool:
+        """Whether there was a place within so many seconds; it is to be released.
+
+        Whoever `has_gone` meanwhile takes none.
+        """
         with self._lock:
             if self._free:
                 self._free -= 1
                 return True
             mine = Event()
             self._waiting_of(visitor).append(mine)
-        if mine.wait(timeout):
-            return True
+        ends = time.monotonic() + timeout
+        while (left := ends - time.monotonic()) > 0:
+            if mine.wait(min(left, LOOK_SECONDS)):
+                return True
+            if has_gone():
+                break
         with self._lock:
             if mine.is_set():
                 return True
@@ -140,15 +156,20 @@ class Lanes:
         self._lock = Lock()
 
     def enter(
-        self, lane: Lane, longest: float = LONGEST_WAIT_SECONDS, visitor: Hashable = None
+        self,
+        lane: Lane,
+        longest: float = LONGEST_WAIT_SECONDS,
+        visitor: Hashable = None,
+        has_gone: Callable[[], bool] = _stays,
     ) -> int:
         """Wait for room in a lane, to be left with `leave`; how many are waiting, with this one.
 
-        Of the visitors in a lane each has their turn, however many requests they send.
+        Of the visitors in a lane each has their turn, however many requests they send; whoever
+        `has_gone` meanwhile is not waited for.
 
         Raises:
             Crowded: as many wait as may.
-            Unavailable: none became free in `longest` seconds.
+            Unavailable: none became free in `longest` seconds, or its sender has gone.
         """
         at_once = AT_ONCE[lane[0]]
         waiting = MOST_WAITING[lane[0]] if self._waiting is None else self._waiting
@@ -159,7 +180,7 @@ class Lanes:
                     "That was too much at once. Wait a moment and try again.", retry_after=1
                 )
             self._entered[lane] = room, count + 1
-        if not room.acquire(longest, visitor):
+        if not room.acquire(longest, visitor, has_gone):
             self._count_out(lane)
             raise Unavailable("That took too long. Try again in a moment.")
         return max(0, count + 1 - at_once)
@@ -296,7 +317,7 @@ def find_owner(token: str) -> UUID | None:
         return known
     kind = "token" if bearer_token() is None else "unknown"
     with ExitStack() as looked_up:
-        _enter((kind, client_address()), looked_up)
+        _enter((kind, account_of_device() or client_address()), looked_up)
         if not current_user.is_authenticated:
             return None
         person: UUID = current_user.user_id
@@ -346,7 +367,7 @@ def enter_lane_of_stranger() -> None:
 def _enter(lane: Lane, held: ExitStack, visitor: str | None = None) -> bool:
     """Whether it had to be waited for; `release_session` leaves it at the latest."""
     try:
-        others = _lanes.enter(lane, visitor=visitor)
+        others = _lanes.enter(lane, visitor=visitor, has_gone=_has_gone_of(lane[0]))
     except (Crowded, Unavailable):
         # The answer is made for nobody: looking up its language would cost what is spared.
         g.setdefault("_login_user", AnonymousUserMixin())
@@ -359,6 +380,18 @@ def _enter(lane: Lane, held: ExitStack, visitor: str | None = None) -> bool:
         time.sleep(pause)
         began = time.thread_time()
     return others > 0
+
+
+def _has_gone_of(kind: str) -> Callable[[], bool]:
+    """Whether this request's sender has left, where nothing is lost with it.
+
+    What somebody known posts before they close the page is done.
+    """
+    connection = request.environ.get("gunicorn.socket")
+    is_safe = kind == "unknown" or request.method in ("GET", "HEAD")
+    if connection is None or not is_safe or kind in OF_A_PERSON:
+        return _stays
+    return partial(has_left, connection)
 
 
 def _refuse(error: Crowded) -> ResponseReturnValue:

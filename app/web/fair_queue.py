@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import select
 from collections.abc import Hashable, Iterable, Iterator
 from time import monotonic, perf_counter, thread_time
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import gevent
 from flask import has_request_context
@@ -19,6 +20,10 @@ STRETCH_SECONDS = 0.01
 DRAWING_SECONDS = 0.001
 REST_SECONDS = 0.0002
 Piece = TypeVar("Piece")
+# Where the system does not tell of a closed half, only what is closed as a whole counts. gevent's
+# own way of asking lets others go on, which is no question of an instant.
+_LEFT = getattr(select, "POLLRDHUP", 0) | select.POLLHUP | select.POLLERR
+_poll = monkey.get_original("select", "poll")
 
 
 class Pace:
@@ -63,6 +68,19 @@ def in_stretches(pieces: Iterator[Piece], sender: Hashable) -> Iterator[Piece]:
         if worked > STRETCH_SECONDS:
             _stretches.wait(sender, worked / STRETCH_SECONDS)
             worked = 0.0
+
+
+def has_left(connection: Any) -> bool:
+    """Whether the other side has closed a connection, or its half of it.
+
+    Who has closed a half may still wait for an answer: nothing on the wire tells which it is.
+    """
+    place = connection.fileno()
+    if place < 0:
+        return True
+    signs = _poll()
+    signs.register(place, _LEFT)
+    return bool(signs.poll(0))
 
 
 def draw(pieces: Iterable[str]) -> str:

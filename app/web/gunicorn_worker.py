@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import select
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
@@ -13,7 +12,6 @@ from time import monotonic
 from typing import Any
 
 import gevent
-from gevent import monkey
 from gevent.server import StreamServer
 from gunicorn.http.body import ChunkedReader  # type: ignore[import-untyped]
 from gunicorn.http.errors import (  # type: ignore[import-untyped]
@@ -24,7 +22,7 @@ from gunicorn.http.errors import (  # type: ignore[import-untyped]
 from gunicorn.workers.ggevent import GeventWorker  # type: ignore[import-untyped]
 
 from app.web.addresses import network_of
-from app.web.fair_queue import Pace
+from app.web.fair_queue import Pace, has_left
 
 # What is read of a body that the app has left, so that the connection can go on.
 LEFT_BYTES, PIECE_BYTES, LEFT_SECONDS = 64 * 1024, 16 * 1024, 1.0
@@ -49,10 +47,6 @@ FEW_CHUNKS, LEAST_BYTES_OF_CHUNKS, MOST_AROUND_CHUNKS = 256, 64, 64 * 1024
 STRETCH_SECONDS, WAITED_SECONDS = 0.01, 0.001
 # What is no request, or is left before its end, is answered so often, of one address; the first
 # ones at once. So are connections taken: a proxy without kept ones opens one for each request.
-# Where the system does not tell of a closed half, only what is closed as a whole counts. gevent's
-# own way of asking lets others go on, which is no question of an instant.
-_LEFT = getattr(select, "POLLRDHUP", 0) | select.POLLHUP | select.POLLERR
-_poll = monkey.get_original("select", "poll")
 _broken_ones = Pace(0.1, longest=2.0, burst=10)
 _connections = Pace(0.004, longest=4.0, burst=60)
 TURNS_OF_LEFT = 10.0
@@ -156,19 +150,6 @@ class BoundedConnection:
         if self._is_head and self.bytes_read > LONGEST_HEAD:
             raise LimitRequestHeaders("longer than any browser writes")
         return piece
-
-
-def has_left(connection: Any) -> bool:
-    """Whether the other side has closed a connection, or its half of it.
-
-    Who has closed a half may still wait for an answer: nothing on the wire tells which it is.
-    """
-    place = connection.fileno()
-    if place < 0:
-        return True
-    signs = _poll()
-    signs.register(place, _LEFT)
-    return bool(signs.poll(0))
 
 
 def bound_chunks(reader: Any, connection: BoundedConnection) -> None:

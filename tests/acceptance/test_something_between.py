@@ -11,7 +11,7 @@ from app.skills.service_requests.workflow.state import OpenRequest
 from tests.acceptance.conftest import Followed, Solving
 from tests.acceptance.service_requests.conversation import Turn
 from tests.acceptance.service_requests.talking import Talk
-from tests.acceptance.test_careless_models import PLAIN, begin
+from tests.acceptance.test_careless_models import PLAIN, SURE, begin
 from tests.factories import Member
 
 HIGH = Turn(tap={"type": "field_response", "field": "priority", "value": "high"})
@@ -82,6 +82,29 @@ def test_what_there_is_nothing_to_undo_for_is_told_and_no_answer(
         assert talk.send(said["tell"]).text.rstrip().endswith("?")
         talk.send(said["tell"])
         assert answers(talk) == [said["tell"]]
+
+
+@both
+@pytest.mark.parametrize("stage", ["solution", "summary"])
+def test_a_thing_with_its_sum_is_an_expense_where_only_the_last_word_is_waited_for(
+    demo: Flask, person: Callable[[str], Member], solving: Solving, language: str, stage: str
+) -> None:
+    """A yes would have filed the request, and the expense was gone without a word."""
+    said, yes = IN[language], {"en": "yes", "es": "sí"}[language]
+    with solving(SURE if stage == "solution" else PLAIN):
+        talk = asked(demo, person(language), language)
+        ready = talk.send({"en": "no more questions", "es": "no más preguntas"}[language])
+        if stage == "summary":
+            ready = talk.send("no")
+        last = ready.text.rstrip().splitlines()[-1]
+        card = talk.send({"en": "taxi $14 today", "es": "taxi $14 hoy"}[language])
+        assert card.text.rstrip().splitlines()[-1].startswith(said["ask"])
+        assert [part["type"] for part in card.body["parts"]] == ["proposal"]
+        decided = talk.send(yes)
+        assert "receipt" in [part["type"] for part in decided.body["parts"]]
+        back = decided.text.rstrip().splitlines()[-1]
+        assert back == last or said["back"] in back
+        assert isinstance(talk.state, OpenRequest)
 
 
 def test_with_a_model_the_question_is_asked_again_until_it_is_answered(

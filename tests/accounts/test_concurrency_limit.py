@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import socket
 import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from importlib import import_module
 from io import BytesIO
 from operator import attrgetter
@@ -30,6 +32,7 @@ from app.accounts.concurrency_limit import (
     TURNS_OF,
     Crowded,
     KnownTokens,
+    Lane,
     Lanes,
 )
 from app.accounts.models import Membership, SignIn
@@ -38,7 +41,7 @@ from app.db import Database, new_id
 from app.errors import NotFound, Unavailable
 from app.jobs.system_threads import RealThreads
 from app.web import fair_queue
-from app.web.fair_queue import Pace
+from app.web.fair_queue import Pace, has_left
 from app.web.request_body import LARGEST_BODY, LARGEST_SIGNED_OUT
 from tests.assistant.processes import wait_until
 from tests.factories import (
@@ -153,15 +156,58 @@ def test_who_has_given_up_leaves_no_trace_in_the_order_of_the_others(one_at_once
 
 
 @pytest.mark.fault(63)
+def test_who_leaves_while_they_wait_keeps_no_place_from_others(
+    one_at_once: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Hundreds that ask, leave and come back filled the lane for 30 s each."""
+    monkeypatch.setattr(concurrency_limit, "LOOK_SECONDS", 0.01)
+    lanes, here, there = Lanes(), *socket.socketpair()
+    lanes.enter(ADDRESS)
+    with ThreadPoolExecutor(1) as pool, here:
+        waiting = pool.submit(lanes.enter, ADDRESS, WAIT, None, partial(has_left, here))
+        wait_until(lambda: lanes._entered[ADDRESS][1] == 2)
+        assert not waiting.done()
+        there.close()
+        with pytest.raises(Unavailable):
+            waiting.result(WAIT)
+    lanes.leave(ADDRESS)
+    assert lanes._entered == {}
+
+
+@pytest.mark.fault(63)
+def test_a_token_that_nobody_knows_waits_with_the_device_that_it_comes_from(
+    app: Flask, owner: Database, member: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One dead cookie on hundreds of connections kept everybody new at the address out."""
+    entered: list[Lane] = []
+    real = concurrency_limit._lanes.enter
+
+    def enter(lane: Lane, **more: Any) -> int:
+        entered.append(lane)
+        return real(lane, **more)
+
+    browser = sign_in(app, owner, member)
+    monkeypatch.setattr(concurrency_limit, "_known", KnownTokens())
+    monkeypatch.setattr(concurrency_limit._lanes, "enter", enter)
+    browser.get("/chats")
+    assert entered[0] == ("token", "127.0.0.1")
+    monkeypatch.setattr(concurrency_limit, "_known", KnownTokens())
+    monkeypatch.setattr(concurrency_limit, "account_of_device", lambda: "account of a device")
+    entered.clear()
+    browser.get("/chats")
+    assert entered[0] == ("token", "account of a device")
+
+
+@pytest.mark.fault(63)
 def test_who_brings_the_cookie_of_a_form_has_a_turn_of_their_own(
     app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     entered: list[object] = []
     real = concurrency_limit._lanes.enter
 
-    def enter(lane: object, visitor: object = None) -> int:
+    def enter(lane: Any, visitor: object = None, **more: Any) -> int:
         entered.append(visitor)
-        return real(lane, visitor=visitor)
+        return real(lane, visitor=visitor, **more)
 
     monkeypatch.setattr(concurrency_limit._lanes, "enter", enter)
     ana, ben = app.test_client(), app.test_client()

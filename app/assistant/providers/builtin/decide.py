@@ -170,6 +170,17 @@ def _help_besides(request: ModelRequest, index: IntentIndex) -> tuple[PlannedCal
     return (call,) if call else ()
 
 
+def _ordered(wanted: tuple[PlannedCall, ...], request: ModelRequest) -> tuple[PlannedCall, ...]:
+    """Of the calls that skills have read, those that come before what answers a question.
+
+    What is ordered does; and where the one that waits `yields`, what another skill reads whole.
+    """
+    hints = request.hints
+    ordered = hints.get("ordered") or (hints.get("goes_on") if "yields" in hints else None) or ()
+    own = hints.get("yields") or ()
+    return tuple(call for call in wanted if call.tool in ordered and call.tool not in own)
+
+
 def _agreed(
     wanted: tuple[PlannedCall, ...], request: ModelRequest, index: IntentIndex
 ) -> tuple[PlannedCall, ...]:
@@ -178,8 +189,8 @@ def _agreed(
     What is ordered in so many words answers nothing that is open; what goes on with that is its
     skill's alone to read; of the others the tool must be likely.
     """
-    if ordered := [call for call in wanted if call.tool in (request.hints.get("ordered") or ())]:
-        return tuple(ordered)
+    if ordered := _ordered(wanted, request):
+        return ordered
     possible = {tool.name for tool in index.tools}
     goes_on = request.hints.get("goes_on") or ()
     sure = [call for call in wanted if call.tool in goes_on or call.tool not in possible]
@@ -193,7 +204,7 @@ def _is_for_reply(request: ModelRequest, index: IntentIndex) -> bool:
     As for calls, one of which nothing was learned is not weighed. What is ordered besides answers
     no question that is open.
     """
-    if request.hints.get("ordered"):
+    if _ordered(wanted_calls(request), request):
         return False
     tool = request.hints.get("reply_for")
     offered = {each.name for each in request.tools} - {each.name for each in index.tools}

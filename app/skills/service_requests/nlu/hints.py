@@ -86,8 +86,9 @@ def find_hints(session: ScopedSession, turn: TurnInput) -> Hints:
         # Which of all the skills it is for, the assistant decides.
         tree = load_tree(session)
         return _begin(turn.message, tree) if tree else {}
-    found = _go_on(session, turn)
-    return {**found, "goes_on": dict.fromkeys(found.get("wanted", ()), True)}
+    found = dict(_go_on(session, turn))
+    yields, goes_on = found.pop("yields", False), dict.fromkeys(found.get("wanted", ()), True)
+    return {**found, "goes_on": goes_on, **({"yields": goes_on} if yields else {})}
 
 
 def _begin(message: str, tree: Sequence[TypeNode]) -> Hints:
@@ -200,7 +201,8 @@ def _open_request(
     if step.kind == "question" and state.asked and not _corrects(message, has_values=bool(said)):
         return _answer_to_question(state, message, want, has_values=bool(said))
     if said:
-        return _want(RECORD, said=message)
+        # Where nothing is asked for but the last word, another skill's own comes first.
+        return {**_want(RECORD, said=message), "yields": step.kind in ("optional", "submit")}
     return _without_values(session, state, message, want, language)
 
 
@@ -252,13 +254,14 @@ def _answer_to_solution(want: str, message: str, state: OpenRequest, around: Fie
     """Only a plain yes or no counts; with anything else it is asked again."""
     if want in ("yes", "no"):
         return _want(RECORD, resolved=want == "yes")
+    # What another skill reads as its own was hardly said to the solution.
     if read_said(state, message, around):
-        return _want(RECORD, said=message)
+        return {**_want(RECORD, said=message), "yields": True}
     if is_question(message):
         asked = ask_resolution_again(state, reader_language())
         return {"lead_back": asked, "asks": about_resolution(state)}
     asked = _("Please say yes or no.") + " " + ask_whether_solved()
-    return {"reply": asked, "asks": about_resolution(state)}
+    return {"reply": asked, "asks": about_resolution(state), "yields": True}
 
 
 def _without_values(
@@ -327,7 +330,7 @@ def _about_optional(state: OpenRequest, message: str, want: str, language: str) 
     named = _named_optional(state, message)
     if named is not None:
         return _want("request_field_input", field_id=named)
-    return {"reply": _("Say what to change, “submit” to file it, or “cancel”.")}
+    return {"reply": _("Say what to change, “submit” to file it, or “cancel”."), "yields": True}
 
 
 def _named_optional(state: OpenRequest, message: str) -> str | None:
