@@ -23,6 +23,7 @@ IN = {
         "back": "Back to your request",
         "tell": "the display is dark",
         "undo": "undo that",
+        "undone": "I took that back.",
         "nothing": "I undo only what my last answer did.",
     },
     "es": {
@@ -32,6 +33,7 @@ IN = {
         "back": "Volvamos a tu solicitud",
         "tell": "la pantalla está apagada",
         "undo": "deshaz eso",
+        "undone": "Lo deshice.",
         "nothing": "Solo deshago lo que hizo mi última respuesta.",
     },
 }
@@ -105,6 +107,19 @@ def test_a_thing_with_its_sum_is_an_expense_where_only_the_last_word_is_waited_f
         back = decided.text.rstrip().splitlines()[-1]
         assert back == last or said["back"] in back
         assert isinstance(talk.state, OpenRequest)
+        undone = talk.send(said["undo"])
+        assert said["undone"] in undone.text, "the question behind it takes nothing away"
+
+
+def test_who_refuses_to_submit_is_not_asked_the_same_in_one_breath(
+    demo: Flask, person: Callable[[str], Member], solving: Solving
+) -> None:
+    with solving(PLAIN):
+        talk = asked(demo, person("en"), "en")
+        talk.send("no more questions")
+        assert "submit" in talk.send("no").text
+        refused = talk.send("no")
+        assert "What should be different?" in refused.text and "submit" not in refused.text
 
 
 def test_with_a_model_the_question_is_asked_again_until_it_is_answered(

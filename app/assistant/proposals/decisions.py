@@ -174,8 +174,7 @@ def undo_in_words(writer: ReplyWriter, registry: Registry, question: Message) ->
             shown, done = load_done(session, question), latest_proposal(session, question.thread_id)
             if done is None or shown != done.id or done.state != "confirmed":
                 return None
-            asked, _asked_in = load_question(session, question)
-            if asked not in ("", about_proposal(done.id)) or done.undo_until is None:
+            if done.undo_until is None:
                 return None
             undone = undo(session, registry, done.id)
     except ComandaError as error:

@@ -236,7 +236,7 @@ def _settle_without_model(
     steps = TurnSteps(question, writer.claim.reply_id)
     context = _tool_context(services, claimed, question, writer, steps)
     try:
-        return replace(decided, asked=lead_back(registry, context, writer))
+        return replace(decided, asked=lead_back(registry, context, question, writer))
     except SQLAlchemyError as error:
         # What was decided stands, and is told already.
         log.warning("not led back", error=type(error).__name__)

@@ -18,6 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.assistant.models import Message
 from app.assistant.proposals.consent import Question, load_asked
+from app.assistant.proposals.proposals import latest_proposal
 from app.assistant.threads.branches import path_up
 from app.assistant.tools.parts import NoticePart, Suggestion
 from app.assistant.tools.registry import Registry
@@ -162,10 +163,16 @@ def ask_again(
     return question.about
 
 
-def lead_back(registry: Registry, context: ToolContext, writer: ReplyWriter) -> str:
-    """Let a reply that says what was decided end in what the conversation waits for; its name."""
+def lead_back(
+    registry: Registry, context: ToolContext, message: Message, writer: ReplyWriter
+) -> str:
+    """Let a reply that says what was decided end in what the conversation waits for; its name.
+
+    Whoever says no to what a skill proposed is asked by that reply already.
+    """
     with context.transaction() as session:
-        question = _pending(registry, session, context)
+        decided = latest_proposal(session, message.thread_id)
+        question = _pending(registry, session, context, decided.tool if decided else "")
     if question is None:
         return ""
     for part in question.parts:
@@ -175,8 +182,17 @@ def lead_back(registry: Registry, context: ToolContext, writer: ReplyWriter) -> 
     return question.about
 
 
-def _pending(registry: Registry, session: ScopedSession, context: ToolContext) -> Question | None:
-    found = (source(session, context) for source in registry.questions.values())
+def _pending(
+    registry: Registry, session: ScopedSession, context: ToolContext, decided: str = ""
+) -> Question | None:
+    """What waits for an answer, of the skills that do not have the tool which was `decided`."""
+    sources = (
+        source
+        for skill in registry.skills
+        if decided not in {tool.name for tool in skill.tools}
+        for source in skill.questions.values()
+    )
+    found = (source(session, context) for source in sources)
     return next((each for each in found if each is not None), None)
 
 
