@@ -297,9 +297,9 @@ def find_owner(token: str) -> UUID | None:
     """Whose a token is, or was when it was sent last; None for a made-up one, and for none.
 
     What they send goes on `EVERY_SECONDS` apart from here on. Who sends one that is not known waits
-    before the database is asked, and no longer: with those of the same address who bring a cookie,
-    which nobody can make up, and who are no guests; or, as anybody can make up the token of a
-    program, with all of the address.
+    before the database is asked, and no longer: with those of the account that was used on the
+    device before, else with those of the same address who bring a cookie, which nobody can make up,
+    and who are no guests; or, as anybody can make up the token of a program, with all of these.
 
     Raises:
         Crowded, Unavailable: too many of them are there, or it took too long.

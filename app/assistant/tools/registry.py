@@ -217,7 +217,6 @@ class Registry:
         self.steps: dict[str, StepReader] = {}
         self.consents: dict[str, StepConsent | None] = {}
         self.prompt_state: dict[str, PromptStateSource] = {}
-        self.questions: dict[str, QuestionSource] = {}
         self.refreshers: dict[str, PartRefresher] = {}
         for core in (NoticePart, ProposalPart, ReceiptPart):
             _add(self.parts, core.model_fields["type"].default, core, "part")
@@ -241,7 +240,6 @@ class Registry:
             _add_all(self.steps, skill.steps, "step")
             _add_all(self.consents, skill.consents, "step of a tool")
             _add_all(self.prompt_state, skill.prompt_state, "prompt state source")
-            _add_all(self.questions, skill.questions, "question source")
             _add_all(self.refreshers, skill.refreshers, "part refresher")
 
 
