@@ -8,6 +8,9 @@ found; and halves of characters, which no database keeps. The languages here are
 left to right, and a word of another one is drawn rightly without such marks: all that they can
 do is to show a number, a name or an address other than it is.
 
+The two separators of Unicode, of lines and of paragraphs, are line feeds: some programs break a
+line at them and others do not.
+
 Two kinds of unseen characters stay, because people write them: the joiners of emoji and of
 scripts such as Persian and Hindi, and the two selectors that make a sign a picture or a letter.
 """
@@ -123,17 +126,22 @@ def printable(text: str) -> str:
     return "".join(sign for sign in text if unicodedata.category(sign)[0] != "C")
 
 
+def _separated(text: str) -> str:
+    """The text with line feeds for the separators of Unicode."""
+    return text if text.isascii() else text.replace("\u2028", "\n").replace("\u2029", "\n")
+
+
 def clean_text(text: str) -> str:
     """The text without what is named above; half a character is a "?".
 
     Cleaning pieces is the same as cleaning the whole, so that text may be cleaned as it comes.
     """
-    return _UNWANTED.sub("", text).encode("utf-8", "replace").decode("utf-8")
+    return _UNWANTED.sub("", _separated(text)).encode("utf-8", "replace").decode("utf-8")
 
 
 def clean_lines(text: str) -> str:
     """What somebody typed, whole: cleaned, with line ends of one kind and no half characters."""
-    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    lines = _separated(text.replace("\r\n", "\n").replace("\r", "\n"))
     # What is left out may have stood between the marks of a letter.
     return shorten_marks(_UNWANTED.sub("", _HALVES.sub("", lines)))
 

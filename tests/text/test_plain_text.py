@@ -68,8 +68,9 @@ def test_what_people_write_stays(word: str) -> None:
 
 def test_lines_stay_in_a_text_and_become_blanks_in_a_name() -> None:
     typed = " a\tb\r\nc\rd\u2028e\u2800\u00a0f \ud800"
-    assert clean_lines(typed) == " a\tb\nc\nd\u2028e\u2800\u00a0f "
+    assert clean_lines(typed) == " a\tb\nc\nd\ne\u2800\u00a0f "
     assert clean_line(typed) == "a b c d e f"
+    assert clean_text("a\u2028b\u2029c\r\n") == "a\nb\nc\n"
 
 
 @pytest.mark.parametrize(
