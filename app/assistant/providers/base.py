@@ -6,9 +6,11 @@ wants. It runs no tool, stores nothing and knows neither the user nor the group.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
+
+from app.retrieval.quotes.lines import Line
 
 # Of the arguments of all calls in one reply so many characters are read, and of calls so many;
 # whoever sends more has lost its way.
@@ -68,13 +70,42 @@ class ToolSpec:
     is_wished: bool = False
 
 
+class RecordAnswers(Protocol):
+    """How the built-in assistant tells what a tool's `results` that have a `name` say.
+
+    `named` are the names that the question has, as the hints tell them; `action` is what a chip
+    asks for, above what the question says.
+    """
+
+    def describe(
+        self,
+        question: str,
+        results: Sequence[Mapping[str, Any]],
+        named: Collection[str],
+        action: str,
+    ) -> list[Line]:
+        """The lines that answer, with the numbers of their sources; none where nothing does."""
+
+    def describe_none(self, payload: Mapping[str, Any]) -> list[Line]:
+        """The lines for a payload without results, where asking more widely would be wrong."""
+
+    def names_one(
+        self, question: str, results: Sequence[Mapping[str, Any]], named: Collection[str]
+    ) -> bool:
+        """Whether the question names one of the results, and little that it does not have."""
+
+    def is_only_near(self, question: str, results: Sequence[Mapping[str, Any]]) -> bool:
+        """Whether the question asks for what none of the results has."""
+
+
 @dataclass(frozen=True)
 class ModelRequest:
     """Everything a model may know for one call.
 
     `hints` are facts the context found about the message (for one: which of the group's
     products it names, by tool); they are also part of the system prompt's words.
-    `today` is the group's date, YYYY-MM-DD; empty where it could not be had.
+    `today` is the group's date, YYYY-MM-DD; empty where it could not be had. `records` are the
+    tools whose results the built-in assistant has told by their skill, offered now or not.
     """
 
     messages: tuple[ChatMessage, ...]
@@ -83,6 +114,7 @@ class ModelRequest:
     action: str = ""
     hints: Mapping[str, Any] = field(default_factory=dict)
     today: str = ""
+    records: Mapping[str, RecordAnswers] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict
 
 from app.assistant.proposals.consent import Heard, Question
-from app.assistant.providers.base import ToolSpec
+from app.assistant.providers.base import RecordAnswers, ToolSpec
 from app.assistant.threads.steps import StepLoader
 from app.assistant.tools.parts import Action, Citation, Part, Suggestion
 from app.db import Scope, ScopedSession
@@ -222,7 +222,8 @@ class Tool(ABC):
     threads of that kind alone (see `registry.Conversation`), and not in the chat. One that
     `is_wished` is what its skill's `readers` read out of a message; the built-in assistant does
     not guess at it. A search tool with a `domain` is what others search that domain with
-    (see `registry.Skill.domains`).
+    (see `registry.Skill.domains`). Where its results are `records`, the built-in assistant has
+    them told by that; texts it quotes by itself.
     """
 
     name: str
@@ -236,6 +237,7 @@ class Tool(ABC):
     roles: tuple[str, ...] = ()
     conversation: str = ""
     is_wished: bool = False
+    records: RecordAnswers | None = None
 
     def spec(self) -> ToolSpec:
         """How this tool is described to a model."""

@@ -78,4 +78,5 @@ def model_request(
     # In an order that is always the same: what these tools come to is computed once.
     denied = tuple(sorted(denied_tools(registry, context, role)))
     hints = {**context.hints, "domain": domain, "denied": denied}
-    return ModelRequest(messages, (), context.language, action, hints, context.today)
+    records = {name: tool.records for name, tool in registry.tools.items() if tool.records}
+    return ModelRequest(messages, (), context.language, action, hints, context.today, records)

@@ -7,7 +7,7 @@ from pathlib import Path
 from flask_babel import lazy_gettext as _
 
 from app.assistant.tools.registry import FirstQuestion, Skill
-from app.skills.knowledge.nlu import find_hints
+from app.skills.knowledge.nlu.hints import find_hints
 from app.skills.knowledge.parts import ProductCardPart
 from app.skills.knowledge.services.import_jobs import TASKS
 from app.skills.knowledge.tools.search_tools import TOOLS

@@ -50,7 +50,8 @@ def make_request(tools: tuple[ToolSpec, ...]) -> MakeRequest:
             for number, text in enumerate(said)
         ]
         messages = (ChatMessage("system", "Be brief."), *turns)
-        return ModelRequest(messages, offered, language, action, hints or {})
+        records = {tool.name: tool.records for tool in TOOLS}
+        return ModelRequest(messages, offered, language, action, hints or {}, records=records)
 
     return make
 

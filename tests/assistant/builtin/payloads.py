@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -96,4 +97,4 @@ def answered_by(
         for call, (_, _, payload) in zip(made, calls, strict=True)
     ]
     messages = (*request.messages, ChatMessage("assistant", "", tuple(made)), *results)
-    return ModelRequest(messages, request.tools, request.language, request.action, request.hints)
+    return replace(request, messages=messages)

@@ -25,7 +25,7 @@ from app.assistant.tools.tool import CitationLedger, ToolContext
 from app.assistant.tools.toolbox import Toolbox
 from app.assistant.turns.loop import Text, run_turn
 from app.db import Database, Scope
-from app.skills.knowledge.nlu import find_hints
+from app.skills.knowledge.nlu.hints import find_hints
 from app.skills.knowledge.tools.search_tools import TOOLS
 from app.text.normalize import fold
 
@@ -58,7 +58,9 @@ def ask(house: Flask, owner: Database, provider: BuiltinProvider) -> Ask:
                 CitationLedger(),
                 services={"embedder": services.embedder},
             )
-            request = ModelRequest((ChatMessage("user", question),), (), language, hints=hints)
+            records = {tool.name: tool.records for tool in TOOLS}
+            messages = (ChatMessage("user", question),)
+            request = ModelRequest(messages, (), language, hints=hints, records=records)
             toolbox = Toolbox({tool.name: tool for tool in TOOLS}, context)
             events = run_turn(request, provider, toolbox)
             return "".join(event.text for event in events if isinstance(event, Text))

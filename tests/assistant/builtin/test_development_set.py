@@ -21,7 +21,7 @@ from app.accounts.models import Group
 from app.assistant.providers.base import ChatMessage, ModelRequest, ToolCall, ToolSpec
 from app.assistant.providers.builtin import BuiltinProvider
 from app.db import Database, Scope
-from app.skills.knowledge.nlu import find_hints
+from app.skills.knowledge.nlu.hints import find_hints
 
 SENTENCES = Path(__file__).with_name("development.yaml")
 BAR = 0.95

@@ -7,19 +7,18 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.assistant.providers.builtin.allergen_answers import (
-    allergens_unknown,
-    ask_the_kitchen,
-    no_listed_allergen,
-)
-from app.assistant.providers.builtin.phrases import not_written
-from app.assistant.providers.builtin.product_answers import describe_records
-from app.assistant.providers.builtin.product_records import Record, read_record
 from app.retrieval.embedder import WordLlamaEmbedder
 from app.retrieval.quotes.extract import extract_answer
 from app.retrieval.quotes.lines import Line
 from app.retrieval.quotes.passages import plain
 from app.retrieval.quotes.scores import Passage
+from app.skills.knowledge.nlu.allergen_answers import (
+    allergens_unknown,
+    ask_the_kitchen,
+    no_listed_allergen,
+)
+from app.skills.knowledge.nlu.record_answers import describe_records, not_written
+from app.skills.knowledge.nlu.records import Record, read_record
 from tests.assistant.builtin.payloads import products, sections
 
 EMBEDDER = WordLlamaEmbedder()

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from app.assistant.providers.base import ChatMessage, ModelRequest, TextDelta, ToolCall
 from app.assistant.providers.builtin import BuiltinProvider
+from app.retrieval.quotes.lines import Line
 from tests.assistant.builtin.conftest import MakeRequest
 from tests.assistant.builtin.payloads import answered_by, found, products, sections
 
@@ -259,12 +262,54 @@ def test_more_ends_where_the_text_ends(
     assert told == "That is all it says about it."
 
 
-def test_a_result_of_a_shape_of_its_own_is_told_by_its_names(
+class LockerAnswers:
+    """A skill's own way to tell its records."""
+
+    def describe(
+        self,
+        question: str,
+        results: Sequence[Mapping[str, Any]],
+        named: Collection[str],
+        action: str,
+    ) -> list[Line]:
+        return [Line("It is free.", int(one["cite"]), title=one["name"]) for one in results]
+
+    def describe_none(self, payload: Mapping[str, Any]) -> list[Line]:
+        return [Line("All lockers are taken.")]
+
+    def names_one(
+        self, question: str, results: Sequence[Mapping[str, Any]], named: Collection[str]
+    ) -> bool:
+        return any(one["name"].lower() in question for one in results)
+
+    def is_only_near(self, question: str, results: Sequence[Mapping[str, Any]]) -> bool:
+        return not self.names_one(question, results, ())
+
+
+@pytest.mark.parametrize(
+    ("question", "weak", "told"),
+    [
+        ("who has locker 12", False, "**Locker 12**: It is free. [1]"),
+        ("who has locker 12", True, "**Locker 12**: It is free. [1]"),
+        ("who has the parrot's cage", False, "The closest is “Locker 12”:"),
+        ("who has the parrot's cage", True, "found nothing that answers it"),
+    ],
+)
+def test_records_are_told_by_the_skill_that_found_them(
+    provider: BuiltinProvider, make_request: MakeRequest, question: str, weak: bool, told: str
+) -> None:
+    payload = found([{"name": "Locker 12"}], searched="lockers", weak=weak)
+    request = answered_by(make_request(question), ("find_locker", {}, payload))
+    assert told in reply(provider, replace(request, records={"find_locker": LockerAnswers()}))
+    assert "Locker 12**" not in reply(provider, request)
+
+
+def test_that_there_is_none_is_told_by_the_skill_that_looked(
     provider: BuiltinProvider, make_request: MakeRequest
 ) -> None:
-    payload = found([{"name": "Locker 12", "facts": {"Size": "large"}}], searched="lockers")
-    request = answered_by(make_request("which locker is free"), ("find_locker", {}, payload))
-    assert reply(provider, request).startswith("**Locker 12**")
+    request = answered_by(make_request("is a locker free"), ("find_locker", {}, found([])))
+    told = reply(provider, replace(request, records={"find_locker": LockerAnswers()}))
+    assert told == "All lockers are taken."
 
 
 def test_numbers_of_an_earlier_reply_are_not_taken_for_this_ones(

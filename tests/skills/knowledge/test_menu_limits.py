@@ -12,7 +12,7 @@ from sqlalchemy import select, text
 from app.db import Database, new_id
 from app.retrieval.models import SearchDocument
 from app.skills.knowledge.models import LibraryImport, LibraryRevision, Product
-from app.skills.knowledge.nlu import find_hints
+from app.skills.knowledge.nlu.hints import find_hints
 from app.skills.knowledge.services import import_jobs, menu_limits, menu_upkeep
 from app.skills.knowledge.services.categories import categories_in_use, tags_in_use
 from app.skills.knowledge.services.menu_limits import MenuCounts, find_overflow

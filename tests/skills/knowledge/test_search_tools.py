@@ -20,7 +20,7 @@ from app.retrieval.embedder import Vector as QueryVector
 from app.retrieval.embedder import WordLlamaEmbedder
 from app.retrieval.query_cache import EmbeddingUnavailable
 from app.skills.knowledge.models import Product
-from app.skills.knowledge.nlu import find_hints, find_mentions
+from app.skills.knowledge.nlu.hints import find_hints, find_mentions
 from app.skills.knowledge.services import kept_menus
 from app.skills.knowledge.services.kept_menus import KeptMenus, fold_names
 from app.skills.knowledge.tools.search_tools import TOOLS, RecipeArguments, SearchArguments

@@ -9,15 +9,8 @@ from typing import Any
 
 from app.assistant.providers.base import ChatMessage, ModelRequest, ToolCall
 from app.assistant.providers.builtin import phrases
-from app.assistant.providers.builtin.allergen_answers import describe_none
 from app.assistant.providers.builtin.decide import PlannedCall, better_place
 from app.assistant.providers.builtin.intent import Evidence, read_evidence
-from app.assistant.providers.builtin.product_answers import (
-    describe_records,
-    is_only_near,
-    names_one,
-)
-from app.assistant.providers.builtin.product_records import Record, read_record
 from app.assistant.providers.builtin.reader import read_message, split_clauses
 from app.nlu.courtesies import read_courtesy
 from app.nlu.queries import make_query
@@ -89,6 +82,11 @@ class Brought:
     def results(self) -> Sequence[Mapping[str, Any]]:
         found = self.payload.get("results")
         return [one for one in found if isinstance(one, Mapping)] if found else []
+
+    @property
+    def records(self) -> Sequence[Mapping[str, Any]]:
+        """Those of the results that are no text but something with a name."""
+        return [one for one in self.results if "name" in one]
 
     @property
     def arguments(self) -> Mapping[str, Any]:
@@ -188,7 +186,8 @@ class _Composer:
             return [Line(phrases.did_not_work())]
         if brought.failed or not brought.results:
             # Asked again without its filter, it would bring what somebody must not eat.
-            return describe_none(brought.payload)
+            answers = self.request.records.get(brought.call.name)
+            return answers.describe_none(brought.payload) if answers else []
         if "name" in brought.results[0]:
             return self._describe(brought) or self._quote(brought)
         return self._quote(brought) or self._describe(brought)
@@ -199,23 +198,22 @@ class _Composer:
         return led or brought.call.name in (self.request.hints.get("wanted") or {})
 
     def _describe(self, brought: Brought) -> list[Line]:
-        records = [read_record(result) for result in brought.results if "name" in result]
+        answers = self.request.records.get(brought.call.name)
+        if answers is None or not brought.records:
+            return []
+        records, question = brought.records, brought.question
         named = self.evidence.get(brought.call.name, Evidence()).names
         # Few of a question's words may be found, and yet it names the very product; and
         # what passed a filter is what was asked for.
-        meant = len(brought.arguments) > 1 or names_one(brought.question, records, named)
-        if not records or (brought.weak and not meant):
+        is_filtered = len(brought.arguments) > 1
+        if brought.weak and not (is_filtered or answers.names_one(question, records, named)):
             return []
-        lines = describe_records(brought.question, records, named, self.request.action)
-        if lines and not self._is_sure_of(brought, records):
-            name = next(record.name for record in records if record.cite == lines[0].cite)
+        lines = answers.describe(question, records, named, self.request.action)
+        is_sure = self.request.action or self.reading.earlier or is_filtered
+        if lines and not is_sure and answers.is_only_near(question, records):
+            name = next(str(one["name"]) for one in records if one.get("cite") == lines[0].cite)
             lines = [Line(phrases.closest(name), form="note"), *lines]
         return lines
-
-    def _is_sure_of(self, brought: Brought, records: Sequence[Record]) -> bool:
-        if self.request.action or self.reading.earlier or len(brought.arguments) > 1:
-            return True
-        return not is_only_near(brought.question, records)
 
     def _passages(self, brought: Brought) -> tuple[list[Passage], list[Passage]]:
         """What was found in the language of the reply, and all that was found."""

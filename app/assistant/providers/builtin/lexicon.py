@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from app.nlu.lexicon import Phrase, read_phrases
-from app.text import allergens
-from app.text.normalize import fold, words
+from app.text.normalize import words
 from app.text.yaml_file import read_yaml
 
 _LEXICON: Mapping[str, Any] = read_yaml(Path(__file__).with_name("lexicon.yaml"))
@@ -21,15 +20,6 @@ WRITTEN_OTHERWISE: Mapping[Phrase, str] = {
 OPENINGS = read_phrases(_FOLLOW_UP["openings"])
 MORE = frozenset(read_phrases(_FOLLOW_UP["more"]))
 POINTING_WORDS = frozenset(_FOLLOW_UP["pointing"].split())
-ATTRIBUTES: Mapping[str, frozenset[str]] = {
-    name: frozenset(line.split()) for name, line in _LEXICON["attributes"].items()
-}
-# Each meaning: the words that ask for it, and those that label it.
-CONCEPTS: tuple[tuple[frozenset[str], frozenset[str]], ...] = tuple(
-    (frozenset(asked.split()), frozenset(f"{asked} {only_labels}".split()))
-    for asked, _, only_labels in (line.partition("|") for line in _LEXICON["concepts"])
-)
-BEFORE_NAMES = frozenset(_LEXICON["before_names"].split())
 OPTIONS: Mapping[str, tuple[Phrase, ...]] = {
     option: read_phrases(lines) for option, lines in _LEXICON["options"].items()
 }
@@ -39,9 +29,3 @@ PATTERNS: Mapping[str, re.Pattern[str]] = {
 }
 ACCENTED = frozenset(_LEXICON["accented"].split())
 PREPOSITIONS = frozenset(_LEXICON["prepositions"].split())
-# The names that records list allergens by, folded, with their codes.
-LISTED_AS: Mapping[str, str] = {
-    fold(name): code
-    for code, names in allergens.ALLERGENS.items()
-    for name in (code.replace("_", " "), *names.values())
-}

@@ -162,22 +162,6 @@ def nothing_more() -> str:
     return _("That is all it says about it.")
 
 
-def price_label() -> str:
-    return _("Price")
-
-
-def ingredients_label() -> str:
-    return _("Ingredients")
-
-
-def pairing_label() -> str:
-    return _("Goes with")
-
-
-def not_written() -> str:
-    return _("That is not written in its record.")
-
-
 def _who() -> str:
     return _(
         "I am Comanda's built-in assistant. I look things up in this restaurant's own documents"

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from app.assistant.providers.base import ChatMessage
 from app.assistant.providers.builtin.lexicon import (
     ACCENTED,
-    ATTRIBUTES,
-    CONCEPTS,
     MORE,
     OPENINGS,
     PATTERNS,
@@ -22,6 +20,7 @@ from app.assistant.providers.builtin.lexicon import (
     PREPOSITIONS,
     WRITTEN_OTHERWISE,
 )
+from app.nlu.attributes import ASKED_FOR, ASKING
 from app.nlu.courtesies import read_courtesy
 from app.nlu.emergency import read_emergency
 from app.nlu.lexicon import ASKING_WORDS
@@ -31,8 +30,6 @@ from app.retrieval.embedder import Embedder
 from app.text.normalize import fold, words
 from app.text.stems import content_words, stems
 
-_ASKED_FOR = frozenset().union(*ATTRIBUTES.values())
-_ATTRIBUTE_WORDS = _ASKED_FOR.union(*(asked for asked, _ in CONCEPTS))
 # A new sentence, or "and" before a word that asks, begins a question of its own.
 _CLAUSE_END = re.compile(
     r"(?<=[?!;])\s*|(?<=\.)\s+|[,\s]+(?:and|y|also|plus|además|ademas|también|tambien)\s+(?="
@@ -132,7 +129,7 @@ def _names_only(text: str) -> bool:
 def _points_back(text: str) -> bool:
     """True for "does it have nuts?" and "¿cuánto cuesta?": the thing itself is not named."""
     content = content_words(text)
-    if all(word in _ATTRIBUTE_WORDS for word in content):
+    if all(word in ASKING for word in content):
         return True
     spoken = words(text)
     points = any(word in POINTING_WORDS for word in spoken)
@@ -148,7 +145,7 @@ def _topic(question: str, answers: Sequence[ChatMessage]) -> str:
     if named := _answered_with(answers):
         return named[0]
     content = content_words(question)
-    return " ".join([word for word in content if word not in _ATTRIBUTE_WORDS] or content)
+    return " ".join([word for word in content if word not in ASKING] or content)
 
 
 def _answered_with(answers: Sequence[ChatMessage]) -> list[str]:
@@ -175,13 +172,13 @@ def _put_in_place(new: str, question: str, subjects: Sequence[str], embedder: Em
         return f"{new} {question[asked[0].start :]}"
     if span:
         return f"{question[: span[0]]}{names}{question[span[1] :]}"
-    places = _places(question, _ASKED_FOR)
+    places = _places(question, ASKED_FOR)
     if not places:
         return f"{question} {names}"
     if words(new)[0] in PREPOSITIONS:
         place = places[-1]  # "for the snapper" takes the place of "with the ribeye"
     else:
-        places = _places(question, _ATTRIBUTE_WORDS) or places
+        places = _places(question, ASKING) or places
         vectors = embedder.embed([names, *(match.group() for match in places)])
         likeness = vectors[1:] @ vectors[0]
         # What a question is about tends to stand at its end.

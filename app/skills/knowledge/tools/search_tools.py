@@ -31,6 +31,7 @@ from app.retrieval.search import (
     unknown_words,
 )
 from app.skills.knowledge.models import ManualSection, Product
+from app.skills.knowledge.nlu.record_answers import ProductAnswers
 from app.skills.knowledge.services.display import (
     passage_citation,
     product_card,
@@ -98,6 +99,7 @@ class SearchTool(ReadTool):
 
     arguments: type[Arguments] = SearchArguments
     is_search = True
+    records = ProductAnswers()
 
     def __init__(
         self,

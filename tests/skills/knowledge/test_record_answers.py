@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from app.assistant.providers.builtin.allergen_answers import describe_none
-from app.assistant.providers.builtin.product_answers import describe_records, is_only_near
-from app.assistant.providers.builtin.product_records import Record, read_record
 from app.retrieval.quotes.lines import to_markdown
+from app.skills.knowledge.nlu.allergen_answers import describe_none
+from app.skills.knowledge.nlu.record_answers import describe_records, is_only_near
+from app.skills.knowledge.nlu.records import Record, read_record
 from tests.assistant.builtin.payloads import products
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,3 +44,8 @@ def read_record(result: Mapping[str, Any]) -> Record:
         facts={str(k): str(v) for k, v in (result.get("facts") or {}).items()},
         steps=texts("steps"),
     )
+
+
+def read_records(results: Sequence[Mapping[str, Any]]) -> list[Record]:
+    """Those of a tool's results that are products."""
+    return [read_record(result) for result in results if "name" in result]

@@ -6,21 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
+from flask_babel import gettext as _
 from rapidfuzz import fuzz
 
-from app.assistant.providers.builtin import phrases
-from app.assistant.providers.builtin.allergen_answers import (
-    allergen_lines,
-    ask_the_kitchen,
-    listed_codes,
-    none_without,
-    not_all_of_them,
-    records_with_named,
-    spoken_allergens,
-)
-from app.assistant.providers.builtin.lexicon import ATTRIBUTES, BEFORE_NAMES, CONCEPTS, PATTERNS
-from app.assistant.providers.builtin.product_records import Record
+from app.nlu.attributes import ASKING, BEFORE_NAMES, asked_attributes, means, price_order
 from app.nlu.lexicon import FRAME_WORDS
 from app.nlu.named_allergens import (
     asks_about_one,
@@ -33,6 +24,17 @@ from app.nlu.queries import make_query
 from app.nlu.questions import expected_amount, wants_list
 from app.retrieval.quotes.lines import Line
 from app.retrieval.sentences import split_sentences
+from app.skills.knowledge.nlu.allergen_answers import (
+    allergen_lines,
+    ask_the_kitchen,
+    describe_none,
+    listed_codes,
+    none_without,
+    not_all_of_them,
+    records_with_named,
+    spoken_allergens,
+)
+from app.skills.knowledge.nlu.records import Record, read_records
 from app.text.allergens import expand_families
 from app.text.normalize import fold, words
 from app.text.stems import content_words, stems
@@ -50,8 +52,34 @@ WORTH_NAMING = 0.6
 
 # What has more of a question's words that no record has is about something else.
 MOST_UNKNOWN = 0.34
-# Words that ask for an attribute are no part of a product's name.
-_ASKED = frozenset().union(*ATTRIBUTES.values(), *(asked for asked, _labels in CONCEPTS))
+
+
+class ProductAnswers:
+    """What the search tools' records say, as the built-in assistant tells it."""
+
+    def describe(
+        self,
+        question: str,
+        results: Sequence[Mapping[str, Any]],
+        named: Collection[str],
+        action: str,
+    ) -> list[Line]:
+        """The lines that answer, as `describe_records` makes them."""
+        return describe_records(question, read_records(results), named, action)
+
+    def describe_none(self, payload: Mapping[str, Any]) -> list[Line]:
+        """What is said of a search that found nothing without an allergen."""
+        return describe_none(payload)
+
+    def names_one(
+        self, question: str, results: Sequence[Mapping[str, Any]], named: Collection[str]
+    ) -> bool:
+        """Whether the question names one of them, and little that it does not have."""
+        return names_one(question, read_records(results), named)
+
+    def is_only_near(self, question: str, results: Sequence[Mapping[str, Any]]) -> bool:
+        """Whether it asks for a size, or much else, that none of them has."""
+        return is_only_near(question, read_records(results))
 
 
 def describe_records(
@@ -103,7 +131,7 @@ def is_only_near(question: str, records: Sequence[Record]) -> bool:
     said = " ".join(f"{record.name} {record.description} {record.price}" for record in records)
     if set(re.findall(r"\d+", question)) - set(re.findall(r"\d+", said)):
         return True
-    asked = [word for word in content_words(make_query(question)) if word not in _ASKED]
+    asked = [word for word in content_words(make_query(question)) if word not in ASKING]
     unknown = [word for word in asked if not known & set(stems(word))]
     return len(unknown) > MOST_UNKNOWN * len(asked)
 
@@ -115,7 +143,7 @@ def names_one(question: str, records: Sequence[Record], named: Collection[str] =
     asked = {
         stem
         for word in content_words(make_query(question))
-        if word not in _ASKED
+        if word not in ASKING
         for stem in stems(word)
     }
     texts = [_all_words(record) for record in records]
@@ -169,7 +197,7 @@ def _is_named_otherwise(question: str, records: Sequence[Record]) -> bool:
     word = said[first - 1] if first else ""
     is_known = not content_words(word) or known & set(stems(word)) or word in BEFORE_NAMES
     is_like_one = any(fuzz.ratio(word, name) >= LIKE_A_NAME for name in names)
-    return not (is_known or is_like_one or word in _ASKED or word in FRAME_WORDS)
+    return not (is_known or is_like_one or word in ASKING or word in FRAME_WORDS)
 
 
 def _by_whole_name(records: Sequence[Record], named: Collection[str]) -> list[Record]:
@@ -225,7 +253,7 @@ def _one(record: Record, question: str, attributes: Sequence[str]) -> list[Line]
         return _with_name(record, [*_description(record)[:1], *wanted])
     lines = _description(record)
     if not wanted and record.price:
-        lines.append(Line(record.price, record.cite, label=phrases.price_label()))
+        lines.append(Line(record.price, record.cite, label=_price_label()))
     return _with_name(record, [*wanted, *lines])
 
 
@@ -235,7 +263,7 @@ def _one_of_many(record: Record, question: str, attributes: Sequence[str]) -> li
     short = [name for name in attributes if name != "steps"]
     wanted = _asked_lines(record, question, short)
     if not wanted and record.price:
-        wanted = [Line(record.price, record.cite, label=phrases.price_label())]
+        wanted = [Line(record.price, record.cite, label=_price_label())]
     first, *others = _with_name(record, [*_description(record)[:1], *wanted])
     return [replace(first, form="item"), *(replace(line, form="more") for line in others)]
 
@@ -243,7 +271,7 @@ def _one_of_many(record: Record, question: str, attributes: Sequence[str]) -> li
 def _with_name(record: Record, lines: Sequence[Line]) -> list[Line]:
     """The first line says which product this is about."""
     if not lines:
-        return [Line(phrases.not_written(), record.cite, title=record.name)]
+        return [Line(not_written(), record.cite, title=record.name)]
     return [replace(lines[0], title=record.name), *lines[1:]]
 
 
@@ -259,27 +287,24 @@ def _asked_lines(record: Record, question: str, attributes: Sequence[str]) -> li
         lines += _measures(record, question, is_asked=bool(attributes))
     asked_in_vain = [name for name in attributes if name in ("price", "pairing", "steps")]
     if asked_in_vain and not lines:
-        lines.append(Line(phrases.not_written(), record.cite))
+        lines.append(Line(not_written(), record.cite))
     return lines
 
 
 def _price(record: Record) -> list[Line]:
-    return [Line(record.price, record.cite, label=phrases.price_label())] if record.price else []
+    return [Line(record.price, record.cite, label=_price_label())] if record.price else []
 
 
 def _ingredients(record: Record) -> list[Line]:
     if not record.ingredients:
         return []
     listed = "; ".join(record.ingredients)
-    return [Line(listed, record.cite, label=phrases.ingredients_label())]
+    return [Line(listed, record.cite, label=_ingredients_label())]
 
 
 def _pairing(record: Record) -> list[Line]:
     lines = [Line(text.text, record.cite) for text in split_sentences(record.pairing)]
-    return [
-        replace(line, label=phrases.pairing_label() if n == 0 else "")
-        for n, line in enumerate(lines)
-    ]
+    return [replace(line, label=_pairing_label() if n == 0 else "") for n, line in enumerate(lines)]
 
 
 def _steps(record: Record) -> list[Line]:
@@ -317,7 +342,7 @@ def _facts(record: Record, question: str, said: Sequence[Line]) -> list[Line]:
     return [
         Line(value, record.cite, label=label)
         for label, value in (record.facts or {}).items()
-        if label not in already and _means(label, spoken, asked)
+        if label not in already and (asked & set(stems(label)) or means(label, spoken))
     ]
 
 
@@ -344,34 +369,17 @@ def _measures(record: Record, question: str, *, is_asked: bool) -> list[Line]:
     return [Line(text, record.cite) for text in found[:MOST_MEASURES]]
 
 
-def _means(label: str, spoken: set[str], asked: set[str]) -> bool:
-    if asked & set(stems(label)):
-        return True
-    of_label = set(words(label))
-    return any(spoken & asking and of_label & labels for asking, labels in CONCEPTS)
+def _price_label() -> str:
+    return _("Price")
 
 
-def price_order(text: str) -> int:
-    """1 for "the cheapest first", -1 for "the dearest first", 0 where neither is asked."""
-    folded = fold(text)
-    if PATTERNS["cheapest"].search(folded):
-        return 1
-    return -1 if PATTERNS["dearest"].search(folded) else 0
+def _ingredients_label() -> str:
+    return _("Ingredients")
 
 
-def asked_attributes(text: str) -> list[str]:
-    """Which attributes of a product the question is about, the weightiest first."""
-    folded = fold(text)
-    spoken = set(words(text))
-    named = named_allergens(text)
-    holds_allergen = any(name.unwanted for name in named) or (
-        named and PATTERNS["holds"].search(folded)
-    )
-    order = ("allergens", "price", "pairing", "steps", "ingredients", "description")
-    return [
-        name
-        for name in order
-        if spoken & ATTRIBUTES[name]
-        or (name in PATTERNS and PATTERNS[name].search(folded))
-        or (name == "allergens" and holds_allergen)
-    ]
+def _pairing_label() -> str:
+    return _("Goes with")
+
+
+def not_written() -> str:
+    return _("That is not written in its record.")

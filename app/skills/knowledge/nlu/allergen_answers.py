@@ -10,14 +10,20 @@ from typing import Any
 
 from flask_babel import gettext as _
 
-from app.assistant.providers.builtin.lexicon import LISTED_AS
-from app.assistant.providers.builtin.product_records import Record
 from app.nlu.named_allergens import allergens_besides, asks_what_to_avoid, named_allergens
 from app.nlu.questions import wants_list
 from app.retrieval.quotes.lines import Line
-from app.text.allergens import allergen_name, expand_families
+from app.skills.knowledge.nlu.records import Record
+from app.text.allergens import ALLERGENS, allergen_name, expand_families
 from app.text.bilingual import reader_language
 from app.text.normalize import fold
+
+# The names that records list allergens by, folded, with their codes.
+LISTED_AS: Mapping[str, str] = {
+    fold(name): code
+    for code, names in ALLERGENS.items()
+    for name in (code.replace("_", " "), *names.values())
+}
 
 
 def describe_none(payload: Mapping[str, Any]) -> list[Line]:

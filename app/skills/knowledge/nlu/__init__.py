@@ -1,0 +1,1 @@
+"""What messages say of the manual and the menu, and what their records say back."""
