@@ -279,13 +279,17 @@ def _tell(writer: ReplyWriter, words: str, receipt: Part | None = None) -> None:
     writer.publish(CHANGED, {})
 
 
-def close_what_was_left(writer: ReplyWriter, asked_at: datetime) -> None:
-    """Set aside a proposal that was open when the person went on to something else."""
+def close_what_was_left(writer: ReplyWriter, asked_at: datetime) -> bool:
+    """Set aside a proposal that was open when the person went on to something else.
+
+    Returns whether there was one.
+    """
     with writer.transaction() as session:
         writer.lock_turn(session)
         closed = set_aside(session, writer.claim.thread_id, asked_at)
     if closed:
         writer.publish(CHANGED, {})
+    return bool(closed)
 
 
 def has_done_something(writer: ReplyWriter) -> bool:

@@ -338,11 +338,17 @@ def _own(session: ScopedSession) -> Select[Proposal]:
 
 def _require_open(state: str) -> None:
     if state == "expired":
-        raise Conflict("This proposal has expired; nothing was done. Bring it back or ask again.")
+        raise Conflict(
+            "This proposal has expired; nothing was done. Press “Bring it back” on its card, or say"
+            " what you need again."
+        )
     if state == "superseded":
         raise Conflict("A newer proposal took the place of this one. Look below.")
     if state == "declined":
-        raise Conflict("This was cancelled; nothing was done. Bring it back or ask again.")
+        raise Conflict(
+            "This was cancelled; nothing was done. Press “Bring it back” on its card, or say what"
+            " you need again."
+        )
 
 
 def _close(proposal: Proposal, state: str, reason: str = "", by: UUID | None = None) -> None:

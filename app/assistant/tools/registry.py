@@ -74,7 +74,8 @@ class TurnInput:
     """A message in its conversation, for a skill to read.
 
     `history` are the messages before it, oldest first; `today` is the group's date;
-    `proposal` is the {tool, arguments} that the message may change, where there is one. The
+    `proposal` is the {tool, arguments, is_open} that the message may change, where there is one:
+    what waits, or was declined just now. The
     `steps` are those of its branch up to it; where it is a step itself, `step` is it. `intents`
     say how likely it is for each tool, by itself, 0..1 (`app.nlu.model`). What a skill has worked
     out it may leave in `memo` for its tools, which are given the same one (`ToolContext.memo`).

@@ -299,7 +299,9 @@ def _proposal(
         return found.state == "pending", {}, []
     if not leads_to(session, found.message_id, message.parent_id, IN_SIGHT):
         return is_open, {}, []
-    hint = {"proposal": {"tool": found.tool, "arguments": found.arguments}}
+    hint = {
+        "proposal": {"tool": found.tool, "arguments": found.arguments, "is_open": is_open},
+    }
     arguments = json.dumps(found.arguments, ensure_ascii=False)
     if message.language == "es":
         line = (

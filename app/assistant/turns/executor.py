@@ -56,7 +56,9 @@ from app.assistant.turns.writer import Claim, LeaseLost, ReplyWriter
 from app.db import Scope
 from app.errors import ConfigurationError
 from app.extensions import Services
+from app.nlu.emergency import read_emergency
 from app.observability import metrics
+from app.text.markdown import paragraph_after
 
 MAX_ATTEMPTS = 3
 # Who is told to have answered where nobody had to be asked.
@@ -363,8 +365,9 @@ def _converse(
     if not writer.text.strip() and not writer.parts:
         # A model that wants nothing but tools to its last call still owes the person words.
         writer.add_text(_("I could not put an answer together. Ask again in other words."))
+    hinted = asked_by_hints(context.hints, writer.text) if provider.uses_hints else None
     if context.has_proposal:
-        close_what_was_left(writer, question.created_at)
+        _set_aside(writer, question, is_asked=bool(finished.asked or hinted))
     chips = find_suggestions(
         services.registry,
         transaction,
@@ -375,9 +378,21 @@ def _converse(
     )
     asked = finished.asked
     if not asked and not finished.is_cut:
-        hinted = asked_by_hints(context.hints, writer.text) if provider.uses_hints else None
         asked = ask_again(services.registry, toolbox.context, question, hinted, writer)
     return replace(finished, suggestions=(*finished.suggestions, *chips), asked=asked)
+
+
+def _set_aside(writer: ReplyWriter, question: Message, *, is_asked: bool) -> None:
+    """Set aside what the person has gone on from, and say so where no question ends the reply.
+
+    Whoever says "yes" to it later would think that it was done.
+    """
+    if not close_what_was_left(writer, question.created_at) or is_asked:
+        return
+    is_question = writer.text.rstrip(" *_)»”").endswith("?")
+    if not is_question and not read_emergency(question.content, question.language):
+        told = _("What I had proposed is set aside. “Bring it back” on its card opens it again.")
+        writer.add_text(paragraph_after(writer.text, told))
 
 
 def _tool_context(

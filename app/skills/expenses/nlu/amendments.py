@@ -23,6 +23,7 @@ from app.skills.expenses.nlu.command import (
 )
 from app.skills.expenses.nlu.evidence import is_item
 from app.skills.expenses.nlu.lexicon import compiled, either
+from app.skills.expenses.nlu.reader import core_of, read_sentence
 from app.skills.expenses.nlu.references import NONE, VAGUE, kind_of, words_of
 from app.skills.expenses.nlu.rows import read_rows
 from app.skills.expenses.nlu.sentence import LONGEST_MESSAGE, ReadingContext, Sentence
@@ -31,7 +32,9 @@ from app.text.normalize import words
 _CORRECTION = re.compile(rf"[\s,.;:!¡-]*(?:{either('corrections')}[\s,;:.!-]+)*")
 _AROUND = compiled("around_changes")
 _DROP = re.compile(rf"{either('drop_row')}\s(?P<row>.+)")
+_AGREED = re.compile(rf"(?:{either('agreements')}[\s,.;:!-]+)*")
 _ALSO = re.compile(rf"{either('also')}\s(?P<rows>.+)")
+_INSTEAD = compiled("instead_of_it")
 _ORDINALS = {"first": 0, "primero": 0, "primera": 0, "primer": 0, "second": 1, "segundo": 1,
              "segunda": 1, "third": 2, "tercero": 2, "tercera": 2, "last": -1, "ultimo": -1,
              "ultima": -1}  # fmt: skip
@@ -47,18 +50,23 @@ def amend_command(
     today: date,
     categories: Sequence[Category],
     currency: str = "",
+    *,
+    is_open: bool = True,
 ) -> Command | None:
-    """An open proposal as the message changes it.
+    """A proposal as the message changes it.
 
     None where it changes nothing, or is about something else. In a proposal of several rows
     the one that is named changes; a day, a currency and a category without a name are for all.
-    Where a sum may be one of two, it is still to be asked for.
+    Where a sum may be one of two, it is still to be asked for. To one that is open a further
+    row is added; one that was declined is only told anew.
     """
     around = ReadingContext(language, today, tuple(categories), currency)
-    return amended(Command(tool, arguments), message, around)
+    return amended(Command(tool, arguments), message, around, is_open=is_open)
 
 
-def amended(shown: Command, message: str, around: ReadingContext) -> Command | None:
+def amended(
+    shown: Command, message: str, around: ReadingContext, *, is_open: bool = True
+) -> Command | None:
     """The same, with all that it is read with in one."""
     tool, arguments = shown.tool, shown.arguments
     if tool not in (ADD, UPDATE, DELETE) or not message.strip() or len(message) > LONGEST_MESSAGE:
@@ -73,6 +81,8 @@ def amended(shown: Command, message: str, around: ReadingContext) -> Command | N
         changed = _other_row(arguments, sentence, start, end)
     else:
         changed = _changed(tool, arguments, sentence, start, end)
+        if changed is None and tool == ADD and is_open:
+            changed = _longer(rows_of(arguments), sentence)
     if not changed or changed == dict(arguments):
         return None
     return Command(tool, changed, ("amount",) if unsure_row(changed) else ())
@@ -107,7 +117,7 @@ def _changed(
         changed = _applied(rows, found)
         if changed is not None:
             return arguments_of(changed)
-    return _longer(rows, sentence, start, end) if tool == ADD else None
+    return None
 
 
 def _applied(rows: list[dict[str, Any]], found: Change) -> list[dict[str, Any]] | None:
@@ -161,14 +171,28 @@ def _without(
     return [row for place, row in enumerate(rows) if place != places[0]]
 
 
-def _longer(
-    rows: list[dict[str, Any]], sentence: Sentence, start: int, end: int
-) -> dict[str, Any] | None:
-    """ "And a taxi 12": one row more."""
-    match = _ALSO.fullmatch(sentence.masked, start, end)
-    if match is None:
+def _longer(rows: list[dict[str, Any]], sentence: Sentence) -> dict[str, Any] | None:
+    """ "And a taxi 12", "yes, and limes 3", "uber 20": further rows beside those that are shown.
+
+    None where it takes their place: it says so, or tells the same thing anew.
+    """
+    if _INSTEAD.search(sentence.masked):
         return None
-    further = read_rows(sentence, *match.span("rows"))
-    if not further or not all(row.amount and row.item and is_item(row) for row in further):
-        return None
-    return arguments_of([*rows, *(row_arguments(row) for row in further)])
+    agreed = _AGREED.match(sentence.masked)
+    also = _ALSO.match(sentence.masked, agreed.end() if agreed else 0)
+    told = _further(sentence, also)
+    known = {word for row in rows for word in _words(row)}
+    is_anew = not also and any(known & _words(row) for row in told)
+    return None if is_anew or not told else arguments_of([*rows, *told])
+
+
+def _further(sentence: Sentence, also: re.Match[str] | None) -> list[dict[str, Any]]:
+    """The rows that a sentence adds, by itself or behind an "and"; none where it adds none."""
+    own = read_sentence(sentence.text, sentence.around)
+    if own is not None and own.tool == ADD and not own.missing:
+        return rows_of(own.arguments)
+    _start, end = core_of(sentence)
+    rows = read_rows(sentence, also.start("rows"), end) if also and also.start("rows") < end else []
+    if not all(row.amount and row.item and is_item(row) for row in rows):
+        return []
+    return [row_arguments(row) for row in rows]

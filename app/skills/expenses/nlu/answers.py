@@ -110,6 +110,9 @@ def _merged(waiting: Command, answer: Mapping[str, Any]) -> Command:
 def _amount(waiting: Command, sentence: Sentence, start: int, end: int) -> Command | None:
     """The sum, beside which only the thing itself may be named again."""
     found = read_change(sentence, start, end)
+    if found is not None and found.values.keys() == {"date"} and _only(sentence, start, end):
+        # The day first, and then the sum is asked for again.
+        return _merged(waiting, found.values)
     if found is None or not found.values.keys() & {"amount", EITHER}:
         return _priced(waiting, sentence, start, end)
     known = _words_known(waiting, sentence.around)
@@ -194,22 +197,24 @@ def read_conversation(
     today: date,
     categories: Sequence[Category],
     currency: str = "",
+    asked_about: Callable[[str, str], Command | None] = lambda _said, _reply: None,
 ) -> Command | None:
     """What `message` wants after these turns, pairs of role ("user", "assistant") and text.
 
-    A command goes on only where the assistant's turn after it ended in a question.
+    A command goes on only where the assistant's turn after it ended in a question. Of words that
+    are no command by themselves, `asked_about` tells which one the reply to them asked about.
     """
     around = ReadingContext(language, today, tuple(categories), currency)
     open_command: Command | None = None
-    is_asked = False
+    is_asked, said = False, ""
     for role, text in turns[-MOST_TURNS:]:
         if role == "user":
-            open_command, is_asked = (
-                _next_command(open_command if is_asked else None, text, around),
-                False,
-            )
+            waiting = open_command if is_asked else None
+            open_command, is_asked, said = _next_command(waiting, text, around), False, text
         elif role == "assistant":
             is_asked = bool(_ENDS_IN_QUESTION.search(text))
+            if is_asked and open_command is None:
+                open_command = asked_about(said, text)
     return _next_command(open_command if is_asked else None, message, around)
 
 

@@ -90,6 +90,15 @@ def _behind(sentence: Sentence, verb: re.Match[str], end: int) -> int:
     return space.end() if space else verb.end()
 
 
+def intended_correction(sentence: Sentence, start: int, end: int) -> Command | None:
+    """ "The limes were 15, not 12", known to put a row right; None where it says no value."""
+    for match in _WAS.finditer(sentence.masked, start, end):
+        row, changed = words_of(sentence, start, match.start()), _values(sentence, match.end(), end)
+        if row and changed:
+            return change(row, changed)
+    return None
+
+
 def read_update(sentence: Sentence, start: int, end: int) -> Command | None:
     """The command to change a row; None where no row of the ledger is spoken of for certain."""
     verb = _CHANGE.match(sentence.masked, start, end)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from flask_babel import force_locale
@@ -14,8 +15,10 @@ from flask_babel import gettext as _
 from app.assistant.tools.registry import TurnInput
 from app.db import ScopedSession
 from app.nlu.control import read_answer
-from app.skills.expenses.nlu import Category, amend_command, read_conversation
+from app.nlu.model import read_intents
+from app.skills.expenses.nlu import Category, read_conversation
 from app.skills.expenses.nlu.additions import is_ordered, is_told_to_add, rows_told
+from app.skills.expenses.nlu.amendments import amended
 from app.skills.expenses.nlu.command import (
     ADD,
     BALANCE,
@@ -28,8 +31,8 @@ from app.skills.expenses.nlu.command import (
     change,
     unsure_row,
 )
-from app.skills.expenses.nlu.edits import intended_change, intended_deletion
-from app.skills.expenses.nlu.lexicon import SUM, either
+from app.skills.expenses.nlu.edits import intended_change, intended_correction, intended_deletion
+from app.skills.expenses.nlu.lexicon import SUM, compiled, either
 from app.skills.expenses.nlu.questions import answer_limits
 from app.skills.expenses.nlu.reader import asks_only, core_of, read_sentence
 from app.skills.expenses.nlu.references import NONE, VAGUE, kind_of
@@ -38,8 +41,9 @@ from app.skills.expenses.nlu.sentence import ReadingContext, Sentence
 from app.skills.expenses.services.expenses import find_meant
 from app.skills.expenses.services.settings import EDITORS, Ledger, load_ledger
 from app.skills.expenses.texts import asks_which
-from app.text.bilingual import reader_language
+from app.text.bilingual import in_both, reader_language
 from app.text.money import amount_words
+from app.text.normalize import fold, words
 
 WRITING = (ADD, UPDATE, DELETE)
 # A message that the skill's own sentences do not tell must be so likely for one of its tools.
@@ -55,6 +59,7 @@ LONGEST_WHICH = 300
 LONGEST_INTENDED = 1_500
 # What leads up to the things that were bought, once it is clear that they were.
 _CUES = "|".join(either(name) for name in ("spent", "record", "add", "got"))
+_DENIED = compiled("not")
 _LEAD = re.compile(rf"(?:[^,;{SUM}]*?\W)?(?:{_CUES})\s?[:,-]?\s*")
 
 
@@ -123,7 +128,25 @@ def read_command_of(turn: TurnInput, categories: Sequence[Category], home: str) 
 def _told(turn: TurnInput, categories: Sequence[Category], home: str) -> Command | None:
     """The command that the message is, or goes on with."""
     turns = [(said.role, said.text) for said in turn.history if said.role != "tool"]
-    return read_conversation(turns, turn.message, turn.language, turn.today, categories, home)
+    asked_about = partial(_intended_of, _around(turn, categories, home))
+    return read_conversation(
+        turns, turn.message, turn.language, turn.today, categories, home, asked_about
+    )
+
+
+def _intended_of(around: ReadingContext, said: str, reply: str) -> Command | None:
+    """What a message was read as by what it is for, where the reply asked for what it lacks."""
+    intents = read_intents(said)
+    likely = max(intents, key=lambda each: intents[each], default="")
+    command = read_intended(likely, said, around) if intents.get(likely, 0) >= LIKELY else None
+    if command is None or not command.missing:
+        return None
+    last = words(reply)
+    asked = [
+        words(each)
+        for each in in_both(lambda _language: ask_for(command, around.currency)).values()
+    ]
+    return command if any(last[-len(each) :] == each for each in asked) else None
 
 
 def _around(turn: TurnInput, categories: Sequence[Category], home: str) -> ReadingContext:
@@ -155,9 +178,18 @@ def _intended(
     For no other than `tool`, where that is given.
     """
     likely = max(turn.intents, key=lambda each: turn.intents[each], default="")
-    if turn.is_going_on or turn.intents.get(likely, 0) < LIKELY or tool not in ("", likely):
+    is_elsewhere = turn.is_going_on and not _is_about_rows(turn)
+    if is_elsewhere or turn.intents.get(likely, 0) < LIKELY or tool not in ("", likely):
         return None
     return read_intended(likely, turn.message, _around(turn, categories, home))
+
+
+def _is_about_rows(turn: TurnInput) -> bool:
+    """Whether nothing waits but a card about a row that is there, or one was declined just now."""
+    if turn.proposal is None or turn.steps:
+        return False
+    tool, is_open = turn.proposal.get("tool"), turn.proposal.get("is_open")
+    return tool in CHOOSING or (tool == ADD and not is_open)
 
 
 def _instead_of_a_change(
@@ -167,7 +199,11 @@ def _instead_of_a_change(
     likely = max(turn.intents, key=lambda each: turn.intents[each], default="")
     if turn.is_going_on or likely != UPDATE or turn.intents.get(ADD, 0) < WORTH_READING:
         return None
-    command = read_intended(ADD, turn.message, _around(turn, categories, home))
+    around = _around(turn, categories, home)
+    if _commanded(Sentence.of(turn.message, around)) is not None:
+        # "Change the limes to 15" names no row of its own.
+        return None
+    command = read_intended(ADD, turn.message, around)
     return command if command and not command.missing else None
 
 
@@ -177,7 +213,9 @@ def _changed(turn: TurnInput, categories: Sequence[Category], home: str) -> Comm
     if proposal is None or proposal.get("tool") not in WRITING:
         return None
     tool, before = str(proposal["tool"]), dict(proposal.get("arguments") or {})
-    return amend_command(tool, before, turn.message, turn.language, turn.today, categories, home)
+    around = _around(turn, categories, home)
+    is_open = bool(proposal.get("is_open"))
+    return amended(Command(tool, before), turn.message, around, is_open=is_open)
 
 
 def _chosen(
@@ -282,6 +320,9 @@ def _addition(sentence: Sentence) -> Command:
         lead = _LEAD.match(sentence.masked, start, end)
         rows = read_rows(sentence, lead.end(), end) if lead else rows
     priced = [row for row in rows if row.amount]
+    if any(_DENIED.fullmatch(fold(row.item)) for row in rows):
+        # "Sorry, the limes were 15, not 12" puts a row right.
+        return _change(sentence)
     # Beside sums, words without one tell the story and name nothing.
     command = addition(priced or rows[:1])
     if not priced or all(row.item for row in priced):
@@ -295,7 +336,9 @@ def _question(tool: str) -> Callable[[Sentence], Command]:
 
 def _change(sentence: Sentence) -> Command:
     """Which one is meant, in the person's words; what it becomes may have to be asked for."""
-    return _named(intended_change(sentence, *core_of(sentence)) or change(sentence.text, {}))
+    core = core_of(sentence)
+    said = intended_change(sentence, *core) or intended_correction(sentence, *core)
+    return _named(said or change(sentence.text, {}))
 
 
 def _deletion(sentence: Sentence) -> Command:

@@ -15,6 +15,7 @@ from flask_babel import gettext as _
 
 from app.assistant.threads.steps import Step
 from app.assistant.tools.registry import TurnInput
+from app.config import LANGUAGES
 from app.db import ScopedSession
 from app.fields.extraction.extract import cue_words, stems
 from app.fields.values import FieldContext
@@ -65,6 +66,7 @@ from app.skills.service_requests.workflow.tool_results import (
     told_to_model,
 )
 from app.text.bilingual import reader_language
+from app.text.normalize import words
 
 Hints = Mapping[str, Any]
 RECORD = "record_answers"
@@ -327,14 +329,39 @@ def _about_optional(state: OpenRequest, message: str, want: str, language: str) 
         return _skip(state, language)
     if want in ("no", "skip", "unknown", "yes", "end_questions", "submit"):
         return _want("submit_service_request")
+    labelled = _labelled(state, message)
+    if labelled:
+        return _want(RECORD, values=labelled)
     named = _named_optional(state, message)
     if named is not None:
         return _want("request_field_input", field_id=named)
     return {"reply": _("Say what to change, “submit” to file it, or “cancel”."), "yields": True}
 
 
+def _labelled(state: OpenRequest, message: str) -> dict[str, str]:
+    """The value of the field whose whole label stands before a colon: "Where it is: the bar"."""
+    label, colon, value = message.partition(":")
+    field = _field_called(state, label) if colon and value.strip() else None
+    return {str(field.field_id): value.strip()} if field else {}
+
+
+def _field_called(state: OpenRequest, said: str) -> RequestField | None:
+    """The field with this label, in either language; "Where it is" has no word of its own."""
+    spoken = words(said)
+    return next(
+        (
+            each
+            for each in state.fields
+            if spoken in (words(each.field.label.text(language)) for language in LANGUAGES)
+        ),
+        None,
+    )
+
+
 def _named_optional(state: OpenRequest, message: str) -> str | None:
     """The field whose label a message names; the only one that it may mean."""
+    if (called := _field_called(state, message)) is not None:
+        return str(called.field_id)
     said = stems(message)
     fitting = [
         each

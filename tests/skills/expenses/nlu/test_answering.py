@@ -52,6 +52,7 @@ ANSWERS: list[tuple[str, Command, str, dict[str, Any], tuple[str, ...]]] = [
     ("es", ADDING, "el recibo del agua", {"item": "recibo del agua"}, ("amount",)),
     ("es", ADDING, "gasté 30 en servilletas", {"item": "servilletas", "amount": "30"}, ()),
     ("en", TAXI, "12", {"item": "taxi", "amount": "12"}, ()),
+    ("en", TAXI, "yesterday", {"item": "taxi", "date": "2026-11-19"}, ("amount",)),
     ("en", TAXI, "it was 12 dollars", {"item": "taxi", "amount": "12", "currency": "USD"}, ()),
     ("en", TAXI, "twelve", {"item": "taxi", "amount": "12"}, ()),
     ("en", TAXI, "twelve fifty", {"item": "taxi", "amount": "12.50"}, ()),
@@ -124,6 +125,13 @@ CHANGES: list[tuple[str, dict[str, Any]]] = [
     ("change the amount to 250 and the date to yesterday", {"amount": "250", "date": "2026-11-19"}),
     ("make it 250 in cash", {"amount": "250", "note": "in cash"}),
     ("and a taxi 12", {"more": [{"item": "taxi", "amount": "12"}]}),
+    ("add taxi 12 too", {"more": [{"item": "taxi", "amount": "12"}]}),
+    ("coffee 4.50", {"more": [{"item": "coffee", "amount": "4.50"}]}),
+    ("yes, and limes $3", {"more": [{"item": "limes", "amount": "3", "currency": "USD"}]}),
+    ("yes and add a water bill 30", {"more": [{"item": "water bill", "amount": "30"}]}),
+    ("ok, now add taxi 12", {"more": [{"item": "taxi", "amount": "12"}]}),
+    ("sí y también hielo 30", {"more": [{"item": "hielo", "amount": "30"}]}),
+    ("sí, y agrega taxi 80", {"more": [{"item": "taxi", "amount": "80"}]}),
     ("que sean 250", {"amount": "250"}),
     ("fue ayer", {"date": "2026-11-19"}),
     ("ponlo en limpieza", {"category": "cleaning"}),
@@ -133,7 +141,8 @@ CHANGES: list[tuple[str, dict[str, Any]]] = [
     ("cámbialo a 250 por favor", {"amount": "250"}),
 ]
 NO_CHANGES = [
-    "make it 200", "no", "yes", "sí", "what is the ribeye?", "coffee 4.50", "table 4", "", "in £?",
+    "make it 200", "no", "yes", "sí", "what is the ribeye?", "no, coffee 4.50", "table 4", "",
+    "in £?",
     "show me the menu", "table 12 wants coffee", "how much did we spend?", "make it spicy",
     "12 or 15", "cambia la mesa 4 a 6 personas", "2 ribeyes for table 4", "never mind",
 ]  # fmt: skip
@@ -172,7 +181,7 @@ def test_what_is_clearly_something_else_is_no_answer(waiting: Command, said: str
 def test_a_proposal_takes_other_values(said: str, changed: dict[str, Any]) -> None:
     language = (
         "es"
-        if any(word in said for word in ("sean", "fue", "pon", "mejor", "en d", "cám"))
+        if any(word in said for word in ("sean", "fue", "pon", "mejor", "en d", "cám", "sí"))
         else "en"
     )
     amended = amend_command("add_expense", BILL, said, language, TODAY, CATEGORIES)
@@ -190,6 +199,30 @@ def test_of_several_rows_the_named_one_changes(said: str, changed: dict[str, Any
     language = "es" if said[:2] in ("el", "y ") else "en"
     amended = amend_command("add_expense", TWO, said, language, TODAY, CATEGORIES)
     assert amended == Command("add_expense", {**TWO, **changed})
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "no, add taxi 12", "add taxi 12 instead", "no, mejor agrega taxi 12",
+        "electricity bill 250 yesterday",
+    ],
+)  # fmt: skip
+def test_what_comes_instead_or_is_the_same_thing_is_no_further_row(said: str) -> None:
+    for language in ("en", "es"):
+        amended = amend_command("add_expense", BILL, said, language, TODAY, CATEGORIES)
+        assert amended is None or "more" not in amended.arguments
+
+
+@pytest.mark.parametrize("said", ["and a taxi 12", "add taxi 12", "yes, and taxi 12", "taxi 12"])
+def test_nothing_is_added_to_what_was_declined(said: str) -> None:
+    for language in ("en", "es"):
+        assert (
+            amend_command("add_expense", BILL, said, language, TODAY, CATEGORIES, is_open=False)
+            is None
+        )
+    changed = amend_command("add_expense", BILL, "250", "en", TODAY, CATEGORIES, is_open=False)
+    assert changed == Command("add_expense", {**BILL, "amount": "250"})
 
 
 @pytest.mark.parametrize("said", ["make it 15", "no, 15", "que sean 15"])

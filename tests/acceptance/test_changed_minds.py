@@ -1,0 +1,154 @@
+"""What honest people say to a card, a question or a "no", and what is written of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from uuid import UUID
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+
+from app.db import Database
+from app.skills.expenses.models import Expense
+from tests.acceptance.service_requests.conversation import Turn
+from tests.acceptance.service_requests.talking import Talk
+from tests.factories import Member, make_user
+
+HIGH = Turn(tap={"type": "field_response", "field": "priority", "value": "high"})
+
+# What is said, and what a "yes" at the end of it writes.
+SAID: list[tuple[str, list[str], list[tuple[str, str]]]] = [
+    # What was declined stays declined.
+    ("en", ["limes $12", "no", "add taxi $14"], [("taxi", "14")]),
+    ("en", ["limes $12", "no", "add taxi $14", "no", "add taxi $15"], [("taxi", "15")]),
+    ("en", ["limes $12", "no, add taxi $14"], [("taxi", "14")]),
+    ("en", ["limes $12", "add taxi $14 instead"], [("taxi", "14")]),
+    ("es", ["limones $12", "no", "agrega taxi $80"], [("taxi", "80")]),
+    ("en", ["limes $12", "no", "$15"], [("limes", "15")]),
+    # What is said beside a yes comes beside what is shown.
+    ("en", ["taxi $14", "yes, and limes $3"], [("taxi", "14"), ("limes", "3")]),
+    ("en", ["taxi $14", "yes, add limes $3 too"], [("taxi", "14"), ("limes", "3")]),
+    ("en", ["taxi $14", "ok, now add limes $3"], [("taxi", "14"), ("limes", "3")]),
+    ("en", ["taxi $14", "uber $20"], [("taxi", "14"), ("uber", "20")]),
+    ("en", ["taxi $14", "taxi $15"], [("taxi", "15")]),
+    ("es", ["taxi $14", "si y tambien hielo $30"], [("taxi", "14"), ("hielo", "30")]),
+    ("es", ["taxi $14", "si, y agrega limones $8"], [("taxi", "14"), ("limones", "8")]),
+    # What was asked for is understood, however the message before it was.
+    ("en", ["add taxi", "14"], [("taxi", "14")]),
+    ("en", ["I bought limes", "it was 14"], [("limes", "14")]),
+    ("en", ["taxi expense", "fourteen"], [("taxi", "14")]),
+    ("en", ["add parking", "yesterday", "14 bucks"], [("parking", "14")]),
+    ("es", ["agrega taxi", "80"], [("taxi", "80")]),
+    ("es", ["agrega gasolina", "fueron 80"], [("gasolina", "80")]),
+]
+
+
+@pytest.mark.parametrize(("language", "said", "written"), SAID)
+def test_what_was_agreed_to_is_written_and_nothing_else(
+    demo: Flask,
+    owner: Database,
+    person: Callable[[str], Member],
+    language: str,
+    said: list[str],
+    written: list[tuple[str, str]],
+) -> None:
+    somebody = person(language)
+    talk = Talk(demo, somebody, language)
+    for words in (*said, "sí" if language == "es" else "yes"):
+        talk.send(words)
+    assert expenses(owner, somebody) == [(item, Decimal(amount)) for item, amount in written]
+
+
+def expenses(owner: Database, who: Member) -> list[tuple[str, Decimal]]:
+    with owner.transaction() as session:
+        rows = session.execute(
+            select(Expense.item, Expense.amount)
+            .where(Expense.user_id == who.user_id, Expense.deleted_at.is_(None))
+            .order_by(Expense.created_at, Expense.id)
+        )
+        return [(item, amount) for item, amount in rows]
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "asked"),
+    [
+        ("en", ["bread $14", "yes", "delete the bread", "no", "delete the bread"], "delete bread"),
+        ("en", ["eggs $15", "yes", "change the eggs to $20", "no", "change the eggs to $18"], "18"),
+        ("en", ["limes $12", "yes", "the limes were $15 not $12"], "change limes $12"),
+        ("en", ["limes $12", "yes", "the limes were $15"], "change limes $12"),
+        ("es", ["pan $14", "sí", "borra el pan", "no", "borra el pan"], "borre pan"),
+        ("es", ["pan $14", "sí", "borra el pan", "no", "el pan de $14"], "borre pan"),
+    ],
+)
+def test_an_order_is_understood_after_a_no_too(
+    demo: Flask,
+    owner: Database,
+    houses: dict[str, UUID],
+    language: str,
+    said: list[str],
+    asked: str,
+) -> None:
+    manager = make_user(owner, houses["alamo-prime"], "manager", language=language)
+    talk = Talk(demo, manager, language)
+    replies = [talk.send(words) for words in said]
+    assert asked in replies[-1].text.replace("\\", "")
+    assert replies[-1].text.endswith("?")
+
+
+def test_who_may_change_nothing_is_told_so_and_adds_no_row_of_that_name(
+    demo: Flask, person: Callable[[str], Member]
+) -> None:
+    talk = Talk(demo, person("en"), "en")
+    for words in ("limes $12", "yes"):
+        talk.send(words)
+    assert "Ask a manager" in talk.send("change the limes to $15").text
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "told"),
+    [
+        ("en", "what is the tip policy", "What I had proposed is set aside."),
+        ("es", "cuál es la política de propinas", "Dejé a un lado lo que había propuesto."),
+    ],
+)
+def test_who_asks_something_else_is_told_that_the_card_is_set_aside(
+    demo: Flask,
+    owner: Database,
+    person: Callable[[str], Member],
+    language: str,
+    question: str,
+    told: str,
+) -> None:
+    somebody = person(language)
+    talk = Talk(demo, somebody, language)
+    talk.send("taxi $14")
+    assert told in talk.send(question).text
+    talk.send("sí" if language == "es" else "yes")
+    assert expenses(owner, somebody) == []
+
+
+@pytest.mark.parametrize(
+    ("language", "begin", "no_more", "said"),
+    [
+        ("en", "the ice machine is leaking", "no more questions", ["Where it is", "by the bar"]),
+        ("en", "the ice machine is leaking", "no more questions", ["where it is: by the bar"]),
+        ("es", "la máquina de hielo gotea", "no más preguntas", ["Dónde está", "en la barra"]),
+        ("es", "la máquina de hielo gotea", "no más preguntas", ["Dónde está: la barra"]),
+    ],
+)
+def test_what_can_be_added_is_added_by_its_name(
+    demo: Flask,
+    person: Callable[[str], Member],
+    language: str,
+    begin: str,
+    no_more: str,
+    said: list[str],
+) -> None:
+    talk = Talk(demo, person(language), language)
+    turns = (Turn(say=begin), Turn(choose="refrigeration"), HIGH, Turn(say=no_more), Turn(say="no"))
+    offered = [talk.take(turn) for turn in turns][-1].text
+    assert said[0].split(":")[0].lower() in offered.lower()
+    told = [talk.send(words) for words in said][-1].text
+    assert said[-1].split(": ")[-1] in told
