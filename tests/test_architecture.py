@@ -464,7 +464,7 @@ ONE_OF_EACH = {
     "the days of the week": (
         r"\b(?:wednesday|miercoles)\b",
         # Phrases that name a habit.
-        {"app/text/words.yaml", "app/periods/spanish.py"},
+        {"app/text/words.yaml", "app/periods/words.yaml"},
     ),
     "the months": (r"\b(?:february|febrero)\b", {"app/text/words.yaml"}),
     "numbers in words": (r"\b(?:seventeen|diecisiete)\b", {"app/text/words.yaml"}),
