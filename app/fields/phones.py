@@ -7,13 +7,16 @@ behind "tel:" in a link, and `parse_phone` reads it again.
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import phonenumbers
 from phonenumbers import PhoneNumber, PhoneNumberFormat
 
+from app.text.yaml_file import read_yaml
+
 LONGEST_EXTENSION = 9
-# How an extension is called, in folded words too; "доб" is how the library shows a Russian one.
-EXTENSION_WORDS = r"(?:extensi[oó]n|e?xtn?|interno|int|anexo|доб)"
+_WORDS = read_yaml(Path(__file__).with_name("phones.yaml"))
+EXTENSION_WORDS = f"(?:{'|'.join(_WORDS['extension'])})"
 # Digits, and the signs that group them.
 _NUMBER = re.compile(r"[\s(（\[]*[+＋]?[\s\d()（）\[\]./\-‐-―−－]*")
 _EXTENSION = re.compile(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from app.nlu.lexicon import SMALL_TALK, SOFTENERS
+from app.nlu.lexicon import LOOSE_WORDS, SMALL_TALK, SOFTENERS
 from app.text.normalize import words
 
 _WORD = re.compile(r"[^\W_]+")
@@ -15,7 +15,6 @@ _MARK = re.compile(r"\s*[,.;:!?…\n-]")
 # What of these kinds opens or closes a question belongs to no question. The others, and
 # single words, must stand apart by a mark: "no call no show" does not begin with a "no".
 _LOOSE_KINDS = frozenset({"greeting", "thanks", "wellbeing"})
-_LOOSE_WORDS = frozenset({"hi", "hello", "hey", "hola", "thanks", "gracias"})
 # Each phrase to its kind; what is listed under two kinds is of the first.
 _KINDS = {phrase: kind for kind, phrases in reversed(SMALL_TALK.items()) for phrase in phrases}
 _LONGEST = max(len(phrase) for phrase in _KINDS)
@@ -95,7 +94,7 @@ def _take_back(tokens: Sequence[_Token], first: int) -> tuple[int, list[str]]:
         kind, length = _phrase_ending(tokens[first:], last - first)
         if kind not in _LOOSE_KINDS or kind == "wellbeing":
             break
-        if length == 1 and tokens[last - 1].word not in _LOOSE_WORDS:
+        if length == 1 and tokens[last - 1].word not in LOOSE_WORDS:
             break
         kinds.append(kind)
         last -= length
@@ -127,7 +126,7 @@ def _comes_off(message: str, tokens: Sequence[_Token], first: int, length: int, 
     if _stands_apart(message, tokens, first + length):
         return True
     if length == 1:
-        return tokens[first].word in _LOOSE_WORDS
+        return tokens[first].word in LOOSE_WORDS
     return kind in _LOOSE_KINDS
 
 

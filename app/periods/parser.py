@@ -11,16 +11,14 @@ from dataclasses import dataclass
 from datetime import date
 
 from app.periods.date_phrases import DATE_RULES
-from app.periods.english import ENGLISH
 from app.periods.grammar import apply_rules, resolved
 from app.periods.nodes import Needs, Node
 from app.periods.part_phrases import SELECTION_RULES
 from app.periods.period import BEGINNING, END, YEARS, Partial, Period
 from app.periods.ranges import RANGE_RULES
-from app.periods.spanish import SPANISH
 from app.periods.tokens import read_tokens
 from app.periods.unit_phrases import BARE_UNIT_RULES, LATE_UNIT_RULES, UNIT_RULES
-from app.periods.vocabulary import Vocabulary
+from app.periods.vocabulary import ENGLISH, SPANISH, Vocabulary
 
 _RULES = (
     *DATE_RULES,

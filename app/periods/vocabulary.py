@@ -1,15 +1,23 @@
 """What the words of a language mean to the grammar: the same signs whichever the language.
 
-A vocabulary is a table from a sign to the words that stand for it, each with its value. Words
-are written folded, without accents; a space stands between the words of a phrase.
+A vocabulary is a table from a sign to the words that stand for it, each with its value; they are
+read from words.yaml. Words are written folded, without accents; a space stands between the words
+of a phrase.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from string import ascii_letters
 from typing import Any
+
+from app.text.calendar_words import MONTHS, SHORT_MONTHS, SHORT_WEEKDAYS, WEEKDAYS
+from app.text.numbers import NUMBER_WORDS, in_order
+from app.text.yaml_file import read_yaml
+
+_WORDS: Mapping[str, Any] = read_yaml(Path(__file__).with_name("words.yaml"))
 
 # The grammar writes a sentence as one letter for each word, so that its rules can be patterns.
 SIGNS = (
@@ -80,7 +88,7 @@ class Vocabulary:
     weak: frozenset[str]
     verbs: frozenset[int]
     qualifies_after: bool
-    contractions: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    contractions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     phrases: dict[str, list[tuple[tuple[str, ...], Meaning]]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -102,6 +110,66 @@ class Vocabulary:
         return Meaning("word"), 1
 
 
-def each_of(words: str, value: Any = None) -> dict[str, Any]:
+def each_of(words: str | list[str], value: Any = None) -> dict[str, Any]:
     """The words, parted by bars, that all mean the same."""
-    return {word.strip(): value for word in words.split("|")}
+    lines = [words] if isinstance(words, str) else words
+    return {word: value for line in lines for word in line.split("|")}
+
+
+def _table(sign: str, listed: Any) -> dict[str, Any]:
+    """The words of a sign, each with its value."""
+    if sign in ("last", "next"):
+        make = Back if sign == "last" else Ahead
+        tables = [
+            each_of(each["words"], make(**{k: v for k, v in each.items() if k != "words"}))
+            for each in listed
+        ]
+    elif isinstance(listed, dict):
+        tables = [each_of(words, value) for value, words in listed.items()]
+    else:
+        tables = [each_of(listed)]
+    return {word: value for table in tables for word, value in table.items()}
+
+
+def _tables(language: str) -> dict[str, dict[str, Any]]:
+    listed = _WORDS[language]
+    tables = {sign: _table(sign, each) for sign, each in listed["signs"].items()}
+    # No day or year is the zeroth.
+    numbers = {word: value for word, value in NUMBER_WORDS[language].items() if value}
+    return {
+        **tables,
+        "number": {**numbers, **tables["number"]},
+        "ordinal": in_order(listed["ordinals"], 1),
+        "month": {**SHORT_MONTHS[language], **MONTHS[language]},
+        "weekday": {**SHORT_WEEKDAYS[language], **WEEKDAYS[language]},
+    }
+
+
+def _vocabulary(language: str, **grammar: Any) -> Vocabulary:
+    listed = _WORDS[language]
+    return Vocabulary(
+        language=language,
+        endings=frozenset(listed["endings"].split()),
+        tables=_tables(language),
+        weak=frozenset(each_of(listed["weak"])),
+        contractions={
+            word: tuple(read.split()) for word, read in listed.get("contractions", {}).items()
+        },
+        **grammar,
+    )
+
+
+ENGLISH = _vocabulary(
+    "en",
+    day_first=False,
+    leads=frozenset({"on"}),
+    verbs=frozenset({3, 5}),
+    qualifies_after=False,
+)
+SPANISH = _vocabulary(
+    "es",
+    day_first=True,
+    leads=frozenset({"the"}),
+    verbs=frozenset({3, 9}),
+    qualifies_after=True,
+)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+
+from app.text.lexicon import WORDS
 
 # A sign or word that several countries share, and whose money it is where the group's own is
 # none of them.
@@ -23,22 +26,8 @@ CODES = frozenset(
     "USD MXN EUR GBP CAD AUD NZD BRL ARS CLP COP PEN UYU DOP GTQ HNL CRC NIO CHF JPY CNY SEK NOK"
     " DKK PLN CZK BBD BZD JMD TTD SGD HKD CUP PHP".split()
 )
-_WORDS = {
-    "dollar": "dollars? dolar dolares bucks? dls dlls".split(),
-    "peso": "pesos? pesitos varos?".split(),
-    "pound": "pounds? quid libras?".split(),
-    "euro": "euros?".split(),
-}
-_PHRASES = {
-    "canadian dollars?": "CAD",
-    "us dollars?": "USD",
-    "dolares americanos": "USD",
-    "dolares canadienses": "CAD",
-    "pesos mexicanos": "MXN",
-    "mexican pesos": "MXN",
-    "pounds sterling": "GBP",
-    "libras esterlinas": "GBP",
-}
+_WORDS = {kind: line.split() for kind, line in WORDS["currencies"]["words"].items()}
+_PHRASES: Mapping[str, str] = WORDS["currencies"]["phrases"]
 
 # Patterns for folded letters: what `currency_named` can name.
 SIGN = r"(?:us|mx|ca|c|a|nz|hk|r)?\$|[£€₱]|(?:cn)?¥"

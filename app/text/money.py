@@ -14,8 +14,10 @@ from decimal import Decimal
 from babel.numbers import format_decimal, get_currency_symbol
 
 from app.text.currencies import CODE, SIGN, TYPED_CODE, WORD, currency_named
+from app.text.lexicon import WORDS
 from app.text.numbers import LONE_ONES, NUMBER_LOCALES, find_number_words
 
+_WORDS = WORDS["money"]
 # Signs that part thousands: with three figures after each they are never a decimal point,
 # since prices have two decimals. So "1.234" and "1,234" are the same in both languages, and
 # who meant one and a quarter sees a thousand in the proposal before it is kept.
@@ -26,18 +28,18 @@ _NUMBER = (
     r"|[0-9]+(?:[.,][0-9]{1,2})?)"
 )
 _MONEY = rf"(?:{CODE}|{WORD})\b"
-_CENTS = r"(?:cents?|centavos?|centimos?|pence)\b"
+_CENTS = rf"(?:{_WORDS['cents']})\b"
 _FIGURES = re.compile(
     # Not a part of something else: a time, a fraction, a phone number, the "2" of "A-2".
     rf"(?:(?<![a-z])(?P<before>{CODE}|{SIGN})\s?(?:{SIGN})?\s?"
     r"|(?<![0-9a-z_#@/:+-])(?<![0-9][.,']))"
     rf"(?P<number>{_NUMBER}|(?<=[$£€])\.[0-9]{{2}})"
-    r"(?:\s?(?P<times>mil|thousand|hundred)\b)?"
+    rf"(?:\s?(?P<times>{'|'.join(_WORDS['times'])})\b)?"
     rf"(?P<tail>\s?(?:(?:{SIGN})(?!\s?[0-9])|{_MONEY}))?"
 )
 # The same behind a number: "12k", "12th", "12%", "12:30", "12-pack".
 _GOES_ON = re.compile(r"[0-9a-z_%°/]|[.,:'][0-9]|-[0-9a-z]|\s?(?:%|million|millon)")
-_ENDS = r"(?=\s*(?:$|[,;!?]|\.(?:\s|$)|(?:for|on|de|en|por|para)\s))"
+_ENDS = rf"(?=\s*(?:$|[,;!?]|\.(?:\s|$)|(?:{_WORDS['goes_on']})\s))"
 _HUNDREDTHS = re.compile(
     rf"\s?con\s(?P<con>[0-9]{{2}})(?:\s{_CENTS}|{_ENDS}|(?P<late>\s?{_MONEY}))"
     rf"|\s(?:(?:and|y|con)\s)?(?P<cents>[0-9]{{1,2}})\s{_CENTS}|\s(?P<next>[0-9]{{2}}){_ENDS}"
@@ -47,12 +49,11 @@ _TAIL = re.compile(rf"\s?(?P<said>{_MONEY})")
 _CENTS_TAIL = re.compile(rf"\s?(?:{_CENTS})")
 # "Two pounds of flour", "1 pound ground beef", "dos libras de harina": weighed, not paid.
 _WEIGHT = re.compile(
-    r"\s?(?:pounds?|libras?)\s(?!(?:for|on|to|in|at|by|from|and|y|en|por|para|al?|today|yesterday|ayer"
-    r"|hoy|cash|total|please|not|no|instead|with|con|each|sterling|esterlinas)\b)\(?[a-z0-9]"
+    rf"\s?(?:pounds?|libras?)\s(?!(?:{'|'.join(_WORDS['not_weighed'])})\b)\(?[a-z0-9]"
 )
 # Where pounds are no money of the group's, "5 libras y pulpo" is weighed too.
 _WEIGHT_ELSEWHERE = re.compile(r"\s?(?:pounds?|libras?)(?:\s(?:and|y)\s|\s?[,;])")
-_TIMES = {"mil": 1000, "thousand": 1000, "hundred": 100, None: 1}
+_TIMES = {**_WORDS["times"], None: 1}
 _HUNDREDTH = Decimal("0.01")
 _LONGEST_TYPED = 40
 _UNIT = rf"(?:{SIGN}|(?:{TYPED_CODE})\b|\b(?:{TYPED_CODE}))"

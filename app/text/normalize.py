@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+from app.text.lexicon import WORDS
 from app.text.plain_text import shorten_marks
 
 _ACCENTS = re.compile("[\u0300-\u036f]+")
 _WORD = re.compile(r"[^\W_]+")
-_NOT = {"is": "is not", "ai": "is not", "are": "are not", "was": "was not", "were": "were not"}
-_CONTRACTED = re.compile(
-    r"(?i)\b(is|ai|are|was|were|do|does|did|wo|would|ca|could|should|has|have|had)n['\u2019]?t\b"
-)
+_NOT: Mapping[str, str] = WORDS["contracted"]["with_not"]
+_OTHERS = WORDS["contracted"]["others"].split()
+_CONTRACTED = re.compile(rf"(?i)\b({'|'.join([*_NOT, *_OTHERS])})n['\u2019]?t\b")
 _LIGATURES = str.maketrans({"ß": "ss", "æ": "ae", "œ": "oe"})
 
 

@@ -7,51 +7,28 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import NamedTuple
 
+from app.text.lexicon import WORDS
+
 # Whose signs numbers have. Restaurants in America write "$4.50" in Spanish too: a point before the
 # decimals, and a comma between the thousands.
 NUMBER_LOCALES: Mapping[str, str] = {"en": "en_US", "es": "es_US"}
 
 
 def in_order(words: str, first: int) -> dict[str, int]:
-    """Words that count up from a number; those parted by bars share theirs."""
+    """Words that count up from a number; those parted by bars share theirs, a dash is none."""
     return {
-        word: first + place for place, same in enumerate(words.split()) for word in same.split("|")
+        word: first + place
+        for place, same in enumerate(words.split())
+        for word in same.split("|")
+        if word != "-"
     }
 
 
 # The words that numbers are written with, by language; folded.
 NUMBER_WORDS: Mapping[str, Mapping[str, int]] = {
-    "en": {
-        **in_order(
-            "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
-            " fifteen sixteen seventeen eighteen nineteen",
-            0,
-        ),
-        "twenty": 20, "thirty": 30, "forty": 40, "fourty": 40, "fifty": 50, "sixty": 60,
-        "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100, "thousand": 1000,
-    },
-    "es": {
-        **in_order(
-            "cero uno|un|una dos tres cuatro cinco seis siete ocho nueve diez once doce trece"
-            " catorce quince dieciseis diecisiete dieciocho diecinueve veinte"
-            " veintiuno|veintiun|veintiuna veintidos veintitres veinticuatro veinticinco veintiseis"
-            " veintisiete veintiocho veintinueve treinta",
-            0,
-        ),
-        "cuarenta": 40, "cincuenta": 50, "sesenta": 60, "setenta": 70, "ochenta": 80,
-        "noventa": 90, "cien": 100, "ciento": 100,
-        **{
-            f"{beginning}{gender}s": 100 * hundreds
-            for hundreds, beginning in enumerate(
-                "doscient trescient cuatrocient quinient seiscient setecient ochocient novecient"
-                "".split(),
-                2,
-            )
-            for gender in "oa"
-        },
-        "mil": 1000,
-    },
-}  # fmt: skip
+    language: {**in_order(each["counted"], 0), **each["others"]}
+    for language, each in WORDS["numbers"].items()
+}
 # Those of a number below a hundred that is one word, in both languages.
 SMALL_NUMBERS: Mapping[str, int] = {
     word: value
@@ -60,19 +37,17 @@ SMALL_NUMBERS: Mapping[str, int] = {
     if 0 < value < 100
 }
 # These are articles and pronouns far more often than numbers.
-LONE_ONES = frozenset("one a an un una uno".split())
+LONE_ONES = frozenset(WORDS["lone_ones"].split())
 _HUNDRED, _THOUSAND = 100, 1000
 _LEAST_OF_TWO_FIGURES = 10
-# "a hundred" begins with its article; "and", "y" and "con" stand only between numbers.
-_LINKS = {"en": "and", "es": "y|con"}
 
 
 def _pattern(language: str) -> re.Pattern[str]:
     word = "|".join(sorted(NUMBER_WORDS[language], key=len, reverse=True))
-    lead = r"(?:an? (?=hundred|thousand))?" if language == "en" else ""
-    return re.compile(
-        rf"\b{lead}(?:{word})\b(?:(?:[ -]+(?:{_LINKS[language]}))?[ -]+(?:{word})\b)*"
-    )
+    # "a hundred" begins with its article; "and", "y" and "con" stand only between numbers.
+    each = WORDS["numbers"][language]
+    lead = f"(?:{each['lead']})?" if "lead" in each else ""
+    return re.compile(rf"\b{lead}(?:{word})\b(?:(?:[ -]+(?:{each['links']}))?[ -]+(?:{word})\b)*")
 
 
 _PATTERNS = {language: _pattern(language) for language in NUMBER_WORDS}

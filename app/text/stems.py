@@ -18,17 +18,7 @@ _WORDS = read_yaml(Path(__file__).with_name("stems.yaml"))
 FILLER_WORDS = frozenset(" ".join(_WORDS["filler"].values()).split())
 
 # Without plural endings, which go before. The longest first: "iendo" is tried before "o".
-_ENDINGS = tuple(
-    sorted(
-        (
-            "acione acion cione cion ione ion amente mente iendo ando endo ada ado ida ido aron"
-            " ieron adura adora adore ador amiento imiento amo emo imo ing ie ed ar er ir an en"
-            " a e i o y"
-        ).split(),
-        key=len,
-        reverse=True,
-    )
-)
+_ENDINGS = tuple(sorted(_WORDS["endings"].split(), key=len, reverse=True))
 _SHORTEST_STEM = 3
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from app.fields.definitions import FormField
 from app.fields.extraction.answers import fill_answers
 from app.fields.extraction.extract import Found, Reading
+from app.fields.extraction.lexicon import either
 from app.fields.extraction.moments import fill_moments
 from app.fields.extraction.numbers import fill_numbers
 from app.fields.extraction.options import fill_boxes, fill_options
@@ -38,11 +39,8 @@ _STEPS = (
     fill_options, fill_boxes, fill_machines, fill_account,
 )  # fmt: skip
 _CORRECTION = re.compile(
-    r"^\W*(?:no|nope|not|actually|sorry|oops|wait|correction|i meant|my mistake|perdon|disculpa"
-    r"|en realidad|mejor dicho|me equivoque|correccion|digo|corrige|cambia|change|it was|it's"
-    r"|it wasn't|it should|make it|ponle|que sean|fue|fueron|era|eran|es|son)\b"
-    r"|\b(?:i meant|quise decir|should be|should have been|instead of|en vez de|en lugar de"
-    r"|change the|cambia (?:el|la))\b"
+    rf"^\W*(?:{either('corrections', 'begin')})\b"
+    rf"|\b(?:{either('corrections', 'anywhere')})\b"
     r"|,\s*(?:not|y no|no)\s+\S+\W*$"
 )
 

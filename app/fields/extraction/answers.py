@@ -7,31 +7,25 @@ from typing import Any
 
 from app.fields.extraction.clock import read_hour
 from app.fields.extraction.extract import Reading, content_stems, cue_words, squeeze, stem
+from app.fields.extraction.lexicon import WORDS, either
 from app.fields.extraction.numbers import first_number
 from app.fields.extraction.options import find_options
 from app.fields.extraction.people import find_people
 from app.fields.extraction.sentence import Sentence, Span
 
 _CHANGE = re.compile(
-    r"\b(?:change|set|update|correct|make|switch|fix|cambia(?:r|me|le)?|cambie|corrige|corregir"
-    r"|actualiza(?:r)?|pon(?:er|le|ga)?)\s+(?:(?:the|el|la|los|las|his|her|su)\s+)?"
+    rf"\b(?:{either('answers', 'change')})\s+(?:(?:{either('answers', 'before_labels')})\s+)?"
     r"(?P<label>[^\s:;,.][^:;,.]{0,48}?[^\s:;,.])"
-    r"\s+(?:to be|to|as|from [^;,.]{1,30}? to|a|al|por|en|como)\s+"
+    rf"\s+(?:{either('answers', 'to')})\s+"
     r"(?P<value>[^;\n]+)"
 )
 _COLON = re.compile(
     r"(?:^|[;\n.,])[^\S\n]*(?P<label>[^\s:;,.][^:;\n,.]{0,48}?[^\s:;,.])[^\S\n]*[:=]\s*"
     r"(?P<value>[^;\n]+)"
 )
+_ARTICLE = re.compile(rf"^(?:{either('answers', 'articles')})\s+")
 # What a field may be called by its kind.
-_KINDS = {
-    "time": ("time", "hour", "hora"),
-    "date": ("date", "day", "fecha", "dia"),
-    "datetime": ("time", "hour", "hora", "date", "day", "fecha", "dia"),
-    "phone": ("phone", "telephone", "cell", "telefono", "celular"),
-    "email": ("email", "e-mail", "mail", "correo"),
-    "person": ("person", "persona", "name", "nombre"),
-}
+_KINDS = {kind: tuple(line.split()) for kind, line in WORDS["answers"]["kinds"].items()}
 
 
 def fill_answers(reading: Reading) -> None:
@@ -91,7 +85,7 @@ def _raw(reading: Reading, field: Any, value: Span) -> Any:
     if field.type == "textarea":
         return text
     if field.type == "text":
-        return re.sub(r"^(?:the|el|la|los|las)\s+", "", text) or None
+        return _ARTICLE.sub("", text) or None
     return None
 
 

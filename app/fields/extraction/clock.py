@@ -3,46 +3,49 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 
+from app.fields.extraction.lexicon import WORDS, either
 from app.fields.extraction.sentence import Sentence, Span
 from app.text.numbers import SMALL_NUMBERS
 
 _HOURS = "|".join(sorted((w for w, n in SMALL_NUMBERS.items() if n <= 12), key=len, reverse=True))
-_PART = r"(?:early |late )?(?P<part>morning|afternoon|evening|night|madrugada|manana|tarde|noche)"
-_THEN = rf"(?:,?\s*(?:in the|at|de la|por la|en la)\s+{_PART})?"
-_NOT_A_COUNT = (
-    r"(?!\s*(?:[%°$/]|degrees?|grados?|[fc]\b|minutes?|minutos?|mins?|people|personas|guests?"
-    r"|dollars|dolares|lbs?|pounds|tables?|mesas?|times|veces|of them|years?|anos))(?![\d.:]*\d)"
-)
+_PART = rf"(?:early |late )?(?P<part>{either('parts_of_days')})"
+_THEN = rf"(?:,?\s*(?:{either('clock', 'before_parts')})\s+{_PART})?"
+_NOT_A_COUNT = rf"(?!\s*(?:{either('clock', 'counted')}))(?![\d.:]*\d)"
 _EXACT = re.compile(
     r"(?<![\d:.$#])(?P<hour>1[0-2]|0?[1-9])(?:[:.h](?P<minute>[0-5]\d))?\s*"
     r"(?P<half>a\.?\s?m\b\.?|p\.?\s?m\b\.?)"
 )
 _CLOCK = re.compile(
     rf"(?<![\d:.$#])(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)(?![\d:])"
-    rf"(?:\s*(?:hrs|horas|h)\b)?{_THEN}"
+    rf"(?:\s*(?:{either('clock', 'hours')})\b)?{_THEN}"
 )
+# Minutes behind the hour.
+_PAST: Mapping[str, int] = WORDS["clock"]["past"]
 _HOUR = re.compile(
-    r"\b(?P<lead>at|around|about|@|a las|a la|hacia las|como a las|como las|sobre las)\s+"
-    rf"(?:about |around |like |eso de las )?(?P<hour>[01]?\d|2[0-3]|(?:{_HOURS})\b){_NOT_A_COUNT}"
-    r"(?:\s+(?:y\s+(?P<past>media|cuarto|\d{1,2})|menos\s+(?P<to>cuarto|\d{1,2})))?"
-    rf"(?:\s*(?:o'?clock|en punto|hrs|horas))?{_THEN}"
+    rf"\b(?P<lead>{either('clock', 'before_hours')})\s+"
+    rf"(?:{either('clock', 'about')})?(?P<hour>[01]?\d|2[0-3]|(?:{_HOURS})\b){_NOT_A_COUNT}"
+    rf"(?:\s+(?:y\s+(?P<past>{'|'.join(_PAST)}|\d{{1,2}})|menos\s+(?P<to>cuarto|\d{{1,2}})))?"
+    rf"(?:\s*(?:{either('clock', 'sharp')}))?{_THEN}"
 )
-_NAMED = re.compile(r"\b(?P<named>noon|midday|mediodia|medio dia|midnight|medianoche)\b")
-_COUNT = rf"(?P<count>\d{{1,3}}|an?|half an?|media|{_HOURS}|quince|veinte|treinta)"
+_NAMED = re.compile(rf"\b(?P<named>{either('clock', 'named')})\b")
+_COUNT = rf"(?P<count>\d{{1,3}}|{either('clock', 'few')}|{_HOURS}|{either('clock', 'many')})"
 _AGO = re.compile(
-    rf"\b{_COUNT}\s+(?P<unit>minutes?|mins?|hours?|hrs?)(?P<half> and a half)?\s+ago\b"
-    rf"|\bhace\s+(?:como\s+|unos\s+|unas\s+|casi\s+)?{_COUNT.replace('count', 'count_es')}"
-    r"\s+(?P<unit_es>minutos?|mins?|horas?)(?P<half_es> y media)?\b"
+    rf"\b{_COUNT}\s+(?P<unit>{either('clock', 'units')})(?P<half> and a half)?\s+ago\b"
+    rf"|\bhace\s+(?:{either('clock', 'about_es')})?{_COUNT.replace('count', 'count_es')}"
+    rf"\s+(?P<unit_es>{either('clock', 'units_es')})(?P<half_es> y media)?\b"
 )
 # It tells a state, not a time, that stands before "at 40".
-_STATE = re.compile(r"(?:\b(?:is|was|reads?|reading|esta|estaba|marca|marco|table|mesa)|'s)$")
+_STATE = re.compile(rf"(?:\b(?:{either('clock', 'states')})|'s)$")
 _BETWEEN = re.compile(
-    r"\b(?:between|entre|from|de|desde)(?: (?:las )?[\d:]+(?: ?[ap]m)? (?:and|y|to|a))?$"
+    rf"\b(?:{either('clock', 'between')})"
+    rf"(?: (?:las )?[\d:]+(?: ?[ap]m)? (?:{either('clock', 'between_and')}))?$"
 )
-_NOON, _MORNING, _NIGHT = 12, ("morning", "manana", "madrugada"), ("night", "noche")
+_NOON = 12
+_MORNING, _NIGHT = (tuple(WORDS["clock"][part].split()) for part in ("morning", "night"))
 
 
 @dataclass(frozen=True)
@@ -135,12 +138,11 @@ def _times(match: re.Match[str]) -> tuple[time, ...]:
 
 def _minute(given: dict[str, str | None]) -> int:
     """Past the hour, or less than 0 before it."""
-    words = {"media": 30, "cuarto": 15}
     past, before = given.get("past"), given.get("to")
     if past:
-        return words.get(past) or min(int(past), 59)
+        return _PAST.get(past) or min(int(past), 59)
     if before:
-        return -(words.get(before) or min(int(before), 59))
+        return -(_PAST.get(before) or min(int(before), 59))
     return int(given.get("minute") or 0)
 
 

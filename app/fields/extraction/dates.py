@@ -10,6 +10,7 @@ from itertools import chain
 
 import dateparser
 
+from app.fields.extraction.lexicon import WORDS, either
 from app.fields.extraction.sentence import Sentence, Span
 from app.text.calendar_words import (
     ALL_WEEKDAYS,
@@ -20,18 +21,14 @@ from app.text.calendar_words import (
 )
 from app.text.numbers import SMALL_NUMBERS
 
-_PARTS = r"morning|afternoon|evening|night|madrugada|manana|tarde|noche"
+_PARTS = either("parts_of_days")
 _PART = rf"(?:early |late )?(?:{_PARTS})"
-_THEN = rf"(?:,?\s*(?:in the |por la |en la |a la )?{_PART})?"
+_THEN = rf"(?:,?\s*(?:{either('dates', 'before_parts')})?{_PART})?"
+_PART_ALONE = re.compile(rf"\b(?:{_PARTS})\b")
 _COUNTS = "|".join(SMALL_NUMBERS)
-_RELATIVE = (
-    (-2, rf"the day before yesterday|anteayer|antier|antes de ayer{_THEN}"),
-    (-1, r"last night|anoche"),
-    (-1, rf"(?:yesterday|ayer){_THEN}"),
-    (0, rf"(?:this {_PART}|tonight|esta (?:misma )?{_PART})"),
-    (0, rf"(?:today|hoy)(?: mismo)?{_THEN}"),
-    (2, r"the day after tomorrow|pasado manana"),
-    (1, rf"(?:tomorrow|tmrw){_THEN}|(?<!la )(?<!de )(?<!esta )(?<!ayer )(?<!hoy )manana{_THEN}"),
+_RELATIVE = tuple(
+    (offset, re.compile(rf"\b(?:{said.replace('{part}', _PART).replace('{then}', _THEN)})(?!\w)"))
+    for offset, said in WORDS["dates"]["relative"]
 )
 _AGO = re.compile(
     rf"\b(?P<count>\d{{1,3}}|an?|{_COUNTS})\s+(?P<unit>days?|weeks?)\s+ago\b"
@@ -39,25 +36,27 @@ _AGO = re.compile(
 )
 _WEEKDAYS = {**SHORT_WEEKDAYS["en"], **SHORT_WEEKDAYS["es"], **ALL_WEEKDAYS}
 # These mean more than a day: they need a word before them, or stand alone.
-_UNSURE = ("sat", "sun")
-_BEFORE_DAYS = ("on", "this", "by", "until", "every")
-_WEEKDAY = re.compile(
-    rf"\b(?:(?P<next>next|el proximo|este proximo)\s+|(?P<last>last|this past|el pasado)\s+)?"
-    rf"(?P<day>{either_of(_WEEKDAYS)})"
-    rf"(?P<last_es>\s+pasado)?(?P<next_es>\s+(?:que viene|proximo))?{_THEN}(?!\w)"
+_UNSURE, _BEFORE_DAYS = (
+    tuple(WORDS["dates"][name].split()) for name in ("unsure", "before_unsure")
 )
+_WEEKDAY = re.compile(
+    rf"\b(?:(?P<next>{either('dates', 'next')})\s+|(?P<last>{either('dates', 'last')})\s+)?"
+    rf"(?P<day>{either_of(_WEEKDAYS)})"
+    rf"(?P<last_es>\s+pasado)?(?P<next_es>\s+(?:{either('dates', 'next_behind')}))?{_THEN}(?!\w)"
+)
+_TH = either("dates", "endings")
 # The 12th of a month that is not said; before a noun it counts: "the 2nd floor".
 _OF_MONTH = re.compile(
-    r"\b(?:on|for|by|until) the (?P<number>[1-9]|[12]\d|3[01])(?:st|nd|rd|th)\b"
-    r"(?=\s*(?:$|[^\w\s]|(?:at|from|if|instead|please|and|or)\b))"
-    r"|^\W*(?:the )?(?P<alone>[1-9]|[12]\d|3[01])(?:st|nd|rd|th)\W*$"
+    rf"\b(?:{either('dates', 'before_numbers')}) the (?P<number>[1-9]|[12]\d|3[01])(?:{_TH})\b"
+    rf"(?=\s*(?:$|[^\w\s]|(?:{either('dates', 'after_numbers')})\b))"
+    rf"|^\W*(?:the )?(?P<alone>[1-9]|[12]\d|3[01])(?:{_TH})\W*$"
 )
 # So many days hold a 31st.
 _TWO_MONTHS = 62
 _MONTHS = f"(?:{either_of([*MONTHS['en'], *SHORT_MONTHS['en'], *MONTHS['es']])})"
 _WRITTEN = re.compile(
-    rf"\b{_MONTHS}\.?\s+(?:the\s+)?\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s+20\d\d)?(?![\w:])"
-    rf"|\b\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+|de\s+)?{_MONTHS}\b\.?(?:,?\s+(?:de\s+|del\s+)?20\d\d)?"
+    rf"\b{_MONTHS}\.?\s+(?:the\s+)?\d{{1,2}}(?:{_TH})?(?:,?\s+20\d\d)?(?![\w:])"
+    rf"|\b\d{{1,2}}(?:{_TH})?\s+(?:of\s+|de\s+)?{_MONTHS}\b\.?(?:,?\s+(?:de\s+|del\s+)?20\d\d)?"
 )
 _NUMBERS = re.compile(
     r"(?<![\d/-])(?P<iso>20\d\d-\d\d-\d\d)(?![\d-])"
@@ -105,13 +104,8 @@ def find_days(said: Sentence, is_spanish: bool) -> list[Day]:
     return sorted(found, key=lambda each: each.span)
 
 
-_RELATIVE_PATTERNS = tuple(
-    (offset, re.compile(rf"\b(?:{pattern})(?!\w)")) for offset, pattern in _RELATIVE
-)
-
-
 def _relative(said: Sentence) -> Iterator[Day]:
-    for offset, pattern in _RELATIVE_PATTERNS:
+    for offset, pattern in _RELATIVE:
         for match in said.find(pattern):
             part = _part(match[0])
             if "night" in match[0] or match[0] == "anoche":
@@ -121,7 +115,7 @@ def _relative(said: Sentence) -> Iterator[Day]:
 
 def _part(words: str) -> str:
     """The part of the day behind the first of these words."""
-    found = re.search(rf"\b(?:{_PARTS})\b", words.partition(" ")[2])
+    found = _PART_ALONE.search(words.partition(" ")[2])
     return found[0] if found else ""
 
 

@@ -9,17 +9,12 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from app.fields.definitions import FormField, Words
-from app.fields.extraction.lexicon import MOST_LABELS, lexicon
+from app.fields.extraction.lexicon import MOST_LABELS, WORDS, lexicon
 from app.fields.extraction.sentence import Sentence, Span
 from app.fields.values import FieldContext
 from app.text.normalize import words
 
-_SMALL = frozenset(
-    "the a an of to at in on for and or is was it its that this be been has have had what who whom"
-    " which where when how i you we they their your our with by about if any there do did does were"
-    " el la los las un una de del al en y o que se lo le su sus tu tus es fue era esta hay por para"
-    " con quien cual donde cuando como ya me nos si a cuanto".split()
-)
+_SMALL = frozenset(WORDS["labels"]["small"].split())
 
 
 class Found(NamedTuple):

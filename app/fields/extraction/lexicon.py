@@ -1,8 +1,9 @@
-"""The words of `words.yaml`, as patterns: what a phrase may be said as, in either language."""
+"""The words of `words.yaml`, read once: phrases with what they may be said as, and patterns."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
@@ -14,11 +15,23 @@ from app.text.numbers import SMALL_NUMBERS
 from app.text.stop_words import STOP_WORDS
 from app.text.yaml_file import read_yaml
 
-_FILE = Path(__file__).parent / "words.yaml"
+WORDS: Mapping[str, Any] = read_yaml(Path(__file__).with_name("words.yaml"))
 # Of how many labels it is kept what they may be said as: those of some dozen forms.
 MOST_LABELS = 4096
-_APART = re.compile(r"\s+(?:or|o|u)\s+|\s*/\s*|\s*,\s*")
-_ARTICLES = re.compile(r"^(?:the|a|an|el|la|los|las|un|una)\s+")
+
+
+def either(*path: str) -> str:
+    """The alternatives of a pattern; what stands around them is its reader's."""
+    found: Any = WORDS
+    for name in path:
+        found = found[name]
+    return found if isinstance(found, str) else "|".join(found)
+
+
+_APART = re.compile(rf"\s+(?:{either('labels', 'or')})\s+|\s*/\s*|\s*,\s*")
+_ARTICLES = re.compile(rf"^(?:{either('labels', 'articles')})\s+")
+# Between two things that were said.
+AND = re.compile(rf" (?:{either('and')}) ")
 
 
 @dataclass(frozen=True)
@@ -60,23 +73,22 @@ class Lexicon:
 
 @cache
 def lexicon() -> Lexicon:
-    """The words, read once."""
-    read: dict[str, Any] = read_yaml(_FILE)
-    groups = {name: "|".join(map(re.escape, each)) for name, each in read["groups"].items()}
+    """The phrases, made into patterns once."""
+    groups = {name: "|".join(map(re.escape, each)) for name, each in WORDS["groups"].items()}
     return Lexicon(
         groups,
-        tuple(_folded(line) for line in read["same"]),
-        {fold(phrase): _folded(means) for phrase, means in read["narrow"].items()},
-        frozenset(_folded(read["weak"])),
-        _any_of(_folded(read["equipment"]), groups),
-        tuple(frozenset(_folded(line)) for line in read["units"]),
-        _any_of(_folded(read["measures"]), groups),
-        _any_of(_folded(read["below"]), groups),
-        {name: _any_of(_folded(each), groups) for name, each in read["undone"].items()},
-        {name: frozenset(_folded(each)) for name, each in read["ranges"].items()},
-        tuple(frozenset(_folded(line)) for line in read["verbs"]),
-        {name: _role(each, groups) for name, each in read["roles"].items()},
-        frozenset(_folded(read["first_names"])),
+        tuple(_folded(line) for line in WORDS["same"]),
+        {fold(phrase): _folded(means) for phrase, means in WORDS["narrow"].items()},
+        frozenset(_folded(WORDS["weak"])),
+        _any_of(_folded(WORDS["equipment"]), groups),
+        tuple(frozenset(_folded(line)) for line in WORDS["units"]),
+        _any_of(_folded(WORDS["measures"]), groups),
+        _any_of(_folded(WORDS["below"]), groups),
+        {name: _any_of(_folded(each), groups) for name, each in WORDS["undone"].items()},
+        {name: frozenset(_folded(each)) for name, each in WORDS["ranges"].items()},
+        tuple(frozenset(_folded(line)) for line in WORDS["verbs"]),
+        {name: _role(each, groups) for name, each in WORDS["roles"].items()},
+        frozenset(_folded(WORDS["first_names"])),
     )
 
 

@@ -11,18 +11,17 @@ from typing import Any, TypeVar
 from app.fields.extraction.clock import Ago, Clock, find_ago, find_times
 from app.fields.extraction.dates import Day, find_days
 from app.fields.extraction.extract import Reading, cue_words, stem, stems
+from app.fields.extraction.lexicon import either
 from app.fields.extraction.numbers import find_fractions
 from app.fields.extraction.sentence import Span
 from app.text.normalize import words
 
 Timed = TypeVar("Timed", Day, Clock, Ago)
 TYPES = ("date", "time", "datetime")
-_SPANISH = re.compile(r"\b(?:el|la|los|las|se|de|en|fue|con|una?|por|que|del|al|ayer|hoy)\b")
-_KIND_WORDS = "day days date time hour day dia fecha hora shift turno"
-_BEGIN = re.compile(r"\b(?:from|desde|del|starting|starts)(?: el)?$")
-_END = re.compile(r"\b(?:to|until|till|through|thru|hasta|al)(?: el)?$")
-_FIRST = "first start from begin primer inicio desde empieza"
-_LAST = "last end until to ultimo fin hasta termina"
+_SPANISH = re.compile(rf"\b(?:{either('moments', 'spanish')})\b")
+_KIND_WORDS, _FIRST, _LAST = (either("moments", name) for name in ("kinds", "first", "last"))
+_BEGIN = re.compile(rf"\b(?:{either('moments', 'begin')})(?: el)?$")
+_END = re.compile(rf"\b(?:{either('moments', 'end')})(?: el)?$")
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from app.fields.extraction.extract import Reading, cue_words, label_words, stem
-from app.fields.extraction.lexicon import lexicon, unit_words
+from app.fields.extraction.lexicon import AND, WORDS, either, lexicon, unit_words
 from app.fields.extraction.sentence import Sentence, Span
 from app.fields.numbers import parse_number, plain_number
 from app.text.normalize import fold
@@ -46,29 +46,20 @@ _NUMBER = re.compile(
     r"(?:(?(fraction)(?:\s+(?:of|de)\b)?(?:\s+an?\b)?)"
     r"\s?(?P<unit>°\s?[fc]\b|[°º]|[a-z]+(?:\s+(?:fahrenheit|celsius|centigrados|[fc]\b))?))?"
 )
-_FILLER = re.compile(
-    r"(?:\b(?:of|de|del|number|numero|no|num|is|was|are|were|es|era|fue|son|fueron|at|a|en|esta"
-    r"|estaba|to|about|around|approx|como|unos|unas|the|la|el)\b|[#:=.~,]|\s)+"
-)
-_READS = re.compile(
-    r"(?:\b(?:reads?|reading|registers?|registered|shows|showed|showing|measured|is at|was at"
-    r"|marca|marco|marcaba|registra|registro|esta a|estaba a|estan a|midio)|'s at)$"
-)
-_AND = re.compile(r" (?:and|y|e) ")
+_FILLER = re.compile(rf"(?:\b(?:{either('numbers', 'filler')})\b|[#:=.~,]|\s)+$")
+_READS = re.compile(rf"(?:\b(?:{either('numbers', 'reads')})|'s at)$")
 # "It was at 8" says when, and "3 times" how often: neither is the number of anything.
-_WHEN = re.compile(r"\b(?:at|by|until|since|around|a las?|hasta las?|desde las?)$")
-_OFTEN = re.compile(r"\s*(?:times|veces)\b")
-_DEGREES = frozenset({"degrees", "grados"})
-
-
+_WHEN = re.compile(rf"\b(?:{either('numbers', 'when')})$")
+_OFTEN = re.compile(rf"\s*(?:{either('numbers', 'often')})\b")
+_DEGREES, _PLAIN = (frozenset(WORDS["numbers"][name].split()) for name in ("degrees", "plain"))
 # A fraction behind these is a day: "on 1/2", "el 1/2".
-_ON_A_DAY = re.compile(r"\b(?:on|since|by|until|dated|el|del|al|desde|hasta|fecha)$")
+_ON_A_DAY = re.compile(rf"\b(?:{either('numbers', 'on_a_day')})$")
 _SPACE = re.compile(r"\s+")
-_OF_MEASURES = re.compile(r"\s*(?:(?:of|de)\s+(?:(?:the|an?|el|las?|los|una?)\s+)?|an?\s+|-)?")
-# What may stand after "5 below" where that is below zero, and not below a limit.
-_GOES_ON = re.compile(
-    r"\s*(?:$|[^\w\s]|(?:and|y|but|at|in|on|this|today|now|since|when|en|a|hoy|ahora|esta)\b)"
+_OF_MEASURES = re.compile(
+    rf"\s*(?:(?:of|de)\s+(?:(?:{either('numbers', 'articles_of_measures')})\s+)?|an?\s+|-)?"
 )
+# What may stand after "5 below" where that is below zero, and not below a limit.
+_GOES_ON = re.compile(rf"\s*(?:$|[^\w\s]|(?:{either('numbers', 'goes_on')})\b)")
 
 
 class Amount(NamedTuple):
@@ -260,17 +251,16 @@ def _has_unit(field: Any, amount: Amount) -> bool:
 def _is_named(reading: Reading, field: Any, span: Span) -> bool:
     """Whether a word of the label stands right before the number: "table 12", "mesa #5"."""
     before = reading.said.before(span, 6)
-    bare = re.sub(rf"{_FILLER.pattern}$", "", f"{before} ").strip()
+    bare = _FILLER.sub("", f"{before} ").strip()
     last = re.findall(r"[^\W_]+", bare)[-1:]
     labels = [*label_words(field.label.en), *label_words(field.label.es)]
-    plain = {"number", "numero", "many", "cuantas", "cuantos"}
-    return bool(last) and stem(last[0]) in {stem(word) for word in labels if word not in plain}
+    return bool(last) and stem(last[0]) in {stem(word) for word in labels if word not in _PLAIN}
 
 
 def _closeness(reading: Reading, field: Any, span: Span) -> int:
     """How many words of the field's label stand beside a number."""
-    before = _AND.split(f" {reading.said.before(span, 3)} ")[-1]
-    after = _AND.split(f" {reading.said.after(span, 3)} ")[0]
+    before = AND.split(f" {reading.said.before(span, 3)} ")[-1]
+    after = AND.split(f" {reading.said.after(span, 3)} ")[0]
     beside = f"{before} {after}"
     stems = {stem(word) for word in re.findall(r"[^\W_]+", fold(beside))}
     return len(stems & cue_words(field.label))

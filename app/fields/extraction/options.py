@@ -14,27 +14,36 @@ from typing import Any, NamedTuple
 
 from app.fields.definitions import Words
 from app.fields.extraction.extract import Reading, content_stems
-from app.fields.extraction.lexicon import MOST_LABELS, any_of, is_weak, lexicon, phrases_of
+from app.fields.extraction.lexicon import (
+    AND,
+    MOST_LABELS,
+    WORDS,
+    any_of,
+    either,
+    is_weak,
+    lexicon,
+    phrases_of,
+)
 from app.fields.extraction.sentence import Sentence, Span
 from app.text.numbers import SMALL_NUMBERS
 
 # How often an option is looked for: whoever says it again says the same.
 MOST_SAID = 8
 ENOUGH_VALUES = 2
-YES, NO = frozenset({"yes", "si"}), frozenset({"no"})
+YES, NO = (frozenset(WORDS["options"][name].split()) for name in ("yes", "no"))
 # "The reach-in freezer" says what it is, not where something was.
-_AT = re.compile(r"(?<![\w-])(?:in|inside|at|on|en|dentro de)(?: (?:the|our|el|la|los|las))?$")
-
-_CLAUSE = re.compile(r"(?:(?! (?:and|y|but|pero) )[^.;,!\n])+")
-_DENIED = re.compile(r"\b(?:no|not|never|nobody|no one|without|nadie|nunca|sin|ni|\w+n't)\b")
+_AT = re.compile(
+    rf"(?<![\w-])(?:{either('options', 'at')})(?: (?:{either('options', 'articles')}))?$"
+)
+_CLAUSE = re.compile(rf"(?:(?! (?:{either('options', 'parts_clauses')}) )[^.;,!\n])+")
+_DENIED = re.compile(rf"\b(?:{either('options', 'denied')})\b")
 # "Almost an hour late" says how late, where "almost cut his finger" says that he did not.
 _HOW_MUCH = re.compile(
-    rf"\s+(?:\d|(?:an?|the|half|all|every|media|toda|todo|todos|todas|el|la|{'|'.join(SMALL_NUMBERS)})\b)"
+    rf"\s+(?:\d|(?:{either('options', 'how_much')}|{'|'.join(SMALL_NUMBERS)})\b)"
 )
 _END = re.compile(r"[.;!?\n]")
 # Letters of as much as may follow an offer.
 _FAR = 60
-_AND = re.compile(r" (?:and|y|e) ")
 
 
 class Match(NamedTuple):
@@ -130,7 +139,7 @@ def _is_undone(said: Sentence, span: Span) -> bool:
     undone, before = lexicon().undone, said.before(span, 5)
     if undone["planned"].search(before) or undone["wished"].search(before):
         return True
-    if _is_nearly(_AND.split(f"{before} ")[-1]) or undone["refused"].search(said.before(span, 2)):
+    if _is_nearly(AND.split(f"{before} ")[-1]) or undone["refused"].search(said.before(span, 2)):
         return True
     if undone["refusal"].match(said.after(span, 4)):
         return True

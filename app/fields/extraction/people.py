@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from app.fields.extraction.extract import Reading
-from app.fields.extraction.lexicon import lexicon
+from app.fields.extraction.lexicon import WORDS, either, lexicon
 from app.fields.extraction.sentence import Span
 from app.fields.values import Person, people_called
 from app.text.normalize import fold, words
@@ -16,29 +16,16 @@ from app.text.normalize import fold, words
 MOST_ASKED = 40
 _WORD = re.compile(r"[^\W\d_][\w'-]*")
 _SUBJECT = ""
-_SMALL = frozenset(
-    "i he she they it we you the a an and or of in on at to for with by from no not yes si el la"
-    " los las un una se su de del y o en con por para que al hoy ayer my his her their our was is"
-    " late cut hit bill mark will rose may april june grace angel cruz sol luz bell salas torres"
-    " this that there then when where actually sorry someone somebody everyone nobody please"
-    " guest guests table walk freezer fryer bar kitchen cook server dishwasher host manager".split()
-)
+_SMALL = frozenset(WORDS["people"]["small"].split())
 # What a person does or is done to: it tells a name at the start of a sentence from a thing.
-_DOES = re.compile(
-    r"^(?:was|is|got|came|cut|burned|burnt|slipped|fell|hit|hurt|arrived|showed|left|missed|didn't"
-    r"|did|has|had|refused|used|twisted|broke|no|called|yelled|took|forgot|walked|never|se|llego"
-    r"|falto|vino|fue|salio|grito|uso|estaba|tuvo|le|no|llega|tiene|needs|wants)\b"
-)
-_ABOUT = re.compile(
-    r"\b(?:write up|write-up|writeup|(?:warning|write[ -]?up|report|form) for|discipline"
-    r"|amonestar a|amonestacion (?:\w+ )?(?:a|para)|reportar a|report on|employee|empleado|empleada"
-    r"|happened to|le paso a)$"
-)
-_SAYS = re.compile(r"^(?:said|says|told|thinks|dijo|dice|cree|me conto|me dijo)\b")
-_TO = re.compile(r"\b(?:to|at|a)$")
+_DOES = re.compile(rf"^(?:{either('people', 'does')})\b")
+_ABOUT = re.compile(rf"\b(?:{either('people', 'about')})$")
+_SAYS = re.compile(rf"^(?:{either('people', 'says')})\b")
+_TO = re.compile(rf"\b(?:{either('people', 'to')})$")
 _AND = re.compile(r"^(?:and|y|&|,)\s+(?=[A-ZÁÉÍÓÚÑ])")
 _BELONGS = re.compile(r"^'s\b")
-_OF = re.compile(r"\b(?:de|with|con|and|y|by|behind|near|from)$")
+_OF = re.compile(rf"\b(?:{either('people', 'of')})$")
+_BETWEEN = re.compile(rf"\s*(?:\b(?:{either('people', 'between')})\b|[:,])?\s*$")
 
 
 class Mention(NamedTuple):
@@ -110,7 +97,8 @@ def _part(reading: Reading, mention: Mention) -> str:
 @cache
 def _body() -> re.Pattern[str]:
     """A part of the body right behind a name: "Tom's foot"."""
-    return re.compile(rf"^'s (?:left |right )?(?:{lexicon().groups['body']}|head|back|face|neck)\b")
+    parts = f"{lexicon().groups['body']}|{either('people', 'body')}"
+    return re.compile(rf"^'s (?:left |right )?(?:{parts})\b")
 
 
 def _raw_after(reading: Reading, mention: Mention) -> str:
@@ -119,9 +107,7 @@ def _raw_after(reading: Reading, mention: Mention) -> str:
 
 def _ends_with(pattern: re.Pattern[str], before: str) -> bool:
     """Whether a cue stands right before a name, with at most an article or "a" between."""
-    bare = re.sub(
-        r"\s*(?:\b(?:the|el|la|a|al|is|was|es|era|fue|our|my|mi|to)\b|[:,])?\s*$", "", before
-    )
+    bare = _BETWEEN.sub("", before)
     return any(match.end() in (len(before), len(bare)) for match in pattern.finditer(before))
 
 

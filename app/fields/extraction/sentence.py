@@ -10,22 +10,18 @@ from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
 
+from app.fields.extraction.lexicon import either
 from app.text.normalize import fold
 from app.text.plain_text import compose
 
 _BREAK = re.compile(
-    r"[;!?\n]|\.(?=\s|$)|,(?!\d)|\b(?:but|pero|sino|because|porque|which|who)\b", re.IGNORECASE
+    rf"[;!?\n]|\.(?=\s|$)|,(?!\d)|\b(?:{either('sentence', 'breaks')})\b", re.IGNORECASE
 )
 # What turns the words after it, in the same clause, into their opposite.
-_NEGATION = re.compile(
-    r"\b(?:no(?![\s-](?:call|show))|not|never|nobody|no one|without|nor|neither|instead of"
-    r"|rather than|nadie|nunca|ni|tampoco|en vez de|en lugar de|\w+n't|cannot)\b"
-)
+_NEGATION = re.compile(rf"\b(?:{either('sentence', 'negation')})\b")
 # What denies the very next thing: "not the slicer", "no fue el lunes".
 _DENIAL = re.compile(
-    r"(?:\b(?:no|not|nor|ni|never|instead of|rather than|en vez de|en lugar de)|n't)"
-    r"(?: (?:fue|fueron|era|es|son|was|is|be|by|on|at|in|with|to|the|a|an|el|la|los|las|con|en|al"
-    r"|por|de))*$"
+    rf"(?:\b(?:{either('sentence', 'denial')})|n't)(?: (?:{either('sentence', 'between')}))*$"
 )
 NEAR = 5
 # More than that of one kind are a table; each is compared with all others that were found.

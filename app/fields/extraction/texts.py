@@ -8,48 +8,36 @@ from typing import Any
 import phonenumbers
 
 from app.fields.extraction.extract import Reading, label_words, squeeze
-from app.fields.extraction.lexicon import lexicon
+from app.fields.extraction.lexicon import WORDS, either, lexicon
 from app.fields.extraction.sentence import Span
 from app.fields.phones import EXTENSION_WORDS, store_phone
 from app.text.normalize import words
 from app.text.stop_words import STOP_WORDS
 
-_NAME = r"[A-ZÁÉÍÓÚÑ][\w'-]+(?:\s+(?:(?:de|del|la|las|los|van|von)\s+)*[A-ZÁÉÍÓÚÑ][\w'-]+){0,3}"
-_CALLED = re.compile(
-    r"\b(?i:named|name is|name was|name's|(?:se )?llamad[oa]|se llama(?:ba)?|nombre es|de nombre"
-    rf"|mr\.?|mrs\.?|ms\.?|miss|sr\.|sra\.|srta\.|señora?|señorita)\s+(?P<name>{_NAME})"
+_NAME = (
+    r"[A-ZÁÉÍÓÚÑ][\w'-]+"
+    rf"(?:\s+(?:(?:{either('texts', 'within_names')})\s+)*[A-ZÁÉÍÓÚÑ][\w'-]+){{0,3}}"
 )
-_GUEST = re.compile(rf"\b(?i:guest|customer|client[ea]|comensal|huésped),?\s+(?P<name>{_NAME})")
+_CALLED = re.compile(rf"\b(?i:{either('texts', 'called')})\s+(?P<name>{_NAME})")
+_GUEST = re.compile(rf"\b(?i:{either('texts', 'guests')}),?\s+(?P<name>{_NAME})")
 _CODE = re.compile(
-    r"\s*(?:is|was|es|era|:|=|#|no\.|number|numero)*\s*(?P<code>[a-z0-9][\w./-]*\d[\w./-]*)"
+    rf"\s*(?:{either('texts', 'before_codes')})*\s*(?P<code>[a-z0-9][\w./-]*\d[\w./-]*)"
 )
-_CODE_WORDS = frozenset("number code serial numero codigo serie invoice factura".split())
-_GUEST_WORDS = frozenset("guest customer cliente clienta huesped comensal".split())
-_NAME_WORDS = frozenset("name nombre".split())
-_MACHINE_WORDS = frozenset("equipment machine tool appliance equipo maquina herramienta".split())
-_USED = re.compile(
-    r"\b(?:on|with|using|by|from|in|against|con|en|contra|del|al|usando)"
-    r"(?: (?:the|a|an|our|his|her|el|la|los|las|un|una|su))?$"
-)
+# The words of labels, by what they ask for.
+_LABELS = {name: frozenset(line.split()) for name, line in WORDS["texts"]["labels"].items()}
+_WITHIN_LABELS = rf"[\s-]+(?:(?:{either('texts', 'within_labels')})\s+)?"
+_USED = re.compile(rf"\b(?:{either('texts', 'used')})(?: (?:{either('texts', 'used_articles')}))?$")
 _BESIDE = re.compile(
-    r"\b(?:near|behind|beside|next to|by|under|above|junto a|junto al|cerca de|cerca del"
-    r"|detras de|detras del|al lado de|al lado del)(?: (?:the|el|la|los|las))?$"
+    rf"\b(?:{either('texts', 'beside')})(?: (?:{either('texts', 'beside_articles')}))?$"
 )
-_ACCOUNT_WORDS = frozenset(
-    "happened describe description details account paso descripcion detalles relato".split()
-)
+_WISH = {name: either("texts", "wish", name) for name in WORDS["texts"]["wish"]}
 _A_WISH = (
-    r"(?:(?:i|we)(?:'d| would)? (?:need|want|like|have) to|can you|can i|help me|let me"
-    r"|necesito|quiero|quisiera|tengo que|me ayudas a|ayudame a)?\s*"
-    r"(?:fill(?: ?out| in)?|complete|file|document|submit|make|start|open|do|(?:re)?llen(?:ar?|ame)"
-    r"|complet(?:ar?|ame)|hacer|haz(?:me)?|document(?:ar?|ame)|present(?:ar?|ame)|registr(?:ar?|ame)"
-    r"|levant(?:ar?|ame)|abr(?:ir|e|eme))\s+(?:an?|the|un|una|el|la)?\s*"
-    r"(?:[\w-]+\s+){0,3}?(?:report|form|incident|complaint|log|write-up|reporte|formulario"
-    r"|incidente|queja|registro|reclamo|amonestacion)\b"
-    r"(?:\s+(?:de|of|for|about|sobre|por)\s+(?:an?\s+|una?\s+)?(?:lesion|injury|incidente|queja))?"
+    rf"(?:{_WISH['wishes']})?\s*(?:{_WISH['fill']})\s+(?:{_WISH['articles']})?\s*"
+    rf"(?:[\w-]+\s+){{0,3}}?(?:{_WISH['forms']})\b"
+    rf"(?:\s+(?:{_WISH['of']})\s+(?:an?\s+|una?\s+)?(?:{_WISH['subjects']}))?"
 )
 _ASKED = re.compile(
-    rf"^\W*(?:(?:hi|hello|hey|hola|please|por favor)\W+)?{_A_WISH}(?:\s+“[^”]*”)?(?P<end>\W*)"
+    rf"^\W*(?:(?:{_WISH['greetings']})\W+)?{_A_WISH}(?:\s+“[^”]*”)?(?P<end>\W*)"
     # What a chip to a form says before the words that it repeats.
     r"|^fill out “[^”]*”(?P<colon>: )"
 )
@@ -57,18 +45,20 @@ _ASKED_LAST = re.compile(rf"[.,;:]\s*(?:please |por favor )?{_A_WISH}(?: please|
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 # An extension as people say it, where the library knows only how it is written.
 _EXTENSION = re.compile(
-    rf"[\s,(]+(?:(?:and|with|y|con|the|la|su|its)\s+)*(?:{EXTENSION_WORDS}|x)\b[.:#]?"
-    r"(?:\s+(?:number|numero|no\.|is|es|#))*\s*(?P<digits>\d+)\b\)?"
+    rf"[\s,(]+(?:(?:{either('texts', 'before_extensions')})\s+)*(?:{EXTENSION_WORDS}|x)\b[.:#]?"
+    rf"(?:\s+(?:{either('texts', 'before_digits')}))*\s*(?P<digits>\d+)\b\)?"
 )
 # These say something else too: "anexo 2 fotos", "#4 table broke", "x2 today".
-_UNSURE = re.compile(r"[\s,;(]*\b(?:anexo|int|x)[.:#]?\s*\d+\s*\)?$|[\s,;(]*#\s*\d+\s*\)?$")
+_UNSURE = re.compile(
+    rf"[\s,;(]*\b(?:{either('texts', 'unsure_extensions')})[.:#]?\s*\d+\s*\)?$"
+    r"|[\s,;(]*#\s*\d+\s*\)?$"
+)
 _NEXT_WORD = re.compile(r"\s+(?P<word>[^\W\d_]+)")
 _STREET = re.compile(
     r"(?P<line1>\d{1,6}\s+(?:[NSEW]\.?\s+)?(?:[A-Z0-9][\w'.-]*\s+){1,4}"
-    r"(?:St|Street|Ave|Avenue|Rd|Road|Blvd|Boulevard|Dr|Drive|Ln|Lane|Way|Ct|Court|Pl|Place|Hwy"
-    r"|Highway|Pkwy|Parkway|Loop|Trail|Trl|Cir|Circle)\b\.?"
-    r"|(?:Calle|Avenida|Av\.|Calzada|Bulevar)\s+[A-Z0-9][\w .'-]*?\s+(?:#|No\. ?)?\d{1,6})"
-    r"(?:,?\s+(?P<line2>(?:Apt|Suite|Ste|Unit|Depto|#)\.?\s*[\w-]+))?"
+    rf"(?:{either('texts', 'streets')})\b\.?"
+    rf"|(?:{either('texts', 'streets_es')})\s+[A-Z0-9][\w .'-]*?\s+(?:#|No\. ?)?\d{{1,6}})"
+    rf"(?:,?\s+(?P<line2>(?:{either('texts', 'units')})\.?\s*[\w-]+))?"
     r"(?:,\s*(?P<city>[A-Z][\w'.-]*(?:\s+[A-Z][\w'.-]*){0,3}))?"
     r"(?:,\s*(?P<state>[A-Z]{2})\b)?(?:,?\s+(?P<postal>\d{5}(?:-\d{4})?))?"
 )
@@ -87,7 +77,7 @@ def fill_names(reading: Reading) -> None:
             if not said.is_free(span) or said.is_negated(span):
                 continue
             for field in reading.open("text"):
-                if _has_label(field, _GUEST_WORDS) and _has_label(field, _NAME_WORDS):
+                if _has_label(field, _LABELS["guest"]) and _has_label(field, _LABELS["name"]):
                     reading.add(field.name, squeeze(match["name"]), 0.85, span)
                     break
 
@@ -95,7 +85,7 @@ def fill_names(reading: Reading) -> None:
 def fill_codes(reading: Reading) -> None:
     """Numbers of reports, machines and invoices: a code right after words of the label."""
     for field in reading.open("text"):
-        if not _has_label(field, _CODE_WORDS):
+        if not _has_label(field, _LABELS["code"]):
             continue
         for start in _ends_of_label(reading, field):
             match = _CODE.match(reading.said.folded, start)
@@ -111,9 +101,8 @@ def _ends_of_label(reading: Reading, field: Any) -> list[int]:
     for text in (field.label.en, field.label.es):
         label = label_words(text)
         pairs = [label[i : i + 2] for i in range(max(len(label) - 1, 1))]
-        for pair in [*pairs, *([word] for word in label if word not in ("number", "numero"))]:
-            between = r"[\s-]+(?:(?:de|of|the|la|del)\s+)?"
-            pattern = rf"\b{between.join(map(re.escape, pair))}\b"
+        for pair in [*pairs, *([word] for word in label if word not in _LABELS["number"])]:
+            pattern = rf"\b{_WITHIN_LABELS.join(map(re.escape, pair))}\b"
             found += [
                 (m.end() - m.start(), m.end()) for m in reading.said.find(re.compile(pattern))
             ]
@@ -124,7 +113,7 @@ def fill_machines(reading: Reading) -> None:
     """A tool or machine by its name; of several the one that was used, else none of them."""
     said = reading.said
     for field in reading.open("text"):
-        if not _has_label(field, _MACHINE_WORDS) or _has_label(field, _CODE_WORDS):
+        if not _has_label(field, _LABELS["machine"]) or _has_label(field, _LABELS["code"]):
             continue
         spans = [Span(*match.span()) for match in said.find(lexicon().equipment)]
         spans = [span for span in spans if not said.is_denied(span)]
@@ -153,7 +142,7 @@ def fill_account(reading: Reading) -> None:
     if len(words(told)) < (5 if told_something else 9):
         return
     for field in reading.open("textarea"):
-        if _has_label(field, _ACCOUNT_WORDS):
+        if _has_label(field, _LABELS["account"]):
             whole = _told(said.folded)
             reading.add(field.name, said.words(whole).strip(), 0.7, whole)
             return

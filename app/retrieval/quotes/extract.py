@@ -16,6 +16,7 @@ from app.nlu.questions import (
     wants_steps,
 )
 from app.retrieval.embedder import Embedder
+from app.retrieval.quotes.lexicon import WORDS
 from app.retrieval.quotes.lines import Form, Line
 from app.retrieval.quotes.passages import Piece, condition_of, says_little_alone, take_apart
 from app.retrieval.quotes.scores import (
@@ -61,10 +62,8 @@ MOST_NEAR = 3
 
 
 # How a sentence begins that goes on from the one before, and one that makes no sense without it.
-_GOES_ON = "after that|then|next|if not|otherwise|despues|luego|entonces|si no|de lo contrario"
-_SPEAKS_OF = "also|but|so|it|its|they|them|their|this|these|both|he|she|pero|tambien|eso|esto|estos"
-_CONTINUES = re.compile(rf"(?:{_GOES_ON})\b")
-_LEANS_BACK = re.compile(rf"(?:{_GOES_ON}|{_SPEAKS_OF})\b")
+_CONTINUES = re.compile(rf"(?:{WORDS['goes_on']})\b")
+_LEANS_BACK = re.compile(rf"(?:{WORDS['goes_on']}|{WORDS['leans_back']})\b")
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from app.nlu.lexicon import allergens_in
+from app.retrieval.quotes.lexicon import WORDS
 from app.retrieval.sentences import split_sentences
 from app.text.normalize import fold
 
@@ -31,13 +32,12 @@ _ENUMERATED = re.compile(r"^\d{1,3}[.)]\s+")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _MARKS = re.compile(r"\*\*|__|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)|`|(?<!\S)>\s?")
 # What says nothing without what it is an answer to, and a sign or letter that stands for that.
-_SAYS_LITTLE = re.compile(
-    r"\W*(?:yes|no|si|none|never|always|true|false|[01]|contains|free|may contain|traces|present"
-    r"|absent|ningun[oa]?|nada|contiene|libre|trazas|puede contener|verdadero|falso)\W*"
-)
+_SAYS_LITTLE = re.compile(rf"\W*(?:{WORDS['says_little']})\W*")
 MOST_LETTERS_OF_A_SIGN = 3
-_OF_ALLERGENS = re.compile(r"\b(?:al+erg|contain|contien|free|without|libre|sin|safe|apt[oa]s?\b)")
-_CONDITION = re.compile(r"(?i)(?:^|[.;:,]\s)(?:if|when|si|cuando)\s([^,;:.]{6,160})(?=[,;:.])")
+_OF_ALLERGENS = re.compile(rf"\b(?:{WORDS['of_allergens']})")
+_CONDITION = re.compile(
+    rf"(?i)(?:^|[.;:,]\s)(?:{WORDS['condition']})\s([^,;:.]{{6,160}})(?=[,;:.])"
+)
 
 
 @dataclass(frozen=True)
