@@ -10,6 +10,7 @@ from typing import Any
 from app.nlu.lexicon import Phrase, read_phrases
 from app.text import allergens
 from app.text.normalize import fold, words
+from app.text.numbers import SMALL_NUMBERS
 from app.text.yaml_file import read_yaml
 
 _LEXICON: Mapping[str, Any] = read_yaml(Path(__file__).with_name("lexicon.yaml"))
@@ -39,6 +40,9 @@ PATTERNS: Mapping[str, re.Pattern[str]] = {
 }
 ACCENTED = frozenset(_LEXICON["accented"].split())
 PREPOSITIONS = frozenset(_LEXICON["prepositions"].split())
+JOINS: tuple[str, ...] = tuple(_LEXICON["joins"].split())
+KINDS = frozenset(_LEXICON["kinds"].split())
+NUMBERS: Mapping[str, float] = {**SMALL_NUMBERS, **_LEXICON["numbers"]}
 # The names that records list allergens by, folded, with their codes.
 LISTED_AS: Mapping[str, str] = {
     fold(name): code

@@ -15,6 +15,7 @@ from app.assistant.providers.builtin.lexicon import (
     ACCENTED,
     ATTRIBUTES,
     CONCEPTS,
+    JOINS,
     MORE,
     OPENINGS,
     PATTERNS,
@@ -35,10 +36,8 @@ _ASKED_FOR = frozenset().union(*ATTRIBUTES.values())
 _ATTRIBUTE_WORDS = _ASKED_FOR.union(*(asked for asked, _ in CONCEPTS))
 # A new sentence, or "and" before a word that asks, begins a question of its own.
 _CLAUSE_END = re.compile(
-    r"(?<=[?!;])\s*|(?<=\.)\s+|[,\s]+(?:and|y|also|plus|además|ademas|también|tambien)\s+(?="
-    + "(?:"
-    + "|".join(sorted(ASKING_WORDS | ACCENTED))
-    + r")\b)",
+    rf"(?<=[?!;])\s*|(?<=\.)\s+|[,\s]+(?:{'|'.join(JOINS)})\s+"
+    rf"(?=(?:{'|'.join(sorted(ASKING_WORDS | ACCENTED))})\b)",
     re.IGNORECASE,
 )
 # How the built-in assistant names a product in its answers.
