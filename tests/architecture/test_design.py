@@ -295,7 +295,7 @@ def several_meanings(code: Code) -> list[str]:
 
 # These take words of the product's own: of its files, its languages, its icons and its phrases.
 KEEPS_WORDS = {
-    "app.skills.expenses.nlu.lexicon.either", "app.skills.knowledge.readers.values._split",
+    "app.skills.expenses.nlu.lexicon.either",
     "app.fields.display.calling_codes", "app.text.translation._catalog", "app.web.icons.icon",
     "app.nlu.agreement._kinds_of", "app.nlu.emergency._listed",
 }  # fmt: skip

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import structlog
 from flask_babel import gettext as _
-from sqlalchemy import ColumnElement, Select, select
+from sqlalchemy import ColumnElement, Select, and_, or_, select
 
 from app.assistant.models import Message, Proposal, own
 from app.assistant.proposals.consent import (
@@ -95,8 +95,9 @@ def _may_be_done_at_once(
     """Whether the message itself was the word for this write, and has let nothing be done yet."""
     if not tool.is_consented(session, draft.arguments, hear(session)):
         return False
-    # Neither a second call nor the same question asked again writes twice unseen.
-    return not _is_done_for(session, reply_id)
+    # Neither a second call nor the same question asked again writes twice unseen, or what was
+    # declined.
+    return not _was_offered_for(session, reply_id)
 
 
 def take_steps(
@@ -314,15 +315,20 @@ def tell_what_was_done(writer: ReplyWriter, language: str) -> bool:
     return bool(done)
 
 
-def _is_done_for(session: ScopedSession, reply_id: UUID) -> bool:
-    """Whether this reply, or another one to the same question, has done something before."""
+def _was_offered_for(session: ScopedSession, reply_id: UUID) -> bool:
+    """Whether this reply has done something, or another one to the same question proposed some."""
     question = select(Message.parent_id).where(Message.id == reply_id, *own(session, Message))
     replies = select(Message.id).where(
         Message.parent_id == question.scalar_subquery(),
         *own(session, Message),
     )
-    done = _done_by(session, Proposal.message_id.in_(replies))
-    return session.scalar(done.limit(1)) is not None
+    is_own = Proposal.message_id == reply_id
+    offered = select(Proposal.id).where(
+        *own(session, Proposal),
+        Proposal.message_id.in_(replies),
+        or_(Proposal.state == "confirmed", and_(~is_own, Proposal.state != "superseded")),
+    )
+    return session.scalar(offered.limit(1)) is not None
 
 
 def _done_by(session: ScopedSession, *which: ColumnElement[bool]) -> Select[Proposal]:

@@ -16,7 +16,8 @@ from app.nlu.emergency import Emergency, read_emergency
 from app.nlu.model import EMERGENCY, read_intents
 from app.nlu.queries import make_query
 from app.retrieval.form_and_type_search import is_clear, odds_of
-from app.skills.forms.services.search import FORM_WORDS, published_forms, rank_by_content
+from app.skills.forms.services.lexicon import FORM_WORDS
+from app.skills.forms.services.search import published_forms, rank_by_content
 from app.skills.forms.services.title_match import (
     FormNames,
     fold_names,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
 import pytest
 from flask import Flask
@@ -12,6 +13,7 @@ from sqlalchemy import update
 
 from app.assistant.models import Message, Turn
 from app.assistant.proposals.consent import Heard
+from app.assistant.proposals.proposals import decline
 from app.assistant.providers.base import ProviderError
 from app.assistant.providers.builtin import BuiltinProvider
 from app.assistant.threads.threads import ask_again, load_message
@@ -92,6 +94,22 @@ def test_an_answer_that_is_made_again_proposes_what_has_been_written(
     assert [part["type"] for part in second.parts] == ["proposal"]
     assert second.content.startswith("Would you like me to add taxi $5 for ")
     assert len(rows(database, member)) == 1
+
+
+@pytest.mark.usefixtures("trusting")
+@pytest.mark.parametrize("is_declined", [True, False])
+def test_an_answer_that_is_made_again_proposes_what_was_not_wanted(
+    app: Flask, database: Database, member: Member, explicit: list[Any], is_declined: bool
+) -> None:
+    undated = [call("add_expense", json.dumps({"item": "taxi", "amount": 5}))]
+    first = answer(app, member, ask(database, member, "Add taxi $5"), ScriptedProvider(undated))
+    assert [part["type"] for part in first.parts] == ["proposal"]
+    if is_declined:
+        with database.transaction(member.scope) as session:
+            decline(session, UUID(first.parts[0]["proposal_id"]))
+    second = again(app, database, member, first, explicit)
+    assert [part["type"] for part in second.parts] == ["proposal"]
+    assert rows(database, member) == []
 
 
 @pytest.mark.usefixtures("trusting")

@@ -9,6 +9,7 @@ from typing import Any
 
 from app.nlu.lexicon import Phrase, read_phrases
 from app.text.normalize import words
+from app.text.numbers import SMALL_NUMBERS
 from app.text.yaml_file import read_yaml
 
 _LEXICON: Mapping[str, Any] = read_yaml(Path(__file__).with_name("lexicon.yaml"))
@@ -29,3 +30,6 @@ PATTERNS: Mapping[str, re.Pattern[str]] = {
 }
 ACCENTED = frozenset(_LEXICON["accented"].split())
 PREPOSITIONS = frozenset(_LEXICON["prepositions"].split())
+JOINS: tuple[str, ...] = tuple(_LEXICON["joins"].split())
+KINDS = frozenset(_LEXICON["kinds"].split())
+NUMBERS: Mapping[str, float] = {**SMALL_NUMBERS, **_LEXICON["numbers"]}

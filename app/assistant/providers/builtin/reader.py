@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from app.assistant.providers.base import ChatMessage
 from app.assistant.providers.builtin.lexicon import (
     ACCENTED,
+    JOINS,
     MORE,
     OPENINGS,
     PATTERNS,
@@ -32,10 +33,8 @@ from app.text.stems import content_words, stems
 
 # A new sentence, or "and" before a word that asks, begins a question of its own.
 _CLAUSE_END = re.compile(
-    r"(?<=[?!;])\s*|(?<=\.)\s+|[,\s]+(?:and|y|also|plus|además|ademas|también|tambien)\s+(?="
-    + "(?:"
-    + "|".join(sorted(ASKING_WORDS | ACCENTED))
-    + r")\b)",
+    rf"(?<=[?!;])\s*|(?<=\.)\s+|[,\s]+(?:{'|'.join(JOINS)})\s+"
+    rf"(?=(?:{'|'.join(sorted(ASKING_WORDS | ACCENTED))})\b)",
     re.IGNORECASE,
 )
 # How the built-in assistant names a product in its answers.

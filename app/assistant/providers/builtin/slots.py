@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from app.assistant.providers.builtin.lexicon import OPTIONS, PATTERNS
+from app.assistant.providers.builtin.lexicon import KINDS, NUMBERS, OPTIONS, PATTERNS
 from app.nlu.lexicon import ALLERGEN_CODES, FRAME_WORDS, Phrase
 from app.nlu.named_allergens import (
     asks_about_one,
@@ -18,14 +18,11 @@ from app.nlu.named_allergens import (
 )
 from app.nlu.queries import make_query
 from app.text.normalize import fold, words
-from app.text.numbers import SMALL_NUMBERS
 from app.text.stems import content_words
 
 # What is searched for where all that was said is what it must not have.
 _ANYTHING = "dishes"
-_KINDS = frozenset("recipe recipes receta recetas".split())
 _NUMBER = re.compile(r"(?<![\w.,])-?\d{1,9}(?:[.,]\d{1,2})?(?![\w,]|\.\d)")
-_NUMBERS = {**SMALL_NUMBERS, "a": 1, "an": 1, "half an": 0.5, "media": 0.5, "medio": 0.5}
 
 
 def fill_arguments(
@@ -103,7 +100,7 @@ def _make_query_without(question: str) -> str:
     """
     content = content_words(without_allergens(question))
     if all(word in FRAME_WORDS for word in content):
-        return " ".join([word for word in content if word in _KINDS]) or _ANYTHING
+        return " ".join([word for word in content if word in KINDS]) or _ANYTHING
     return make_query(" ".join(content))
 
 
@@ -171,7 +168,7 @@ def _minutes(question: str) -> int | None:
     match = PATTERNS["duration"].search(fold(question))
     if match is None:
         return None
-    number = _NUMBERS.get(match["number"]) or float(match["number"])
+    number = NUMBERS.get(match["number"]) or float(match["number"])
     if match["half"]:
         number += 0.5
     return round(number * 60) if match["unit"].startswith("h") else round(number)

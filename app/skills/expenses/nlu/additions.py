@@ -16,17 +16,14 @@ from app.skills.expenses.nlu.evidence import (
     is_list,
     is_short,
 )
-from app.skills.expenses.nlu.lexicon import NOTHING, SUM, TIME, compiled, either
+from app.skills.expenses.nlu.lexicon import NOTHING, SUM, TIME, compiled, either, one_of
 from app.skills.expenses.nlu.rows import Row, read_rows
 from app.skills.expenses.nlu.sentence import Sentence
 
 # Never in the middle of a run of them, which would be gone through from each of its words.
-_ARTICLES = (
-    r"(?<!\w)(?:(?:an?|another|one more|new|some|the|my|our|this|these|following|un|una|otro|otra"
-    r"|nuevo|nueva|el|la|los|las|mi|mis|este|esta|unos|unas|siguiente)\s){0,4}"
-)
+_ARTICLES = rf"(?<!\w)(?:{one_of('articles')}\s){{0,4}}"
 _LEADING_TIME = re.compile(rf"{TIME}+[\s,:-]*")
-_OF = r"(?:for|of|called|named|to|worth|de|por|para|en|del|llamado)(?!\w)"
+_OF = rf"{one_of('behind_things')}(?!\w)"
 _CUES = {
     name: re.compile(rf"{either(name)}\s?[:,-]?\s*") for name in ("spent", "record", "add", "got")
 }
@@ -35,20 +32,20 @@ _THING = re.compile(rf"{_ARTICLES}(?P<thing>{either('things')})(?=\s*(?:[:,=-]|{
 # A receipt of something is called by both words: "recibo de luz".
 _PAPER = re.compile(rf"{_ARTICLES}{either('papers')}\s(?:of|to|de|del)(?!\w)")
 _LEDGER = re.compile(
-    rf"(?:(?<!\w)(?:to|in|into|on|onto|under|as|a|en|como|al|de|for)\s)?{_ARTICLES}"
+    rf"(?:(?<!\w){one_of('into_ledger')}\s)?{_ARTICLES}"
     rf"(?:list of\s|lista de\s)?{either('ledger')}(?:\s(?:list|log|sheet))?"
-    r"(?:\s?:|\s(?:of|for|on|de|del|en|por)(?!\w))?"
+    rf"(?:\s?:|\s{one_of('of_ledger')}(?!\w))?"
 )
 _LEDGER_LEAD = re.compile(
     rf"{_ARTICLES}(?:(?:expense|gasto)(?!\w)|(?:\w+\s)?(?:expenses|gastos)\s?:)[\s:,-]*"
 )
 _RECORD_SURELY = compiled("record_surely")
-_NEW = re.compile(r"(?<!\w)(?:new|another|one more|nuevo|otro)(?!\w)")
+_NEW = compiled("new")
 _LATER = re.compile(rf"[,;.]\s(?:and |y |so )?(?={either('spent')})")
 _NEVER = (compiled("no_outlays"), compiled("never_in_rows"))
 _COST = re.compile(rf"(?P<item>[^{SUM}]{{2,60}}?)\s{either('cost')}\s(?:\w+ ){{0,2}}?{SUM}")
 # "An item to the menu", unless it is the ledger that it goes to.
-_ELSEWHERE = re.compile(rf"\s*(?:to|into|on|in|al?|en)\s(?!{NOTHING})(?!.*{SUM})")
+_ELSEWHERE = re.compile(rf"\s*{one_of('into_others')}\s(?!{NOTHING})(?!.*{SUM})")
 # An expense of which nothing but that has been said.
 _UNTOLD = Row("", None, None, "", "")
 

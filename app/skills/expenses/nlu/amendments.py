@@ -22,7 +22,7 @@ from app.skills.expenses.nlu.command import (
     unsure_row,
 )
 from app.skills.expenses.nlu.evidence import is_item
-from app.skills.expenses.nlu.lexicon import compiled, either
+from app.skills.expenses.nlu.lexicon import compiled, either, listed, places
 from app.skills.expenses.nlu.reader import core_of, read_sentence
 from app.skills.expenses.nlu.references import NONE, VAGUE, kind_of, words_of
 from app.skills.expenses.nlu.rows import read_rows
@@ -35,10 +35,7 @@ _DROP = re.compile(rf"{either('drop_row')}\s(?P<row>.+)")
 _AGREED = re.compile(rf"(?:{either('agreements')}[\s,.;:!-]+)*")
 _ALSO = re.compile(rf"{either('also')}\s(?P<rows>.+)")
 _INSTEAD = compiled("instead_of_it")
-_ORDINALS = {"first": 0, "primero": 0, "primera": 0, "primer": 0, "second": 1, "segundo": 1,
-             "segunda": 1, "third": 2, "tercero": 2, "tercera": 2, "last": -1, "ultimo": -1,
-             "ultima": -1}  # fmt: skip
-_SMALL = frozenset("the el la los las de del of for one for al a and y".split())
+_ORDINALS, _SMALL = places(), listed("small")
 _ENDING = re.compile(r"[\s,.!]*$")
 
 

@@ -11,12 +11,12 @@ from typing import NamedTuple
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
+from app.skills.expenses.nlu.lexicon import listed
 from app.text.normalize import words
 from app.text.yaml_file import read_yaml
 
 DEFAULTS = Path(__file__).parents[1] / "services" / "categories.yaml"
-# What stands behind these says what a thing is for: "soap for the dishes" is soap.
-_ENDS_HEAD = frozenset("for from to of at with in on para por de del con en a al".split())
+_ENDS_HEAD = listed("ends_head")
 _LONGEST_PHRASE = 5
 _SHORTEST_PLURAL = 4
 # One letter makes too many others of a shorter word, and no word of what is longer.

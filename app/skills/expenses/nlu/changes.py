@@ -8,7 +8,7 @@ from typing import Any
 
 from app.skills.expenses.nlu.categories import named_category
 from app.skills.expenses.nlu.command import sum_arguments
-from app.skills.expenses.nlu.lexicon import MASKS, NOTHING, SUM, TIME, either
+from app.skills.expenses.nlu.lexicon import MASKS, NOTHING, SUM, TIME, either, one_of
 from app.skills.expenses.nlu.rows import with_details
 from app.skills.expenses.nlu.sentence import Sentence, hide
 from app.text.currencies import CODE, WORD, currency_named
@@ -21,7 +21,7 @@ _NOT = re.compile(
 _CURRENCY = re.compile(rf"(?<![\w{SUM}])(?P<said>{WORD}|{CODE})(?!\w)")
 _NAME, _ONE_WORD = re.compile(r"[a-z]+\s(?:and|y)\s[a-z]+"), re.compile(r"(?<!\w)[a-z]{3,}(?!\w)")
 _NEW_NAME = re.compile(
-    rf"(?:{either('fields', 'item')}\s?(?:is|was|should be|to|es|era|debe ser|a|por|:)"
+    rf"(?:{either('fields', 'item')}\s?{one_of('names_it')}"
     rf"|{either('called')})"
     rf"\s(?P<item>[^{SUM}]{{2,80}}?)(?=[,;.]|$)"
 )

@@ -9,7 +9,7 @@ from typing import Any
 from app.skills.expenses.nlu.changes import read_change, words_left
 from app.skills.expenses.nlu.command import DELETE, EITHER, Command, change
 from app.skills.expenses.nlu.kinds import is_on_the_menu
-from app.skills.expenses.nlu.lexicon import FIELDS, SUM, TIME, compiled, either
+from app.skills.expenses.nlu.lexicon import FIELDS, SUM, TIME, compiled, either, one_of
 from app.skills.expenses.nlu.references import (
     LAST_ONE,
     NAMED_ONE,
@@ -31,13 +31,13 @@ _WAS = re.compile(either("was"))
 _NOT = re.compile(rf"(?:[\s,]+(?:and |but )?{either('not')})\s(?:de\s)?[{SUM}{TIME}]")
 _FROM = re.compile(rf"\s(?:from|de)\s{SUM}+\s*$")
 _FIELD_OF = re.compile(
-    r"(?:(?:the|la|el|its|su)\s)?(?P<field>"
+    rf"(?:{one_of('before_fields')}\s)?(?P<field>"
     + "|".join(f"(?P<{n}>{either('fields', n)})" for n in FIELDS)
-    + r")\s(?:of|for|on|in|de|del|al|a|en)(?!\w)\s?"
+    + rf")\s{one_of('behind_fields')}(?!\w)\s?"
 )
 _PUT_ON = re.compile(rf"ponle\s(?P<sum>{SUM}+)\s(?:al|a la|a los|a)\s(?P<which>.+)")
 _SET_TO = re.compile(rf"(?P<which>[^{SUM}]+?)\s(?P<value>{SUM}.*)")
-_SO_IT_WAS = re.compile(rf"\s?[,;:.-]?\s(?:(?:it|that|which|eso|que)\s)?{either('was')}\s")
+_SO_IT_WAS = re.compile(rf"\s?[,;:.-]?\s(?:{one_of('it')}\s)?{either('was')}\s")
 _ACTUALLY, _NOW = compiled("actually"), compiled("now")
 _AROUND = compiled("around_changes")
 _SPACE = re.compile(r"\s*")

@@ -12,7 +12,7 @@ from app.skills.expenses.nlu.kinds import (
     is_on_the_menu,
     is_paid_for,
 )
-from app.skills.expenses.nlu.lexicon import SUM, compiled, either
+from app.skills.expenses.nlu.lexicon import SUM, compiled, either, one_of
 from app.skills.expenses.nlu.rows import LONGEST_ITEM, Row
 from app.skills.expenses.nlu.sentence import Sentence
 from app.text.normalize import fold
@@ -21,8 +21,8 @@ _NEVER_IN_ITEMS, _BILLS, _OURS = compiled("never_in_items"), compiled("bills"), 
 _NEVER_FIRST, _NOW = compiled("never_first"), compiled("now")
 _BILL_ALONE = compiled("bills_alone")
 _SURE_COST = re.compile(rf"{either('cost_surely')}\s(?:\w+ ){{0,2}}?{SUM}")
-_AT = re.compile(rf"(?<!\w)(?:at|a|en)\s{SUM}")
-_FOR = re.compile(rf"{SUM}+\s(?:for|on|por|en|para)\s")
+_AT = re.compile(rf"(?<!\w){one_of('at_sums')}\s{SUM}")
+_FOR = re.compile(rf"{SUM}+\s{one_of('behind_sums')}\s")
 _LETTER = re.compile(r"[^\W\d_]")
 _MOST_WORDS, _MOST_WORDS_ALONE, _MOST_WORDS_IN_LIST, _FEW_WORDS = 12, 4, 8, 3
 _MOST_ROWS = 20

@@ -21,14 +21,28 @@ FIELDS: tuple[str, ...] = tuple(_WORDS["fields"])
 @cache
 def either(*path: str) -> str:
     """The pattern of a section's words in either language; whole words only."""
+    return rf"(?<!\w){one_of(*path)}(?!\w)"
+
+
+def one_of(*path: str) -> str:
+    """The same for a larger pattern, which says itself where a word begins and ends."""
     section = _WORDS
     for name in path:
         section = section[name]
     lines = [line for words in section.values() for line in words.splitlines()]
-    said = "|".join(lines).replace("@", TIME).replace("#", SUM)
-    return rf"(?<!\w)(?:{said})(?!\w)"
+    return f"(?:{'|'.join(lines)})".replace("@", TIME).replace("#", SUM)
 
 
 def compiled(*path: str) -> re.Pattern[str]:
     """The words of a section, to be looked for in folded text."""
     return re.compile(either(*path))
+
+
+def listed(name: str) -> frozenset[str]:
+    """The plain words of a list."""
+    return frozenset(_WORDS[name].split())
+
+
+def places() -> dict[str, int]:
+    """The words that say which of several is meant, with its place; -1 is the last one's."""
+    return {word: place for place, said in _WORDS["places"].items() for word in said.split()}

@@ -7,22 +7,22 @@ from typing import Any
 
 from app.skills.expenses.nlu.categories import guess_category, named_category
 from app.skills.expenses.nlu.command import BALANCE, LIST, Command
-from app.skills.expenses.nlu.lexicon import MASKS, NOTHING, TIME, compiled, either
+from app.skills.expenses.nlu.lexicon import MASKS, NOTHING, TIME, compiled, either, one_of
 from app.skills.expenses.nlu.sentence import Sentence
 from app.text.currencies import WORD, currency_named
 from app.text.stop_words import STOP_WORDS
 
 _BALANCE = re.compile(either("balance"))
 _LIST = re.compile(either("list"))
-_LEADING_TIME = re.compile(rf"(?:(?:in|on|for|en|de)\s)?{TIME}+[\s,]*")
-_TOLD = re.compile(rf"{either('told')}\s(?=how|what|cuanto|a cuanto|en que|que)")
+_LEADING_TIME = re.compile(rf"(?:{one_of('before_times')}\s)?{TIME}+[\s,]*")
+_TOLD = re.compile(rf"{either('told')}\s(?={one_of('asked')})")
 _MINE, _EVERYONE = compiled("mine"), compiled("everyone")
 _CURRENCY = re.compile(rf"(?<!\w)(?:in|en)\s(?P<said>{WORD}|[a-z]{{3}})(?!\w)")
 _BESIDE = re.compile(rf"{either('beside')}|{either('mine')}|[^\w\s]|{MASKS}")
 _ELSEWHERE = re.compile(rf"{either('elsewhere')}|{either('asked_of_others')}")
 _LEDGER = re.compile(rf"{either('ledger')}|{either('ledger_words')}")
 _SUM_ALONE = compiled("sums_alone")
-_PARTING = re.compile(r"(?<!\w)(?:and|y|or|o)(?!\w)")
+_PARTING = compiled("joins_questions")
 _LONGEST_SUBJECT = 4
 
 

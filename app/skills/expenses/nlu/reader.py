@@ -10,7 +10,7 @@ from app.skills.expenses.nlu.additions import read_addition
 from app.skills.expenses.nlu.categories import Category
 from app.skills.expenses.nlu.command import ADD, Command
 from app.skills.expenses.nlu.edits import read_deletion, read_update
-from app.skills.expenses.nlu.lexicon import MASKS, TIME, compiled, either
+from app.skills.expenses.nlu.lexicon import MASKS, TIME, compiled, either, one_of
 from app.skills.expenses.nlu.questions import read_question
 from app.skills.expenses.nlu.sentence import LONGEST_MESSAGE, ReadingContext, Sentence
 from app.text.normalize import fold, words
@@ -18,11 +18,8 @@ from app.text.normalize import fold, words
 __all__ = ["Command", "read_wish"]
 
 _OPENING = re.compile(rf"[\s,.;:!¡¿\"'-]*(?:{either('openings')}[\s,;:.!]+)*")
-_POLITE = re.compile(
-    r"(?<!\w)(?:can|could|would|will|let|puedo|podemos|puedes|podrias|puede|podria|me ayudas)(?!\w)"
-)
-_MAY_I = re.compile(r"(?<!\w)(?:(?:can|could|may) (?:i|we)|puedo|podemos)(?!\w)")
-_CLAIM = re.compile(r"(?:expense|claim|charge)\s")
+_POLITE, _MAY_I = compiled("polite"), compiled("may_i")
+_CLAIM = re.compile(rf"{one_of('claims')}\s")
 _CLOSING = re.compile(rf"(?:[\s,.!?¡¿]+{either('closings')})?[\s,.!?¡¿]*$")
 _ASKS = re.compile(r"[?¿]")
 _MASKED, _BARE = re.compile(MASKS), compiled("bare")

@@ -5,29 +5,30 @@ from __future__ import annotations
 import re
 
 from app.skills.expenses.nlu.kinds import is_known, is_on_the_menu, is_paid_for
-from app.skills.expenses.nlu.lexicon import SUM, TIME, compiled, either
+from app.skills.expenses.nlu.lexicon import SUM, TIME, compiled, either, one_of
 from app.skills.expenses.nlu.sentence import Sentence
 
 _ELSEWHERE = compiled("elsewhere")
 # Of the ledger by its own words.
 _LAST = either("last")
 _ONE = either("one")
-_ITS = r"(?:the|my|our|that|this|el|la|lo|los|las|mi|ese|esa|este)\s"
+_ITS = rf"{one_of('its')}\s"
 _LAST_ONE = re.compile(
     rf"(?:{_ITS})*(?:very )?{_LAST}(?:\s(?:two|{_ONE}))*(?:\s{either('just_added')})?"
 )
 _ONE_OF = re.compile(
     rf"{_ITS}(?:[^,;]{{1,40}}?\s)?{_ONE}s?(?:\s[^,;]{{1,40}})?"
-    r"|(?:el|la|lo|los|las)\s(?:del?|de la|de los|de las)\s[^,;]{2,40}"
+    rf"|{one_of('the_one')}\s{one_of('from_the')}\s[^,;]{{2,40}}"
 )
-_LEDGER_ONE = re.compile(r"(?<!\w)(?:expenses?|purchase|charge|outlay|gastos?|egreso)(?!\w)")
+_LEDGER_ONE = compiled("ledger_ones")
 _VAGUE = compiled("vague_ones")
 _POINTED = re.compile(
-    rf"(?:{_ITS})?(?P<thing>[^,;{SUM}{TIME}]*?)\s?(?:(?:from|of|on|de|del)\s)?"
+    rf"(?:{_ITS})?(?P<thing>[^,;{SUM}{TIME}]*?)\s?(?:{one_of('of_times')}\s)?"
     rf"(?P<mark>[{SUM}{TIME}]+)?(?:\s(?P<behind>[^,;{SUM}{TIME}]+))?"
 )
 # "El de ayer" is all time, and still a row.
-_ONE_FROM = re.compile(r"\s*(?:el|la|los|las|lo)\sdel?\s")
+_ONE_FROM = re.compile(rf"\s*{one_of('the_one')}\sdel?\s")
+_TIME_BEHIND = re.compile(rf"\s?(?:{one_of('of_times')}\s)?{TIME}+$")
 _WORD = re.compile("[a-z]")
 LAST_ONE, NAMED_ONE, POINTED_ONE, VAGUE, NONE = "last", "named", "pointed", "vague", ""
 _MOST_WORDS = 9
@@ -42,7 +43,7 @@ def kind_of(sentence: Sentence, start: int, end: int) -> str:
         return NONE
     if _VAGUE.fullmatch(masked):
         return VAGUE
-    if _LAST_ONE.fullmatch(re.sub(rf"\s?(?:(?:from|of|on|de|del)\s)?{TIME}+$", "", masked)):
+    if _LAST_ONE.fullmatch(_TIME_BEHIND.sub("", masked)):
         return NAMED_ONE if _LEDGER_ONE.search(masked) else LAST_ONE
     if _ONE_OF.fullmatch(masked):
         return NAMED_ONE

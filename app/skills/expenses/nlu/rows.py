@@ -10,16 +10,14 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from app.skills.expenses.nlu.categories import named_category
-from app.skills.expenses.nlu.lexicon import EACH, MASKS, NOTHING, SUM, compiled, either
+from app.skills.expenses.nlu.lexicon import EACH, MASKS, NOTHING, SUM, compiled, either, one_of
 from app.skills.expenses.nlu.sentence import Sentence, Time
 from app.text.money import FoundAmount
 from app.text.normalize import fold
 from app.text.numbers import find_number_words
 
 LONGEST_ITEM = 200
-_SEPARATOR = re.compile(
-    r"\s*(?:[,;+&]|\.\s|(?<!\w)(?:and|y|e|plus|mas|then|luego|also|tambien)(?!\w))\s*"
-)
+_SEPARATOR = re.compile(rf"\s*(?:[,;+&]|\.\s|{either('joins_rows')})\s*")
 _MASKED = re.compile(rf"{MASKS}+")
 _EDGE = r"[\s,.;:!?¡¿=*\"'()\[\]/–—-]"
 _BEFORE = re.compile(rf"(?:{_EDGE}|{either('before_items')}(?=\W|$))*")
@@ -32,14 +30,14 @@ _NOTE = re.compile(
 _VAGUE = compiled("vague_items")
 _ALTOGETHER = compiled("altogether")
 _LATER = re.compile(rf"(?<=\w)[\s,.;]+(?:and |but |pero |y )?(?={either('sum_comes_later')}$)")
-# How many there are of an item; a "5 gal bucket" is one.
-_COUNT = re.compile(r"(?<![\w.,])[1-9][0-9]{0,2}(?=\s(?!(?:gal|oz|inch|ft|ml|cm)\s))")
+# How many there are of an item.
+_COUNT = re.compile(rf"(?<![\w.,])[1-9][0-9]{{0,2}}(?=\s(?!{one_of('sizes')}\s))")
 _NAME = r"[a-z]+(?: (?:and|y) [a-z]+)?"
 _NAMED = re.compile(
-    rf"(?:(?<!\w)(?:in|under|to|as|into|en|a|como)\s)?(?:the\s|la\s)?(?:(?<!\w)category|(?<!\w)categoria)"
+    rf"(?:(?<!\w){one_of('into_category')}\s)?(?:the\s|la\s)?(?:(?<!\w)category|(?<!\w)categoria)"
     rf"\s?:?\s?(?:is\s|es\s|of\s|de\s)?(?P<after>{_NAME})"
-    rf"|(?<!\w)(?:in|under|to|as|into)\s(?:the\s)?(?P<before>{_NAME})\scategory(?!\w)"
-    rf"|(?<!\w)(?:under|as|como|file under)\s(?P<plain>{_NAME})(?=\s?(?:$|[,.;{MASKS[1:-1]}]))"
+    rf"|(?<!\w){one_of('into_named_category')}\s(?:the\s)?(?P<before>{_NAME})\scategory(?!\w)"
+    rf"|(?<!\w){one_of('filed_under')}\s(?P<plain>{_NAME})(?=\s?(?:$|[,.;{MASKS[1:-1]}]))"
     rf"|,\s(?P<last>{_NAME})$"
 )
 

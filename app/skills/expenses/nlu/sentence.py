@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from app.periods import Found, find_period
 from app.skills.expenses.nlu.categories import Category
-from app.skills.expenses.nlu.lexicon import CATEGORY, EACH, MASKS, NOTE, SUM, TIME, either
+from app.skills.expenses.nlu.lexicon import CATEGORY, EACH, MASKS, NOTE, SUM, TIME, either, one_of
 from app.text.calendar_words import ALL_WEEKDAYS, MONTHS, SHORT_MONTHS, either_of
 from app.text.money import FoundAmount, find_amounts, fold_in_place
 from app.text.plain_text import compose
@@ -28,12 +28,7 @@ _MEASURE = re.compile(rf"[ -]?{either('measures')}")
 # "Bought 3 knives" counts them; "compre 30 de limones" does not.
 _OF_THEM = re.compile(rf"{either('of_them')} $")
 _FEW = 12
-_OF_TIME = re.compile(
-    r"(?<!\w)(?:de|d|del|of|for) (?:(?:este|esta|this|the|el|la) )?"
-    r"(?:mes|semana|month|week|year|ano)"
-    r"(?!\w)",
-    re.IGNORECASE,
-)
+_OF_TIME = re.compile(either("of_time"), re.IGNORECASE)
 _LONGEST_OF = 5
 _COST_BEFORE = re.compile(rf"(?:{either('cost')}|{either('spent')})(?: en| a| to)? $")
 _AND_BEFORE = re.compile(r"(?<!\w)(?:and|y|e) $")
@@ -47,8 +42,8 @@ _MOST_WORDS_OF_A_THING = 4
 _VERB = re.compile("|".join(either(name) for name in ("spent", "got")))
 _MASKED = re.compile(MASKS)
 _THING = re.compile("[a-z]{3}")
-_AND = re.compile(r"(?<!\w)(?:and|y|plus|mas)(?!\w)")
-_PAPER = re.compile(r"(?<!\w)(?:invoice|bill|receipt|check|factura|recibo|folio|cheque)\W{1,2}$")
+_AND = re.compile(either("joins_sums"))
+_PAPER = re.compile(rf"(?<!\w){one_of('numbered_papers')}\W{{1,2}}$")
 _BEFORE = re.compile(rf"{either('before_numbers')}[^\w,;]{{0,2}}$")
 # Neither is longer: before each of a thousand numbers no more than this is searched.
 _LONGEST_BEFORE = 40
@@ -57,21 +52,14 @@ _FARTHEST_SUM = 200
 # A plain number before a noun counts things: "2 ribeyes". Before these it may be a sum.
 _SUM_GOES_ON = re.compile(rf"\s*(?:$|[^\w\s]|{MASKS}|{either('after_sums')})")
 _OF_DAYS = re.compile(r"\b(yesterday|today)s\b", re.IGNORECASE)
-_ONE = re.compile(
-    r"\bone\b(?! (?:day|week|month|year))|\beach\b(?! (?:day|week|month|year))"
-    r"|\btodos\b(?! (?:los|las)\b)",
-    re.IGNORECASE,
-)
-_DAY = (
-    r"(?:yesterday|today|last night|ayer|hoy|anoche|antier|anteayer"
-    rf"|(?:on |el )?(?:{either_of(ALL_WEEKDAYS, accents=True)}))\b"
-)
+_ONE = re.compile(one_of("of_one"), re.IGNORECASE)
+_DAY = rf"(?:{one_of('near_days')}|(?:on |el )?(?:{either_of(ALL_WEEKDAYS, accents=True)}))\b"
 # An "and" that begins the next row is none between two days: "taxi 12 and yesterday coffee 4".
 _NEXT_ROW = re.compile(rf"(?<=\d )(?:and|y)(?= {_DAY})|(?:and|y)(?= {_DAY} \W?\d)", re.IGNORECASE)
 # Whoever mixes languages, or writes too few words to tell which it is, says days in these; of
 # the other language's words nothing else is taken for a time: "mar", "may" and "march" mean more.
 _SURE_TIME = re.compile(
-    rf"\b(?:{_DAY}|yesterday|tonight|ago|last (?:week|month|year)|antier|pasad[oa]|hace"
+    rf"\b(?:{_DAY}|{one_of('sure_times')}"
     rf"|{either_of({*MONTHS['en'], *MONTHS['es']} - {'march', 'may', 'mayo'})})\b",
     re.IGNORECASE,
 )

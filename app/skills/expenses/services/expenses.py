@@ -19,6 +19,7 @@ from app.db import ScopedSession, new_id, utc_now
 from app.errors import Conflict, Forbidden, InvalidInput, NotFound, TooMany
 from app.periods import find_period
 from app.skills.expenses.models import LARGEST_AMOUNT, LONGEST_ITEM, LONGEST_NOTE, Expense
+from app.skills.expenses.nlu.lexicon import listed
 from app.skills.expenses.services.settings import EDITORS, OTHER, Ledger
 from app.text.edits import check_same
 from app.text.free_text import MOST_WORDS, limit_search
@@ -401,13 +402,9 @@ def _delete(session: ScopedSession, expense: Expense) -> None:
 # Among so many of the latest; what is older is found on the page.
 LOOKED_AT = 300
 MOST_CHOICES = 5
-_LATEST = frozenset("last latest newest recent ultimo ultima reciente anterior previous".split())
+_LATEST = listed("latest")
 # Words that say nothing of which one it is.
-_EMPTY = _LATEST | frozenset(
-    "the one ones a an my our that this it of for from on at in to and expense expenses entry row"
-    " item el la los las lo un una mi mis nuestro nuestra ese esa este esta eso de del al en por"
-    " para y gasto gastos registro partida".split()
-)
+_EMPTY = _LATEST | listed("says_nothing")
 
 
 def find_meant(

@@ -6,10 +6,11 @@ import datetime as dt
 from dataclasses import replace
 
 from app.periods import Period, parse_period
+from app.skills.expenses.nlu.lexicon import listed
 from app.text.normalize import words
 
 _A_DAY = dt.timedelta(days=1)
-_ROLLING = frozenset("days dias weeks semanas months meses years anos".split())
+_ROLLING = listed("rolling")
 
 
 def read_time(said: str, language: str, today: dt.date) -> Period | None:

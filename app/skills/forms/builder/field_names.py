@@ -9,40 +9,28 @@ from typing import Any
 
 from app.fields.definitions import MOST_OPTIONS, FormField, read_fields
 from app.fields.editor.rows import make_name
+from app.skills.forms.services.lexicon import compiled, either
 from app.text.normalize import fold, words
 from app.text.yaml_file import read_yaml
 
 _FILE = Path(__file__).with_name("field_words.yaml")
-# What stands before the fields: "a form for parking permits with: name, …"
-_BEFORE = re.compile(
-    r":|\b(?:with|that (?:has|asks for|collects|records)|containing|including|asking for|fields?"
-    r"|con|que (?:tenga|lleve|pida|incluya|registre)|incluyendo|campos?)\b:?",
-    re.IGNORECASE,
-)
+_BEFORE = compiled("before_fields")
 # What stands in brackets belongs to the field before them: "size (small, large)".
 _APART = re.compile(
-    r"(?:\s*[,;\n]\s*(?:(?:and|y|e)\s+)?|\s+(?:and|y|e)\s+|\s*&\s*)(?![^()]*\))", re.IGNORECASE
+    rf"(?:\s*[,;\n]\s*(?:{either('joins')}\s+)?|\s+{either('joins')}\s+|\s*&\s*)(?![^()]*\))",
+    re.IGNORECASE,
 )
 _IN_BRACKETS = re.compile(r"^(?P<label>[^()]+?)\s*\((?P<choices>[^()]+)\)$")
-_OR = re.compile(r"\s*[,;/]\s*(?:(?:and|or|y|o|u)\s+)?|\s+(?:and|or|y|o|u)\s+", re.IGNORECASE)
-_ARTICLES = re.compile(
-    r"^(?:(?:the|an?|their|his|her|its|some|your|el|la|los|las|una?|unos|unas|su|sus)\s+)+",
-    re.IGNORECASE,
+_OR = re.compile(
+    rf"\s*[,;/]\s*(?:{either('choice_joins')}\s+)?|\s+{either('choice_joins')}\s+", re.IGNORECASE
 )
-# How people ask: "I need to fill out …", "Can you make me …", "Quisiera hacer …".
+_ARTICLES = re.compile(rf"^(?:{either('articles')}\s+)+", re.IGNORECASE)
 _ASKING = re.compile(
-    r"^(?:(?:please|por favor|can you|could you|puedes|help me|ayúdame a)\b,?\s+)*"
-    r"(?:(?:(?:i|we)(?:\s+would|['\u2019]d)?\s+(?:need|want|like)|necesit(?:o|amos)|quiero|queremos"
-    r"|quisiera)\b\s*(?:to\s+)?)?"
-    r"(?:(?:make|create|build|have|give|fill (?:out|in)|complete|haz|hazme|hacer|crea|créame|creame"
-    r"|crear|tener|llenar|rellenar|completar)\b\s*(?:me\b|us\b)?\s*)?",
+    rf"^(?:{either('polite')}\b,?\s+)*(?:{either('needs')}\b\s*(?:to\s+)?)?"
+    rf"(?:{either('makes')}\b\s*(?:me\b|us\b)?\s*)?",
     re.IGNORECASE,
 )
-_A_FORM = re.compile(
-    r"^(?:an?|the|una?|el|la)?\s*(?:new\s+|nuevo\s+)?(?:formulario|formato|form)\b\s*"
-    r"(?:(?:for|to|about|on|para|de|del|sobre)\s+)?",
-    re.IGNORECASE,
-)
+_A_FORM = compiled("a_form")
 LONGEST_LABEL, MOST_WORDS, MOST_NAMED = 60, 5, 30
 # More choices than these are a list to open.
 MOST_SHOWN = 5

@@ -17,9 +17,8 @@ from app.retrieval.embedder import Embedder, Vectors
 from app.retrieval.query_cache import EmbeddingUnavailable
 from app.skills.forms.builder.field_names import fields_named_in, take_apart
 from app.skills.forms.models import FORM_TOOLS
-from app.skills.forms.services.search import FORM_WORDS
+from app.skills.forms.services.lexicon import FORM_WORDS, PAPER_WORDS
 from app.skills.forms.services.starters import Starter, read_starters
-from app.skills.forms.services.title_match import PAPER_WORDS
 from app.text.stems import stems
 
 LONGEST_DESCRIPTION = 500

@@ -26,15 +26,9 @@ from app.skills.forms.services.contacts import (
     texts_of,
     write_contact,
 )
+from app.skills.forms.services.lexicon import CONTACT_COLUMNS
 from app.text.normalize import words
 
-COLUMNS = {
-    "name": ("name", "full name", "employee", "nombre", "nombre completo", "empleado"),
-    "job": ("job", "job title", "position", "role", "puesto", "cargo", "rol", "posicion"),
-    "phone": ("phone", "phone number", "mobile", "cell", "telefono", "celular", "movil", "tel"),
-    "extension": ("ext", "extn", "extension", "anexo", "interno", "phone ext", "phone extension"),
-    "email": ("email", "e mail", "mail", "correo", "correo electronico"),
-}
 _EXTENSION = re.compile(
     rf"(?:(?:{EXTENSION_WORDS}|[x#])[.:#]?\s*)?(?P<digits>[0-9]+)", re.IGNORECASE
 )
@@ -199,4 +193,4 @@ def _rows(table: Cells) -> Iterator[tuple[int, ContactTexts, str]]:
 
 def _column(cell: str) -> str:
     called = " ".join(words(cell))
-    return next((name for name, known in COLUMNS.items() if called in known), "")
+    return next((name for name, known in CONTACT_COLUMNS.items() if called in known), "")

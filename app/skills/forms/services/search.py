@@ -14,13 +14,10 @@ from sqlalchemy import Row, text
 from app.config import LANGUAGES
 from app.db import ScopedSession
 from app.retrieval.form_and_type_search import Described, Relevant, rank_described
+from app.skills.forms.services.lexicon import FORM_WORDS, VAGUE_WORDS
 from app.text.bilingual import in_language
 
 MOST_FOUND = 5
-# Whoever looks for a form says so; the forms themselves do not.
-FORM_WORDS = ("form", "forms", "formulario", "formularios")
-# What the database takes for content, and names nothing.
-VAGUE_WORDS = ("something", "anything", "algo")
 
 # Which forms somebody may find: published ones, and of a group that exists its own and the
 # shared ones; of one address the group's own alone.

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from app.skills.forms.services.search import FORM_WORDS
+from app.skills.forms.services.lexicon import FORM_WORDS, PAPER_WORDS
 from app.text.normalize import fold, words
 from app.text.stems import stem, stems
 
@@ -19,8 +19,6 @@ NAMED, ABOUT = 0.5, 0.3
 WORDS_IN_COMMON = 2
 # Of how many groups the titles are kept, as they were last asked for.
 MOST_LISTS = 12
-# Words of titles that say what kind of paper it is, and not what it is about.
-PAPER_WORDS = "log report request record registro reporte solicitud hoja formato"
 _WORD = re.compile(r"[^\W_]+")
 
 # A form's address, its titles and its descriptions, English first.

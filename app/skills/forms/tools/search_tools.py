@@ -16,6 +16,7 @@ from app.db import ScopedSession
 from app.retrieval.form_and_type_search import is_clear
 from app.skills.forms.parts import FormCardPart
 from app.skills.forms.services.handover import own_words
+from app.skills.forms.services.lexicon import ALL_FORMS
 from app.skills.forms.services.search import (
     MOST_FOUND,
     FoundForm,
@@ -28,8 +29,6 @@ from app.text.normalize import fold
 from app.web.icons import SHAPES
 
 EXAMPLES = Path(__file__).with_name("examples.yaml")
-# Who asks for these looks for none in particular.
-ALL_FORMS = ("forms", "all forms", "formularios", "todos los formularios")
 PLAIN_ICON = "form"
 # The type of the action that opens one, as the contract of replies has it.
 OPEN_FORM: Final = "open_form"

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
+from app.skills.knowledge.readers.lexicon import named, named_by
 from app.skills.knowledge.services import vocabulary
 from app.text.normalize import fold
 
@@ -13,40 +14,8 @@ from app.text.normalize import fold
 WRITTEN = ("name", "description", "pairing_notes")
 FACT = "fact:"
 
-_TRACES = (
-    "may contain, may contain traces of, traces of, traces, puede contener,"
-    " puede contener trazas de, trazas de, trazas"
-)
-_ALIASES = {
-    "slug": "slug, id, code, codigo, clave, identificador, sku",
-    "name": "name, dish, item, title, product, wine, cocktail, recipe, beer, item name, dish name,"
-    " product name, nombre, platillo, plato, articulo, titulo, producto, vino, coctel, receta,"
-    " cerveza, nombre del platillo, nombre del plato, nombre del producto",
-    "description": "description, details, about, descripcion, detalle, detalles",
-    "pairing_notes": "pairing notes, pairing, pairings, pairs with, food pairing, maridaje,"
-    " maridajes, notas de maridaje, combina con, va con",
-    "price": "price, cost, sale price, menu price, precio, costo, importe, precio de venta, pvp,"
-    " p v p",
-    "allergens": "allergens, allergen, contains, allergy, allergies, alergenos, alergeno, alergias,"
-    f" contiene, {_TRACES}",
-    "ingredients": "ingredients, ingredient, made with, ingredientes, ingrediente, hecho con",
-    "steps": "steps, method, directions, instructions, preparation, pasos, preparacion,"
-    " instrucciones, procedimiento",
-    "tags": "tags, tag, labels, keywords, etiquetas, etiqueta, palabras clave",
-    "category": "category, section, type, course, group, categoria, seccion, tipo, tiempo, grupo",
-    "is_active": "is active, active, available, on menu, activo, activa, disponible, en carta,"
-    " en el menu",
-    "difficulty": "difficulty, dificultad",
-    "total_time_minutes": "total time minutes, total time, minutes, time, tiempo total, minutos",
-    "servings": "servings, serves, yield, porciones, raciones, rinde",
-    "cuisine": "cuisine, cocina",
-    "meal": "meal, meal type, comida",
-}
-_COSTS = frozenset({"cost", "costo", "importe"})
-_LANGUAGES = {
-    "en": "en, eng, english, ingles, en ingles",
-    "es": "es, esp, spanish, espanol, castellano, en espanol",
-}
+_COLUMNS, _LANGUAGES = named_by("columns"), named_by("languages")
+_TRACES, _COSTS = named("traces"), frozenset(named("costs"))
 
 
 def folded(text: str) -> str:
@@ -67,7 +36,7 @@ def field_of(header: str, kind: str) -> str:
         is_fact = found in ("steps", "meal", "servings") and kind != "recipes"
         return (_facts().get(words) or found) if is_fact else found
     for language, names in _LANGUAGES.items():
-        for name in sorted(_split(names), key=len, reverse=True):
+        for name in sorted(map(folded, names), key=len, reverse=True):
             field = aliases.get(words.removesuffix(f" {name}"), "")
             if words.endswith(f" {name}") and field in WRITTEN:
                 return f"{field}_{language}"
@@ -81,7 +50,7 @@ def is_price(header: str) -> bool:
 
 def is_of_traces(header: str) -> bool:
     """Whether a column is for what a dish may have traces of, and not for what it is made with."""
-    return folded(header) in _split(_TRACES)
+    return folded(header) in map(folded, _TRACES)
 
 
 def looks_like_menu(cells: Sequence[str]) -> bool:
@@ -94,8 +63,9 @@ def looks_like_menu(cells: Sequence[str]) -> bool:
 @cache
 def _aliases() -> dict[str, str]:
     return {
-        **{name: field for field, names in _ALIASES.items() for name in _split(names)},
-        **{folded(field): field for field in _ALIASES},
+        **{folded(name): field for field, names in _COLUMNS.items() for name in names},
+        **{folded(name): "allergens" for name in _TRACES},
+        **{folded(field): field for field in _COLUMNS},
     }
 
 
@@ -107,7 +77,3 @@ def _facts() -> dict[str, str]:
         for key, labels in vocabulary.fact_labels().items()
         for name in (key, *labels)
     }
-
-
-def _split(names: str) -> list[str]:
-    return [folded(name) for name in names.split(",")]

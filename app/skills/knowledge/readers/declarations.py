@@ -13,6 +13,7 @@ from itertools import zip_longest
 from app.nlu.lexicon import allergens_in
 from app.skills.knowledge.readers.columns import folded, is_of_traces
 from app.skills.knowledge.readers.grid import Grid, Sheet
+from app.skills.knowledge.readers.lexicon import compiled, either, named
 from app.skills.knowledge.readers.omissions import left_out, listed
 from app.skills.knowledge.readers.result import FileProblem, Reading, ReadRow
 from app.skills.knowledge.readers.values import is_about_allergens, read_allergens
@@ -24,31 +25,23 @@ ALLERGENS, PRICE = "allergens", "price"
 NAMES = frozenset(("name", "name_en", "name_es"))
 # Fields that hold no words; what they say in words besides is compared with the list.
 _WORDLESS = frozenset((PRICE, "is_active", "difficulty", "total_time_minutes", "servings", "slug"))
-_CALLED_NOTES = frozenset("note notes nota notas legend leyenda key clave".split())
+_CALLED_NOTES = frozenset(named("notes"))
 # Headings that say nothing of allergens though they are as short as those that do.
-_HARMLESS = frozenset("# no nr v vg ve qty".split())
+_HARMLESS = frozenset(named("harmless"))
 _QUANTITY = re.compile(r"[0-9][0-9 ]*")
-# What a cell is marked with: "x", "yes", a letter, a sign or a picture.
-_MARK = re.compile(r"yes|no|si|xx|[01a-z]|[^\w\s]{1,3}")
+_MARK = compiled("mark")
 _SHORTEST_WORD = 3
 # What a heading of a part, a size or a sum says in a row without a name.
 _OF_A_BAND = frozenset(("category", "slug", "price", "is_active"))
-_OF_DISHES = re.compile(r"\b(?:contain\w*|contien\w*|contener|traces?|trazas?|al+erg\w*)\b")
-
-
-# What a line of its own says of a whole menu; "Allergen menu" and "Seafood" are but titles.
-_OF_ALL = re.compile(r"\b(?:contain\w*|contien\w*|conteng\w*|contener|traces?|trazas?)\b")
-# Of a whole menu speaks what names an allergen in a sentence, and no title or heading of a part.
-_OF_EVERYTHING = re.compile(r"\b(?:all|every\w*|tod[oa]s?|cada|our|nuestr[oa]s?|most|some)\b")
+_OF_DISHES = re.compile(rf"\b{either('of_dishes')}\b")
+_OF_ALL = re.compile(rf"\b{either('of_all')}\b")
+_OF_EVERYTHING = re.compile(rf"\b{either('of_everything')}\b")
 _WORDS_OF_A_SENTENCE = 5
 # "F = fish", "(N) nuts": what marks beside dishes stand for.
 _LEGEND = re.compile(r"\(\w{1,3}\)|(?:^|[\s,;])\w{1,3}\s*[=:–-]\s*\w")
 # The mark that a line below a table begins with, and may stand beside a dish: "*", "(1)", "¹".
 _FOOTNOTE = re.compile(r"\s*(?:[*†‡§#^~•-]|\(\w{1,2}\)|[¹²³⁴-⁹])")
-_OF_MAKING = re.compile(
-    r"\b(?:with|have|has|had|made|fried|cooked|baked|grilled|finished|topped|served|dusted|brushed"
-    r"|con|llevan?|tienen?|frien?|frit[oa]s?|hech[oa]s?|prepar\w+|cocinad\w+|servid\w+)\b"
-)
+_OF_MAKING = re.compile(rf"\b{either('of_making')}\b")
 _OF_ALLERGENS = re.compile(r"\bal+erg")
 
 

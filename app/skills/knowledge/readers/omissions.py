@@ -10,24 +10,14 @@ import re
 from collections.abc import Iterable
 
 from app.nlu.lexicon import allergens_in
+from app.skills.knowledge.readers.lexicon import compiled, either
 from app.skills.knowledge.readers.result import FileProblem
 from app.text.normalize import fold, plain_words, words
 
 # So many texts or tables are named, each with the first of its words.
 MOST_LISTED, LONGEST_DETAIL = 20, 120
-_WARNS = re.compile(
-    r"\b(?:al+erg\w*|intoleran\w*|contain(?:s|ed|ing)?|contien\w+|contener|traces?|trazas?"
-    r"|warnings?|cautions?|danger\w*|hazard\w*|beware|risks?|poison\w*|toxic\w*|illness(?:es)?"
-    r"|undercooked|raw|never|(?:do|must|may|should) not|(?:don|mustn) t|cannot|can not"
-    r"|advertencias?|atencion|precaucion(?:es)?|cuidado|peligros?|peligros[oa]s?|riesgos?"
-    r"|venen\w+|toxic[oa]s?|enfermedad(?:es)?|crud[oa]s?|nunca|jamas"
-    r"|no (?:se )?(?:debe\w*|puede\w*))\b"
-)
-_FURNITURE = re.compile(
-    r"\b(?:page|pagina|pag\.?)\s*\d+(?:\s*(?:/|of|de)\s*\d+)?"
-    r"|(?:^|(?<=[.|]))[^.|]{0,80}(?:©|\(c\)|\bcopyright\b|\brights reserved\b"
-    r"|\bderechos reservados\b)[^.|]{0,80}(?:[.|]|$)"
-)
+_WARNS = re.compile(rf"\b{either('warns')}\b")
+_FURNITURE = compiled("furniture")
 
 
 def must_be_kept(text: str) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
+from app.skills.knowledge.readers.lexicon import either
 from app.skills.knowledge.readers.omissions import left_out, listed
 from app.skills.knowledge.readers.pdf_lines import (
     Bookmark,
@@ -42,13 +43,10 @@ MENTIONED_PAGES = 20
 LOOKED_AT = 400
 TAIL = 8192  # in which the mark of the end must stand; some programs write on after it
 _NUMBER = re.compile(
-    r"^(?:(?:chapter|capítulo|appendix|apéndice|section|sección|part|parte)\s+)?"
-    r"(?:[\divxlc]+(?:\.\d+)*|[A-Z](?:\.\d+)*)[.:)]?\s+",
+    rf"^(?:{either('numbered_parts')}\s+)?(?:[\divxlc]+(?:\.\d+)*|[A-Z](?:\.\d+)*)[.:)]?\s+",
     re.IGNORECASE,
 )
-_NUMBER_ALONE = re.compile(
-    r"^(?:chapter|capítulo|appendix|apéndice|anexo|part|parte)\s+[\divxlcA-Z]+[.:]?$", re.IGNORECASE
-)
+_NUMBER_ALONE = re.compile(rf"^{either('parts')}\s+[\divxlcA-Z]+[.:]?$", re.IGNORECASE)
 _NO_TITLE = re.compile(r"^untitled|^microsoft word|^document\d*$|\.\w{2,5}$", re.IGNORECASE)
 
 

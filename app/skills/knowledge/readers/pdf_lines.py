@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
+from app.skills.knowledge.readers.lexicon import compiled
 from app.skills.knowledge.readers.omissions import must_be_kept, says_nothing
 from app.skills.knowledge.readers.pdf_signs import (
     Piece,
@@ -31,21 +32,8 @@ BOLD_WEIGHT = 600
 # Heads and feet stand in these parts of the page, and are the same on at least so many.
 EDGE, REPEATED = 0.11, 3
 _MONO = re.compile(r"mono|courier|consol|typewriter|cmtt|fixed", re.IGNORECASE)
-_PAGE_NUMBER = re.compile(
-    r"^\W*(?:page|página|pág\.?|p\.)?\s*(?:\d{1,4}|[ivxlc]{1,7})"
-    r"(?:\s*(?:/|of|de|\|)\s*\d{1,4})?\W*$",
-    re.IGNORECASE,
-)
-# A page's number within a running head or foot.
-_PAGE = re.compile(
-    r"\b(?:page|página|pagina|pág\.?|p\.)\s*\d+(?:\s*(?:/|of|de)\s*\d+)?"
-    r"|^\d{1,4}\s*[|·•–—-]\s*|\s*[|·•–—-]\s*\d{1,4}$",
-    re.IGNORECASE,
-)
-_CONTENTS = re.compile(
-    r"^\W*(?:table of )?contents\W*$|^\W*(?:índice|indice|(?:tabla de )?contenidos?)\W*$",
-    re.IGNORECASE,
-)
+_PAGE_NUMBER = compiled("page_number", re.IGNORECASE)
+_PAGE, _CONTENTS = compiled("page", re.IGNORECASE), compiled("contents", re.IGNORECASE)
 _NUMBERED = re.compile(r"^\s*(?:\d+(?:\.\d+)*|[IVXLC]+)[.:)]?\s+")
 # In characters: a page number with its words, and what is looked at of a line's end.
 LONGEST_NUMBER, LONGEST_LEADER = 60, 200

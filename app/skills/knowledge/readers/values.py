@@ -7,12 +7,13 @@ from decimal import ROUND_HALF_UP, Decimal
 from functools import cache
 
 from app.skills.knowledge.readers.columns import folded
+from app.skills.knowledge.readers.lexicon import either, named, named_by
 from app.skills.knowledge.readers.omissions import must_be_kept
 from app.text.allergens import ALLERGENS, FAMILIES, expand_families
 from app.text.normalize import fold
 
 MOST_PRICE = Decimal(100_000)
-_SIGN = r"(?:(?:mx|us)?\$|€|£|\b(?:mxn|usd|eur|gbp|pesos?|euros?|dollars?)\b)"
+_SIGN = rf"(?:(?:mx|us)?\$|€|£|\b{either('currencies')}\b)"
 # A currency stands before or behind its sum, and never within.
 _BEFORE = re.compile(rf"^([+-]?)\s*(?:{_SIGN}\s*)+", re.IGNORECASE)
 _BEHIND = re.compile(rf"(?:\s*{_SIGN})+$", re.IGNORECASE)
@@ -27,32 +28,12 @@ _NOTHING = ("", "-", "–", "—", "?")
 # What may stand between the names of a declaration. Any other sign says something: a note that is
 # below the table, a doubt, a picture of a nut.
 _OTHER_SIGNS = re.compile(r"[^a-z0-9\s_,;/|•·&.()'’:–—-]")
-# How a word begins of what says anything of allergens, beside their names.
-_OF_ALLERGENS = re.compile(
-    r"\b(?:all?erg|contain|contien|contam|cross|cruzad|trace|traza|intoler|free|libre|may|puede)"
+_OF_ALLERGENS = re.compile(rf"\b{either('of_allergens')}")
+_NONE, _YES, _NO = (
+    frozenset(map(folded, named(section))) for section in ("says_none", "says_yes", "says_no")
 )
-_NONE = "none, no, no allergens, nothing, ninguno, ninguna, nada, sin alergenos, no contiene"
-_YES = "yes, y, true, 1, x, si, s, verdadero, activo, activa, active, disponible, available, on"
-_NO = "no, n, false, 0, falso, inactivo, inactiva, inactive, agotado, unavailable, off"
 # What menus call them besides the names that profiles list.
-_ALSO = {
-    "milk": "dairy, lactose, cheese, lacteos, lacteo, lactosa, productos lacteos",
-    "egg": "eggs, huevos",
-    "fish": "pescados",
-    "crustacean": "crustacean, crustaceo",
-    "mollusc": "mollusc, mollusk, mollusks, molusco",
-    "tree_nut": "tree nut, treenuts, nueces, nuez, frutos de cascara, fruto seco",
-    "peanut": "peanut, cacahuate, cacahuete, cacahuetes, mani",
-    "gluten": "wheat, trigo, cereals containing gluten, cereales con gluten",
-    "soy": "soya, soja, soybean, soybeans",
-    "sesame": "sesamo, sesame seeds, ajonjoli",
-    "mustard": "mostaza",
-    "celery": "apio",
-    "sulphite": "sulphite, sulfite, sulfites, sulfito, dioxido de azufre",
-    "lupin": "lupine, altramuces, lupino",
-    "nuts": "nuts",
-    "shellfish": "shellfish, mariscos, marisco",
-}
+_ALSO = named_by("allergens")
 
 
 class BadValue(Exception):
@@ -112,9 +93,9 @@ def read_allergens(text: str) -> list[str] | None:
     if not named or _OTHER_SIGNS.search(fold(words)):
         raise BadValue("allergen_unknown", text)
     # The whole of it may be one name, whatever signs are in it.
-    is_one = named[0] in _allergens() or named[0] in _split(_NONE)
+    is_one = named[0] in _allergens() or named[0] in _NONE
     named = named[:1] if is_one else named[1:]
-    none = [name for name in named if name in _split(_NONE)]
+    none = [name for name in named if name in _NONE]
     if none and len(none) < len(named):
         raise BadValue("allergens_contradict")
     codes = []
@@ -142,9 +123,9 @@ def read_flag(text: str) -> bool | None:
     words = folded(text)
     if not words:
         return None
-    if words in _split(_YES):
+    if words in _YES:
         return True
-    if words in _split(_NO):
+    if words in _NO:
         return False
     raise BadValue("not_yes_or_no", text)
 
@@ -161,13 +142,8 @@ def read_list(text: str) -> list[str]:
 @cache
 def _allergens() -> dict[str, str]:
     """Codes of allergens and families by everything that they are called."""
-    names = {folded(name): code for code, also in _ALSO.items() for name in also.split(",")}
+    names = {folded(name): code for code, also in _ALSO.items() for name in also}
     for code, in_languages in ALLERGENS.items():
         for name in (code, in_languages["en"], in_languages["es"]):
             names[folded(name)] = code
     return {**names, **{family: family for family in FAMILIES}}
-
-
-@cache
-def _split(names: str) -> frozenset[str]:
-    return frozenset(folded(name) for name in names.split(","))

@@ -8,14 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain, pairwise
-from pathlib import Path
 from typing import Any
 
 from app.config import LANGUAGES
 from app.nlu.named_allergens import named_allergens
+from app.skills.knowledge.services.allergen_words import FOODS, SIGNS, compiled, either
 from app.text.allergens import expand_families
 from app.text.normalize import fold
-from app.text.yaml_file import read_yaml
 
 NAMES = tuple(f"name_{language}" for language in LANGUAGES)
 DESCRIPTIONS = tuple(f"description_{language}" for language in LANGUAGES)
@@ -23,76 +22,25 @@ PAIRINGS = tuple(f"pairing_notes_{language}" for language in LANGUAGES)
 LABELS = ("category", "cuisine", "meal")
 # The facts that say what something is made of.
 _MADE_OF = ("spec", "method", "garnish", "sauce", "base")
-# What an allergen is in, by every name of it, and by every sign for it.
-_NAMED = {
-    fold(name.strip()): code
-    for code, names in read_yaml(Path(__file__).with_name("allergen_foods.yaml")).items()
-    for name in names.split(",")
-}
-_FOODS = {name: code for name, code in _NAMED.items() if name[0].isalpha()}
-_SIGNS = {name: code for name, code in _NAMED.items() if name not in _FOODS}
-_SIGN = re.compile("|".join(map(re.escape, _SIGNS)))
-_FOOD = re.compile(rf"\b(?:{'|'.join(sorted(map(re.escape, _FOODS), key=len, reverse=True))})\b")
-# Of these a flour is made too, and a Spanish "pasta de" is a paste; in a "pan" one fries, too.
-_OTHER_FLOURS = re.compile(
-    r"\b(?:rice|corn|maize|almond|coconut|chickpea|tapioca|masa|potato|buckwheat|oat|cassava|yuca)"
-    r" (?:flour|pasta|harina|noodles)|\b(?:curry|chili|tomato) pasta|\bpasta de\b|\bmasa harina\b"
-    r"|\bharina de (?:arroz|maiz|almendras?|coco|garbanzo|tapioca|papa|yuca|nixtamal|avena)\b"
-)
+_SIGN = re.compile("|".join(map(re.escape, SIGNS)))
+_FOOD = re.compile(rf"\b(?:{'|'.join(sorted(map(re.escape, FOODS), key=len, reverse=True))})\b")
+_OTHER_FLOURS = compiled("other_flours")
+# A bread by itself; in a "pan" one fries, too.
 _LOAF = "pan"
-# "No nuts", "sin gluten", "dairy-free", "free of egg or milk": what is said so is not in it.
-_DENIED = re.compile(
-    r"(?<!\bnever )(?<!\bnot )(?<!\bnunca )(?<!\bno )"
-    r"\b(?:no|not|without|sin|ni|(?P<whole>free (?:of|from)|libres? de)|zero|cero"
-    r"|no (?:lleva|llevan|contiene|contienen|tiene|tienen|trae)|(?:does|do) not contain)"
-    r"(?: (?:added|any|de))?\s+$"
-)
+_DENIED, _DENIED_BEHIND, _DOUBTED = map(compiled, ("denied", "denied_behind", "doubted"))
 LONGEST_DENIAL = 40  # in letters
-# With these in it a sentence may deny the denial, or speak of what is made on request.
-_DOUBTED = re.compile(
-    r"\bnot\b(?! contain)|n['’]t\b|\b(?:cannot|dont|isnt|never|nunca|hardly|almost|casi|usually)\b"
-    r"|\bno (?:es|esta|son|estan|se|sirve)\b|\?|\b(?:or|o) (?:without|sin)\b|\b(?:nothing|nada)\b"
-    r"|\b(?:can|could|options?|optional|opcion\w*|available|disponibles?|request\w*|ask\w*|pedi\w*"
-    r"|pide\w*|puede\w*|podemos|version(?:e?s)?|also|tambien|if|si|unless|except|excepto|salvo"
-    r"|instead|substitut\w*|swap\w*|cambi\w*|sustitu\w*|upon|make|order\w*|add\w*|extra|kids|comes"
-    r"|vegan\w*|vegetarian\w*|gf|df|nf|vg)\b"
-    r"|\bfree\W+(?:\w+\W+){0,2}(?:without|no|sin)\b"
-    r"|\b(?:with|con)\s*[/&,]|\b(?:with|con) (?:and|or|y|o|u)\b"
-)
-# Not so "egg, free range".
-_DENIED_BEHIND = re.compile(r"[\s-]?free\b(?!.(?:range|of charge|with|for|when|refill|sample))")
-_AND = re.compile(r"\s*(?:[/&]|(?:,\s*)?\b(?:and|or|nor|y|e|o|u|ni)\b|,)\s*")
-# To such a word a "no" before the list reaches; "sin gluten, huevo y crema" has egg and cream.
-_OR = re.compile(r".*\b(?:or|nor|o|u|ni)\b")
+_AND = re.compile(rf"\s*(?:[/&]|(?:,\s*)?\b{either('joins')}\b|,)\s*")
+_OR = re.compile(rf".*\b{either('reaches')}\b")
 _FREE_OF_BOTH = re.compile(r"[\s-]*free\s*(?:$|[,;:().!])")
-_BOTH = re.compile(r"\s*,?\s*(?:[/&]|\b(?:and|or|y|e|o|u)\b)\s*")
+_BOTH = re.compile(rf"\s*,?\s*(?:[/&]|\b{either('joins_two')}\b)\s*")
 _BEGINS = re.compile(r"(?:^|[.;\n]|\b(?:is|are)\b)\s*$")
 _CLAUSE_END = re.compile(r"\s*(?:$|[,;:().!])")
 # With what ends them: a question denies nothing.
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?\n]*")
 FOOD = ("dishes", "recipes")
-# Of what a drink is described with only such a sentence counts: "notes of almond" are no almonds.
-_DECLARES = re.compile(
-    r"\b(?:contain\w*|contien\w*|conteng\w*|contener|traces?|trazas?|al+erg(?!y.free)\w*)\b"
-)
-# What is called like an allergen and has none of it: each a name of its own, and no more than that.
-# What is offered with a dish, or made some other way on request, counts as if it were in it: no
-# pattern is sure to tell those from what is.
-_NOT_MEANT = re.compile(
-    r"\b(?:(?P<plant>coconut|oat|rice|soya?|almond|cashew) milk(?! choc)"
-    r"|(?P<nut>peanut) butter|coconut cream|(?:apple|cocoa) butter"
-    r"|cream of (?P<coco>coconut|tartar)|cream soda"
-    r"|(?:leche|crema) de (?P<planta>coco|avena|arroz|so[jy]a|tigre|almendras?|cacahuate)"
-    r"|(?:mantequilla|crema) de (?P<mani>mani|cacahuate)|nata de coco"
-    r"|crema vegetal|nuez moscada"
-    r"|(?:manteca|mantequilla) de cacao|cremor tartaro|oyster mushrooms?|butter (?:lettuce|beans?)"
-    r"|(?:agua|nieve|jugo|mermelada|dulce) de tuna|tunas? (?:roja|verde|blanca)s?"
-    r"|rye (?:whiske?y|bourbon))\b"
-)
-# What is made without what it is called after; not where that is in doubt.
-_MADE_WITHOUT = re.compile(
-    r"\b(?:gluten.free (?:bread\w*|pasta|flour|panko|croutons?)"
-    r"|dairy.free (?:milk|cheese|butter|cream)|egg.free (?:mayo\w*|pasta))\b"
+_DECLARES = re.compile(rf"\b{either('declares')}\b")
+_NOT_MEANT, _MADE_WITHOUT = (
+    re.compile(rf"\b{either(name)}\b") for name in ("not_meant", "made_without")
 )
 
 
@@ -145,7 +93,7 @@ def _named_in_sentences(texts: Iterable[str], *, is_said: bool) -> Iterator[Set[
         if is_said or _DECLARES.search(said):
             yield from _named_in(sentence, is_of_food=False)
         else:
-            yield from (frozenset({_SIGNS[each]}) for each in _SIGN.findall(said))
+            yield from (frozenset({SIGNS[each]}) for each in _SIGN.findall(said))
 
 
 def _names_and_ingredients(values: Mapping[str, Any]) -> Iterator[str]:
@@ -168,10 +116,10 @@ def _named_in(text: str, *, is_of_food: bool) -> Iterator[Set[str]]:
     is_doubted = _DOUBTED.search(bare) is not None
     bare = bare if is_doubted else _MADE_WITHOUT.sub("", bare)
     found = [(each.start, each.end, each.codes) for each in named_allergens(bare)]
-    found += [(*each.span(), frozenset({_SIGNS[each[0]]})) for each in _SIGN.finditer(bare)]
+    found += [(*each.span(), frozenset({SIGNS[each[0]]})) for each in _SIGN.finditer(bare)]
     if is_of_food:
         foods = _FOOD.finditer(_OTHER_FLOURS.sub(lambda flour: " " * len(flour[0]), bare))
-        found += [(*each.span(), frozenset({_FOODS[each[0]]})) for each in foods]
+        found += [(*each.span(), frozenset({FOODS[each[0]]})) for each in foods]
     places = sorted({(start, end) for start, end, _codes in found})
     denied = frozenset() if is_doubted else _denied(bare, places)
     yield from (codes for start, _end, codes in found if start not in denied)

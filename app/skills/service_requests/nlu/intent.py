@@ -13,41 +13,12 @@ from uuid import UUID
 from app.nlu.model import read_intents
 from app.nlu.normalization import normalize
 from app.retrieval.form_and_type_search import Described, rank_described
+from app.skills.service_requests.nlu.lexicon import SYMPTOMS, compiled, either
 from app.skills.service_requests.services.type_catalog import TypeNode, submittable
 from app.text.normalize import plain_words
 
-# Somebody speaks of a request by its name.
-_NAMED = re.compile(
-    r"\b(?:service|maintenance|it|repair|work|support|help ?desk) (?:request|ticket|order)s?\b"
-    r"|\b(?:open|file|create|submit|make|start|put in|new|need|want|log)(?: up)?(?: (?:a|an"
-    r"|another|my"
-    r"|new))* (?:request|ticket)\b|\b(?:request|ticket) for (?:maintenance|it|repair)\b"
-    r"|\b(?:solicitud|orden|ticket)(?:es)? de (?:servicio|mantenimiento|soporte|reparacion"
-    r"|trabajo)\b"
-    r"|\b(?:abrir|hacer|crear|levantar|poner|meter|mandar|nueva|otra|necesito|quiero)(?: (?:una"
-    r"|otra"
-    r"|un|nueva))* (?:solicitud|ticket)\b"
-)
-# Somebody wants a second one, beside the one that is open.
-_ANOTHER = re.compile(
-    r"\b(?:another|a new|new|a second|one more|a different) (?:\w+ )?(?:request|ticket)\b"
-    r"|\b(?:otra|nueva|una segunda|otro|nuevo)(?: \w+)? (?:solicitud|ticket|reporte)\b"
-    r"|\b(?:otra|nueva|segunda) solicitud\b"
-    r"|\b(?:i|we) also (?:need|want|have to report)|^also\b"
-    r"|^(?:and )?(?:i|we) need .* (?:too|as well)$"
-    r"|\btambien (?:necesit|quier|hay que|me falta|nos falta)\w*|^(?:y )?tambien\b"
-)
-# Somebody wants to be told what to do, before anybody comes.
-_WHAT_TO_DO = re.compile(
-    r"\bwhat (?:do|should|can|must|would) (?:i|we|you) (?:do|check|try|start|use)\b"
-    r"|\bwhat (?:now|next|to do|to check)\b|\bnow what\b|\b(?:first|next) (?:step|thing)\b"
-    r"|\bwhat (?:is|are) the (?:rule|steps?|procedure|protocol)\b|\bwhere do i start\b"
-    r"|\bque (?:hago|hacemos|se hace|debo|debemos|puedo|podemos|tengo que|reviso|revisamos|checo"
-    r"|checamos|le hago|le muevo|procede|sigue|toca)\b|\b(?:cual|que) (?:es|sigue) .*\b(?:paso"
-    r"|procedimiento|protocolo|regla)\b|\b(?:primer|siguiente) paso\b|\bpor donde empiezo\b"
-)
-# What a message says that it is not about: "it is not the printer, the wifi is down".
-_DENIED = re.compile(r"\b(?:not|no (?:es|era|son)) (?:the|an?|my|our|el|la|los|las|mi|un|una) \w+")
+_NAMED, _ANOTHER = compiled("named"), compiled("another")
+_WHAT_TO_DO, _DENIED = compiled("what_to_do"), compiled("denied")
 # So likely must a message be for one, while something else is open.
 LIKELY = 0.5
 # With "also", and the words of another type, this is enough.
@@ -59,12 +30,11 @@ TOLD_ODDS = -2.0
 NAMED_ODDS = 6.0
 # A trouble is told in fewer characters; a page that was pasted is not searched for every phrase.
 _LONGEST = 1500
-_LEANS = re.compile(r"(?:it|this|that|they|these|those|esto|eso|esta)\b")
+_LEANS = re.compile(rf"{either('leans')}\b")
 _FEW_WORDS = 3
 # One thing that a type is about says as much as several of its words.
 _ENOUGH = 1.0
 # What many things do says less than the name of one of them.
-_SYMPTOMS = ("no ", "not ", "will not ", "esta ", "se ")
 _VAGUE = 0.25
 # What people call a type says so much more than single words of its texts.
 PHRASE = 4.0
@@ -190,7 +160,7 @@ def _score(folded: str, node: TypeNode) -> float:
         match = _pattern(phrase).search(folded) if phrase in folded else None
         if match and not any(start < match.end() and match.start() < end for start, end in spans):
             spans.append(match.span())
-            score += 1.0 + 0.5 * phrase.count(" ") - _VAGUE * phrase.startswith(_SYMPTOMS)
+            score += 1.0 + 0.5 * phrase.count(" ") - _VAGUE * phrase.startswith(SYMPTOMS)
     return score
 
 

@@ -8,6 +8,7 @@ from typing import Literal
 
 from app.nlu.agreement import is_plain
 from app.nlu.control import NO_FIRST, Act, ListedAct, listed_act, read_act, read_answer
+from app.skills.service_requests.nlu.lexicon import compiled, either
 from app.skills.service_requests.workflow.next_step import next_step
 from app.skills.service_requests.workflow.state import OpenRequest
 from app.text.normalize import plain_words
@@ -29,35 +30,12 @@ _WANTED: Mapping[Act | ListedAct, Want] = {
 # To a question that takes any words, what only looks like an act is an answer.
 SURE_OF_NO_ANSWER = 0.8
 
-_POLITE = r"(?: (?:please|por favor))?"
-_NEW_ONE = re.compile(
-    r"(?:(?:yes|ok|si) )?(?:(?:start|open|do|take|make|go with|let s do|i want) )?(?:the )?"
-    r"new one" + _POLITE + r"|start (?:over|(?:the )?new)"
-    r"|(?:(?:yes|si|ok) )?cancel(?: it| that)?(?: and)? (?:start|open|do) (?:the )?new one"
-    r"|(?:(?:si|ok|mejor) )?(?:(?:empieza|empecemos|abre|haz|quiero) )?(?:la|el)"
-    r" nuev[oa]" + _POLITE + r"|empieza otr[oa]"
-)
+_NEW_ONE = compiled("new_one")
 _CANCELS = re.compile(
-    r"(?:(?:please|por favor|ok|yes|si|mejor) )?"
-    r"(?:cancel(?: (?:it|this|that|the (?:request|ticket)|my request|everything))?"
-    r"|cancel(?:a|alo|ala|en|ar|emos)(?: (?:la|mi|esta|esa) solicitud| todo)?"
-    r"|(?:forget|discard|abort) (?:the|my|this) (?:request|ticket)"
-    r"|(?:olvida|descarta|borra|elimina) (?:la|mi|esta) solicitud)"
-    r"(?: (?:please|por favor|gracias|thanks))?"
+    rf"(?:{either('before_cancelling')} )?{either('cancels')}(?: {either('behind_cancelling')})?"
 )
-_ASKS = re.compile(
-    r"^(?:how|what|where|when|which|who|whose|is there|are there|do we|does|can i|should i|may i"
-    r"|como|que|donde|cuando|cual(?:es)?|quien|hay|puedo|debo|tenemos|se puede|a que)\b"
-)
-# Nothing but a question begins like this, whether or not it ends in a question mark.
-_ASKS_OUTRIGHT = re.compile(
-    r"^(?:(?:and|y|btw|by the way|hey|oye|oiga|por cierto|quick question|una pregunta) )*"
-    r"(?:how (?:do|does|long|much|many|can|often|should)"
-    r"|is (?:the|it|this)|do (?:they|i|you)|what (?:is|are|s|do|does|time|temp\w*)|whats"
-    r"|where (?:is|are|s|do|can)|who (?:is|do|does)|can i|should i|may i|do we|is there|are there"
-    r"|como (?:hago|se|puedo|le)|donde (?:esta|estan|se|puedo|encuentro)|cuant[oa]s? (?:tiempo|dura"
-    r"|es|cuesta|son)|a que (?:hora|temperatura)|que (?:temperatura|hago)|puedo|se puede|debo) \w+"
-)
+_ASKS = re.compile(rf"^{either('asks')}\b")
+_ASKS_OUTRIGHT = re.compile(rf"^(?:{either('before_questions')} )*{either('asks_outright')} \w+")
 # "Si cancela la solicitud" may be a condition; a yes has an accent, or something parts it.
 _MAY_BE_IF = re.compile(r"\s*si\s+\w", re.IGNORECASE)
 _FEWEST_ASKED = 4  # words; what is shorter may be an answer
@@ -85,8 +63,7 @@ def _read_act(state: OpenRequest, text: str, asked: str) -> Want:
 
 # What stands after a colon is told, and not asked: "where: behind the bar".
 _LABELLED = re.compile(r"^[^?¿:]{2,50}:\s*\S")
-# A question that nobody marked: "do they take it out of my check or what".
-_OR_WHAT = re.compile(r"\b(?:or what|or not|or no|o que|o no|o como)$")
+_OR_WHAT = re.compile(rf"\b{either('or_what')}$")
 
 
 def is_question(text: str) -> bool:

@@ -13,6 +13,7 @@ from app.fields.extraction.options import find_options
 from app.fields.extraction.sentence import Sentence
 from app.fields.values import FieldContext
 from app.nlu.control import read_answer
+from app.skills.service_requests.nlu.lexicon import compiled, either, priority_words
 from app.skills.service_requests.services.definitions import (
     LONGEST_TITLE,
     PRIORITY,
@@ -26,74 +27,28 @@ from app.skills.service_requests.workflow.state import (
 )
 from app.text.normalize import fold, plain_words, spell_out
 
-# Words for a priority, over folded text; the first that fits counts, the exact before the vague.
-_PRIORITIES = (
-    ("low", r"low(?:est)? priority|priority:? (?:is )?low|prioridad:? (?:es )?baja|baja prioridad"),
-    ("normal", r"(?:normal|medium) priority|priority:? (?:is )?(?:normal|medium)"
-               r"|prioridad:? (?:es )?(?:normal|media)"),
-    ("high", r"high(?:er)? priority|priority:? (?:is )?high"
-             r"|prioridad:? (?:es )?alta|alta prioridad"),
-    ("urgent", r"(?:urgent|top|highest|maximum) priority|priority:? (?:is )?urgent"
-               r"|prioridad:? (?:es )?(?:urgente|maxima)|maxima prioridad"),
-    ("urgent", r"urgent(?:ly|e|isimo)?|asap|as soon as possible|right away|emergency|immediately"
-               r"|lo antes posible|cuanto antes|de inmediato|ya mismo|es para ya|urge"),
-    ("low", r"(?:it can |can |puede )wait|puede esperar|no (?:rush|hurry)|not urgent|no urge"
-            r"|sin prisa|no es urgente|whenever you can|cuando puedan"),
-)  # fmt: skip
-_LEVELS = (
-    ("low", r"low|baja|bajo|poca"),
-    ("normal", r"normal|medium|media|medio|regular"),
-    ("high", r"high|alta|alto|mucha"),
-    ("urgent", r"urgent|urgente|maxima"),
-)
-_DENIED = re.compile(r"\b(?:not|no|isn t|isn't)(?: (?:that|so|very|es|tan))? (?:urgent|urgente)\b")
-# A correction that names no field: "actually make it high", "mejor que sea alta".
-_CORRECTING = re.compile(
-    r"^\W*(?:no|actually|wait|sorry|oops|i meant|make it|change|set|it s|it is|should be|mejor"
-    r"|en realidad|perdon|espera|quise decir|que sea|cambia\w*|ponl[ea]|pon|corrige)\b"
-)
-# Corrections that answer no question.
-_REWRITING = re.compile(
-    r"^\W*(?:(?:actually|no|wait|sorry|en realidad|perdon|espera)\W+)*(?:i meant|make it|change"
-    r"|set (?:it|the)|should be|mejor que|quise decir|que sea|cambia\w*|ponl[ea]|corrige)\b"
-)
-_GREETING = re.compile(
-    r"^\W*(?:(?:hi|hello|hey|good (?:morning|afternoon|evening)|hola|oye|buen[oa]s"
-    r" (?:dias|tardes|noches)|please|por favor|ok|okay|so|well|bueno|pues|also|tambien)\b\W+)*"
-)
-# What comes before what somebody wants, and is not what it is about.
-_OPENING = re.compile(
-    r"^(?:(?:i|we)(?: (?:also|really|just|urgently))? (?:need|want|would like|d like|have)"
-    r"(?: to (?:report|request|ask for|get|open|file))?(?: (?:that|somebody to|someone to))?"
-    r"|i am reporting|i m reporting|to report|report(?: that)?"
-    r"|can (?:you|somebody|someone)(?: please)?|could (?:you|somebody|someone)(?: please)?"
-    r"|necesit(?:o|amos)(?: (?:reportar|pedir|que|abrir|solicitar))?|quier(?:o|emos)(?: (?:reportar"
-    r"|pedir|que|abrir|solicitar))?|quisiera(?: (?:reportar|pedir))?|me urge|nos urge|reporto"
-    r"|hay que|pueden|puedes|alguien puede|puede alguien)\s+(?:(?:a|an|the|my|our|some|un|una|el|la"
-    r"|los|las|mi|que)\s+)?"
-)
-_GENERIC = re.compile(
-    r"^(?:(?:a |an |un |una |new |nueva )?(?:service |maintenance )?(?:request|ticket|issue|problem"
-    r"|solicitud|reporte|problema|falla)(?: de (?:servicio|mantenimiento))?)?$"
-)
+_ONLY_SAYS = rf"(?:\b(?:and |y )?{either('only_says')}\s+)?"
+_PRIORITIES = (*priority_words("exact"), *priority_words("vague"))
+# Each with the pattern that finds its words; those alone count where they were asked for.
+_SAID = [(level, re.compile(rf"\b(?:{words})\b")) for level, words in _PRIORITIES]
+_ALONE = [(level, re.compile(rf"\b(?:{words})\b")) for level, words in priority_words("alone")]
+_BESIDE = [re.compile(rf"{_ONLY_SAYS}\b(?:{words})\b") for _level, words in _PRIORITIES]
+_NOT_URGENT = compiled("not_urgent")
+_CORRECTING = re.compile(rf"^\W*{either('corrects')}\b")
+_REWRITING = re.compile(rf"^\W*(?:{either('before_rewriting')}\W+)*{either('rewrites')}\b")
+_GREETING = re.compile(rf"^\W*(?:{either('greetings')}\b\W+)*")
+_OPENING = re.compile(rf"^{either('openings')}\s+(?:{either('behind_openings')}\s+)?")
+_NAMELESS = compiled("nameless")
+_TRAILING = re.compile(rf"(?:[\s,;:-]+{either('trailing')})+[\s,;:.-]*$", re.IGNORECASE)
+_YES, _NO = (re.compile(rf"\b{either(name)}\b") for name in ("says_yes", "says_no"))
 # In characters, some eight sentences. Values are looked for in no more of a message: what looks
 # for them goes over it for each field.
 LONGEST_READ = 1_000
-_ONLY_SAYS = r"(?:\b(?:and |y )?(?:it['’ ]?s|it is|this is|that is|is|es|con|with)\s+)?"
-# What is left at the end where the words after it were taken away.
-_TRAILING = re.compile(
-    r"(?:[\s,;:-]+(?:and|with|it['’ ]?s|it is|this is|is|a|the|at|please|y|con|es|por favor|de"
-    r"|porque))+"
-    r"[\s,;:.-]*$",
-    re.IGNORECASE,
-)
 _ADDRESS = re.compile(
     r"(?P<line1>\d{1,6}\s+[^,\n]{2,60}),\s*(?P<city>[^,\d\n]{2,40}),?\s+"
     r"(?P<state>[A-Za-z]{2}|[A-Z][a-z]+(?: [A-Z][a-z]+)?)\.?,?\s+(?P<postal>\d{5}(?:-\d{4})?)"
 )
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
-_YES = re.compile(r"\b(?:yes|yep|yeah|si|sip|claro|ya|already|done|correct|it is|it does|asi es)\b")
-_NO = re.compile(r"\b(?:no|nope|not|nah|isn t|doesn t|haven t|hasn t|todavia no|aun no|nel)\b")
 
 
 @dataclass(frozen=True)
@@ -188,10 +143,9 @@ def _extracted(state: OpenRequest, text: str, around: FieldContext) -> list[Foun
 def _read_priority(text: str, is_asked: bool) -> tuple[str, str] | None:
     """The priority that is said, and the words for it; of the vague words none that is denied."""
     folded = fold(text)
-    levels = _LEVELS if is_asked else ()
-    for level, pattern in (*_PRIORITIES, *levels):
-        match = re.search(rf"\b(?:{pattern})\b", folded)
-        if match and not (level == "urgent" and _DENIED.search(folded)):
+    for level, pattern in (*_SAID, *(_ALONE if is_asked else ())):
+        match = pattern.search(folded)
+        if match and not (level == "urgent" and _NOT_URGENT.search(folded)):
             return level, text[match.start() : match.end()] if len(folded) == len(text) else match[
                 0
             ]
@@ -281,8 +235,8 @@ def _without_priority(line: str) -> str:
     folded = fold(line)
     if len(folded) != len(line):
         return line
-    for _level, pattern in _PRIORITIES:
-        match = re.search(rf"{_ONLY_SAYS}\b(?:{pattern})\b", folded)
+    for pattern in _BESIDE:
+        match = pattern.search(folded)
         if match:
             line = line[: match.start()] + line[match.end() :]
             folded = folded[: match.start()] + folded[match.end() :]
@@ -303,7 +257,7 @@ def name_of_request(text: str, said: dict[str, Said]) -> str:
     # What is far behind the end of a title need not be read.
     line = re.sub(r"\s*,(?:\s*,)*", ",", line[: 4 * LONGEST_TITLE]).strip(" ,;:-.!")
     line = _TRAILING.sub("", line)
-    if _GENERIC.match(fold(line)):
+    if _NAMELESS.match(fold(line)):
         return ""
     if len(line) > LONGEST_TITLE:
         line = line[: LONGEST_TITLE - 1].rsplit(" ", 1)[0] + "…"

@@ -13,6 +13,7 @@ from app.assistant.tools.examples import load_examples
 from app.assistant.tools.tool import NextCall, ThreadTool, ToolContext, ToolFailure, ToolResult
 from app.db import ScopedSession
 from app.fields.definitions import dump_fields
+from app.skills.service_requests.nlu.lexicon import EMPTY_QUESTIONS
 from app.skills.service_requests.nlu.values import read_said
 from app.skills.service_requests.parts import FieldWidgetPart
 from app.skills.service_requests.services.definitions import PRIORITY, RequestField
@@ -45,11 +46,6 @@ from app.skills.service_requests.workflow.tool_results import go_on, tell_soluti
 from app.text.normalize import fold
 from app.text.plain_text import was_written
 
-# Questions that ask for nothing in particular.
-_EMPTY_QUESTIONS = (
-    "anything else", "more details", "more information", "what else", "algo mas", "mas detalles",
-    "mas informacion", "que mas",
-)  # fmt: skip
 HEARD = 10
 
 
@@ -212,7 +208,7 @@ def _other_steps(state: OpenRequest, arguments: Any) -> list[dict[str, Any]]:
 
 
 def _check_question(question: str) -> None:
-    if any(empty in fold(question) for empty in _EMPTY_QUESTIONS):
+    if any(empty in fold(question) for empty in EMPTY_QUESTIONS):
         raise ToolFailure(
             "That asks for nothing in particular.",
             suggestion="Ask what a technician would, about this type and these values.",
