@@ -479,6 +479,43 @@ def test_there_is_one_of_each(what: str) -> None:
     assert found
 
 
+# What reads people's words; readers of formats have the formats' own.
+READS_WORDS = re.compile(
+    r"^app/(?:nlu|text|periods|fields/extraction|retrieval|assistant|skills/\w+/(?:nlu|services|tools))/"
+)
+THREE_WORDS = re.compile(
+    r"(?<!<)\b[a-záéíóúñü]{2,}\|(?:\(\?:)?[a-záéíóúñü]{2,}\|(?:\(\?:)?[a-záéíóúñü]{2,}"
+)
+SMALL_WORDS = frozenset("the and for with your que los con para por una esta".split())
+# Token names of a grammar, and the signs of money.
+NO_WORDS = {
+    "app/periods/date_phrases.py", "app/periods/parser.py", "app/periods/part_phrases.py",
+    "app/periods/ranges.py", "app/periods/unit_phrases.py", "app/text/currencies.py",
+}  # fmt: skip
+
+
+def test_words_that_are_looked_for_stand_in_files_of_their_own() -> None:
+    """No list of words in Python: neither the alternatives of a pattern, nor a text of them."""
+    found = [
+        f"{relative(file)}:{node.lineno}"
+        for file in MODULES
+        if READS_WORDS.match(relative(file)) and relative(file) not in NO_WORDS
+        for node in ast.walk(tree_of(file))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if is_list_of_words(node.value)
+    ]
+    assert found == []
+
+
+def is_list_of_words(text: str) -> bool:
+    """Whether a text is a pattern of words, or words that were written down to be parted."""
+    if THREE_WORDS.search(text):
+        return True
+    words = text.split()
+    is_plain = len(words) > 7 and all(word.isalpha() and word.islower() for word in words)
+    return is_plain and len(SMALL_WORDS.intersection(words)) > 1
+
+
 # Programs
 
 

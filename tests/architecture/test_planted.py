@@ -112,6 +112,11 @@ PLANTED = [
           "app/text/planted_helpers.py", ""),
     plant(rules.test_every_module_says_what_it_is_for, "app/text/planted_l.py", "A = 1\n"),
     plant(rules.test_no_source_has_an_open_end, "app/text/planted_m.py", "# TO" + "DO: later\n"),
+    plant(rules.test_words_that_are_looked_for_stand_in_files_of_their_own,
+          "app/nlu/planted_aj.py", 'WORDS = r"\\b(?:tomorrow|yesterday|mañana)\\b"\n'),
+    plant(rules.test_words_that_are_looked_for_stand_in_files_of_their_own,
+          "app/skills/forms/services/planted_ak.py",
+          'WORDS = "the and for with your a in on".split()\n'),
     plant(rules.test_no_program_is_started_by_a_shell, "app/text/planted_n.py", BY_SHELL),
     # Files that people send
     plant(rules.test_the_files_of_a_form_are_read_where_they_are_counted_and_nowhere_else,

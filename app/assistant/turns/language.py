@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import re
+from operator import itemgetter
+from pathlib import Path
 from typing import Literal
+
+from app.text.yaml_file import read_yaml
 
 _WORD = re.compile(r"[a-záéíóúüñ']+")
 _SPANISH_SIGNS = re.compile("[¿¡ñáéíóúü]")
-# Words that both languages have, such as "a", "me" and "no", are in neither list.
-_ENGLISH = frozenset(
-    """an and any are at be but can could did do does for from get give go goes got had has have
-    hello hey hi how i if in into is it its long make many much my need not of on or our
-    please should show so some tell thank thanks that the their them there these they this to
-    was we what when where which who why will with work would yes you your""".split()
-)
-_SPANISH = frozenset(
-    """al algo alguien buenas buenos como con cual cuales cuando cuanta cuantas cuanto cuantos
-    cómo cuál cuándo cuánto de del dia dime donde dónde el ella ellos en es eso esta estan este
-    están esto gracias hago hay hasta hola la las le les lo los llevo lleva más mi mis mucho muy
-    necesito nos o para pero por porque puede puedo que quien quiero quién qué se ser si sin son
-    su sus sí también te tenemos tengo tiene tienen tu un una unas unos va van y ya yo""".split()
+_ENGLISH, _SPANISH = (
+    frozenset(words.split())
+    for words in itemgetter("en", "es")(read_yaml(Path(__file__).with_name("language.yaml")))
 )
 
 

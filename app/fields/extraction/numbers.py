@@ -44,7 +44,7 @@ _NUMBER = re.compile(
     r"(?P<until>[-–]\d+(?:[.,]\d+)?(?![\w:/–-]))?"
     # "3/4 of a case", "3/4 de taza".
     r"(?:(?(fraction)(?:\s+(?:of|de)\b)?(?:\s+an?\b)?)"
-    r"\s?(?P<unit>°\s?[fc]\b|[°º]|[a-z]+(?:\s+(?:fahrenheit|celsius|centigrados|[fc]\b))?))?"
+    rf"\s?(?P<unit>°\s?[fc]\b|[°º]|[a-z]+(?:\s+(?:{either('numbers', 'scales')}|[fc]\b))?))?"
 )
 _FILLER = re.compile(rf"(?:\b(?:{either('numbers', 'filler')})\b|[#:=.~,]|\s)+$")
 _READS = re.compile(rf"(?:\b(?:{either('numbers', 'reads')})|'s at)$")

@@ -256,6 +256,32 @@ def test_a_yes_answers_what_was_told_last_and_not_what_stands_here(
     assert items(database, member) == []
 
 
+@pytest.mark.parametrize("before", [1, 2])
+def test_a_yes_beside_a_reply_that_is_told_answers_that_reply(
+    database: Database,
+    member: Member,
+    post: Post,
+    answering: Answering,
+    proposed: dict[str, Any],
+    before: int,
+) -> None:
+    told = [{"role": "assistant", "content": "Would you like to hear about tips?"}] * before
+    answering.script(say("Confirm it with its button."))
+    post(history=told, message="yes", sessionId=proposed["sessionId"])
+    assert items(database, member) == []
+    told[-1] = {"role": "assistant", "content": proposed["answer"]}
+    again = post(history=told, message="yes", sessionId=proposed["sessionId"]).get_json()
+    assert "added" not in again, "it has been set aside"
+
+
+def test_a_yes_beside_the_reply_that_asked_is_one(
+    database: Database, member: Member, post: Post, proposed: dict[str, Any]
+) -> None:
+    asked = [{"role": "assistant", "content": proposed["answer"]}]
+    post(history=asked, message="yes", sessionId=proposed["sessionId"])
+    assert items(database, member) == ["taxi"]
+
+
 def test_a_history_as_it_was_may_end_in_a_yes(
     database: Database, member: Member, post: Post, proposed: dict[str, Any]
 ) -> None:

@@ -30,10 +30,10 @@ _CUES = {
 _TOLD = re.compile(rf"(?:(?:that|que)\s)?{either('spent')}\s?[:,-]?\s*")
 _THING = re.compile(rf"{_ARTICLES}(?P<thing>{either('things')})(?=\s*(?:[:,=-]|{_OF}|$|{SUM}))")
 # A receipt of something is called by both words: "recibo de luz".
-_PAPER = re.compile(rf"{_ARTICLES}{either('papers')}\s(?:of|to|de|del)(?!\w)")
+_PAPER = re.compile(rf"{_ARTICLES}{either('papers')}\s{one_of('behind_papers')}(?!\w)")
 _LEDGER = re.compile(
     rf"(?:(?<!\w){one_of('into_ledger')}\s)?{_ARTICLES}"
-    rf"(?:list of\s|lista de\s)?{either('ledger')}(?:\s(?:list|log|sheet))?"
+    rf"(?:list of\s|lista de\s)?{either('ledger')}(?:\s{one_of('lists_of_it')})?"
     rf"(?:\s?:|\s{one_of('of_ledger')}(?!\w))?"
 )
 _LEDGER_LEAD = re.compile(

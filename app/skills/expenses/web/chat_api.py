@@ -121,6 +121,11 @@ class ChatBody(BaseModel):
         ]
 
     @property
+    def tells_turns(self) -> bool:
+        """Whether the history has more than the message, be it a reply alone."""
+        return len(self.history or []) > (self._last is not None)
+
+    @property
     def _last(self) -> int | None:
         places = [n for n, turn in enumerate(self.history or []) if turn.role == "user"]
         return places[-1] if places else None
@@ -179,7 +184,7 @@ def _converse(body: ChatBody, keyed: idempotency.KeyedAnswer | None) -> Answer:
     words = body.words
     facts = turn_request(session, on.registry, None, None)
     if body.history is not None:
-        facts |= {"history": body.before, "tells_turns": len(body.history) > 1}
+        facts |= {"history": body.before, "tells_turns": body.tells_turns}
     thread_id = body.sessionId or (keyed.id if keyed else new_id())
     accepted = accept_message(
         session,
