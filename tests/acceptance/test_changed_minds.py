@@ -35,11 +35,23 @@ SAID: list[tuple[str, list[str], list[tuple[str, str]]]] = [
     ("en", ["taxi $14", "taxi $15"], [("taxi", "15")]),
     ("es", ["taxi $14", "si y tambien hielo $30"], [("taxi", "14"), ("hielo", "30")]),
     ("es", ["taxi $14", "si, y agrega limones $8"], [("taxi", "14"), ("limones", "8")]),
+    ("en", ["taxi 14", "limes 3", "uber 20"], [("taxi", "14"), ("limes", "3"), ("uber", "20")]),
+    ("es", ["taxi 14", "limones 3"], [("taxi", "14"), ("limones", "3")]),
+    # What is said to be wrong is asked for, or told anew.
+    ("en", ["taxi $14", "no", "the amount", "16"], [("taxi", "16")]),
+    ("en", ["taxi $14", "the price is wrong", "16"], [("taxi", "16")]),
+    ("en", ["taxi $14", "no", "change the item", "uber"], [("uber", "14")]),
+    ("en", ["taxi $14", "no", "it was an uber"], [("uber", "14")]),
+    ("en", ["taxi $14", "it was for uber"], [("uber", "14")]),
+    ("es", ["taxi $14", "no", "era un uber"], [("uber", "14")]),
+    ("es", ["taxi $14", "el monto está mal", "16"], [("taxi", "16")]),
     # What was asked for is understood, however the message before it was.
     ("en", ["add taxi", "14"], [("taxi", "14")]),
     ("en", ["I bought limes", "it was 14"], [("limes", "14")]),
     ("en", ["taxi expense", "fourteen"], [("taxi", "14")]),
     ("en", ["add parking", "yesterday", "14 bucks"], [("parking", "14")]),
+    ("en", ["gas 45 monday and 30 on tuesday", "gas"], [("gas", "45"), ("gas", "30")]),
+    ("en", ["I need to log two expenses", "taxi 14 and limes 3"], [("taxi", "14"), ("limes", "3")]),
     ("es", ["agrega taxi", "80"], [("taxi", "80")]),
     ("es", ["agrega gasolina", "fueron 80"], [("gasolina", "80")]),
 ]
@@ -95,6 +107,45 @@ def test_an_order_is_understood_after_a_no_too(
     replies = [talk.send(words) for words in said]
     assert asked in replies[-1].text.replace("\\", "")
     assert replies[-1].text.endswith("?")
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "told"),
+    [
+        ("en", "it was 3 dollars less", "for example “taxi $15 yesterday”"),
+        ("es", "fueron 3 dólares menos", "por ejemplo «taxi $15 ayer»"),
+    ],
+)
+def test_what_is_wrong_with_a_card_is_told_by_whoever_may_change_no_row_too(
+    demo: Flask, person: Callable[[str], Member], language: str, said: str, told: str
+) -> None:
+    talk = Talk(demo, person(language), language)
+    for words in ("taxi $14", "no"):
+        talk.send(words)
+    assert told in talk.send(said).text.replace("\\", "")
+
+
+def test_what_is_no_sum_and_no_thing_is_asked_for(
+    demo: Flask, person: Callable[[str], Member]
+) -> None:
+    for words in ("I have 3 expenses to add", "can I add 2 expenses"):
+        reply = Talk(demo, person("en"), "en").send(words)
+        assert reply.text == "What item do you want to add?"
+
+
+@pytest.mark.parametrize(
+    ("language", "words"), [("en", "hello"), ("es", "hola"), ("en", "lime juice for the bar")]
+)
+def test_whatever_is_said_instead_it_is_told_that_the_card_is_set_aside(
+    demo: Flask, person: Callable[[str], Member], language: str, words: str
+) -> None:
+    talk = Talk(demo, person(language), language)
+    talk.send("taxi $14")
+    told = {
+        "en": "What I had proposed is set aside.",
+        "es": "Dejé a un lado lo que había propuesto.",
+    }
+    assert told[language] in talk.send(words).text
 
 
 def test_who_may_change_nothing_is_told_so_and_adds_no_row_of_that_name(

@@ -519,7 +519,8 @@ def test_a_yes_that_comes_too_late_says_so_and_one_to_nothing_is_a_message(
     change(owner, proposal_id(offered), expires_at=utc_now() - timedelta(seconds=1))
     late = say_to("yes", thread=offered.thread_id)
     assert late.content.startswith("This proposal has expired; nothing was done.")
-    assert say_to("yes", say("To what?"), thread=offered.thread_id).content == "To what?"
+    replied = say_to("yes", say("To what?"), thread=offered.thread_id).content
+    assert replied.startswith("To what?")
     assert say_to("yes", say("To what?")).content == "To what?"
     assert logged(owner, member.user_id) == []
 

@@ -367,7 +367,9 @@ def _converse(
         writer.add_text(_("I could not put an answer together. Ask again in other words."))
     hinted = asked_by_hints(context.hints, writer.text) if provider.uses_hints else None
     if context.has_proposal:
-        _set_aside(writer, question, is_asked=bool(finished.asked or hinted))
+        own = str(context.hints.get("reply") or "") if provider.uses_hints else ""
+        is_own = bool(own) and writer.text.rstrip().endswith(own.rstrip())
+        _set_aside(writer, question, is_asked=bool(finished.asked or hinted or is_own))
     chips = find_suggestions(
         services.registry,
         transaction,
@@ -383,14 +385,14 @@ def _converse(
 
 
 def _set_aside(writer: ReplyWriter, question: Message, *, is_asked: bool) -> None:
-    """Set aside what the person has gone on from, and say so where no question ends the reply.
+    """Set aside what the person has gone on from, and say so unless the reply ends in a question
+    that a skill or a tool asks.
 
     Whoever says "yes" to it later would think that it was done.
     """
     if not close_what_was_left(writer, question.created_at) or is_asked:
         return
-    is_question = writer.text.rstrip(" *_)»”").endswith("?")
-    if not is_question and not read_emergency(question.content, question.language):
+    if not read_emergency(question.content, question.language):
         told = _("What I had proposed is set aside. “Bring it back” on its card opens it again.")
         writer.add_text(paragraph_after(writer.text, told))
 

@@ -212,6 +212,12 @@ def asks_which(said: str) -> bool:
     return said.rstrip().endswith((*ask_which().values(), *ends))
 
 
+def asks_to_differ(said: str) -> bool:
+    """Whether these words asked what should be different about what was declined."""
+    asked = in_both(lambda _language: _("All right. Nothing was done. What should be different?"))
+    return said.rstrip().endswith(tuple(asked.values()))
+
+
 def ask_to_delete(expense: Expense) -> Texts:
     return in_both(
         lambda language: _("Would you like me to delete %(what)s?", what=called(expense, language))

@@ -21,11 +21,12 @@ from app.skills.expenses.nlu.command import (
     rows_of,
     unsure_row,
 )
-from app.skills.expenses.nlu.evidence import is_item
-from app.skills.expenses.nlu.lexicon import compiled, either, listed, places
+from app.skills.expenses.nlu.evidence import is_item, is_short
+from app.skills.expenses.nlu.kinds import is_known
+from app.skills.expenses.nlu.lexicon import MASKS, compiled, either, listed, places
 from app.skills.expenses.nlu.reader import core_of, read_sentence
 from app.skills.expenses.nlu.references import NONE, VAGUE, kind_of, words_of
-from app.skills.expenses.nlu.rows import read_rows
+from app.skills.expenses.nlu.rows import Row, read_rows
 from app.skills.expenses.nlu.sentence import LONGEST_MESSAGE, ReadingContext, Sentence
 from app.text.normalize import words
 
@@ -35,6 +36,19 @@ _DROP = re.compile(rf"{either('drop_row')}\s(?P<row>.+)")
 _AGREED = re.compile(rf"(?:{either('agreements')}[\s,.;:!-]+)*")
 _ALSO = re.compile(rf"{either('also')}\s(?P<rows>.+)")
 _INSTEAD = compiled("instead_of_it")
+# What can be asked for when somebody says that it is wrong, and nothing else.
+_FIELDS = {
+    name: re.compile(
+        rf"(?:(?:{either('corrections')}|{either('wrong_before')})\s)*"
+        rf"{either('fields', name)}(?:\s{either('wrong_behind')})?"
+    )
+    for name in ("date", "amount", "item", "category")
+}
+_RENAMED = re.compile(
+    rf"(?P<row>[^{MASKS[1:-1]}]*?)\s?{either('was')}\s(?P<item>[^{MASKS[1:-1]}]{{2,60}})"
+)
+_MOST_WORDS = 5
+_FAULTS = listed("faults")
 _ORDINALS, _SMALL = places(), listed("small")
 _ENDING = re.compile(r"[\s,.!]*$")
 
@@ -114,7 +128,36 @@ def _changed(
         changed = _applied(rows, found)
         if changed is not None:
             return arguments_of(changed)
-    return None
+    return _renamed(rows, sentence, start, end) if tool == ADD else None
+
+
+def _renamed(
+    rows: list[dict[str, Any]], sentence: Sentence, start: int, end: int
+) -> dict[str, Any] | None:
+    """ "It was an uber", "the taxi was an uber": another thing for the same money."""
+    match = _RENAMED.fullmatch(sentence.masked, start, end)
+    if match is None or len(rows) != 1:
+        return None
+    named = [word for word in words_left(match["row"], _AROUND) if word not in _SMALL]
+    told = read_rows(sentence, *match.span("item"))
+    said = match["item"].split()
+    if len(told) != 1 or len(said) > _MOST_WORDS or _FAULTS.intersection(said):
+        return None
+    is_of_it = not {singular(word) for word in named} - _words(rows[0])
+    is_thing = told[0].item and is_item(told[0]) and not told[0].amount
+    return {**rows[0], "item": told[0].item} if is_of_it and is_thing else None
+
+
+def asks_for_field(shown: Command, message: str) -> Command | None:
+    """The one row that was shown without the field that is said to be wrong: "the date"."""
+    if shown.tool != ADD or "more" in shown.arguments or len(message) > LONGEST_MESSAGE:
+        return None
+    said = " ".join(words(message))
+    found = [name for name, field in _FIELDS.items() if field.fullmatch(said)]
+    if len(found) != 1:
+        return None
+    kept = {name: value for name, value in shown.arguments.items() if name != found[0]}
+    return Command(ADD, kept, (found[0],))
 
 
 def _applied(rows: list[dict[str, Any]], found: Change) -> list[dict[str, Any]] | None:
@@ -183,13 +226,21 @@ def _longer(rows: list[dict[str, Any]], sentence: Sentence) -> dict[str, Any] | 
     return None if is_anew or not told else arguments_of([*rows, *told])
 
 
+def _is_bare_row(rows: list[Row], language: str) -> bool:
+    """ "Limes 3", beside a card: one thing that a restaurant buys, and its price."""
+    return len(rows) == 1 and is_short(rows[0]) and is_known(rows[0].item, language)
+
+
 def _further(sentence: Sentence, also: re.Match[str] | None) -> list[dict[str, Any]]:
     """The rows that a sentence adds, by itself or behind an "and"; none where it adds none."""
     own = read_sentence(sentence.text, sentence.around)
     if own is not None and own.tool == ADD and not own.missing:
         return rows_of(own.arguments)
-    _start, end = core_of(sentence)
-    rows = read_rows(sentence, also.start("rows"), end) if also and also.start("rows") < end else []
+    start, end = core_of(sentence)
+    start = also.start("rows") if also else start
+    rows = read_rows(sentence, start, end) if start < end else []
     if not all(row.amount and row.item and is_item(row) for row in rows):
+        return []
+    if not also and not _is_bare_row(rows, sentence.around.language):
         return []
     return [row_arguments(row) for row in rows]

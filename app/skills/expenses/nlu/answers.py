@@ -11,7 +11,8 @@ from dataclasses import replace
 from datetime import date
 from typing import Any
 
-from app.skills.expenses.nlu.amendments import amended
+from app.nlu.control import read_answer
+from app.skills.expenses.nlu.amendments import amended, asks_for_field
 from app.skills.expenses.nlu.categories import Category
 from app.skills.expenses.nlu.changes import Change, read_change, words_left
 from app.skills.expenses.nlu.command import (
@@ -20,8 +21,10 @@ from app.skills.expenses.nlu.command import (
     EITHER,
     Command,
     addition,
+    arguments_of,
     lacks,
     row_arguments,
+    rows_of,
     settle,
     unsure_row,
 )
@@ -92,7 +95,15 @@ def _item(waiting: Command, sentence: Sentence, start: int, end: int) -> Command
     if not all(is_item(row) for row in rows) or (len(rows) > 1 and not all(r.amount for r in rows)):
         return None
     answer = addition(rows).arguments
-    return _merged(waiting, answer) if answer else None
+    return _with_item(_merged(waiting, answer)) if answer else None
+
+
+def _with_item(command: Command) -> Command:
+    """Of "gas 45 monday and 30 on tuesday": each row that has a sum alone is the same thing."""
+    item = command.arguments.get("item")
+    rows = [row if "item" in row or not item else {**row, "item": item}
+            for row in rows_of(command.arguments)]  # fmt: skip
+    return replace(command, arguments=arguments_of(rows))
 
 
 def _begin(sentence: Sentence, start: int, end: int) -> int:
@@ -144,6 +155,11 @@ def _date(waiting: Command, sentence: Sentence, start: int, end: int) -> Command
     return _merged(waiting, found.values) if found and "date" in found.values else None
 
 
+def _category(waiting: Command, sentence: Sentence, start: int, end: int) -> Command | None:
+    found = _only(sentence, start, end)
+    return _merged(waiting, found.values) if found and "category" in found.values else None
+
+
 def _only(sentence: Sentence, start: int, end: int) -> Change | None:
     """The values of an answer that says nothing else."""
     found = read_change(sentence, start, end)
@@ -185,6 +201,7 @@ _ANSWERS: Mapping[str, Callable[[Command, Sentence, int, int], Command | None]] 
     "item": _item,
     "amount": _amount,
     "date": _date,
+    "category": _category,
     "which": _which,
     "change": _change,
 }
@@ -198,29 +215,40 @@ def read_conversation(
     categories: Sequence[Category],
     currency: str = "",
     asked_about: Callable[[str, str], Command | None] = lambda _said, _reply: None,
+    asks_to_differ: Callable[[str], bool] = lambda _reply: False,
 ) -> Command | None:
     """What `message` wants after these turns, pairs of role ("user", "assistant") and text.
 
     A command goes on only where the assistant's turn after it ended in a question. Of words that
-    are no command by themselves, `asked_about` tells which one the reply to them asked about.
+    are no command by themselves, `asked_about` tells which one the reply to them asked about. One
+    that was declined goes on where the reply `asks_to_differ`: it is told anew.
     """
     around = ReadingContext(language, today, tuple(categories), currency)
-    open_command: Command | None = None
-    is_asked, said = False, ""
+    command: Command | None = None
+    is_asked, is_open, said = False, True, ""
     for role, text in turns[-MOST_TURNS:]:
         if role == "user":
-            waiting = open_command if is_asked else None
-            open_command, is_asked, said = _next_command(waiting, text, around), False, text
+            waiting = command if is_asked else None
+            is_declined = waiting and not waiting.missing and read_answer(text) == "no"
+            if not is_declined:
+                command = _next_command(waiting, text, around, is_open=is_open)
+            is_asked, is_open, said = False, not is_declined, text
         elif role == "assistant":
-            is_asked = bool(_ENDS_IN_QUESTION.search(text))
-            if is_asked and open_command is None:
-                open_command = asked_about(said, text)
-    return _next_command(open_command if is_asked else None, message, around)
+            is_asked = bool(_ENDS_IN_QUESTION.search(text)) if is_open else asks_to_differ(text)
+            if is_asked and command is None:
+                command = asked_about(said, text)
+    return _next_command(command if is_asked else None, message, around, is_open=is_open)
 
 
-def _next_command(waiting: Command | None, text: str, around: ReadingContext) -> Command | None:
+def _next_command(
+    waiting: Command | None, text: str, around: ReadingContext, *, is_open: bool
+) -> Command | None:
     if waiting and not waiting.missing:
         # It was shown, and the message may change it.
-        return amended(waiting, text, around) or read_sentence(text, around)
+        return (
+            amended(waiting, text, around, is_open=is_open)
+            or read_sentence(text, around)
+            or asks_for_field(waiting, text)
+        )
     answer = answered(waiting, text, around) if waiting else None
     return answer or read_sentence(text, around)

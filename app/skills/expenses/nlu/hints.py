@@ -29,6 +29,7 @@ from app.skills.expenses.nlu.command import (
     Command,
     addition,
     change,
+    rows_of,
     unsure_row,
 )
 from app.skills.expenses.nlu.edits import intended_change, intended_correction, intended_deletion
@@ -40,7 +41,7 @@ from app.skills.expenses.nlu.rows import read_rows
 from app.skills.expenses.nlu.sentence import ReadingContext, Sentence
 from app.skills.expenses.services.expenses import find_meant
 from app.skills.expenses.services.settings import EDITORS, Ledger, load_ledger
-from app.skills.expenses.texts import asks_which
+from app.skills.expenses.texts import asks_to_differ, asks_which
 from app.text.bilingual import in_both, reader_language
 from app.text.money import amount_words
 from app.text.normalize import fold, words
@@ -59,7 +60,7 @@ LONGEST_WHICH = 300
 LONGEST_INTENDED = 1_500
 # What leads up to the things that were bought, once it is clear that they were.
 _CUES = "|".join(either(name) for name in ("spent", "record", "add", "got"))
-_DENIED = compiled("not")
+_DENIED, _NOTHING_TOLD = compiled("not"), compiled("nothing_told")
 _LEAD = re.compile(rf"(?:[^,;{SUM}]*?\W)?(?:{_CUES})\s?[:,-]?\s*")
 
 
@@ -89,6 +90,10 @@ def find_hints(session: ScopedSession, turn: TurnInput) -> Mapping[str, Any]:
         command = told or command
     if command is None:
         return {}
+    command = _without_what_is_no_thing(command)
+    if told is None and _is_about_what_was_declined(session, ledger, turn, command):
+        with force_locale(turn.language):
+            return {"reply": _how_to_tell_it_anew(turn)}
     odds = {"odds": {command.tool: READ_ODDS}} if told else {}
     if command.missing and set(command.missing) != {"change"}:
         with force_locale(turn.language):
@@ -130,7 +135,14 @@ def _told(turn: TurnInput, categories: Sequence[Category], home: str) -> Command
     turns = [(said.role, said.text) for said in turn.history if said.role != "tool"]
     asked_about = partial(_intended_of, _around(turn, categories, home))
     return read_conversation(
-        turns, turn.message, turn.language, turn.today, categories, home, asked_about
+        turns,
+        turn.message,
+        turn.language,
+        turn.today,
+        categories,
+        home,
+        asked_about,
+        asks_to_differ,
     )
 
 
@@ -139,6 +151,7 @@ def _intended_of(around: ReadingContext, said: str, reply: str) -> Command | Non
     intents = read_intents(said)
     likely = max(intents, key=lambda each: intents[each], default="")
     command = read_intended(likely, said, around) if intents.get(likely, 0) >= LIKELY else None
+    command = _without_what_is_no_thing(command) if command else None
     if command is None or not command.missing:
         return None
     last = words(reply)
@@ -190,6 +203,31 @@ def _is_about_rows(turn: TurnInput) -> bool:
         return False
     tool, is_open = turn.proposal.get("tool"), turn.proposal.get("is_open")
     return tool in CHOOSING or (tool == ADD and not is_open)
+
+
+def _without_what_is_no_thing(command: Command) -> Command:
+    """ "I need to log two expenses": the two are no sum, and "expenses" is no thing."""
+    rows = rows_of(command.arguments) if command.tool == ADD else []
+    if any(_NOTHING_TOLD.fullmatch(fold(str(row.get("item") or "-"))) for row in rows):
+        return Command(ADD, {}, ("item", "amount"))
+    return command
+
+
+def _is_about_what_was_declined(
+    session: ScopedSession, ledger: Ledger, turn: TurnInput, command: Command
+) -> bool:
+    """Whether a change is meant for the addition that was declined, and not for a row there is."""
+    if turn.proposal is None or turn.proposal.get("tool") != ADD or command.tool != UPDATE:
+        return False
+    which = str(command.arguments.get("which", ""))[:LONGEST_WHICH]
+    found = find_meant(session, which, turn.language, ledger.today, ledger.currency)
+    return session.scope.role not in EDITORS or not found
+
+
+def _how_to_tell_it_anew(turn: TurnInput) -> str:
+    proposed: Mapping[str, Any] = (turn.proposal or {}).get("arguments") or {}
+    item = str(proposed.get("item") or _("taxi"))
+    return _("Tell it as it should be, for example “%(item)s $15 yesterday”.", item=item)
 
 
 def _instead_of_a_change(
@@ -280,6 +318,8 @@ def ask_for(command: Command, currency: str) -> str:
         return _("How much was “%(item)s”?", item=item)
     if missing == "amount":
         return _("How much was it?")
+    if missing == "category":
+        return _("Which category should it be?")
     if missing == "which":
         return _("Which expense do you mean? Say what it was for, or how much.")
     return _("What should be different about it?")
