@@ -109,20 +109,14 @@ def test_an_order_is_understood_after_a_no_too(
     assert replies[-1].text.endswith("?")
 
 
-@pytest.mark.parametrize(
-    ("language", "said", "told"),
-    [
-        ("en", "it was 3 dollars less", "for example “taxi $15 yesterday”"),
-        ("es", "fueron 3 dólares menos", "por ejemplo «taxi $15 ayer»"),
-    ],
-)
 def test_what_is_wrong_with_a_card_is_told_by_whoever_may_change_no_row_too(
-    demo: Flask, person: Callable[[str], Member], language: str, said: str, told: str
+    demo: Flask, person: Callable[[str], Member]
 ) -> None:
-    talk = Talk(demo, person(language), language)
+    talk = Talk(demo, person("en"), "en")
     for words in ("taxi $14", "no"):
         talk.send(words)
-    assert told in talk.send(said).text.replace("\\", "")
+    told = talk.send("it was 3 dollars less").text.replace("\\", "")
+    assert told == "Tell it as it should be, for example “taxi $15 yesterday”."
 
 
 def test_what_is_no_sum_and_no_thing_is_asked_for(
@@ -133,9 +127,7 @@ def test_what_is_no_sum_and_no_thing_is_asked_for(
         assert reply.text == "What item do you want to add?"
 
 
-@pytest.mark.parametrize(
-    ("language", "words"), [("en", "hello"), ("es", "hola"), ("en", "lime juice for the bar")]
-)
+@pytest.mark.parametrize(("language", "words"), [("es", "hola"), ("en", "lime juice for the bar")])
 def test_whatever_is_said_instead_it_is_told_that_the_card_is_set_aside(
     demo: Flask, person: Callable[[str], Member], language: str, words: str
 ) -> None:

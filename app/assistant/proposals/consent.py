@@ -8,6 +8,7 @@ result of the turn that answers the message is ever part of what the message con
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,7 +18,7 @@ from uuid import UUID
 
 from sqlalchemy import select
 
-from app.assistant.models import AGENT, Message, Turn, own
+from app.assistant.models import AGENT, Message, Proposal, Turn, own
 from app.assistant.threads.steps import Step, StepLoader
 from app.assistant.tools.parts import Part
 from app.db import ScopedSession
@@ -165,8 +166,16 @@ def _load_heard(session: ScopedSession, question: Message, before: Sequence[Step
     )
 
 
-def _told_with(session: ScopedSession, question: Message) -> list[str] | None:
-    """What a program has told of the conversation beside the message; None where nothing."""
+def digest_of_reply(reply: str) -> str:
+    """What tells a whole reply from any other one."""
+    return hashlib.sha256(clean_text(reply).encode()).hexdigest()
+
+
+def _told_last(session: ScopedSession, question: Message) -> str | None:
+    """The digest of the reply that a program has told right before the message.
+
+    None where it has told no turns; "" where it told something else last, or has gone on after it.
+    """
     request = session.scalar(
         select(Turn.request)
         .where(Turn.user_message_id == question.id, *own(session, Turn))
@@ -175,7 +184,7 @@ def _told_with(session: ScopedSession, question: Message) -> list[str] | None:
     )
     if request is None or not request.get("tells_turns"):
         return None
-    return [f"{turn['role']} {turn['content']}" for turn in request["history"]]
+    return str(request.get("told_last", ""))
 
 
 def had_ended(session: ScopedSession, reply_id: UUID, moment: datetime) -> bool:
@@ -202,13 +211,31 @@ def _seen_before(session: ScopedSession, question: Message) -> _Seen:
     with the reply that stands here, its person may have answered something that is not known.
     """
     seen = _read_above(session, question)
-    told = _told_with(session, question)
+    told = _told_last(session, question)
     if told is None:
         return seen
-    reply = f"assistant {clean_text(seen.last_reply[:LONGEST_TOLD])}"
-    if seen.last_reply and told[-1:] == [reply]:
+    is_known = seen.last_reply and told == digest_of_reply(seen.last_reply)
+    if is_known and not _is_ambiguous(session, question, seen.last_reply):
         return seen._replace(answers_nothing=False)
     return _Seen(last_reply=seen.last_reply)
+
+
+def _is_ambiguous(session: ScopedSession, question: Message, reply: str) -> bool:
+    """Whether replies of the conversation in the same words proposed different things.
+
+    A category, for one, stands on the card alone.
+    """
+    digests = (
+        select(Proposal.digest)
+        .join(Message, Message.id == Proposal.message_id)
+        .where(
+            Proposal.thread_id == question.thread_id, Message.content == reply,
+            *own(session, Proposal), *own(session, Message),
+        )
+        .distinct()
+        .limit(2)
+    )  # fmt: skip
+    return len(session.scalars(digests).all()) > 1
 
 
 def _read_above(session: ScopedSession, question: Message) -> _Seen:

@@ -271,10 +271,12 @@ def _meant(session: ScopedSession, question: Message) -> Proposal | None:
 
 
 def _tell(writer: ReplyWriter, words: str, receipt: Part | None = None) -> None:
+    # Before the words, at which somebody may stop the reply: what was done has its receipt.
+    if receipt is not None:
+        writer.parts.append(receipt.model_dump(mode="json"))
     # In one line, whose names and values are people's.
     writer.add_text(escape_markdown(words))
     if receipt is not None:
-        writer.parts.append(receipt.model_dump(mode="json"))
         writer.save()
         writer.publish("part", {"index": len(writer.parts) - 1})
     writer.publish(CHANGED, {})

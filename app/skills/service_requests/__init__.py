@@ -15,6 +15,7 @@ from app.skills.service_requests.tools.answer_tools import (
     RecordAnswers,
     RequestFieldInput,
 )
+from app.skills.service_requests.tools.list_tool import ListRequests
 from app.skills.service_requests.tools.submit_tool import SubmitRequest
 from app.skills.service_requests.tools.type_tools import GetForm, SuggestType
 from app.skills.service_requests.web.request_views import blueprint
@@ -39,6 +40,7 @@ SKILL = Skill(
         EvaluateResolution(),
         SubmitRequest(),
         CancelRequest(),
+        ListRequests(),
     ),
     parts=PARTS,
     blueprints=(blueprint, types, teams, settings),

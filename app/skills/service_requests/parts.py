@@ -10,7 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from app.assistant.tools.parts import Part
 from app.fields.definitions import FormField, read_fields
 from app.fields.display import CallingCode, calling_codes
+from app.skills.service_requests.labels import status_words
 from app.skills.service_requests.services.definitions import REQUEST_FIELD_TYPES
+from app.web.links import Target
 
 
 class Posting(Part):
@@ -137,4 +139,30 @@ class RequestSummaryPart(Part):
         return "summary"
 
 
-PARTS = (TypeSelectorPart, FieldWidgetPart, RequestSummaryPart)
+class ListedRequest(BaseModel):
+    """One of the person's requests as it was when they asked; its page tells how it is now."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    reference: str
+    title: str
+    status: str
+    assignee: str = ""
+    url: Target = ""
+
+    @property
+    def status_in_words(self) -> str:
+        """In the reader's language."""
+        return status_words().get(self.status, self.status)
+
+
+class RequestListPart(Part):
+    """Some of the person's own requests, each with the way to its page; `url` leads to all."""
+
+    template: ClassVar[str] = "parts/_request_list.html"
+    type: Literal["request_list"] = "request_list"
+    rows: list[ListedRequest]
+    url: Target = ""
+
+
+PARTS = (TypeSelectorPart, FieldWidgetPart, RequestSummaryPart, RequestListPart)

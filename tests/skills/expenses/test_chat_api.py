@@ -274,6 +274,59 @@ def test_a_yes_beside_a_reply_that_is_told_answers_that_reply(
     assert "added" not in again, "it has been set aside"
 
 
+@pytest.mark.parametrize("after", [[""], ["Network error. Nothing was done."], ["x", "y"]])
+@pytest.mark.parametrize("message", [None, "no, cancel that", "what is the soup?"])
+def test_a_yes_that_the_conversation_went_on_from_is_none(
+    database: Database,
+    member: Member,
+    post: Post,
+    answering: Answering,
+    proposed: dict[str, Any],
+    after: list[str],
+    message: str | None,
+) -> None:
+    history = [
+        {"role": "assistant", "content": proposed["answer"]},
+        {"role": "user", "content": "yes"},
+        *({"role": "assistant", "content": content} for content in after),
+    ]
+    answering.script(say("Confirm it with its button."))
+    post(
+        history=history,
+        sessionId=proposed["sessionId"],
+        **({"message": message} if message else {}),
+    )
+    assert items(database, member) == []
+
+
+def test_a_reply_is_the_same_to_its_last_letter(
+    database: Database, member: Member, post: Post, answering: Answering, proposed: dict[str, Any]
+) -> None:
+    long = {"item": "t" * 180, "amount": 12}
+    more = [{**long, "item": f"{n:03}" + "t" * 180} for n in range(12)]
+    answering.script([call("add_expense", json.dumps({**long, "more": more}))])
+    shown = post(message="Here are twelve receipts", sessionId=proposed["sessionId"]).get_json()
+    assert len(shown["answer"]) > 2_000
+    other = f"{shown['answer'][:-2]}8?"
+    answering.script(say("Confirm it with its button."))
+    told = [{"role": "assistant", "content": other}]
+    post(history=told, message="yes", sessionId=proposed["sessionId"])
+    assert items(database, member) == []
+
+
+def test_a_reply_in_the_same_words_that_proposed_something_else_is_not_taken_for_it(
+    database: Database, member: Member, post: Post, answering: Answering, proposed: dict[str, Any]
+) -> None:
+    other = {**proposed["proposal"]["args"], "category": "supplies"}
+    answering.script([call("add_expense", json.dumps(other))])
+    again = post(message="the category is supplies", sessionId=proposed["sessionId"]).get_json()
+    assert again["answer"] == proposed["answer"]
+    answering.script(say("Confirm it with its button."))
+    told = [{"role": "assistant", "content": proposed["answer"]}]
+    post(history=told, message="yes", sessionId=proposed["sessionId"])
+    assert items(database, member) == []
+
+
 def test_a_yes_beside_the_reply_that_asked_is_one(
     database: Database, member: Member, post: Post, proposed: dict[str, Any]
 ) -> None:

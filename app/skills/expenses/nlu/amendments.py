@@ -30,20 +30,18 @@ from app.skills.expenses.nlu.rows import Row, read_rows
 from app.skills.expenses.nlu.sentence import LONGEST_MESSAGE, ReadingContext, Sentence
 from app.text.normalize import words
 
-_CORRECTION = re.compile(rf"[\s,.;:!¡-]*(?:{either('corrections')}[\s,;:.!-]+)*")
+_CORRECTION = re.compile(rf"[\s,.;:!¡-]*(?:{either('corrections')}[\s,;:.!-]+)*+")
 _AROUND = compiled("around_changes")
 _DROP = re.compile(rf"{either('drop_row')}\s(?P<row>.+)")
-_AGREED = re.compile(rf"(?:{either('agreements')}[\s,.;:!-]+)*")
+_AGREED = re.compile(rf"(?:{either('agreements')}[\s,.;:!-]+)*+")
 _ALSO = re.compile(rf"{either('also')}\s(?P<rows>.+)")
 _INSTEAD = compiled("instead_of_it")
 # What can be asked for when somebody says that it is wrong, and nothing else.
 _FIELDS = {
-    name: re.compile(
-        rf"(?:(?:{either('corrections')}|{either('wrong_before')})\s)*"
-        rf"{either('fields', name)}(?:\s{either('wrong_behind')})?"
-    )
+    name: re.compile(rf"{either('fields', name)}(?:\s{either('wrong_behind')})?$")
     for name in ("date", "amount", "item", "category")
 }
+_BEFORE_FIELDS = re.compile(f"{either('corrections')}|{either('wrong_before')}")
 _RENAMED = re.compile(
     rf"(?P<row>[^{MASKS[1:-1]}]*?)\s?{either('was')}\s(?P<item>[^{MASKS[1:-1]}]{{2,60}})"
 )
@@ -153,7 +151,12 @@ def asks_for_field(shown: Command, message: str) -> Command | None:
     if shown.tool != ADD or "more" in shown.arguments or len(message) > LONGEST_MESSAGE:
         return None
     said = " ".join(words(message))
-    found = [name for name, field in _FIELDS.items() if field.fullmatch(said)]
+    ends = {name: field.search(said) for name, field in _FIELDS.items()}
+    found = [
+        name
+        for name, end in ends.items()
+        if end and not words_left(said[: end.start()], _BEFORE_FIELDS)
+    ]
     if len(found) != 1:
         return None
     kept = {name: value for name, value in shown.arguments.items() if name != found[0]}

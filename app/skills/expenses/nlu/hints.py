@@ -29,13 +29,17 @@ from app.skills.expenses.nlu.command import (
     Command,
     addition,
     change,
-    rows_of,
     unsure_row,
 )
 from app.skills.expenses.nlu.edits import intended_change, intended_correction, intended_deletion
 from app.skills.expenses.nlu.lexicon import SUM, compiled, either
 from app.skills.expenses.nlu.questions import answer_limits
-from app.skills.expenses.nlu.reader import asks_only, core_of, read_sentence
+from app.skills.expenses.nlu.reader import (
+    asks_only,
+    core_of,
+    read_sentence,
+    without_what_is_no_thing,
+)
 from app.skills.expenses.nlu.references import NONE, VAGUE, kind_of
 from app.skills.expenses.nlu.rows import read_rows
 from app.skills.expenses.nlu.sentence import ReadingContext, Sentence
@@ -60,7 +64,7 @@ LONGEST_WHICH = 300
 LONGEST_INTENDED = 1_500
 # What leads up to the things that were bought, once it is clear that they were.
 _CUES = "|".join(either(name) for name in ("spent", "record", "add", "got"))
-_DENIED, _NOTHING_TOLD = compiled("not"), compiled("nothing_told")
+_DENIED = compiled("not")
 _LEAD = re.compile(rf"(?:[^,;{SUM}]*?\W)?(?:{_CUES})\s?[:,-]?\s*")
 
 
@@ -90,7 +94,7 @@ def find_hints(session: ScopedSession, turn: TurnInput) -> Mapping[str, Any]:
         command = told or command
     if command is None:
         return {}
-    command = _without_what_is_no_thing(command)
+    command = without_what_is_no_thing(command)
     if told is None and _is_about_what_was_declined(session, ledger, turn, command):
         with force_locale(turn.language):
             return {"reply": _how_to_tell_it_anew(turn)}
@@ -151,7 +155,7 @@ def _intended_of(around: ReadingContext, said: str, reply: str) -> Command | Non
     intents = read_intents(said)
     likely = max(intents, key=lambda each: intents[each], default="")
     command = read_intended(likely, said, around) if intents.get(likely, 0) >= LIKELY else None
-    command = _without_what_is_no_thing(command) if command else None
+    command = without_what_is_no_thing(command) if command else None
     if command is None or not command.missing:
         return None
     last = words(reply)
@@ -203,14 +207,6 @@ def _is_about_rows(turn: TurnInput) -> bool:
         return False
     tool, is_open = turn.proposal.get("tool"), turn.proposal.get("is_open")
     return tool in CHOOSING or (tool == ADD and not is_open)
-
-
-def _without_what_is_no_thing(command: Command) -> Command:
-    """ "I need to log two expenses": the two are no sum, and "expenses" is no thing."""
-    rows = rows_of(command.arguments) if command.tool == ADD else []
-    if any(_NOTHING_TOLD.fullmatch(fold(str(row.get("item") or "-"))) for row in rows):
-        return Command(ADD, {}, ("item", "amount"))
-    return command
 
 
 def _is_about_what_was_declined(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -29,8 +29,22 @@ def one_of(*path: str) -> str:
     section = _WORDS
     for name in path:
         section = section[name]
-    lines = [line for words in section.values() for line in words.splitlines()]
-    return f"(?:{'|'.join(lines)})".replace("@", TIME).replace("#", SUM)
+    lines = "|".join(line for words in section.values() for line in words.splitlines())
+    # What both languages say stands there once: read in two ways, "no no no …" takes for ever.
+    said = dict.fromkeys(_alternatives(lines))
+    return f"(?:{'|'.join(said)})".replace("@", TIME).replace("#", SUM)
+
+
+def _alternatives(pattern: str) -> Iterator[str]:
+    """The alternatives of a pattern, and not those within its brackets."""
+    depth, begin = 0, 0
+    for place, sign in enumerate(pattern):
+        is_plain = place == 0 or pattern[place - 1] != "\\"
+        depth += is_plain * ((sign in "([") - (sign in ")]"))
+        if sign == "|" and depth == 0:
+            yield pattern[begin:place]
+            begin = place + 1
+    yield pattern[begin:]
 
 
 def compiled(*path: str) -> re.Pattern[str]:

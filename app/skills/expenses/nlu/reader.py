@@ -8,7 +8,7 @@ from datetime import date
 
 from app.skills.expenses.nlu.additions import read_addition
 from app.skills.expenses.nlu.categories import Category
-from app.skills.expenses.nlu.command import ADD, Command
+from app.skills.expenses.nlu.command import ADD, Command, rows_of
 from app.skills.expenses.nlu.edits import read_deletion, read_update
 from app.skills.expenses.nlu.lexicon import MASKS, TIME, compiled, either, one_of
 from app.skills.expenses.nlu.questions import read_question
@@ -17,12 +17,13 @@ from app.text.normalize import fold, words
 
 __all__ = ["Command", "read_wish"]
 
-_OPENING = re.compile(rf"[\s,.;:!¡¿\"'-]*(?:{either('openings')}[\s,;:.!]+)*")
+_OPENING = re.compile(rf"[\s,.;:!¡¿\"'-]*(?:{either('openings')}[\s,;:.!]+)*+")
 _POLITE, _MAY_I = compiled("polite"), compiled("may_i")
 _CLAIM = re.compile(rf"{one_of('claims')}\s")
 _CLOSING = re.compile(rf"(?:[\s,.!?¡¿]+{either('closings')})?[\s,.!?¡¿]*$")
 _ASKS = re.compile(r"[?¿]")
 _MASKED, _BARE = re.compile(MASKS), compiled("bare")
+_NOTHING_TOLD = compiled("nothing_told")
 _DAY = re.compile(f"{TIME}+")
 # "$1,2" may be a price with a point, or have lost a digit.
 _UNCLEAR_SUM = re.compile(r"\d,\d{1,2}(?!\d)")
@@ -55,8 +56,10 @@ def read_sentence(message: str, around: ReadingContext) -> Command | None:
     is_asked = is_question and not _POLITE.search(sentence.masked, 0, start)
     for read in (read_question,) if is_asked else _READERS:
         command = read(sentence, start, end)
+        if command is not None and is_question and _is_rule(sentence, start, command):
+            return None
         if command is not None:
-            return None if is_question and _is_rule(sentence, start, command) else command
+            return without_what_is_no_thing(command)
     return None
 
 
@@ -90,6 +93,14 @@ def _is_rule(sentence: Sentence, start: int, command: Command) -> bool:
 def asks_only(message: str) -> bool:
     """Whether a message is a question, and no order in kind words."""
     return bool(_ASKS.search(message)) and not _POLITE.search(fold(message))
+
+
+def without_what_is_no_thing(command: Command) -> Command:
+    """ "I need to log two expenses": the two are no sum, and "expenses" is no thing."""
+    rows = rows_of(command.arguments) if command.tool == ADD else []
+    if any(_NOTHING_TOLD.fullmatch(fold(str(row.get("item") or "-"))) for row in rows):
+        return Command(ADD, {}, ("item", "amount"))
+    return command
 
 
 def core_of(sentence: Sentence) -> tuple[int, int]:

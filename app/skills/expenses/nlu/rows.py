@@ -20,7 +20,7 @@ LONGEST_ITEM = 200
 _SEPARATOR = re.compile(rf"\s*(?:[,;+&]|\.\s|{either('joins_rows')})\s*")
 _MASKED = re.compile(rf"{MASKS}+")
 _EDGE = r"[\s,.;:!?¡¿=*\"'()\[\]/–—-]"
-_BEFORE = re.compile(rf"(?:{_EDGE}|{either('before_items')}(?=\W|$))*")
+_BEFORE = re.compile(rf"(?:{_EDGE}|{either('before_items')}(?=\W|$))*+")
 _AFTER = re.compile(rf"(?:{_EDGE}+|{either('after_items')}|{either('cost')})$")
 # None of them is longer, so that no more is searched for each that is taken off.
 _LONGEST_AFTER = 40

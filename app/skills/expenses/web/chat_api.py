@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from sqlalchemy import select
 
 from app.assistant.models import Message, Proposal
-from app.assistant.proposals.consent import LONGEST_TOLD
+from app.assistant.proposals.consent import LONGEST_TOLD, digest_of_reply
 from app.assistant.proposals.proposals import confirm, digest_of, receipt_of, receipt_part
 from app.assistant.providers.base import ChatMessage
 from app.assistant.threads.branches import said_up
@@ -126,6 +126,19 @@ class ChatBody(BaseModel):
         return len(self.history or []) > (self._last is not None)
 
     @property
+    def told_last(self) -> str:
+        """The digest of the reply that the message follows; "" where it follows none, or more
+        turns follow it."""
+        turns = self.history or []
+        place = len(turns) if self._last is None else self._last
+        before = turns[place - 1] if place else None
+        is_last = place >= len(turns) - 1
+        is_reply = before is not None and before.role == "assistant"
+        return (
+            digest_of_reply(before.content) if before is not None and is_reply and is_last else ""
+        )
+
+    @property
     def _last(self) -> int | None:
         places = [n for n, turn in enumerate(self.history or []) if turn.role == "user"]
         return places[-1] if places else None
@@ -170,6 +183,8 @@ def _confirm(body: ChatBody) -> Answer:
     session, on = db_session(), services()
     proposal_id = find_confirmed(session, on.registry, body.confirm, body.sessionId)
     proposal = confirm(session, on.registry, proposal_id)
+    if proposal.undone_at is not None:
+        raise Conflict("This was taken back since. Say what you need again.")
     session.commit()
     return answer_of_confirmation(proposal, choose_language()), 200
 
@@ -185,6 +200,7 @@ def _converse(body: ChatBody, keyed: idempotency.KeyedAnswer | None) -> Answer:
     facts = turn_request(session, on.registry, None, None)
     if body.history is not None:
         facts |= {"history": body.before, "tells_turns": body.tells_turns}
+        facts["told_last"] = body.told_last
     thread_id = body.sessionId or (keyed.id if keyed else new_id())
     accepted = accept_message(
         session,
@@ -279,6 +295,8 @@ def answer_of_confirmation(proposal: Proposal, language: str) -> dict[str, Any]:
 
 
 def _written(proposal: Proposal) -> dict[str, Any]:
+    if proposal.undone_at is not None:
+        return {"undone": {"id": str(proposal.id)}}
     receipt = receipt_of(proposal)
     ids = receipt.kept.get("ids", [receipt.result_id])
     arguments = dict(proposal.arguments)

@@ -54,7 +54,8 @@ def read_price(text: str) -> str | None:
     if text.strip() in _NOTHING:
         return None
     bare = text.replace("−", "-").replace("\u202f", " ").strip()
-    bare = _BEHIND.sub("", _BEFORE.sub(r"\1", bare)).strip()
+    # Runs of blanks would be gone through from each of them.
+    bare = _BEHIND.sub("", _BEFORE.sub(r"\1", " ".join(bare.split()))).strip()
     if bare.startswith("(") and bare.endswith(")"):
         bare = f"-{bare[1:-1]}"  # as accountants write what is below zero
     is_below = bare.startswith("-")

@@ -33,6 +33,7 @@ from app.skills.service_requests.nlu.intent import (
     wants_request,
 )
 from app.skills.service_requests.nlu.requester_replies import (
+    asks_elsewhere,
     is_question,
     is_the_new_one,
     read_want,
@@ -46,6 +47,7 @@ from app.skills.service_requests.nlu.values import (
 )
 from app.skills.service_requests.services.definitions import QUESTIONS_ASKED, RequestField
 from app.skills.service_requests.services.field_context import field_context
+from app.skills.service_requests.services.requests import has_filed
 from app.skills.service_requests.services.type_catalog import TypeNode, load_tree
 from app.skills.service_requests.texts import why
 from app.skills.service_requests.workflow.next_step import next_step
@@ -72,6 +74,8 @@ Hints = Mapping[str, Any]
 RECORD = "record_answers"
 # Words of a message that does no more than name a field.
 FEW = 3
+# Who has filed nothing hardly asks how far it is.
+LIST, NOTHING_FILED = "list_service_requests", -4.0
 # To these a "no" is no answer, but leaves them open.
 OPEN = ("text", "textarea", "number", "email", "address", "phone", "date", "file")
 
@@ -87,7 +91,10 @@ def find_hints(session: ScopedSession, turn: TurnInput) -> Hints:
     if not turn.steps and turn.step is None:
         # Which of all the skills it is for, the assistant decides.
         tree = load_tree(session)
-        return _begin(turn.message, tree) if tree else {}
+        found = dict(_begin(turn.message, tree)) if tree else {}
+        if not has_filed(session):
+            found["odds"] = {**found.get("odds", {}), LIST: NOTHING_FILED}
+        return found
     found = dict(_go_on(session, turn))
     yields, goes_on = found.pop("yields", False), dict.fromkeys(found.get("wanted", ()), True)
     return {**found, "goes_on": goes_on, **({"yields": goes_on} if yields else {})}
@@ -116,7 +123,7 @@ def _go_on(session: ScopedSession, turn: TurnInput) -> Hints:
         if isinstance(state, OpenRequest):
             return _open_request(session, state, turn, around)
         tree = load_tree(session)
-        if state.is_choosing and (found := _choosing(turn.message, tree)):
+        if state.is_choosing and (found := _choosing(turn.message, tree, asks=_asks(turn))):
             return found
         if tree and wants_request(turn.message, tree):
             return _want(TOOL, user_query=turn.message)
@@ -149,11 +156,16 @@ def _want_next(state: OpenRequest) -> Hints:
     return _want(NEXT_TOOLS.get(step.kind, RECORD))
 
 
-def _choosing(message: str, tree: Sequence[TypeNode]) -> Hints | None:
+def _asks(turn: TurnInput) -> bool:
+    """Whether the message asks something, marked or not, that another skill may answer."""
+    return is_question(turn.message) or asks_elsewhere(turn.message, turn.intents, (TOOL,))
+
+
+def _choosing(message: str, tree: Sequence[TypeNode], *, asks: bool) -> Hints | None:
     """A type that is named instead of tapped, or none of them; a question leads back to it."""
     if wants_none(message):
         return _want("cancel_service_request")
-    if is_question(message):
+    if asks:
         return {"lead_back": _("And your request: choose its type above, or name it.")}
     if called_type(message, tree) is None and wants_request(message, tree):
         # Another trouble than the one that the list was shown for is asked about in its place.
@@ -190,11 +202,12 @@ def _open_request(
         return about
     if wants_another(message, state.form.type_id, load_tree(session)):
         return _want(TOOL, user_query=message)
+    asks = _asks(turn)
     if state.another:
-        return _about_another(want, state, message, around)
+        return _about_another(want, state, message, around, asks=asks)
     if step.kind == "resolution":
-        return _answer_to_solution(want, message, state, around)
-    if is_question(message) and not is_correction(message):
+        return _answer_to_solution(want, message, state, around, asks=asks)
+    if asks and not is_correction(message):
         return {"lead_back": pending_words(state, language)}
     if _leaves_open(state, want):
         left = "skip" if want == "no" else want
@@ -234,13 +247,15 @@ def _corrects(message: str, *, has_values: bool) -> bool:
     return is_rewriting(message) or (has_values and is_correction(message))
 
 
-def _about_another(want: str, state: OpenRequest, message: str, around: FieldContext) -> Hints:
+def _about_another(
+    want: str, state: OpenRequest, message: str, around: FieldContext, *, asks: bool
+) -> Hints:
     """The answer to whether the open request makes room for another one; else asked again."""
     if want == "yes" or is_the_new_one(message):
         return _want("cancel_service_request")
     if want in ("no", "go_on", "skip"):
         return _want(RECORD, go_on=True)
-    if is_question(message):
+    if asks:
         return {"lead_back": _which_one(state), "asks": about_another(state)}
     if read_said(state, message, around):
         return _want(RECORD, go_on=True, said=message)
@@ -252,14 +267,16 @@ def _which_one(state: OpenRequest) -> str:
     return ask_which_one(name)
 
 
-def _answer_to_solution(want: str, message: str, state: OpenRequest, around: FieldContext) -> Hints:
+def _answer_to_solution(
+    want: str, message: str, state: OpenRequest, around: FieldContext, *, asks: bool
+) -> Hints:
     """Only a plain yes or no counts; with anything else it is asked again."""
     if want in ("yes", "no"):
         return _want(RECORD, resolved=want == "yes")
     # What another skill reads as its own was hardly said to the solution.
     if read_said(state, message, around):
         return {**_want(RECORD, said=message), "yields": True}
-    if is_question(message):
+    if asks:
         asked = ask_resolution_again(state, reader_language())
         return {"lead_back": asked, "asks": about_resolution(state)}
     asked = _("Please say yes or no.") + " " + ask_whether_solved()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Literal
 
 from app.nlu.agreement import is_plain
 from app.nlu.control import NO_FIRST, Act, ListedAct, listed_act, read_act, read_answer
+from app.nlu.model import OTHER_INTENTS
+from app.nlu.named_allergens import named_allergens
 from app.skills.service_requests.nlu.lexicon import compiled, either
 from app.skills.service_requests.workflow.next_step import next_step
 from app.skills.service_requests.workflow.state import OpenRequest
@@ -27,6 +29,8 @@ _WANTED: Mapping[Act | ListedAct, Want] = {
     "cancel": "cancel", "repeat": "repeat", "show": "show", "skip": "skip", "why": "why",
     "finish": "end_questions", "submit": "submit", "go_on": "go_on", "unknown": "unknown",
 }  # fmt: skip
+# So likely is what is asked of another skill without a question mark.
+SURELY_ASKED = 0.9
 # To a question that takes any words, what only looks like an act is an answer.
 SURE_OF_NO_ANSWER = 0.8
 
@@ -75,6 +79,17 @@ def is_question(text: str) -> bool:
         return True
     is_marked = text.rstrip().endswith("?") or "¿" in text or bool(_OR_WHAT.search(spoken))
     return is_marked and (bool(_ASKS.match(spoken)) or "¿" in text or len(spoken.split()) > 3)
+
+
+def asks_elsewhere(text: str, intents: Mapping[str, float], own: Container[str]) -> bool:
+    """Whether words that nobody marked as a question ask something of another skill.
+
+    `intents` say how likely the message is for each tool, by itself; `own` are this skill's.
+    """
+    likely = max(intents, key=lambda each: intents[each], default="")
+    if likely in own or likely in OTHER_INTENTS or intents.get(likely, 0) < SURELY_ASKED:
+        return False
+    return bool(_ASKS.match(plain_words(text)) or named_allergens(text))
 
 
 def is_the_new_one(text: str) -> bool:

@@ -150,6 +150,13 @@ def list_own(
     return list(found[:PAGE]), len(found) > PAGE
 
 
+def has_filed(session: ScopedSession) -> bool:
+    """Whether the session's person has ever filed a request here."""
+    mine = ServiceRequest.user_id == session.scope.user_id
+    query = select(ServiceRequest.id).where(of_group(session), mine).limit(1)
+    return session.scalar(query) is not None
+
+
 def load_file_of(session: ScopedSession, request_id: UUID, file_id: UUID) -> StoredFile:
     """A file of a request that the session's person may see, or NotFound."""
     seen = load_request(session, request_id)

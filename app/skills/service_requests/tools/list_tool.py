@@ -1,0 +1,111 @@
+"""The tool that tells how far one's own requests have come."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from flask_babel import gettext as _
+from flask_babel import ngettext
+from pydantic import Field
+
+from app.assistant.tools.examples import load_examples
+from app.assistant.tools.tool import Arguments, ReadTool, ToolContext, ToolResult
+from app.db import ScopedSession
+from app.skills.service_requests.models import OPEN_STATUSES, ServiceRequest
+from app.skills.service_requests.parts import ListedRequest, RequestListPart
+from app.skills.service_requests.services.requests import list_own, names_of
+from app.skills.service_requests.tools.arguments import EXAMPLES, LONGEST_SAID
+from app.skills.service_requests.tools.type_tools import PROMPT
+from app.text.stems import stems
+from app.web.links import Link
+
+MOST_LISTED = 5
+
+
+class ListArguments(Arguments):
+    state: Literal["open", "all"] = Field(
+        "open", description="Those that are not finished, or all of them."
+    )
+    words: str = Field(
+        "", max_length=LONGEST_SAID, description="What the person says of the one they mean."
+    )
+
+
+class ListRequests(ReadTool):
+    """Lists one's own requests, newest first, with the way to each."""
+
+    name = "list_service_requests"
+    description = (
+        "The person's own service requests that were filed already: how far each has come, who"
+        " looks after it, and the way to its page, where they write to the team, add something or"
+        " say that it is not needed any more."
+    )
+    arguments = ListArguments
+    activity: Mapping[str, str] = {
+        "en": "Looking at your requests…",
+        "es": "Mirando tus solicitudes…",
+    }
+    examples = load_examples(EXAMPLES)["list_service_requests"]
+    prompt_slug = PROMPT
+
+    def run(self, arguments: Any, context: ToolContext) -> ToolResult:
+        """Those that are open; where none is, or none is meant, the latest."""
+        with context.transaction() as session:
+            is_open = True if arguments.state == "open" else None
+            found, _more = list_own(session, is_open=is_open)
+            if not found and is_open:
+                found, _more = list_own(session)
+            shown = _meant(found, arguments.words)[:MOST_LISTED]
+            rows = _rows(session, shown, context.language)
+        said = _tell(shown)
+        if not rows:
+            return ToolResult({"results": []}, final_text=said, say=said)
+        payload = {"results": [row.model_dump(mode="json", exclude={"url"}) for row in rows]}
+        part = RequestListPart(rows=rows, url=Link.to("service_requests.index"))
+        return ToolResult(payload, [part], say=said)
+
+
+def _meant(requests: Sequence[ServiceRequest], words: str) -> list[ServiceRequest]:
+    """Those whose title or type the words name most of; all where they name none."""
+    said = set(stems(words))
+    shared = [len(said & set(stems(f"{each.title} {_names(each)}"))) for each in requests]
+    most = max(shared, default=0)
+    return [each for each, count in zip(requests, shared, strict=True) if count == most]
+
+
+def _names(request: ServiceRequest) -> str:
+    return " ".join(str(name) for name in dict(request.head or {}).get("name", {}).values())
+
+
+def _rows(
+    session: ScopedSession, requests: Sequence[ServiceRequest], language: str
+) -> list[ListedRequest]:
+    names = names_of(session, [each.assignee_id for each in requests])
+    return [
+        ListedRequest(
+            reference=each.reference,
+            title=each.title,
+            status=each.status,
+            assignee=names.get(each.assignee_id, "") if each.assignee_id else "",
+            url=Link.to("service_requests.show", request_id=each.id),
+        )
+        for each in requests
+    ]
+
+
+def _tell(requests: Sequence[ServiceRequest]) -> str:
+    """How many are open, and what can be done on their pages."""
+    count = sum(each.status in OPEN_STATUSES for each in requests)
+    if not requests:
+        return _("You have filed no request yet. Tell me what is broken or missing.")
+    if not count:
+        return _("None of your requests is open. These are the latest; each opens with a tap.")
+    told = ngettext(
+        "This request of yours is open.", "These %(num)d requests of yours are open.", count
+    )
+    way_on = _(
+        "Open it to see what has happened, to write to the team, or to tell them that it is not"
+        " needed any more."
+    )
+    return f"{told} {way_on}"

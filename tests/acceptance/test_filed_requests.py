@@ -1,0 +1,63 @@
+"""What people ask after requests that they have filed, and where it leads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from flask import Flask
+
+from app.db import Database
+from tests.acceptance.service_requests.talking import Talk
+from tests.factories import Member
+from tests.factories.service_requests import make_request
+
+ASKED = {
+    "en": [
+        "what is the status of my request?", "any update on the ice machine?",
+        "when will the ice machine be fixed?", "did anybody fix the ice machine yet?",
+        "show my requests", "what requests do I have open", "where is my ticket",
+        "is my ticket still open?", "who is working on my request?", "SR status",
+        "has anyone looked at it yet", "I want to cancel my request",
+        "please cancel the ice machine ticket", "the ice machine works again, close the ticket",
+        "I need to add something to my request", "tell maintenance the ice machine is worse now",
+        "i have a photo for my request", "tell them it also makes a loud noise",
+        "how do I check on my request?",
+    ],
+    "es": [
+        "como va mi solicitud", "ya arreglaron la maquina de hielo?", "quiero ver mis solicitudes",
+        "cuando viene el de mantenimiento", "quiero cancelar mi solicitud",
+        "ya sirve la maquina de hielo, cierren el reporte", "quien esta viendo mi reporte",
+        "diles que tambien hace ruido",
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("language", "words"), [(language, words) for language in ASKED for words in ASKED[language]]
+)
+def test_what_is_asked_after_a_request_leads_to_it(
+    demo: Flask, owner: Database, person: Callable[[str], Member], language: str, words: str
+) -> None:
+    somebody = person(language)
+    request = make_request(owner, somebody, "The ice machine is leaking")
+    reply = Talk(demo, somebody, language).send(words)
+    [part] = [part for part in reply.body["parts"] if part["type"] == "request_list"]
+    assert [row["reference"] for row in part["rows"]] == [request.reference]
+    told = {"en": "Open it to see what has happened", "es": "Ábrela para ver qué ha pasado"}
+    assert told[language] in reply.text
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("en", "the ice machine is leaking"), ("en", "show my expenses"),
+        ("en", "I need a time off form"), ("es", "la freidora no prende"),
+        ("es", "necesito una solicitud de uniforme"),
+    ],
+)  # fmt: skip
+def test_what_is_another_matter_does_not(
+    demo: Flask, person: Callable[[str], Member], language: str, words: str
+) -> None:
+    reply = Talk(demo, person(language), language).send(words)
+    assert "request_list" not in [part["type"] for part in reply.body["parts"]]
