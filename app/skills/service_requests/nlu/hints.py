@@ -23,6 +23,7 @@ from app.nlu.control import last_line, read_answer
 from app.nlu.emergency import read_emergency
 from app.skills.service_requests.nlu.intent import (
     TOOL,
+    asks_after_filed,
     asks_what_to_do,
     called_type,
     is_other_trouble,
@@ -50,6 +51,7 @@ from app.skills.service_requests.services.field_context import field_context
 from app.skills.service_requests.services.requests import has_filed
 from app.skills.service_requests.services.type_catalog import TypeNode, load_tree
 from app.skills.service_requests.texts import why
+from app.skills.service_requests.tools.arguments import LONGEST_SAID
 from app.skills.service_requests.workflow.next_step import next_step
 from app.skills.service_requests.workflow.state import NoRequest, OpenRequest
 from app.skills.service_requests.workflow.state_loader import state_of
@@ -74,8 +76,7 @@ Hints = Mapping[str, Any]
 RECORD = "record_answers"
 # Words of a message that does no more than name a field.
 FEW = 3
-# Who has filed nothing hardly asks how far it is.
-LIST, NOTHING_FILED = "list_service_requests", -4.0
+LIST = "list_service_requests"
 # To these a "no" is no answer, but leaves them open.
 OPEN = ("text", "textarea", "number", "email", "address", "phone", "date", "file")
 
@@ -91,10 +92,9 @@ def find_hints(session: ScopedSession, turn: TurnInput) -> Hints:
     if not turn.steps and turn.step is None:
         # Which of all the skills it is for, the assistant decides.
         tree = load_tree(session)
-        found = dict(_begin(turn.message, tree)) if tree else {}
-        if not has_filed(session):
-            found["odds"] = {**found.get("odds", {}), LIST: NOTHING_FILED}
-        return found
+        if asks_after_filed(turn.message) and has_filed(session):
+            return _want(LIST, words=turn.message[:LONGEST_SAID])
+        return _begin(turn.message, tree) if tree else {}
     found = dict(_go_on(session, turn))
     yields, goes_on = found.pop("yields", False), dict.fromkeys(found.get("wanted", ()), True)
     return {**found, "goes_on": goes_on, **({"yields": goes_on} if yields else {})}

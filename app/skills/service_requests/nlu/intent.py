@@ -18,6 +18,7 @@ from app.skills.service_requests.services.type_catalog import TypeNode, submitta
 from app.text.normalize import plain_words
 
 _NAMED, _ANOTHER = compiled("named"), compiled("another")
+_AFTER_FILED, _NOT_AFTER_FILED = compiled("after_filed"), compiled("not_after_filed")
 _WHAT_TO_DO, _DENIED = compiled("what_to_do"), compiled("denied")
 # So likely must a message be for one, while something else is open.
 LIKELY = 0.5
@@ -73,6 +74,12 @@ def odds_of(text: str, tree: Sequence[TypeNode]) -> float:
 def asks_what_to_do(text: str) -> bool:
     """Whether somebody wants to be told what to do, before anybody comes."""
     return bool(_WHAT_TO_DO.search(normalize(text)))
+
+
+def asks_after_filed(text: str) -> bool:
+    """Whether a message may be about a request that was filed: how far it is, or to add to it."""
+    said = plain_words(text)
+    return bool(_AFTER_FILED.search(said)) and not _NOT_AFTER_FILED.search(said)
 
 
 def wants_another(text: str, open_type: UUID, tree: Sequence[TypeNode]) -> bool:

@@ -15,7 +15,7 @@ from app.db import ScopedSession
 from app.skills.service_requests.models import OPEN_STATUSES, ServiceRequest
 from app.skills.service_requests.parts import ListedRequest, RequestListPart
 from app.skills.service_requests.services.requests import list_own, names_of
-from app.skills.service_requests.tools.arguments import EXAMPLES, LONGEST_SAID
+from app.skills.service_requests.tools.arguments import LONGEST_SAID, STEP_EXAMPLES
 from app.skills.service_requests.tools.type_tools import PROMPT
 from app.text.stems import stems
 from app.web.links import Link
@@ -46,8 +46,9 @@ class ListRequests(ReadTool):
         "en": "Looking at your requests…",
         "es": "Mirando tus solicitudes…",
     }
-    examples = load_examples(EXAMPLES)["list_service_requests"]
+    examples = load_examples(STEP_EXAMPLES)["list_service_requests"]
     prompt_slug = PROMPT
+    is_wished = True
 
     def run(self, arguments: Any, context: ToolContext) -> ToolResult:
         """Those that are open; where none is, or none is meant, the latest."""
