@@ -9,6 +9,7 @@ import pytest
 from flask import Flask
 
 from app.db import Database, utc_now
+from tests.acceptance.service_requests.conversation import Turn
 from tests.acceptance.service_requests.talking import Talk
 from tests.factories import Member
 from tests.factories.service_requests import make_request
@@ -49,6 +50,27 @@ def test_what_is_asked_after_a_request_leads_to_it(
     assert [row["reference"] for row in part["rows"]] == [request.reference]
     told = {"en": "Open it to see what has happened", "es": "Ábrela para ver qué ha pasado"}
     assert told[language] in reply.text
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", ("the ice machine is leaking", "no more questions", "no", "no", "yes",
+                "what is the status of my request?")),
+        ("es", ("la máquina de hielo gotea", "no más preguntas", "no", "no", "sí",
+                "cómo va mi solicitud")),
+    ],
+)  # fmt: skip
+def test_it_is_asked_after_in_the_chat_that_it_was_filed_in(
+    demo: Flask, person: Callable[[str], Member], language: str, said: tuple[str, ...]
+) -> None:
+    talk = Talk(demo, person(language), language)
+    high = {"type": "field_response", "field": "priority", "value": "high"}
+    for turn in (Turn(say=said[0]), Turn(choose="refrigeration"), Turn(tap=high)):
+        talk.take(turn)
+    replies = [talk.send(words) for words in said[1:]]
+    assert "SR-" in replies[-2].text
+    assert [part["type"] for part in replies[-1].body["parts"]] == ["request_list"]
 
 
 @pytest.mark.parametrize(

@@ -92,9 +92,7 @@ def find_hints(session: ScopedSession, turn: TurnInput) -> Hints:
     if not turn.steps and turn.step is None:
         # Which of all the skills it is for, the assistant decides.
         tree = load_tree(session)
-        if asks_after_filed(turn.message) and has_filed(session):
-            return _want(LIST, words=turn.message[:LONGEST_SAID])
-        return _begin(turn.message, tree) if tree else {}
+        return _about_filed(session, turn) or (_begin(turn.message, tree) if tree else {})
     found = dict(_go_on(session, turn))
     yields, goes_on = found.pop("yields", False), dict.fromkeys(found.get("wanted", ()), True)
     return {**found, "goes_on": goes_on, **({"yields": goes_on} if yields else {})}
@@ -125,9 +123,18 @@ def _go_on(session: ScopedSession, turn: TurnInput) -> Hints:
         tree = load_tree(session)
         if state.is_choosing and (found := _choosing(turn.message, tree, asks=_asks(turn))):
             return found
+        if found := _about_filed(session, turn):
+            return found
         if tree and wants_request(turn.message, tree):
             return _want(TOOL, user_query=turn.message)
     return {}
+
+
+def _about_filed(session: ScopedSession, turn: TurnInput) -> Hints:
+    """What is asked after a request that was filed, in this chat or another."""
+    if not asks_after_filed(turn.message) or not has_filed(session):
+        return {}
+    return _want(LIST, words=turn.message[:LONGEST_SAID])
 
 
 def _want(tool: str, **arguments: Any) -> Hints:
