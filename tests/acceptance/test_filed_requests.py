@@ -9,6 +9,7 @@ import pytest
 from flask import Flask
 
 from app.db import Database, utc_now
+from app.skills.service_requests.models import ServiceRequest
 from tests.acceptance.service_requests.conversation import Turn
 from tests.acceptance.service_requests.talking import Talk
 from tests.factories import Member
@@ -35,6 +36,12 @@ ASKED = {
 }  # fmt: skip
 
 
+def filed(owner: Database, somebody: Member) -> ServiceRequest:
+    """A request of another year, whose numbers nobody files under here."""
+    before = utc_now() - timedelta(days=400)
+    return make_request(owner, somebody, "The ice machine is leaking", submitted_at=before)
+
+
 @pytest.mark.parametrize(
     ("language", "words"), [(language, words) for language in ASKED for words in ASKED[language]]
 )
@@ -42,9 +49,7 @@ def test_what_is_asked_after_a_request_leads_to_it(
     demo: Flask, owner: Database, person: Callable[[str], Member], language: str, words: str
 ) -> None:
     somebody = person(language)
-    # Of another year, whose numbers nobody files under here.
-    before = utc_now() - timedelta(days=400)
-    request = make_request(owner, somebody, "The ice machine is leaking", submitted_at=before)
+    request = filed(owner, somebody)
     reply = Talk(demo, somebody, language).send(words)
     [part] = [part for part in reply.body["parts"] if part["type"] == "request_list"]
     assert [row["reference"] for row in part["rows"]] == [request.reference]
@@ -77,12 +82,26 @@ def test_it_is_asked_after_in_the_chat_that_it_was_filed_in(
     ("language", "words"),
     [
         ("en", "the ice machine is leaking"), ("en", "show my expenses"),
-        ("en", "I need a time off form"), ("es", "la freidora no prende"),
-        ("es", "necesito una solicitud de uniforme"),
+        ("en", "I need a time off form"), ("en", "booth 22 is ripped n foam is coming out"),
+        ("en", "how often are the hood filters coming down per the book"),
+        ("en", "news about the typhoon in Da Nang"), ("es", "la freidora no prende"),
+        ("es", "necesito la solicitud de días libres"), ("es", "ocupo el reporte de merma"),
+        ("es", "quiero llenar el reporte de falla de equipo"),
+        ("es", "la caesar trae anchoas o el aderezo ya viene hecho sin"),
+        ("es", "el ticket no se imprime en la cocina"),
     ],
 )  # fmt: skip
 def test_what_is_another_matter_does_not(
-    demo: Flask, person: Callable[[str], Member], language: str, words: str
+    demo: Flask, owner: Database, person: Callable[[str], Member], language: str, words: str
 ) -> None:
-    reply = Talk(demo, person(language), language).send(words)
+    somebody = person(language)
+    filed(owner, somebody)
+    reply = Talk(demo, somebody, language).send(words)
+    assert "request_list" not in [part["type"] for part in reply.body["parts"]]
+
+
+def test_who_has_filed_nothing_is_led_to_no_list(
+    demo: Flask, person: Callable[[str], Member]
+) -> None:
+    reply = Talk(demo, person("en"), "en").send("what is the status of my request?")
     assert "request_list" not in [part["type"] for part in reply.body["parts"]]

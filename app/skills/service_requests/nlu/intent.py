@@ -18,10 +18,13 @@ from app.skills.service_requests.services.type_catalog import TypeNode, submitta
 from app.text.normalize import plain_words
 
 _NAMED, _ANOTHER = compiled("named"), compiled("another")
-_AFTER_FILED, _NOT_AFTER_FILED = compiled("after_filed"), compiled("not_after_filed")
+_NAMES_FILED, _AFTER_FILED = compiled("names_filed"), compiled("after_filed")
+_NOT_AFTER_FILED = compiled("not_after_filed")
 _WHAT_TO_DO, _DENIED = compiled("what_to_do"), compiled("denied")
 # So likely must a message be for one, while something else is open.
 LIKELY = 0.5
+# What is so likely for something else is for that.
+SURE_OF_OTHER = 0.85
 # With "also", and the words of another type, this is enough.
 POSSIBLE = 0.05
 TOOL = "suggest_service_request_type"
@@ -77,9 +80,16 @@ def asks_what_to_do(text: str) -> bool:
 
 
 def asks_after_filed(text: str) -> bool:
-    """Whether a message may be about a request that was filed: how far it is, or to add to it."""
+    """Whether a message is about a request that was filed: how far it is, or to add to it.
+
+    Where it does not name one, it must not surely be for something else.
+    """
     said = plain_words(text)
-    return bool(_AFTER_FILED.search(said)) and not _NOT_AFTER_FILED.search(said)
+    if _NOT_AFTER_FILED.search(said):
+        return False
+    others = (share for intent, share in read_intents(text).items() if intent != TOOL)
+    is_after = bool(_AFTER_FILED.search(said)) and max(others) < SURE_OF_OTHER
+    return is_after or bool(_NAMES_FILED.search(said))
 
 
 def wants_another(text: str, open_type: UUID, tree: Sequence[TypeNode]) -> bool:
