@@ -42,7 +42,7 @@ def processes(
     """Starts what a test wants, and ends it with the module."""
     end_waiting_turns(owner)
     folder = tmp_path_factory.mktemp("processes")
-    with running(settings, folder, shared_model.base_url) as started:
+    with running(settings, folder, shared_model.base_url, lease_seconds=1) as started:
         started.launch_runners(2)
         yield started
 

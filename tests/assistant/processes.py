@@ -96,12 +96,19 @@ def frozen(*programs: Program) -> Iterator[None]:
 
 
 class Processes:
-    """Starts web servers and runners on one database, and ends them all."""
+    """Starts web servers and runners on one database, and ends them all.
 
-    def __init__(self, settings: Settings, folder: Path, model_url: str) -> None:
+    A lease is long where nobody is killed: a short one is lost on a busy machine, and the
+    turn is taken, and its model asked, once more.
+    """
+
+    def __init__(
+        self, settings: Settings, folder: Path, model_url: str, lease_seconds: float = 30
+    ) -> None:
         self.settings = settings
         self.folder = folder
         self.model_url = model_url
+        self.lease_seconds = lease_seconds
         self.programs: list[Program] = []
 
     def environment(self, **more: str) -> dict[str, str]:
@@ -117,7 +124,7 @@ class Processes:
             "OPENAI_BASE_URL": self.model_url,
             "OPENAI_API_KEY": "a key for the scripted model",
             "LOG_LEVEL": "info",
-            "TURN_LEASE_SECONDS": "1",
+            "TURN_LEASE_SECONDS": str(self.lease_seconds),
             # Tests of many streams are about streams, and make one person.
             "STREAMS_PER_PERSON": "2000",
             "CONNECTIONS_PER_ADDRESS": "4000",
@@ -204,8 +211,10 @@ def _answers(port: int) -> bool:
 
 
 @contextmanager
-def running(settings: Settings, folder: Path, model_url: str) -> Iterator[Processes]:
-    processes = Processes(settings, folder, model_url)
+def running(
+    settings: Settings, folder: Path, model_url: str, lease_seconds: float = 30
+) -> Iterator[Processes]:
+    processes = Processes(settings, folder, model_url, lease_seconds)
     try:
         yield processes
     finally:

@@ -29,7 +29,8 @@ from app.assistant.providers.base import ProviderError
 from app.assistant.providers.builtin import BuiltinProvider
 from app.assistant.providers.json_mode import JsonModeProvider
 from app.assistant.threads.threads import load_thread, stop_turns
-from app.assistant.turns.executor import ClaimedTurn, execute_turn
+from app.assistant.turns.events import EventLog
+from app.assistant.turns.executor import ClaimedTurn, TurnStopped, execute_turn
 from app.assistant.turns.loop import LONGEST_REMARK
 from app.config import Settings
 from app.db import Database, utc_now
@@ -511,6 +512,29 @@ def test_a_yes_to_what_came_after_it_confirms_nothing(
     reply = answer(app, member, accepted, ScriptedProvider(say("?")))
     assert reply.content.startswith("What I proposed has changed since.")
     assert logged(owner, member.user_id) == []
+
+
+def test_a_reply_that_is_stopped_at_its_words_has_the_receipt_of_what_was_done(
+    app: Flask,
+    owner: Database,
+    database: Database,
+    member: Member,
+    offered: Message,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    publish, pressed = EventLog.publish, [TurnStopped]
+
+    def stopped(log: EventLog, thread: UUID, kind: str, *more: Any, **fence: Any) -> str | None:
+        if kind == "token" and pressed:
+            raise pressed.pop()
+        return publish(log, thread, kind, *more, **fence)
+
+    monkeypatch.setattr(EventLog, "publish", stopped)
+    accepted = ask(database, member, "yes", offered.thread_id)
+    reply = answer(app, member, accepted, ScriptedProvider())
+    assert reply.status == "stopped"
+    assert [part["type"] for part in reply.parts] == ["receipt"]
+    assert len(logged(owner, member.user_id)) == 1
 
 
 def test_a_yes_that_comes_too_late_says_so_and_one_to_nothing_is_a_message(

@@ -86,7 +86,7 @@ def test_a_runner_that_ends_hands_its_turn_over_at_once(
     owner: Database,
     member: Member,
 ) -> None:
-    given = {"TURN_LEASE_SECONDS": "30", "RUNNER_DRAIN_SECONDS": "0.5"}
+    given = {"RUNNER_DRAIN_SECONDS": "0.5"}
     for other in processes.runners:
         # Those that the tests share would take the turn, now or when it is handed over.
         other.kill()

@@ -129,7 +129,7 @@ def _serve(
     settings = services.settings(DATABASE, 0, parent / "app")
     upgrade(settings)
     owner = owner_database(settings)
-    with running(settings, parent, model.base_url) as processes:
+    with running(settings, parent, model.base_url, lease_seconds=1) as processes:
         runner = processes.start_runner(**variables)
         web, port = processes.start_web(1, **variables)
         runner.wait_for(lambda: "runner ready" in runner.output)

@@ -593,6 +593,23 @@ def test_a_confirmation_with_a_key_is_told_again(
     assert items(database, member) == ["taxi"]
 
 
+@pytest.mark.parametrize("by", ["proposal_id", "args"])
+def test_what_was_taken_back_is_told_so_and_not_confirmed_again(
+    database: Database, member: Member, post: Post, proposed: dict[str, Any], by: str
+) -> None:
+    session, gate = proposed["sessionId"], proposed["proposal"]
+    assert post(message="yes", sessionId=session).get_json()["added"]["item"] == "taxi"
+    undone = post(message="undo that", sessionId=session).get_json()
+    assert undone["undone"] == {"id": gate["id"]}
+    assert "added" not in undone
+    named = {"proposal_id": gate["id"]}
+    again = {"tool": gate["tool"], "args": gate["args"]} if by == "args" else named
+    refused = post(confirm=again, sessionId=session)
+    assert refused.status_code == 409
+    assert "added" not in refused.get_json()
+    assert items(database, member) == []
+
+
 def test_nobody_reads_anothers_keyed_answer(
     owner: Database, database: Database, post: Post, answering: Answering, member: Member
 ) -> None:
