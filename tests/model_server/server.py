@@ -200,7 +200,8 @@ class ModelServer:
         leaving = asyncio.ensure_future(reader.other_side_left.wait())
         try:
             await asyncio.wait({playing, leaving}, return_when=asyncio.FIRST_COMPLETED)
-            if playing.done():
+            # Whoever writes to a client that has left may hear of it first.
+            if playing.done() and not isinstance(playing.exception(), ConnectionError):
                 return playing.result()
             call.note_leaving()
             return False
