@@ -8,7 +8,6 @@ result of the turn that answers the message is ever part of what the message con
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,21 +17,19 @@ from uuid import UUID
 
 from sqlalchemy import select
 
-from app.assistant.models import AGENT, Message, Proposal, Turn, own
+from app.assistant.models import AGENT, Message, Turn, own
+from app.assistant.proposals.told_turns import is_told, load_told
 from app.assistant.threads.steps import Step, StepLoader
 from app.assistant.tools.parts import Part
 from app.db import ScopedSession
 from app.errors import Conflict
 from app.nlu.control import Answer, last_line, read_answer
 from app.text.markdown import escape_markdown
-from app.text.plain_text import clean_text
 
 # Of a reply in these states its person has seen the words that are stored.
 _SEEN = ("complete", "stopped", "interrupted")
 # So many lines of colleagues may stand between a reply and what answers it.
 MOST_BETWEEN = 20
-# Of a turn that a program tells, so much is kept.
-LONGEST_TOLD = 2_000
 
 
 @dataclass(frozen=True)
@@ -47,6 +44,8 @@ class Heard:
     it was posted by a widget. `answers_nothing` is known of a message that begins its conversation,
     without turns that a program has told beside it, and of one that follows a reply which says that
     something was done and no more: of any other nobody knows what it may be the answer to.
+    `is_elsewhere` is known of a message beside which a program has told a conversation that does
+    not end as the one that stands here: what it calls "the request" may be another one.
     """
 
     words: str
@@ -57,6 +56,7 @@ class Heard:
     step: Step | None = None
     last_reply: str = ""
     answers_nothing: bool = False
+    is_elsewhere: bool = False
 
     @property
     def answer(self) -> Answer | None:
@@ -163,28 +163,8 @@ def _load_heard(session: ScopedSession, question: Message, before: Sequence[Step
         question.internal_content,
         seen.last_reply,
         seen.answers_nothing,
+        seen.is_elsewhere,
     )
-
-
-def digest_of_reply(reply: str) -> str:
-    """What tells a whole reply from any other one."""
-    return hashlib.sha256(clean_text(reply).encode()).hexdigest()
-
-
-def _told_last(session: ScopedSession, question: Message) -> str | None:
-    """The digest of the reply that a program has told right before the message.
-
-    None where it has told no turns; "" where it told something else last, or has gone on after it.
-    """
-    request = session.scalar(
-        select(Turn.request)
-        .where(Turn.user_message_id == question.id, *own(session, Turn))
-        .order_by(Turn.id)
-        .limit(1)
-    )
-    if request is None or not request.get("tells_turns"):
-        return None
-    return str(request.get("told_last", ""))
 
 
 def had_ended(session: ScopedSession, reply_id: UUID, moment: datetime) -> bool:
@@ -202,6 +182,7 @@ class _Seen(NamedTuple):
     shown: str = ""
     last_reply: str = ""
     answers_nothing: bool = False
+    is_elsewhere: bool = False
 
 
 def _seen_before(session: ScopedSession, question: Message) -> _Seen:
@@ -211,31 +192,14 @@ def _seen_before(session: ScopedSession, question: Message) -> _Seen:
     with the reply that stands here, its person may have answered something that is not known.
     """
     seen = _read_above(session, question)
-    told = _told_last(session, question)
+    told = load_told(session, question)
     if told is None:
         return seen
-    is_known = seen.last_reply and told == digest_of_reply(seen.last_reply)
-    if is_known and not _is_ambiguous(session, question, seen.last_reply):
+    # Where nothing was shown, nothing can be consented to either.
+    reply = session.get(Message, question.parent_id) if seen.shown else None
+    if reply is not None and is_told(session, told, reply):
         return seen._replace(answers_nothing=False)
-    return _Seen(last_reply=seen.last_reply)
-
-
-def _is_ambiguous(session: ScopedSession, question: Message, reply: str) -> bool:
-    """Whether replies of the conversation in the same words proposed different things.
-
-    A category, for one, stands on the card alone.
-    """
-    digests = (
-        select(Proposal.digest)
-        .join(Message, Message.id == Proposal.message_id)
-        .where(
-            Proposal.thread_id == question.thread_id, Message.content == reply,
-            *own(session, Proposal), *own(session, Message),
-        )
-        .distinct()
-        .limit(2)
-    )  # fmt: skip
-    return len(session.scalars(digests).all()) > 1
+    return _Seen(last_reply=seen.last_reply, is_elsewhere=question.parent_id is not None)
 
 
 def _read_above(session: ScopedSession, question: Message) -> _Seen:

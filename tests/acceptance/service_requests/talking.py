@@ -40,7 +40,8 @@ from tests.files import samples
 class Talk:
     """One person in one thread; with a `model`, that is what answers them.
 
-    `uploads` are the ids of the files that were added, by name.
+    `uploads` are the ids of the files that were added, by name; `told` is what a program tells
+    beside the next message.
     """
 
     app: Flask
@@ -50,6 +51,7 @@ class Talk:
     thread_id: UUID = field(default_factory=new_id)
     uploads: dict[str, UUID] = field(default_factory=dict)
     asked: str = ""
+    told: Mapping[str, Any] = field(default_factory=dict)
 
     def take(self, turn: Turn) -> Reply:
         """Say or tap what the turn says, and have the model go about it as it says."""
@@ -97,7 +99,7 @@ class Talk:
                     may_begin=True,
                     message=words,
                     language=self.language,
-                    request={"domain": "manual"},
+                    request={"domain": "manual", **self.told},
                     reserve=kept_for,
                 )
             return ClaimedTurn(accepted.turn.id, 1, 1, self._scope), accepted.reply.id

@@ -14,8 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from sqlalchemy import select
 
 from app.assistant.models import Message, Proposal
-from app.assistant.proposals.consent import LONGEST_TOLD, digest_of_reply
 from app.assistant.proposals.proposals import confirm, digest_of, receipt_of, receipt_part
+from app.assistant.proposals.told_turns import LONGEST_TOLD, digest_of_reply
 from app.assistant.providers.base import ChatMessage
 from app.assistant.threads.branches import said_up
 from app.assistant.threads.threads import accept_message
@@ -139,6 +139,17 @@ class ChatBody(BaseModel):
         )
 
     @property
+    def told(self) -> dict[str, Any]:
+        """What the turn is given of the history; see app.assistant.proposals.told_turns."""
+        if self.history is None:
+            return {}
+        return {
+            "history": self.before,
+            "tells_turns": self.tells_turns,
+            "told_last": self.told_last,
+        }
+
+    @property
     def _last(self) -> int | None:
         places = [n for n, turn in enumerate(self.history or []) if turn.role == "user"]
         return places[-1] if places else None
@@ -197,10 +208,7 @@ def _converse(body: ChatBody, keyed: idempotency.KeyedAnswer | None) -> Answer:
     """
     session, on = db_session(), services()
     words = body.words
-    facts = turn_request(session, on.registry, None, None)
-    if body.history is not None:
-        facts |= {"history": body.before, "tells_turns": body.tells_turns}
-        facts["told_last"] = body.told_last
+    facts = turn_request(session, on.registry, None, None) | body.told
     thread_id = body.sessionId or (keyed.id if keyed else new_id())
     accepted = accept_message(
         session,

@@ -147,7 +147,8 @@ def _check_cancelling(session: ScopedSession, _step: Step, heard: Heard) -> None
     state = state_heard(session, heard)
     # Where nothing was collected yet, nothing is lost.
     is_free = isinstance(state, NoRequest) and wants_none(heard.words)
-    is_outright = is_free or (cancels(heard.words) and _is_about_request(session, heard))
+    names_it = not heard.is_elsewhere and _is_about_request(session, heard)
+    is_outright = is_free or (cancels(heard.words) and names_it)
     if is_outright or heard.agrees_to(about_cancelling(state)):
         return
     # A plain yes is to what was asked first.

@@ -1,0 +1,128 @@
+"""Which reply a program answers that keeps its conversation itself, and tells it with a message.
+
+Several programs of one person may go on in one conversation, each with turns of its own: the
+reply that stands last here need not be the one that a program shows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import takewhile
+from typing import NamedTuple
+from uuid import UUID
+
+from sqlalchemy import select
+
+from app.assistant.models import Message, Proposal, Turn, own
+from app.assistant.threads.branches import said_up
+from app.db import ScopedSession
+from app.text.plain_text import clean_text
+
+# Of a turn that a program tells, so much is kept.
+LONGEST_TOLD = 2_000
+# More replies in the same words than this are not told apart.
+MOST_ALIKE = 100
+
+
+class Told(NamedTuple):
+    """The turns before a message, oldest first, as a program told them beside it.
+
+    `last` is the digest of the reply right before the message: "" where the program told
+    something else last, or has gone on after it.
+    """
+
+    turns: Sequence[Mapping[str, str]]
+    last: str
+
+
+def digest_of_reply(reply: str) -> str:
+    """What tells a whole reply from any other one."""
+    return hashlib.sha256(clean_text(reply).encode()).hexdigest()
+
+
+def load_told(session: ScopedSession, question: Message) -> Told | None:
+    """What was told beside a message; None where no turns were."""
+    request = session.scalar(
+        select(Turn.request)
+        .where(Turn.user_message_id == question.id, *own(session, Turn))
+        .order_by(Turn.id)
+        .limit(1)
+    )
+    if request is None or not request.get("tells_turns"):
+        return None
+    return Told(request.get("history", ()), str(request.get("told_last", "")))
+
+
+def is_told(session: ScopedSession, told: Told, reply: Message) -> bool:
+    """Whether what was told ends in this reply, and in no other that comes to something else.
+
+    Replies in the same words may ask for, or have done, different things: the category of an
+    expense stands on its card alone. Of those, the one is meant whose conversation was told, as
+    far as no other one fits it; where two fit alike, neither is.
+    """
+    if told.last != digest_of_reply(reply.content):
+        return False
+    alike = _alike(session, reply)
+    if len(alike) > MOST_ALIKE:
+        return False
+    meanings = _meanings(session, alike)
+    others = [each for each in alike if meanings[each.id] != meanings[reply.id]]
+    if not others:
+        return True
+    fits = _fit(session, told, reply)
+    return all(_fit(session, told, each) < fits for each in others)
+
+
+def _alike(session: ScopedSession, reply: Message) -> Sequence[Message]:
+    """The replies of the conversation in the same words, this one among them."""
+    query = (
+        select(Message)
+        .where(
+            Message.thread_id == reply.thread_id,
+            Message.role == "assistant",
+            Message.content == reply.content,
+            *own(session, Message),
+        )
+        .order_by((Message.id == reply.id).desc(), Message.id.desc())
+        .limit(MOST_ALIKE + 1)
+    )
+    return session.scalars(query).all()
+
+
+def _meanings(session: ScopedSession, replies: Iterable[Message]) -> dict[UUID, tuple[str, ...]]:
+    """What each reply asks for and shows, by its id: of a proposal, what would be done."""
+    said = {reply.id: (reply.asked or "", *_proposals_on(reply)) for reply in replies}
+    rows = session.execute(
+        select(Proposal.id, Proposal.message_id, Proposal.digest).where(
+            Proposal.thread_id.in_([reply.thread_id for reply in replies]), *own(session, Proposal)
+        )
+    ).all()
+    digests = {str(row.id): row.digest for row in rows}
+    proposed: dict[UUID, list[str]] = {}
+    for row in rows:
+        proposed.setdefault(row.message_id, []).append(row.digest)
+    return {
+        reply_id: (
+            *(digests.get(name.rpartition(" ")[2], name) for name in names),
+            *sorted(proposed.get(reply_id, ())),
+        )
+        for reply_id, names in said.items()
+    }
+
+
+def _proposals_on(reply: Message) -> list[str]:
+    """The proposals whose cards and receipts stand on a reply."""
+    return [str(part["proposal_id"]) for part in reply.parts if part.get("proposal_id")]
+
+
+def _fit(session: ScopedSession, told: Told, reply: Message) -> int:
+    """How many turns before a reply are those that were told before it."""
+    stored = [
+        (row.role, row.content[:LONGEST_TOLD].strip())
+        for row in said_up(session, reply.parent_id, 2 * len(told.turns))
+        if row.role in ("user", "assistant") and row.content.strip()
+    ]
+    turns = [(turn["role"], turn["content"].strip()) for turn in told.turns[:-1]]
+    pairs = zip(reversed(stored), reversed(turns), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

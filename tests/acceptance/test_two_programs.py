@@ -1,0 +1,187 @@
+"""Two programs of one person in one conversation: each answers what it was told itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from decimal import Decimal
+from uuid import UUID
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+
+from app.db import Database
+from app.skills.expenses.models import Expense
+from app.skills.expenses.web.chat_api import ChatBody, HistoryMessage
+from app.skills.service_requests.models import ServiceRequest
+from app.skills.service_requests.workflow.state import OpenRequest
+from tests.acceptance.service_requests.talking import Talk
+from tests.factories import Member, make_user
+
+AFTER_A_WHILE = "yes of course whatever you think"
+COOLING = ["the walk-in is not cooling", "Refrigeration and ice", "normal", "no more questions"]
+LEAKING = [
+    "the ice machine leaks water by the bar since noon, it shows E5",
+    "Refrigeration and ice",
+]
+SOLD = "Marcus unplugged it: the walk-in is not cooling"
+
+
+@dataclass
+class Program:
+    """Tells its own turns with each message, all of them or the newest `told_turns`."""
+
+    talk: Talk
+    told_turns: int = 200
+    history: list[HistoryMessage] = field(default_factory=list)
+
+    def say(self, *messages: str) -> str:
+        """The reply to the last of these."""
+        for message in messages:
+            body = ChatBody(history=[*self.history, _turn("user", message)][-self.told_turns :])
+            self.talk.told = body.told
+            reply = self.talk.send(message)
+            self.history += [_turn("user", message), _turn("assistant", reply.text)]
+        return self.history[-1].content
+
+
+def _turn(role: str, content: str) -> HistoryMessage:
+    return HistoryMessage.model_validate({"role": role, "content": content})
+
+
+@pytest.fixture
+def person(owner: Database, houses: dict[str, UUID]) -> Member:
+    return make_user(owner, houses["alamo-prime"])
+
+
+Pair = tuple[Program, Program]
+
+
+@pytest.fixture(params=[200, 2], ids=["all turns", "two turns"])
+def programs(demo: Flask, person: Member, request: pytest.FixtureRequest) -> Pair:
+    """Two that tell all of their turns, or little of them."""
+    talk = Talk(demo, person, "en")
+    return Program(talk, request.param), Program(talk, request.param)
+
+
+@pytest.fixture
+def written(owner: Database, person: Member) -> Callable[[], list[tuple[Decimal, str]]]:
+    """The person's expenses, with their categories."""
+
+    def rows() -> list[tuple[Decimal, str]]:
+        query = select(Expense.amount, Expense.category).where(
+            Expense.user_id == person.user_id, Expense.deleted_at.is_(None)
+        )
+        with owner.transaction() as session:
+            return [(row.amount, row.category) for row in session.execute(query)]
+
+    return rows
+
+
+@pytest.fixture
+def filed(owner: Database, person: Member) -> Callable[[], list[str]]:
+    """The titles of the person's requests."""
+
+    def titles() -> list[str]:
+        query = select(ServiceRequest.title).where(ServiceRequest.user_id == person.user_id)
+        with owner.transaction() as session:
+            return list(session.scalars(query))
+
+    return titles
+
+
+def test_a_card_in_the_same_words_is_another_card(
+    programs: Pair, written: Callable[[], list[tuple[Decimal, str]]]
+) -> None:
+    first, second = programs
+    first.say("taxi $14 today")
+    second.say("put it under supplies")
+    assert second.history[-1].content == first.history[-1].content
+    first.say("yes")
+    assert written() == []
+
+
+def test_a_yes_that_was_asked_for_once_more_is_to_the_card_that_was_shown(
+    programs: Pair, written: Callable[[], list[tuple[Decimal, str]]]
+) -> None:
+    first, second = programs
+    asked = first.say("taxi $14 today", AFTER_A_WHILE)
+    assert asked.startswith("Just to be sure")
+    # Two turns do not tell the two cards apart, and then their buttons are asked for.
+    second.told_turns = 200
+    assert second.say("put it under supplies", AFTER_A_WHILE) == asked
+    first.say("yes")
+    assert written() == []
+
+
+def test_the_program_that_was_shown_the_newest_card_confirms_it(
+    demo: Flask, person: Member, written: Callable[[], list[tuple[Decimal, str]]]
+) -> None:
+    talk = Talk(demo, person, "en")
+    first, second = Program(talk), Program(talk)
+    first.say("taxi $14 today", AFTER_A_WHILE)
+    second.say("put it under supplies", AFTER_A_WHILE, "yes")
+    assert written() == [(Decimal(14), "supplies")]
+
+
+def test_what_was_done_in_the_same_words_is_taken_back_by_whom_it_was_told(
+    programs: Pair, written: Callable[[], list[tuple[Decimal, str]]]
+) -> None:
+    first, second = programs
+    first.say("taxi $14 today", "yes")
+    second.say("taxi $14 today", "put it under supplies")
+    second.told_turns = 200
+    done = second.say("yes")
+    assert done == first.history[-1].content
+    before = written()
+    assert len(before) == 2
+    first.say("undo that")
+    assert written() == before
+
+
+def test_the_program_that_was_told_of_the_newest_takes_that_back(
+    demo: Flask, person: Member, written: Callable[[], list[tuple[Decimal, str]]]
+) -> None:
+    talk = Talk(demo, person, "en")
+    Program(talk).say("taxi $14 today", "yes")
+    Program(talk).say("taxi $14 today", "put it under supplies", "yes", "undo that")
+    assert written() == [(Decimal(14), "transport")]
+
+
+def test_a_solution_in_the_same_words_is_to_another_request(
+    programs: Pair, filed: Callable[[], list[str]]
+) -> None:
+    first, second = programs
+    asked = first.say(*COOLING)
+    assert asked.endswith("Did this resolve your issue?")
+    again = second.say("cancel the request", SOLD, COOLING[1], "urgent", COOLING[3])
+    assert again == asked
+    first.say("yes")
+    assert filed() == []
+
+
+def test_the_same_solution_a_second_time_is_accepted_by_whom_it_was_told(
+    demo: Flask, person: Member, filed: Callable[[], list[str]]
+) -> None:
+    program = Program(Talk(demo, person, "en"))
+    program.say(*COOLING, "cancel the request", SOLD, COOLING[1], "urgent", COOLING[3], "yes")
+    assert len(filed()) == 1
+
+
+@pytest.mark.parametrize("word", ["yes", "cancel the request"])
+def test_another_request_of_the_same_kind_is_not_cancelled(programs: Pair, word: str) -> None:
+    first, second = programs
+    asked = first.say(*COOLING[:2], "the toilet is clogged")
+    assert "Shall I cancel it and start the new one" in asked
+    second.say("no, go on with it", "cancel the request", *LEAKING)
+    assert second.say("the toilet is clogged") == asked
+    first.say(word)
+    state = first.talk.state
+    assert isinstance(state, OpenRequest)
+    assert "ice machine" in state.query
+    # What is asked then names it, and a yes is to that.
+    if word != "yes":
+        first.told_turns = 200
+        first.say("yes")
+        assert not isinstance(first.talk.state, OpenRequest)
