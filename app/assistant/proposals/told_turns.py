@@ -1,7 +1,8 @@
-"""Which reply a program answers that keeps its conversation itself, and tells it with a message.
+"""Which reply a message answers, where its program or its page had another one before it.
 
-Several programs of one person may go on in one conversation, each with turns of its own: the
-reply that stands last here need not be the one that a program shows.
+Several programs of one person may go on in one conversation, each with turns of its own that it
+tells with a message, and so may several pages: the reply that stands last here need not be the one
+that its person was shown.
 """
 
 from __future__ import annotations
@@ -42,13 +43,18 @@ def digest_of_reply(reply: str) -> str:
 
 
 def load_told(session: ScopedSession, question: Message) -> Told | None:
-    """What was told beside a message; None where no turns were."""
+    """What was told beside a message; None where no turns were.
+
+    A page that more was said behind has told of nothing that ends here.
+    """
     request = session.scalar(
         select(Turn.request)
         .where(Turn.user_message_id == question.id, *own(session, Turn))
         .order_by(Turn.id)
         .limit(1)
     )
+    if request is not None and request.get("is_behind"):
+        return Told((), "")
     if request is None or not request.get("tells_turns"):
         return None
     return Told(request.get("history", ()), str(request.get("told_last", "")))

@@ -181,7 +181,10 @@ def accept_message(
             _make_room(session, thread)
         facts = {"message_key": message_key, "language": language, "created_at": arrived}
         question = _question_in(thread, after, words, facts)
-        accepted = queue_turn(session, thread, question, request or {}, reserve, is_first)
+        # What is asked there, and what "the request" is, the page has not shown.
+        behind = {"is_behind": True} if is_behind else {}
+        told = {**(request or {}), **behind}
+        accepted = queue_turn(session, thread, question, told, reserve, is_first)
         session.commit()
     except IntegrityError as error:
         session.rollback()

@@ -41,7 +41,7 @@ class Talk:
     """One person in one thread; with a `model`, that is what answers them.
 
     `uploads` are the ids of the files that were added, by name; `told` is what a program tells
-    beside the next message.
+    beside the next message, and `seen` the message that a page which stood open ends in.
     """
 
     app: Flask
@@ -52,6 +52,7 @@ class Talk:
     uploads: dict[str, UUID] = field(default_factory=dict)
     asked: str = ""
     told: Mapping[str, Any] = field(default_factory=dict)
+    seen: str | None = None
 
     def take(self, turn: Turn) -> Reply:
         """Say or tap what the turn says, and have the model go about it as it says."""
@@ -100,6 +101,7 @@ class Talk:
                     message=words,
                     language=self.language,
                     request={"domain": "manual", **self.told},
+                    seen=self.seen,
                     reserve=kept_for,
                 )
             return ClaimedTurn(accepted.turn.id, 1, 1, self._scope), accepted.reply.id

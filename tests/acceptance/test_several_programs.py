@@ -1,4 +1,4 @@
-"""Two programs of one person in one conversation: each answers what it was told itself."""
+"""Programs and pages of one person in one conversation: each answers what it has shown."""
 
 from __future__ import annotations
 
@@ -185,3 +185,20 @@ def test_another_request_of_the_same_kind_is_not_cancelled(programs: Pair, word:
         first.told_turns = 200
         first.say("yes")
         assert not isinstance(first.talk.state, OpenRequest)
+
+
+@pytest.mark.parametrize("words", ["cancel everything", "drop the whole request", "forget it all"])
+def test_a_page_that_stood_open_cancels_no_request_that_it_never_showed(
+    demo: Flask, person: Member, words: str
+) -> None:
+    talk = Talk(demo, person, "en")
+    shown = talk.send("taxi $14 today").body["message_id"]
+    for said in ("no", *LEAKING):
+        talk.send(said)
+    talk.seen = shown
+    talk.send(words)
+    assert isinstance(talk.state, OpenRequest)
+    # The page shows it now, and what it asks.
+    talk.seen = None
+    talk.send("cancel the request")
+    assert not isinstance(talk.state, OpenRequest)
