@@ -175,7 +175,9 @@ def undo_in_words(writer: ReplyWriter, registry: Registry, question: Message) ->
             shown, done = load_done(session, question), latest_proposal(session, question.thread_id)
             if done is None or shown != done.id or done.state != "confirmed":
                 return None
-            if done.undo_until is None:
+            # An answer that is made again finds what was done since its message.
+            is_since = done.decided_at is None or done.decided_at > question.created_at
+            if done.undo_until is None or is_since:
                 return None
             undone = undo(session, registry, done.id)
     except ComandaError as error:

@@ -13,7 +13,7 @@ from sqlalchemy import update
 
 from app.assistant.models import Message, Turn
 from app.assistant.proposals.consent import Heard
-from app.assistant.proposals.proposals import decline
+from app.assistant.proposals.proposals import bring_back, confirm, decline
 from app.assistant.providers.base import ProviderError
 from app.assistant.providers.builtin import BuiltinProvider
 from app.assistant.threads.threads import ask_again, load_message
@@ -110,6 +110,21 @@ def test_an_answer_that_is_made_again_proposes_what_was_not_wanted(
     second = again(app, database, member, first, explicit)
     assert [part["type"] for part in second.parts] == ["proposal"]
     assert rows(database, member) == []
+
+
+def test_an_undo_that_is_made_again_takes_back_nothing_that_was_done_since(
+    app: Flask, database: Database, member: Member, explicit: list[Any]
+) -> None:
+    first = answer(app, member, ask(database, member, WORDS), ScriptedProvider(explicit))
+    undo = ask(database, member, "undo that", first.thread_id)
+    reply = answer(app, member, undo, ScriptedProvider([say("There is nothing to undo.")]))
+    card = UUID(first.parts[0]["proposal_id"])
+    with database.session(member.scope) as session, app.test_request_context("/"):
+        bring_back(session, card)
+        confirm(session, app.extensions["comanda"].registry, card)
+        session.commit()
+    again(app, database, member, reply, [say("There is nothing to undo.")])
+    assert len(rows(database, member)) == 1
 
 
 @pytest.mark.usefixtures("trusting")
