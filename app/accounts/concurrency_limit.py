@@ -48,9 +48,10 @@ OF_A_PERSON, COSTS_KEPT = ("read", "write"), 3
 # asks for with all its files. It waits before it is answered: of a proxy's connections none seems
 # to be free that is not.
 EVERY_SECONDS, LONGEST_TURN_SECONDS, BURST = 0.002, 4.0, 60
-# What stands in no lane has nothing else that keeps it apart. A page has dozens of static files;
-# nobody needs the probes a hundred times a second.
-TURNS_OF = {"page": 1.0, "static": 2.0, "probe": 5.0}
+# What stands in no lane has nothing else that keeps it apart, and what a stranger asks for costs a
+# process most where it leads to the form at once. A page has dozens of static files; nobody needs
+# the probes a hundred times a second.
+TURNS_OF = {"page": 2.5, "static": 2.0, "probe": 5.0}
 # To read what was typed takes a process the longer the more it is; files have turns of their own.
 BYTES_A_TURN = 32 * 1024
 # When a server has started anew, nobody's token is known, and all pages of a restaurant come back.

@@ -289,12 +289,14 @@ def test_a_long_body_takes_more_turns_than_a_page(
     )
     browser = sign_in(app, owner, member)
     browser.get("/chats")
+    # A process that has not seen a token yet counts it as a stranger's.
+    browser.get("/chats")
+    assert turns[-1] == 1
     browser.post("/expenses/new", note="a" * LARGEST_BODY)
-    assert turns[0] == 1
     assert turns[-1] == 1 + LARGEST_BODY / BYTES_A_TURN
     # What only says that it is a petabyte keeps nobody of its address waiting for ever.
     app.test_client().post("/sign-in", environ_overrides={"CONTENT_LENGTH": str(10**15)})
-    assert turns[-1] == 1 + LARGEST_SIGNED_OUT / BYTES_A_TURN
+    assert turns[-1] == TURNS_OF["page"] * (1 + LARGEST_SIGNED_OUT / BYTES_A_TURN)
 
 
 def test_a_flood_of_probes_or_files_holds_up_no_page(
