@@ -355,10 +355,10 @@ def test_the_page_offers_both_formats_and_all(browser: CheckedClient, thread_id:
 def test_a_long_thread_is_never_whole_in_memory(
     app: Flask, database: Database, member: Member
 ) -> None:
-    """40 MB of words go through a few of them at a time."""
+    """20 MB of words go through a few of them at a time."""
     thread_id, before = make_thread(database, member, "Long"), None
     words = "abcdefghij" * 2_000
-    count = 40 * CHUNK
+    count = 20 * CHUNK
     with database.transaction(member.scope) as session:
         before = latest_messages(session, thread_id)[-1].id
         for _ in range(count // CHUNK):
@@ -386,7 +386,7 @@ def test_a_long_thread_is_never_whole_in_memory(
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert len(open_conversation(reading, thread_id).shown) == count + 2
-    assert count * len(words) == 40_000_000
+    assert count * len(words) == 20_000_000
     assert len(sizes) > 1
     assert peak < 12_000_000, f"{peak:,} bytes at the most"
 
