@@ -125,6 +125,19 @@ def test_the_program_that_was_shown_the_newest_card_confirms_it(
     assert written() == [(Decimal(14), "supplies")]
 
 
+def test_turns_of_another_program_in_between_make_no_other_card_of_it(
+    programs: Pair, written: Callable[[], list[tuple[Decimal, str]]]
+) -> None:
+    first, second = programs
+    first.say("taxi $14 today")
+    second.say("put it under supplies")
+    asked = first.say("make it 15")
+    second.say("hello there", "taxi $14 today")
+    assert second.say("make it 15") == asked
+    first.say("yes")
+    assert written() == []
+
+
 def test_what_was_done_in_the_same_words_is_taken_back_by_whom_it_was_told(
     programs: Pair, written: Callable[[], list[tuple[Decimal, str]]]
 ) -> None:

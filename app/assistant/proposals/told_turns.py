@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import takewhile
 from typing import NamedTuple
 from uuid import UUID
 
@@ -22,8 +21,8 @@ from app.text.plain_text import clean_text
 
 # Of a turn that a program tells, so much is kept.
 LONGEST_TOLD = 2_000
-# More replies in the same words than this are not told apart.
-MOST_ALIKE = 100
+# More replies in the same words than this are not told apart, nor by more messages before them.
+MOST_ALIKE, MOST_LOOKED_AT = 50, 500
 
 
 class Told(NamedTuple):
@@ -64,8 +63,8 @@ def is_told(session: ScopedSession, told: Told, reply: Message) -> bool:
     """Whether what was told ends in this reply, and in no other that comes to something else.
 
     Replies in the same words may ask for, or have done, different things: the category of an
-    expense stands on its card alone. Of those, the one is meant whose conversation was told, as
-    far as no other one fits it; where two fit alike, neither is.
+    expense stands on its card alone. Where there are such, all that was told must have come before
+    this one, and must not have before any of the others; else neither is meant.
     """
     if told.last != digest_of_reply(reply.content):
         return False
@@ -76,8 +75,9 @@ def is_told(session: ScopedSession, told: Told, reply: Message) -> bool:
     others = [each for each in alike if meanings[each.id] != meanings[reply.id]]
     if not others:
         return True
-    fits = _fit(session, told, reply)
-    return all(_fit(session, told, each) < fits for each in others)
+    return _came_before(session, told, reply) is True and all(
+        _came_before(session, told, each) is False for each in others
+    )
 
 
 def _alike(session: ScopedSession, reply: Message) -> Sequence[Message]:
@@ -122,13 +122,15 @@ def _proposals_on(reply: Message) -> list[str]:
     return [str(part["proposal_id"]) for part in reply.parts if part.get("proposal_id")]
 
 
-def _fit(session: ScopedSession, told: Told, reply: Message) -> int:
-    """How many turns before a reply are those that were told before it."""
-    stored = [
-        (row.role, row.content[:LONGEST_TOLD].strip())
-        for row in said_up(session, reply.parent_id, 2 * len(told.turns))
-        if row.role in ("user", "assistant") and row.content.strip()
-    ]
-    turns = [(turn["role"], turn["content"].strip()) for turn in told.turns[:-1]]
-    pairs = zip(reversed(stored), reversed(turns), strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+def _came_before(session: ScopedSession, told: Told, reply: Message) -> bool | None:
+    """Whether the turns that were told stand before a reply, in their order.
+
+    Those of other programs may stand between them. None where more stands there than is looked at.
+    """
+    rows = said_up(session, reply.parent_id, MOST_LOOKED_AT)
+    stored = ((row.role, row.content[:LONGEST_TOLD].strip()) for row in reversed(rows))
+    turns = ((turn["role"], turn["content"].strip()) for turn in reversed(told.turns[:-1]))
+    # A turn that is looked for takes all up to it from what is left.
+    if all(turn in stored for turn in turns):
+        return True
+    return None if len(rows) == MOST_LOOKED_AT else False
