@@ -30,18 +30,25 @@ SOLD = "Marcus unplugged it: the walk-in is not cooling"
 
 @dataclass
 class Program:
-    """Tells its own turns with each message, all of them or the newest `told_turns`."""
+    """Tells its own turns with each message, all of them or the newest `told_turns`.
+
+    One that `names_reply` says which one it answers, too.
+    """
 
     talk: Talk
     told_turns: int = 200
     history: list[HistoryMessage] = field(default_factory=list)
+    names_reply: bool = False
+    last_reply: UUID | None = None
 
     def say(self, *messages: str) -> str:
         """The reply to the last of these."""
         for message in messages:
-            body = ChatBody(history=[*self.history, _turn("user", message)][-self.told_turns :])
-            self.talk.told = body.told
+            told = [*self.history, _turn("user", message)][-self.told_turns :]
+            answered = self.last_reply if self.names_reply else None
+            self.talk.told = ChatBody(history=told, replyTo=answered).told
             reply = self.talk.send(message)
+            self.last_reply = UUID(reply.body["message_id"])
             self.history += [_turn("user", message), _turn("assistant", reply.text)]
         return self.history[-1].content
 
@@ -180,6 +187,46 @@ def test_the_same_solution_a_second_time_is_accepted_by_whom_it_was_told(
     program = Program(Talk(demo, person, "en"))
     program.say(*COOLING, "cancel the request", SOLD, COOLING[1], "urgent", COOLING[3], "yes")
     assert len(filed()) == 1
+
+
+def test_a_request_that_was_begun_as_another_one_was_is_not_cancelled(programs: Pair) -> None:
+    """The last words about both are the same, and ask nothing that a yes would consent to."""
+    first, second = programs
+    asked = first.say(*COOLING[:3])
+    assert second.say("cancel the request", SOLD, *COOLING[1:3]) == asked
+    assert "Shall I cancel the request?" in first.say("cancel the request")
+    state = first.talk.state
+    assert isinstance(state, OpenRequest) and state.query == SOLD
+
+
+@pytest.mark.parametrize("told_turns", [2, 3, 200])
+@pytest.mark.parametrize("names_reply", [False, True])
+def test_an_honest_program_cancels_one_request_after_the_other(
+    demo: Flask, person: Member, told_turns: int, names_reply: bool
+) -> None:
+    program = Program(Talk(demo, person, "en"), told_turns, names_reply=names_reply)
+    for begun in (COOLING[0], SOLD, LEAKING[0]):
+        program.say(begun, *COOLING[1:3])
+        said = program.say("cancel the request")
+        if "Shall I cancel" in said:
+            assert not names_reply and told_turns < 200
+            program.say("yes")
+        assert not isinstance(program.talk.state, OpenRequest)
+
+
+def test_a_program_that_names_the_reply_answers_that_one(
+    demo: Flask, person: Member, written: Callable[[], list[tuple[Decimal, str]]]
+) -> None:
+    talk = Talk(demo, person, "en")
+    first, second = (Program(talk, 2, names_reply=True) for _ in range(2))
+    first.say("taxi $14 today")
+    second.last_reply = first.last_reply
+    second.say("put it under supplies")
+    first.say("yes")
+    assert written() == []
+    third = Program(talk, 2, names_reply=True)
+    third.say("taxi $15 today", "put it under supplies", "yes")
+    assert written() == [(Decimal(15), "supplies")]
 
 
 @pytest.mark.parametrize("word", ["yes", "cancel the request"])

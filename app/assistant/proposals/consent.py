@@ -18,7 +18,7 @@ from uuid import UUID
 from sqlalchemy import select
 
 from app.assistant.models import AGENT, Message, Turn, own
-from app.assistant.proposals.told_turns import is_told, load_told
+from app.assistant.proposals.told_turns import is_place_told, is_told, load_told
 from app.assistant.threads.steps import Step, StepLoader
 from app.assistant.tools.parts import Part
 from app.db import ScopedSession
@@ -44,8 +44,8 @@ class Heard:
     it was posted by a widget. `answers_nothing` is known of a message that begins its conversation,
     without turns that a program has told beside it, and of one that follows a reply which says that
     something was done and no more: of any other nobody knows what it may be the answer to.
-    `is_elsewhere` is known of a message beside which a program has told a conversation that does
-    not end as the one that stands here: what it calls "the request" may be another one.
+    `is_elsewhere` is known of a message beside which a program has told a conversation that may
+    be another than ends here: what it calls "the request" may be another one, too.
     """
 
     words: str
@@ -198,7 +198,8 @@ def _seen_before(session: ScopedSession, question: Message) -> _Seen:
     # Where nothing was shown, nothing can be consented to either.
     reply = session.get(Message, question.parent_id) if seen.shown else None
     if reply is not None and is_told(session, told, reply):
-        return seen._replace(answers_nothing=False)
+        is_elsewhere = not is_place_told(session, told, reply)
+        return seen._replace(answers_nothing=False, is_elsewhere=is_elsewhere)
     return _Seen(last_reply=seen.last_reply, is_elsewhere=question.parent_id is not None)
 
 

@@ -29,11 +29,13 @@ class Told(NamedTuple):
     """The turns before a message, oldest first, as a program told them beside it.
 
     `last` is the digest of the reply right before the message: "" where the program told
-    something else last, or has gone on after it.
+    something else last, or has gone on after it. `reply_to` is the id of the reply that it
+    answers, where the program said so, which goes before all that was told.
     """
 
     turns: Sequence[Mapping[str, str]]
     last: str
+    reply_to: str = ""
 
 
 def digest_of_reply(reply: str) -> str:
@@ -42,7 +44,7 @@ def digest_of_reply(reply: str) -> str:
 
 
 def load_told(session: ScopedSession, question: Message) -> Told | None:
-    """What was told beside a message; None where no turns were.
+    """What was told beside a message; None where nothing was.
 
     A page that more was said behind has told of nothing that ends here.
     """
@@ -54,9 +56,10 @@ def load_told(session: ScopedSession, question: Message) -> Told | None:
     )
     if request is not None and request.get("is_behind"):
         return Told((), "")
-    if request is None or not request.get("tells_turns"):
+    if request is None or not (request.get("tells_turns") or request.get("reply_to")):
         return None
-    return Told(request.get("history", ()), str(request.get("told_last", "")))
+    told_last, reply_to = request.get("told_last", ""), request.get("reply_to", "")
+    return Told(request.get("history", ()), str(told_last), str(reply_to))
 
 
 def is_told(session: ScopedSession, told: Told, reply: Message) -> bool:
@@ -66,13 +69,28 @@ def is_told(session: ScopedSession, told: Told, reply: Message) -> bool:
     expense stands on its card alone. Where there are such, all that was told must have come before
     this one, and must not have before any of the others; else neither is meant.
     """
-    if told.last != digest_of_reply(reply.content):
-        return False
     alike = _alike(session, reply)
-    if len(alike) > MOST_ALIKE:
-        return False
     meanings = _meanings(session, alike)
     others = [each for each in alike if meanings[each.id] != meanings[reply.id]]
+    return _is_meant(session, told, reply, others)
+
+
+def is_place_told(session: ScopedSession, told: Told, reply: Message) -> bool:
+    """Whether what was told ends in this reply, and in no other, whatever those come to.
+
+    A question may be asked in the same words about whichever request was open.
+    """
+    others = [each for each in _alike(session, reply) if each.id != reply.id]
+    return _is_meant(session, told, reply, others)
+
+
+def _is_meant(
+    session: ScopedSession, told: Told, reply: Message, others: Sequence[Message]
+) -> bool:
+    if told.reply_to:
+        return told.reply_to == str(reply.id)
+    if told.last != digest_of_reply(reply.content) or len(others) >= MOST_ALIKE:
+        return False
     if not others:
         return True
     return _came_before(session, told, reply) is True and all(

@@ -89,7 +89,8 @@ class Confirmation(BaseModel):
 class ChatBody(BaseModel):
     """A message, a history that ends in one, or a confirmation.
 
-    `userContext` is taken and never used: whom it is for stands in the session.
+    `userContext` is taken and never used: whom it is for stands in the session. `replyTo` is the
+    `message_id` of the reply that the message answers.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -99,6 +100,7 @@ class ChatBody(BaseModel):
     userContext: Any = None  # noqa: N815 - the contract spells it so
     confirm: Confirmation | None = None
     sessionId: UUID | None = None  # noqa: N815
+    replyTo: UUID | None = None  # noqa: N815
 
     @property
     def words(self) -> str:
@@ -141,12 +143,14 @@ class ChatBody(BaseModel):
     @property
     def told(self) -> dict[str, Any]:
         """What the turn is given of the history; see app.assistant.proposals.told_turns."""
+        answered = {"reply_to": str(self.replyTo)} if self.replyTo else {}
         if self.history is None:
-            return {}
+            return answered
         return {
             "history": self.before,
             "tells_turns": self.tells_turns,
             "told_last": self.told_last,
+            **answered,
         }
 
     @property

@@ -40,8 +40,8 @@ from app.skills.service_requests.workflow.tool_results import (
     about_another,
     about_cancelling,
     about_resolution,
+    ask_cancelling,
     ask_resolution,
-    ask_whether_to_cancel,
     number_question,
     question_of,
     yes_or_no,
@@ -163,7 +163,7 @@ def _check_cancelling(session: ScopedSession, _step: Step, heard: Heard) -> None
             Suggestion(label=_("Cancel the request"), message=_("Cancel the request")),
             Suggestion(label=_("Go on with it"), message=_("Go on with it")),
         ],
-        question=Question(ask_whether_to_cancel(), about_cancelling(state)),
+        question=ask_cancelling(state),
     )
 
 

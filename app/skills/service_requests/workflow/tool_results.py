@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from textwrap import shorten
 from typing import Any
 
 from flask_babel import gettext as _
@@ -30,8 +31,9 @@ from app.skills.service_requests.texts import (
 from app.skills.service_requests.workflow.next_step import Next, next_question, next_step
 from app.skills.service_requests.workflow.state import NoRequest, OpenRequest, RequestState
 from app.skills.service_requests.workflow.state_loader import state_in, take
-from app.text.markdown import join_paragraphs
+from app.text.markdown import escape_markdown, join_paragraphs
 
+LONGEST_NAME = 80
 _SOURCE = re.compile(r" ?\[\d+\]")
 NEXT_TOOLS = {
     "evaluate": "evaluate_ai_resolution",
@@ -153,6 +155,13 @@ def ask_whether_solved() -> str:
 
 def ask_whether_to_cancel() -> str:
     return _("Shall I cancel the request? Nothing of it will be kept.")
+
+
+def ask_cancelling(state: RequestState) -> Question:
+    """Whether to cancel, with the words that the request was begun with: it may be another one."""
+    begun = shorten(state.query, LONGEST_NAME, placeholder="…")
+    words = _("It is about “%(words)s”.", words=escape_markdown(begun)) if begun else ""
+    return Question(ask_whether_to_cancel(), about_cancelling(state), words)
 
 
 def about_resolution(state: OpenRequest) -> str:
