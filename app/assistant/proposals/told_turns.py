@@ -39,8 +39,8 @@ class Told(NamedTuple):
 
 
 def digest_of_reply(reply: str) -> str:
-    """What tells a whole reply from any other one."""
-    return hashlib.sha256(clean_text(reply).encode()).hexdigest()
+    """What tells a whole reply from any other one; blanks around it do not."""
+    return hashlib.sha256(clean_text(reply).strip().encode()).hexdigest()
 
 
 def load_told(session: ScopedSession, question: Message) -> Told | None:

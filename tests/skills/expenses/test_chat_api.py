@@ -330,7 +330,7 @@ def test_a_reply_in_the_same_words_that_proposed_something_else_is_not_taken_for
 def test_a_yes_beside_the_reply_that_asked_is_one(
     database: Database, member: Member, post: Post, proposed: dict[str, Any]
 ) -> None:
-    asked = [{"role": "assistant", "content": proposed["answer"]}]
+    asked = [{"role": "assistant", "content": f"{proposed['answer']} \n"}]
     post(history=asked, message="yes", sessionId=proposed["sessionId"])
     assert items(database, member) == ["taxi"]
 
