@@ -145,6 +145,15 @@ def test_turns_of_another_program_in_between_make_no_other_card_of_it(
     assert written() == []
 
 
+def test_a_program_that_tells_a_long_conversation_confirms_each_card_of_it(
+    demo: Flask, person: Member, written: Callable[[], list[tuple[Decimal, str]]]
+) -> None:
+    program = Program(Talk(demo, person, "en"))
+    for _ in range(4):
+        program.say("taxi $14 today", "yes", "taxi $14 today", "put it under supplies", "yes")
+    assert len(written()) == 8
+
+
 def test_what_was_done_in_the_same_words_is_taken_back_by_whom_it_was_told(
     programs: Pair, written: Callable[[], list[tuple[Decimal, str]]]
 ) -> None:

@@ -8,39 +8,40 @@ that its person was shown.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from app.assistant.models import Message, Proposal, Turn, own
 from app.assistant.threads.branches import said_up
 from app.db import ScopedSession
 from app.text.plain_text import clean_text
 
-# Of a turn that a program tells, so much is kept.
-LONGEST_TOLD = 2_000
 # More replies in the same words than this are not told apart, nor by more messages before them.
 MOST_ALIKE, MOST_LOOKED_AT = 50, 500
+# A model may begin a reply with any of these.
+BLANKS = "".join(filter(str.isspace, map(chr, range(0x3001))))
 
 
 class Told(NamedTuple):
-    """The turns before a message, oldest first, as a program told them beside it.
+    """The digests of the turns before a message, oldest first, as a program told them beside it.
 
-    `last` is the digest of the reply right before the message: "" where the program told
+    `last` is that of the reply right before the message: "" where the program told
     something else last, or has gone on after it. `reply_to` is the id of the reply that it
     answers, where the program said so, which goes before all that was told.
     """
 
-    turns: Sequence[Mapping[str, str]]
+    turns: Sequence[str]
     last: str
     reply_to: str = ""
 
 
-def digest_of_reply(reply: str) -> str:
-    """What tells a whole reply from any other one; blanks around it do not."""
-    return hashlib.sha256(clean_text(reply).strip().encode()).hexdigest()
+def digest_of_turn(role: str, content: str) -> str:
+    """What tells a turn from any other one, in 32 letters; blanks around it do not."""
+    said = f"{role}\n{clean_text(content).strip(BLANKS)}"
+    return hashlib.sha256(said.encode()).hexdigest()[:32]
 
 
 def load_told(session: ScopedSession, question: Message) -> Told | None:
@@ -59,7 +60,7 @@ def load_told(session: ScopedSession, question: Message) -> Told | None:
     if request is None or not (request.get("tells_turns") or request.get("reply_to")):
         return None
     told_last, reply_to = request.get("told_last", ""), request.get("reply_to", "")
-    return Told(request.get("history", ()), str(told_last), str(reply_to))
+    return Told(request.get("told", ()), str(told_last), str(reply_to))
 
 
 def is_told(session: ScopedSession, told: Told, reply: Message) -> bool:
@@ -89,7 +90,7 @@ def _is_meant(
 ) -> bool:
     if told.reply_to:
         return told.reply_to == str(reply.id)
-    if told.last != digest_of_reply(reply.content) or len(others) >= MOST_ALIKE:
+    if told.last != digest_of_turn("assistant", reply.content) or len(others) >= MOST_ALIKE:
         return False
     if not others:
         return True
@@ -99,13 +100,16 @@ def _is_meant(
 
 
 def _alike(session: ScopedSession, reply: Message) -> Sequence[Message]:
-    """The replies of the conversation in the same words, this one among them."""
+    """The replies of the conversation in the same words, this one among them.
+
+    What is stored has been cleaned, so that these are those of the same digest.
+    """
     query = (
         select(Message)
         .where(
             Message.thread_id == reply.thread_id,
             Message.role == "assistant",
-            Message.content == reply.content,
+            func.btrim(Message.content, BLANKS) == reply.content.strip(BLANKS),
             *own(session, Message),
         )
         .order_by((Message.id == reply.id).desc(), Message.id.desc())
@@ -146,9 +150,8 @@ def _came_before(session: ScopedSession, told: Told, reply: Message) -> bool | N
     Those of other programs may stand between them. None where more stands there than is looked at.
     """
     rows = said_up(session, reply.parent_id, MOST_LOOKED_AT)
-    stored = ((row.role, row.content[:LONGEST_TOLD].strip()) for row in reversed(rows))
-    turns = ((turn["role"], turn["content"].strip()) for turn in reversed(told.turns[:-1]))
+    stored = (digest_of_turn(row.role, row.content) for row in reversed(rows))
     # A turn that is looked for takes all up to it from what is left.
-    if all(turn in stored for turn in turns):
+    if all(turn in stored for turn in reversed(told.turns[:-1])):
         return True
     return None if len(rows) == MOST_LOOKED_AT else False

@@ -314,13 +314,20 @@ def test_a_reply_is_the_same_to_its_last_letter(
     assert items(database, member) == []
 
 
+@pytest.mark.parametrize("blank", ["", " ", "\n\n", "\u00a0", "\u2028", "\u3000"])
 def test_a_reply_in_the_same_words_that_proposed_something_else_is_not_taken_for_it(
-    database: Database, member: Member, post: Post, answering: Answering, proposed: dict[str, Any]
+    database: Database,
+    member: Member,
+    post: Post,
+    answering: Answering,
+    proposed: dict[str, Any],
+    blank: str,
 ) -> None:
     other = {**proposed["proposal"]["args"], "category": "supplies"}
-    answering.script([call("add_expense", json.dumps(other))])
+    said = say(blank) if blank else []
+    answering.script([*said, call("add_expense", json.dumps(other))])
     again = post(message="the category is supplies", sessionId=proposed["sessionId"]).get_json()
-    assert again["answer"] == proposed["answer"]
+    assert again["answer"].strip() == proposed["answer"]
     answering.script(say("Confirm it with its button."))
     told = [{"role": "assistant", "content": proposed["answer"]}]
     post(history=told, message="yes", sessionId=proposed["sessionId"])

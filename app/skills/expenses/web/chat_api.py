@@ -15,7 +15,7 @@ from sqlalchemy import select
 
 from app.assistant.models import Message, Proposal
 from app.assistant.proposals.proposals import confirm, digest_of, receipt_of, receipt_part
-from app.assistant.proposals.told_turns import LONGEST_TOLD, digest_of_reply
+from app.assistant.proposals.told_turns import digest_of_turn
 from app.assistant.providers.base import ChatMessage
 from app.assistant.threads.branches import said_up
 from app.assistant.threads.threads import accept_message
@@ -51,7 +51,7 @@ Answer = tuple[dict[str, Any], int]
 MOST_TURNS = 200
 LONGEST_TURN = 20_000
 # So much of the history is shown to a model, as of a conversation that is kept here.
-SHOWN_TURNS = 20
+SHOWN_TURNS, LONGEST_SHOWN = 20, 2_000
 ADD = "add_expense"
 # By tool: the field that tells of a write, and of what was looked up.
 WRITTEN = {ADD: "added", "update_expense": "updated", "delete_expense": "deleted"}
@@ -111,15 +111,17 @@ class ChatBody(BaseModel):
         return self.message if self.message is not None else self.question or ""
 
     @property
-    def before(self) -> list[dict[str, str]]:
-        """The turns before the message, as a model is shown them."""
-        turns = self.history or []
-        if self._last is not None:
-            turns = turns[: self._last]
-        shown = [turn for turn in turns if turn.content.strip()][-SHOWN_TURNS:]
+    def before(self) -> list[HistoryMessage]:
+        """The turns before the message."""
+        turns = (self.history or [])[: self._last]
+        return [turn for turn in turns if turn.content.strip()]
+
+    @property
+    def shown(self) -> list[dict[str, str]]:
+        """The same, as a model is shown them."""
         return [
-            {"role": turn.role, "content": clean_text(turn.content[:LONGEST_TOLD])}
-            for turn in shown
+            {"role": turn.role, "content": clean_text(turn.content[:LONGEST_SHOWN])}
+            for turn in self.before[-SHOWN_TURNS:]
         ]
 
     @property
@@ -137,7 +139,9 @@ class ChatBody(BaseModel):
         is_last = place >= len(turns) - 1
         is_reply = before is not None and before.role == "assistant"
         return (
-            digest_of_reply(before.content) if before is not None and is_reply and is_last else ""
+            digest_of_turn(before.role, before.content)
+            if before is not None and is_reply and is_last
+            else ""
         )
 
     @property
@@ -147,8 +151,9 @@ class ChatBody(BaseModel):
         if self.history is None:
             return answered
         return {
-            "history": self.before,
+            "history": self.shown,
             "tells_turns": self.tells_turns,
+            "told": [digest_of_turn(turn.role, turn.content) for turn in self.before],
             "told_last": self.told_last,
             **answered,
         }
@@ -421,7 +426,7 @@ def _said_before(session: ScopedSession, reply: Message) -> list[dict[str, str]]
 
 
 def _turn_input(session: ScopedSession, reply: Message, body: ChatBody, today: date) -> TurnInput:
-    said = body.before if body.history is not None else _said_before(session, reply)
+    said = body.shown if body.history is not None else _said_before(session, reply)
     return TurnInput(
         body.words,
         reply.language,
