@@ -27,7 +27,7 @@ _OF = rf"{one_of('behind_things')}(?!\w)"
 _CUES = {
     name: re.compile(rf"{either(name)}\s?[:,-]?\s*") for name in ("spent", "record", "add", "got")
 }
-_TOLD = re.compile(rf"(?:(?:that|que)\s)?{either('spent')}\s?[:,-]?\s*")
+_TOLD = re.compile(rf"(?:(?:that|que|q)\s)?(?:{TIME}+\s)?{either('spent')}\s?[:,-]?\s*")
 _THING = re.compile(rf"{_ARTICLES}(?P<thing>{either('things')})(?=\s*(?:[:,=-]|{_OF}|$|{SUM}))")
 # A receipt of something is called by both words: "recibo de luz".
 _PAPER = re.compile(rf"{_ARTICLES}{either('papers')}\s{one_of('behind_papers')}(?!\w)")

@@ -73,6 +73,7 @@ _NO_DAY = re.compile(
 _BARE_DAY = re.compile(
     rf"(?<!\w)el (?P<day>[12]?[0-9]|3[01])(?=\s*(?:$|[,.;]|y\s|{either('spent')}|{either('got')}))"
 )
+_SPENT_BEFORE = re.compile(rf"{either('spent')}\s?$")
 _PRICE_OF_ONE = re.compile(rf"\s?{either('each')}")
 
 
@@ -126,7 +127,7 @@ class Sentence:
             behind = _PRICE_OF_ONE.match(masked, each.end)
             masked = hide(masked, *behind.span(), EACH) if behind else masked
         certain = [each for each in found if _is_sum(each, masked)]
-        if tells_prices and _is_list_of_things(found, masked):
+        if tells_prices and (_is_list_of_things(found, masked) or _are_spent(found, masked)):
             certain = found
         elif tells_prices and (len(found) == 1 or _is_price_list(found, masked)):
             certain = [each for each in found if each in certain or not _is_measure(each, masked)]
@@ -214,7 +215,8 @@ def _next_time(left: str, around: ReadingContext) -> Found | None:
 
 def _without_counts(sums: list[FoundAmount], folded: str) -> list[FoundAmount]:
     """Without the "2" of "3 bags of beans and 2 of rice came to 90": the verb says which is it."""
-    if not any(_follows(_COST_BEFORE, each, folded) for each in sums):
+    costs_one = any(_follows(_COST_BEFORE, each, folded) for each in sums)
+    if not costs_one or _are_spent(sums, folded):
         return sums
     return [each for each in sums if not _is_count(each, folded)]
 
@@ -273,6 +275,15 @@ def _is_list_of_things(found: list[FoundAmount], folded: str) -> bool:
         return False
     things = [before, *(_UNIT.sub(" ", each, count=1) for each in between)]
     return all(map(_THING.search, things))
+
+
+def _are_spent(found: list[FoundAmount], folded: str) -> bool:
+    """Whether what is said of the first is said of all: "gasté 30 de tortillas y 9 de totopos"."""
+    return (
+        len(found) > 1
+        and _follows(_SPENT_BEFORE, found[0], folded)
+        and all(_OF.match(folded, each.end) for each in found)
+    )
 
 
 def _is_price_list(found: list[FoundAmount], folded: str) -> bool:
