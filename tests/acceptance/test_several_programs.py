@@ -11,7 +11,8 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
-from app.db import Database
+from app.assistant.models import Message, Thread
+from app.db import Database, new_id
 from app.skills.expenses.models import Expense
 from app.skills.expenses.web.chat_api import ChatBody, HistoryMessage
 from app.skills.service_requests.models import ServiceRequest
@@ -221,6 +222,37 @@ def test_an_honest_program_cancels_one_request_after_the_other(
             assert not names_reply and told_turns < 200
             program.say("yes")
         assert not isinstance(program.talk.state, OpenRequest)
+
+
+def test_a_long_conversation_is_told_by_its_newest_turns(
+    demo: Flask, person: Member, owner: Database, filed: Callable[[], list[str]]
+) -> None:
+    program = Program(Talk(demo, person, "en"), told_turns=190)
+    program.say(*COOLING, "yes")
+    program.history += [_turn("user", said) for said in _say_much(owner, program.talk, 600)]
+    program.say(*COOLING, "yes", SOLD, *COOLING[1:], "yes")
+    assert len(filed()) == 3
+
+
+def _say_much(owner: Database, talk: Talk, count: int) -> list[str]:
+    """Messages at the end of a conversation, put there at once."""
+    said = [f"number {number}" for number in range(count)]
+    with owner.transaction() as session:
+        thread = session.get_one(Thread, talk.thread_id)
+        for words in said:
+            message = Message(
+                id=new_id(),
+                group_id=thread.group_id,
+                user_id=thread.user_id,
+                thread_id=thread.id,
+                parent_id=thread.head_id,
+                role="user",
+                content=words,
+            )
+            session.add(message)
+            session.flush()
+            thread.head_id = message.id
+    return said
 
 
 def test_a_program_that_names_the_reply_answers_that_one(

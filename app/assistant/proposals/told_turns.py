@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import func, select
+from sqlalchemy import Row, func, select
 
 from app.assistant.models import Message, Proposal, Turn, own
 from app.assistant.threads.branches import said_up
 from app.db import ScopedSession
 from app.text.plain_text import clean_text
 
-# More replies in the same words than this are not told apart, nor by more messages before them.
-MOST_ALIKE, MOST_LOOKED_AT = 50, 500
+# More replies in the same words than this are not told apart, nor so many of other branches, nor by
+# more messages before them.
+MOST_ALIKE, MOST_ELSEWHERE, MOST_LOOKED_AT = 50, 3, 2_000
 # A model may begin a reply with any of these.
 BLANKS = "".join(filter(str.isspace, map(chr, range(0x3001))))
 
@@ -72,7 +73,8 @@ def is_told(session: ScopedSession, told: Told, reply: Message) -> bool:
     """
     alike = _alike(session, reply)
     meanings = _meanings(session, alike)
-    others = [each for each in alike if meanings[each.id] != meanings[reply.id]]
+    is_cut = len(alike) > MOST_ALIKE
+    others = [each for each in alike if is_cut or meanings[each.id] != meanings[reply.id]]
     return _is_meant(session, told, reply, others)
 
 
@@ -81,7 +83,9 @@ def is_place_told(session: ScopedSession, told: Told, reply: Message) -> bool:
 
     A question may be asked in the same words about whichever request was open.
     """
-    others = [each for each in _alike(session, reply) if each.id != reply.id]
+    alike = _alike(session, reply)
+    is_cut = len(alike) > MOST_ALIKE
+    others = [each for each in alike if is_cut or each.id != reply.id]
     return _is_meant(session, told, reply, others)
 
 
@@ -90,12 +94,20 @@ def _is_meant(
 ) -> bool:
     if told.reply_to:
         return told.reply_to == str(reply.id)
-    if told.last != digest_of_turn("assistant", reply.content) or len(others) >= MOST_ALIKE:
+    if told.last != digest_of_turn("assistant", reply.content) or len(others) > MOST_ALIKE:
         return False
     if not others:
         return True
-    return _came_before(session, told, reply) is True and all(
-        _came_before(session, told, each) is False for each in others
+    rows = said_up(session, reply.parent_id, MOST_LOOKED_AT)
+    all_told = _place_of_all(told, rows)
+    if all_told is None or len(rows) == MOST_LOOKED_AT:
+        return False
+    places = {row.id: place for place, row in enumerate(rows)}
+    elsewhere = [each for each in others if each.id not in places]
+    return (
+        all(all_told > places[each.id] for each in others if each.id in places)
+        and len(elsewhere) <= MOST_ELSEWHERE
+        and not any(_may_come_before(session, told, each) for each in elsewhere)
     )
 
 
@@ -144,14 +156,22 @@ def _proposals_on(reply: Message) -> list[str]:
     return [str(part["proposal_id"]) for part in reply.parts if part.get("proposal_id")]
 
 
-def _came_before(session: ScopedSession, told: Told, reply: Message) -> bool | None:
-    """Whether the turns that were told stand before a reply, in their order.
-
-    Those of other programs may stand between them. None where more stands there than is looked at.
-    """
+def _may_come_before(session: ScopedSession, told: Told, reply: Message) -> bool:
+    """Whether all that was told stands before a reply of another branch, or more than is read."""
     rows = said_up(session, reply.parent_id, MOST_LOOKED_AT)
-    stored = (digest_of_turn(row.role, row.content) for row in reversed(rows))
-    # A turn that is looked for takes all up to it from what is left.
-    if all(turn in stored for turn in reversed(told.turns[:-1])):
-        return True
-    return None if len(rows) == MOST_LOOKED_AT else False
+    return len(rows) == MOST_LOOKED_AT or _place_of_all(told, rows) is not None
+
+
+def _place_of_all(told: Told, rows: Sequence[Row[Any]]) -> int | None:
+    """Behind how many of these messages all turns that were told stand, in their order.
+
+    Those of other programs may stand between them. None where they do not.
+    """
+    left = iter(told.turns[:-1])
+    wanted = next(left, None)
+    for place, row in enumerate(rows):
+        if wanted is None:
+            return place
+        if digest_of_turn(row.role, row.content) == wanted:
+            wanted = next(left, None)
+    return len(rows) if wanted is None else None

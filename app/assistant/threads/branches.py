@@ -79,7 +79,14 @@ _START = bindparam("start", type_=Uuid())
 _HEAD = select(Thread.head_id).where(Thread.id == bindparam("thread_id"), *_mine(Thread))
 _MESSAGES_UP = _upwards(_START, Message)
 _IDS_UP = _upwards(_START, Message.id)
-_SAID_UP = _upwards(_START, Message.role, Message.status, Message.content, Message.internal_content)
+_SAID_UP = _upwards(
+    _START,
+    Message.id,
+    Message.role,
+    Message.status,
+    Message.content,
+    Message.internal_content,
+)
 _LATEST = _upwards(_HEAD.scalar_subquery(), Message)
 
 
@@ -94,7 +101,7 @@ def path_to_head(session: ScopedSession, thread_id: UUID, limit: int) -> list[Me
 
 
 def said_up(session: ScopedSession, start: UUID | None, limit: int) -> Sequence[Row[Any]]:
-    """As `path_up`, of each message its role, status, content and step alone."""
+    """As `path_up`, of each message its id, role, status, content and step alone."""
     return session.execute(_SAID_UP, _from(session, limit, start=start)).all()
 
 
