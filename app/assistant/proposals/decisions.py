@@ -151,7 +151,11 @@ def decide_in_words(writer: ReplyWriter, registry: Registry, question: Message) 
             return None
         _tell(writer, _(error.message, **error.params))
         return NO_MODEL
-    if decided.state == "confirmed":
+    if decided.undone_at is not None:
+        # The answer is made again, after what it did was taken back.
+        words = _("This was taken back since. Say what you need again.")
+        _tell(writer, words, receipt_part(decided))
+    elif decided.state == "confirmed":
         _tell(writer, receipt_of(decided).summary[question.language], receipt_part(decided))
     else:
         _tell(writer, _("All right. Nothing was done. What should be different?"))

@@ -13,7 +13,7 @@ from sqlalchemy import update
 
 from app.assistant.models import Message, Turn
 from app.assistant.proposals.consent import Heard
-from app.assistant.proposals.proposals import bring_back, confirm, decline
+from app.assistant.proposals.proposals import bring_back, confirm, decline, undo
 from app.assistant.providers.base import ProviderError
 from app.assistant.providers.builtin import BuiltinProvider
 from app.assistant.threads.threads import ask_again, load_message
@@ -112,12 +112,27 @@ def test_an_answer_that_is_made_again_proposes_what_was_not_wanted(
     assert rows(database, member) == []
 
 
+def test_a_yes_that_is_made_again_after_an_undo_says_what_became_of_it(
+    app: Flask, database: Database, member: Member, explicit: list[Any]
+) -> None:
+    first = answer(app, member, ask(database, member, WORDS), ScriptedProvider(explicit))
+    agreed = ask(database, member, "yes", first.thread_id)
+    reply = answer(app, member, agreed, ScriptedProvider([]))
+    assert len(rows(database, member)) == 1
+    with database.session(member.scope) as session, app.test_request_context("/"):
+        undo(session, app.extensions["comanda"].registry, UUID(first.parts[0]["proposal_id"]))
+        session.commit()
+    second = again(app, database, member, reply, [])
+    assert second.content == "This was taken back since. Say what you need again."
+    assert rows(database, member) == []
+
+
 def test_an_undo_that_is_made_again_takes_back_nothing_that_was_done_since(
     app: Flask, database: Database, member: Member, explicit: list[Any]
 ) -> None:
     first = answer(app, member, ask(database, member, WORDS), ScriptedProvider(explicit))
-    undo = ask(database, member, "undo that", first.thread_id)
-    reply = answer(app, member, undo, ScriptedProvider([say("There is nothing to undo.")]))
+    wanted = ask(database, member, "undo that", first.thread_id)
+    reply = answer(app, member, wanted, ScriptedProvider([say("There is nothing to undo.")]))
     card = UUID(first.parts[0]["proposal_id"])
     with database.session(member.scope) as session, app.test_request_context("/"):
         bring_back(session, card)
