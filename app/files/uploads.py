@@ -37,6 +37,10 @@ _ENDING = re.compile(r"\.[A-Za-z0-9]{1,5}$")
 _NOT_IN_NAMES = re.compile(r'[<>:"|?*/\\]')
 
 
+def _unreadable() -> InvalidInput:
+    return InvalidInput("This request could not be read. Reload the page and try again.")
+
+
 def store_upload(
     session: ScopedSession,
     storage: Storage,
@@ -61,7 +65,7 @@ def store_upload(
     if session.in_transaction():
         raise RuntimeError("a file is examined before a transaction begins")
     if "\0" in upload_key:
-        raise InvalidInput("This request could not be read. Reload the page and try again.")
+        raise _unreadable()
     most = min(largest_bytes, LARGEST_BYTES)
     if size_of(stream) > most:
         raise too_large(most)
@@ -105,8 +109,11 @@ def _write_row(
         with session.begin_nested():
             session.add(file)
     except IntegrityError:
-        # The same upload has just come in twice.
-        return _find_upload(session, upload_key) or file
+        # The same upload has just come in twice; or in another restaurant of theirs, before.
+        earlier = _find_upload(session, upload_key)
+        if earlier is None:
+            raise _unreadable() from None
+        return earlier
     return file
 
 

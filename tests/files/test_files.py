@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
@@ -13,12 +14,13 @@ from flask import Flask
 from sqlalchemy import func, select, update
 from werkzeug.test import TestResponse
 
+from app.accounts.models import Membership
 from app.db import Database, utc_now
 from app.files.field_rules import upload_rules
 from app.files.kinds import LARGEST_BYTES, MIB
 from app.files.models import StoredFile
 from app.files.storage import preview_of
-from tests.factories import CheckedClient, Member, make_user, sign_in
+from tests.factories import CheckedClient, Member, make_group, make_user, sign_in
 from tests.factories.browser import HTMX
 from tests.files import samples
 from tests.html_checks import parse_html
@@ -245,6 +247,20 @@ def test_an_upload_that_comes_in_twice_at_once_makes_one_file(
 
     with ThreadPoolExecutor(4) as pool:
         assert len(set(pool.map(post, range(4)))) == 1
+    assert rows(owner, member) == 1
+
+
+def test_a_key_of_another_restaurant_of_ones_own_is_refused_in_words(
+    browser: CheckedClient, app: Flask, owner: Database, member: Member
+) -> None:
+    other = make_group(owner)
+    with owner.transaction() as session:
+        session.add(Membership(user_id=member.user_id, group_id=other, role="staff"))
+    elsewhere = sign_in(app, owner, replace(member, group_id=other))
+    assert send(elsewhere, app, samples.picture(), key="the same").status_code == 200
+    refused = send(browser, app, samples.picture(), key="the same")
+    assert refused.status_code == 422
+    assert "could not be read" in refused.text
     assert rows(owner, member) == 1
 
 
