@@ -309,15 +309,18 @@ def has_done_something(writer: ReplyWriter) -> bool:
 
 
 def tell_what_was_done(writer: ReplyWriter, language: str) -> bool:
-    """Let a reply whose model failed end in what it has done already; False where it did nothing.
+    """Let a reply that broke off end in what it has done already; False where it did nothing.
 
-    Whoever began it anew would do it again.
+    Whoever began it anew would do it again. What it shows and says of it stands.
     """
     with writer.transaction() as session:
         done = session.scalars(
             _done_by(session, Proposal.message_id == writer.claim.reply_id)
         ).all()
-    if done:
+    shown = {str(part.get("proposal_id")) for part in writer.parts}
+    missing = [receipt_part(each) for each in done if str(each.id) not in shown]
+    writer.parts.extend(part.model_dump(mode="json") for part in missing)
+    if done and not writer.text.strip():
         said = " ".join(receipt_of(each).summary[language] for each in done)
         writer.add_text(escape_markdown(said))
     return bool(done)

@@ -190,7 +190,7 @@ def _answer(
     outcome = TurnOutcome(mode).by(answerers[0])
     try:
         with force_locale(question.language):
-            finished = _begin(services, claimed, turn, writer)
+            finished = _begin(services, claimed, turn, question, writer)
             if finished is None:
                 finished = _settle_without_model(services, claimed, writer, question)
                 outcome = TurnOutcome("action", FAST_PATH) if finished else outcome
@@ -276,7 +276,7 @@ def _converse_unless_away(
 
 
 def _begin(
-    services: Services, claimed: ClaimedTurn, turn: Turn, writer: ReplyWriter
+    services: Services, claimed: ClaimedTurn, turn: Turn, question: Message, writer: ReplyWriter
 ) -> Finished | None:
     """Tell readers that this reply is on its way, from nothing when it was taken over.
 
@@ -293,6 +293,8 @@ def _begin(
     if claimed.attempts > 1:
         if has_done_something(writer):
             _take_up(services, claimed, turn, writer)
+            # Its runner may have died before it told of it.
+            tell_what_was_done(writer, question.language)
             return NO_MODEL
         _start_over(services, claimed, turn, writer)
     writer.publish("message", {"role": "assistant", "status": "streaming"})

@@ -21,6 +21,8 @@ from app.assistant.turns.executor import ClaimedTurn, execute_turn
 from app.db import Database
 from app.extensions import Services
 from app.skills.expenses.nlu import guess_category
+from app.skills.expenses.nlu.reader import is_bare_addition
+from app.skills.expenses.nlu.sentence import ReadingContext
 from app.skills.expenses.tools.arguments import AddArguments
 from app.skills.expenses.tools.ledger_tools import AddExpense
 from tests.assistant.answering import Answering
@@ -69,6 +71,27 @@ def test_who_stands_in_for_a_model_that_failed_writes_nothing_again(
         reply = load_message(session, accepted.thread.id, accepted.reply.id)
     assert (reply.status, reply.content) == ("complete", "I've added your taxi $5 for today.")
     assert "receipt" in [part["type"] for part in reply.parts]
+
+
+def test_what_was_done_before_its_runner_died_is_told_by_the_next_one(
+    app: Flask, owner: Database, database: Database, member: Member, trusting: Services,
+    explicit: list[Any],
+) -> None:  # fmt: skip
+    accepted = ask(database, member, WORDS)
+    said = answer(app, member, accepted, ScriptedProvider(explicit))
+    with owner.transaction() as session:
+        lost = {"content": "", "parts": [], "status": "streaming"}
+        session.execute(update(Message).where(Message.id == said.id).values(**lost))
+        claimed = {"status": "running", "fence": 2, "attempts": 2, "finished_at": None}
+        session.execute(update(Turn).where(Turn.id == accepted.turn.id).values(**claimed))
+    with app.test_request_context("/"):
+        turn = ClaimedTurn(accepted.turn.id, 2, 2, member.scope)
+        execute_turn(trusting, ScriptedProvider([]), turn)
+    with database.transaction(member.scope) as session:
+        reply = load_message(session, accepted.thread.id, accepted.reply.id)
+    assert (reply.status, reply.content) == ("complete", "I've added your taxi $5 for today.")
+    assert [part["type"] for part in reply.parts] == ["receipt"]
+    assert len(rows(database, member)) == 1
 
 
 def again(app: Flask, database: Database, member: Member, reply: Message, script: Any) -> Message:
@@ -328,3 +351,23 @@ def test_what_somebody_else_has_called_an_expense_is_not_said_by_who_chooses_it(
     for chip in asked.suggestions:
         say_to(boss, chip["message"], thread=asked.thread_id)
     assert sorted(amount for _, amount, _ in rows(database, boss)) == ["5.00", "7.00"]
+
+
+@pytest.mark.parametrize(
+    ("words", "is_clear"),
+    [
+        ("taxi $5 today", True), ("taxi 5 today", True), ("add taxi $1,200.50 today", True),
+        ("taxi 5 dollars today", True), ("agrega taxi $5 hoy", True), ("taxi 5€ today", True),
+        ("-$5 taxi today", False), ("add -$5 taxi today", False), ("taxi - $5 today", False),
+        ("taxi $5 a gallon today", False), ("taxi $5 per box today", False),
+        ("taxi $5 la caja hoy", False), ("taxi five fifteen today", False),
+        ("taxi five today fifteen", False), ("taxi €5 dollars today", False),
+        ("taxi $5.005 today", False), ("taxi $5,5 today", False),
+    ],
+)  # fmt: skip
+def test_only_a_sum_that_can_be_read_in_one_way_is_written_at_once(
+    database: Database, member: Member, words: str, is_clear: bool
+) -> None:
+    ledger = ledger_of(database, member)
+    around = ReadingContext("en", ledger.today, ledger.for_reading(), ledger.currency)
+    assert is_bare_addition(words, around, ["taxi"]) is is_clear

@@ -10,7 +10,7 @@ from app.skills.expenses.nlu.additions import read_addition
 from app.skills.expenses.nlu.categories import Category
 from app.skills.expenses.nlu.command import ADD, Command, rows_of
 from app.skills.expenses.nlu.edits import read_deletion, read_update
-from app.skills.expenses.nlu.lexicon import MASKS, TIME, compiled, either, one_of
+from app.skills.expenses.nlu.lexicon import EACH, MASKS, TIME, compiled, either, one_of
 from app.skills.expenses.nlu.questions import read_question
 from app.skills.expenses.nlu.sentence import LONGEST_MESSAGE, ReadingContext, Sentence
 from app.text.normalize import fold, words
@@ -25,8 +25,11 @@ _ASKS = re.compile(r"[?¿]")
 _MASKED, _BARE = re.compile(MASKS), compiled("bare")
 _NOTHING_TOLD = compiled("nothing_told")
 _DAY = re.compile(f"{TIME}+")
-# "$1,2" may be a price with a point, or have lost a digit.
-_UNCLEAR_SUM = re.compile(r"\d,\d{1,2}(?!\d)")
+# "$1,2" may be a price with a point, or have lost a digit; "-$5" may have been paid back.
+_UNCLEAR_SUM = re.compile(r"\d,\d{1,2}(?!\d)|-\s?[$€£]?\s?\d")
+# As a sum is written that can be nothing else: "twenty thirty" may be two, "€14 dollars" is.
+_NUMBER = r"\d+(?:,\d{3})*(?:\.\d\d?)?"
+_CLEAR_SUM = re.compile(rf"[$€£]\s?{_NUMBER}|{_NUMBER}\s?(?:[$€£]|[^\W\d_]+)?")
 _PLAIN_SIGNS = re.compile(r"[\w\s.,!¡$€£'\u2019:-]*")
 _READERS: tuple[Callable[[Sentence, int, int], Command | None], ...] = (
     read_deletion, read_update, read_question, read_addition,
@@ -74,11 +77,15 @@ def is_bare_addition(message: str, around: ReadingContext, items: Sequence[str])
     phrases = (phrase for category in around.categories for phrase in category.words)
     known = {word for phrase in phrases for word in words(phrase)}
     named = {word for item in items for word in words(item)}
-    masked = Sentence.of(message, around).masked
+    sentence = Sentence.of(message, around)
     # Of two days nobody knows which is meant.
-    if not named <= known or len(_DAY.findall(masked)) > 1:
+    if not named <= known or len(_DAY.findall(sentence.masked)) > 1:
         return False
-    said = words(_MASKED.sub(" ", masked))
+    # Of "$3 a gallon" it was not said how many.
+    sums = (sentence.said(each.start, each.end) for each in sentence.sums)
+    if EACH in sentence.masked or not all(map(_CLEAR_SUM.fullmatch, sums)):
+        return False
+    said = words(_MASKED.sub(" ", sentence.masked))
     return all(word in named or _BARE.fullmatch(word) for word in said)
 
 
