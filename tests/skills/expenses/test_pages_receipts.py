@@ -12,7 +12,7 @@ from uuid import UUID
 
 import pytest
 from flask import Flask
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 from werkzeug.datastructures import MultiDict
 
 from app.db import Database, new_id
@@ -147,9 +147,32 @@ def test_what_is_not_ones_own_or_needed_elsewhere_is_not_taken(
     with owner.transaction() as session:
         of_form = {"owner_kind": "form_draft", "owner_id": new_id()}
         session.execute(update(StoredFile).where(StoredFile.id == UUID(held)).values(**of_form))
-    assert add(browser, theirs, held, str(new_id()), "x").status_code == 303
-    assert only(owner, member).file_id is None
+    refused = add(browser, theirs, held, str(new_id()), "x")
+    assert refused.status_code == 422
+    assert GONE in refused.text
+    assert rows(owner, member) == []
     assert file_of(owner, theirs).state == file_of(owner, held).state == "temporary"
+
+
+GONE = "The receipt is not there any more. Add it again."
+
+
+def test_a_receipt_that_did_not_wait_for_its_form_is_asked_for_again(
+    app: Flask, owner: Database, member: Member, browser: CheckedClient, manager: CheckedClient,
+) -> None:  # fmt: skip
+    """A form that stands open for more than a day, and a second one of the same receipt."""
+    first, lost = upload(app, browser), upload(app, manager)
+    with owner.transaction() as session:
+        session.execute(delete(StoredFile).where(StoredFile.id == UUID(lost)))
+    key = str(new_id())
+    for _ in range(2):
+        assert add(browser, first, key=key).status_code == 303
+    expense = only(owner, member)
+    for again in (add(browser, lost), add(browser, first), change(manager, expense, lost)):
+        assert again.status_code == 422
+        assert GONE in again.text
+    assert str(only(owner, member).file_id) == first
+    assert file_of(owner, first).state == "kept"
 
 
 def test_a_manager_replaces_and_removes_a_receipt_and_its_person_sees_the_new_one(

@@ -27,6 +27,11 @@ from app.skills.expenses.services.receipt_files import keep_receipt, let_receipt
 from app.skills.expenses.services.settings import Ledger
 
 
+def id_of(session: ScopedSession, row: Row, key: UUID) -> UUID:
+    """The id of the expense that a row with this key is, whatever its receipt."""
+    return uuid5(key, f"{session.scope.user_id} {replace(row, file_id=None)!r}")
+
+
 def add_once(session: ScopedSession, row: Row, file: StoredFile | None, key: UUID) -> Expense:
     """Write a checked row; what came with the same key and said the same is one. Commits.
 
@@ -34,10 +39,11 @@ def add_once(session: ScopedSession, row: Row, file: StoredFile | None, key: UUI
     and writes something else on it writes another expense. A receipt that only the second brings
     is put to what nobody has changed since.
     """
-    expense_id = uuid5(key, f"{session.scope.user_id} {replace(row, file_id=None)!r}")
+    expense_id = id_of(session, row, key)
     known = _find_own(session, expense_id)
     if known is not None:
-        if file is not None and known.version == 1 and known.deleted_at is None:
+        is_untouched = known.version == 1 and known.deleted_at is None
+        if file is not None and file.owner_id is None and is_untouched:
             _add_receipt(session, known, file)
         return known
     try:

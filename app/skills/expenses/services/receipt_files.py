@@ -28,15 +28,17 @@ def take_receipt(
     form: MultiDict[str, str],
     name: str,
     expense: Expense | None = None,
+    new_id: UUID | None = None,
 ) -> StoredFile | None:
     """The receipt of a form's field: what comes with the form, else the first that it names.
 
-    It is the one that the expense has already, or one's own that nothing needs yet; whatever
-    else is named is left out. What comes with the form is committed; nothing else may be under
-    way, because what the session has done so far is forgotten.
+    It is the one that the expense has already, be it a new one that will have this `new_id`, or
+    one's own that nothing needs yet. What comes with the form is committed; nothing else may be
+    under way, because what the session has done so far is forgotten.
 
     Raises:
-        InvalidInput: the file is not taken; its field is `receipt`, its status says why.
+        InvalidInput: the file is not taken, or none that is named can be; its field is `receipt`,
+            its status says why.
     """
     session.rollback()
     if sent := _take_sent(session, storage, f"u-{name}"):
@@ -48,8 +50,13 @@ def take_receipt(
         return find_receipts(session, [expense]).get(expense.id)
     if expense is not None and expense.file_id in named and len(named) == 1:
         return find_receipts(session, [expense]).get(expense.id)
-    own = list_own_files(session, [each for each in named if not _is_of(expense, each)])
-    return next((file for file in reversed(own) if _is_free(file)), None)
+    others = [each for each in named if not _is_of(expense, each)]
+    own = reversed(list_own_files(session, others))
+    found = next((file for file in own if _is_free(file) or _belongs_to(new_id, file)), None)
+    if others and found is None:
+        # A form may stand open for longer than a file waits for it.
+        raise InvalidInput("The receipt is not there any more. Add it again.", field="receipt")
+    return found
 
 
 def _take_sent(session: ScopedSession, storage: Storage, field: str) -> StoredFile | None:
@@ -74,6 +81,10 @@ def _store(session: ScopedSession, storage: Storage, sent: FileStorage) -> Store
 
 def _is_of(expense: Expense | None, file_id: UUID) -> bool:
     return expense is not None and expense.file_id == file_id
+
+
+def _belongs_to(expense_id: UUID | None, file: StoredFile) -> bool:
+    return expense_id is not None and file.owner_id == expense_id
 
 
 def _is_free(file: StoredFile) -> bool:

@@ -27,6 +27,7 @@ from app.skills.expenses.services.expenses import Row, list_deleted, load_expens
 from app.skills.expenses.services.ledger_writes import (
     add_once,
     bring_back,
+    id_of,
     remove_expense,
     save_row,
 )
@@ -214,10 +215,10 @@ def new() -> ResponseReturnValue:
 def add() -> ResponseReturnValue:
     """Write the expense once, or show what was typed with what is wrong."""
     session, typed = db_session(), read_typed(request.form)
-    # First of all: no connection is kept from others while a file is examined.
-    file, errors, status = _take_new_receipt()
     ledger, key = load_ledger(session), read_id(request.form.get("key", ""))
-    row, wrong = read_row(ledger, typed, reader_language(), file.id if file else None)
+    row, wrong = read_row(ledger, typed, reader_language(), None)
+    file, errors, status = _take_new_receipt(id_of(session, row, own_id(key)) if key else None)
+    row = replace(row, file_id=file.id if file else None)
     if wrong or errors or key is None:
         return _show_again(ledger, typed, {**wrong, **errors}, file), status
     try:
@@ -229,15 +230,20 @@ def add() -> ResponseReturnValue:
     return redirect(url_for(".index", added=expense.id), HTTPStatus.SEE_OTHER)
 
 
-def _take_new_receipt() -> tuple[StoredFile | None, Errors, int]:
+def _take_new_receipt(expense_id: UUID | None) -> tuple[StoredFile | None, Errors, int]:
     """The receipt that came; it waits as a temporary file whatever becomes of the form.
+
+    A form that is sent again names what its expense, of this id, may have already. No connection
+    is kept from others while a file is examined.
 
     Returns:
         It, why it was not taken, and the status of a form that is shown again.
     """
     status = int(HTTPStatus.UNPROCESSABLE_ENTITY)
     try:
-        file = take_receipt(db_session(), services().files, request.form, "receipt")
+        file = take_receipt(
+            db_session(), services().files, request.form, "receipt", new_id=expense_id
+        )
     except InvalidInput as error:
         return None, {"receipt": _(error.message, **error.params)}, error.status
     return file, {}, status
