@@ -33,7 +33,7 @@ _FIGURES = re.compile(
     # Not a part of something else: a time, a fraction, a phone number, the "2" of "A-2".
     rf"(?:(?<![a-z])(?P<before>{CODE}|{SIGN})\s?(?:{SIGN})?\s?"
     r"|(?<![0-9a-z_#@/:+-])(?<![0-9][.,']))"
-    rf"(?P<number>{_NUMBER}|(?<=[$£€])\.[0-9]{{2}})"
+    rf"(?P<number>{_NUMBER}|(?<![^\s($£€])\.[0-9]{{1,2}})"
     rf"(?:\s?(?P<times>{'|'.join(_WORDS['times'])})\b)?"
     rf"(?P<tail>\s?(?:(?:{SIGN})(?!\s?[0-9])|{_MONEY}))?"
 )

@@ -363,6 +363,13 @@ def test_what_somebody_else_has_called_an_expense_is_not_said_by_who_chooses_it(
         ("taxi $5 la caja hoy", False), ("taxi five fifteen today", False),
         ("taxi five today fifteen", False), ("taxi €5 dollars today", False),
         ("taxi $5.005 today", False), ("taxi $5,5 today", False),
+        ("taxi -  $5 today", False), ("taxi . 5 today", False), ("taxi .50 today", True),
+        ("taxi $5 the ride today", False), ("taxi $5 la vuelta hoy", False),
+        ("taxi $5 for the taxi today", False), ("check taxi $5 today", False),
+        ("taxi $5 after friday", False), ("taxi $5 until today", False),
+        ("taxi $5 on friday", True), ("i paid $5 for the taxi today", True),
+        ("hoy pagué $5 de taxi", True), ("taxi $5 on nov 3", True),
+        ("taxi, $5, today, thanks!", True), ("taxi .5 today", False),
     ],
 )  # fmt: skip
 def test_only_a_sum_that_can_be_read_in_one_way_is_written_at_once(

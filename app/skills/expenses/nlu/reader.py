@@ -10,10 +10,12 @@ from app.skills.expenses.nlu.additions import read_addition
 from app.skills.expenses.nlu.categories import Category
 from app.skills.expenses.nlu.command import ADD, Command, rows_of
 from app.skills.expenses.nlu.edits import read_deletion, read_update
-from app.skills.expenses.nlu.lexicon import EACH, MASKS, TIME, compiled, either, one_of
+from app.skills.expenses.nlu.lexicon import NOTHING, SUM, TIME, compiled, either, one_of
 from app.skills.expenses.nlu.questions import read_question
-from app.skills.expenses.nlu.sentence import LONGEST_MESSAGE, ReadingContext, Sentence
-from app.text.normalize import fold, words
+from app.skills.expenses.nlu.sentence import LONGEST_MESSAGE, ReadingContext, Sentence, hide
+from app.text.calendar_words import ALL_WEEKDAYS, MONTHS, SHORT_MONTHS, either_of
+from app.text.money import fold_in_place
+from app.text.normalize import fold, plain_words
 
 __all__ = ["Command", "read_wish"]
 
@@ -22,15 +24,32 @@ _POLITE, _MAY_I = compiled("polite"), compiled("may_i")
 _CLAIM = re.compile(rf"{one_of('claims')}\s")
 _CLOSING = re.compile(rf"(?:[\s,.!?¡¿]+{either('closings')})?[\s,.!?¡¿]*$")
 _ASKS = re.compile(r"[?¿]")
-_MASKED, _BARE = re.compile(MASKS), compiled("bare")
 _NOTHING_TOLD = compiled("nothing_told")
-_DAY = re.compile(f"{TIME}+")
 # "$1,2" may be a price with a point, or have lost a digit; "-$5" may have been paid back.
-_UNCLEAR_SUM = re.compile(r"\d,\d{1,2}(?!\d)|-\s?[$€£]?\s?\d")
+_UNCLEAR_SUM = re.compile(r"\d,\d{1,2}(?!\d)|-\s*[$€£]?\s?[\d.]")
 # As a sum is written that can be nothing else: "twenty thirty" may be two, "€14 dollars" is.
-_NUMBER = r"\d+(?:,\d{3})*(?:\.\d\d?)?"
+_NUMBER = r"(?:\d+(?:,\d{3})*(?:\.\d\d?)?|\.\d\d)"
 _CLEAR_SUM = re.compile(rf"[$€£]\s?{_NUMBER}|{_NUMBER}\s?(?:[$€£]|[^\W\d_]+)?")
-_PLAIN_SIGNS = re.compile(r"[\w\s.,!¡$€£'\u2019:-]*")
+_MONTH = (
+    rf"(?:{either_of({*MONTHS['en'], *SHORT_MONTHS['en'], *MONTHS['es'], *SHORT_MONTHS['es']})})"
+)
+_CLEAR_DAY = re.compile(
+    rf"(?:{one_of('near_days')}|(?:(?:on|el|last)\s)?(?:{either_of(ALL_WEEKDAYS)})(?:\spasado)?"
+    rf"|(?:(?:on|el|of|del?|the)\s|{_MONTH}|\d{{1,4}}(?:st|nd|rd|th)?|[\s/.,-])++)"
+)
+# The shapes of a message that does nothing but add: words to do it, and rows, each an item (¬)
+# and a sum, with a day before, behind or between. What stands anywhere else may say more: of
+# "beer $30 the keg" it was not said how many.
+_LEAD = rf"(?:{either('bare')}[\s,:!]+)*+"
+_TO_ITEM = rf"(?:(?:{one_of('behind_sums')}|of|de|del)\s)?(?:{one_of('articles')}\s)?"
+_ITEM_AND_SUM = rf"(?:{NOTHING}+,?\s(?:for\s|por\s|de\s)?{SUM}+|{SUM}+\s{_TO_ITEM}{NOTHING}+)"
+_ROW = rf"(?:{_ITEM_AND_SUM})(?:,?\s{TIME}+)?"
+_NEXT = rf"(?:,\s|,?\s(?:and|y|e)\s)(?:{one_of('articles')}\s)?"
+_BARE_ADDITION = re.compile(
+    rf"[¡\s]*{_LEAD}(?:{TIME}+[\s,:]+{_LEAD})?{_ROW}(?:{_NEXT}{_ROW})*"
+    rf"(?:,?\s{either('bare')})?[\s.!]*"
+)
+_JOINS_WORDS = re.compile(r"\s(?:and|y|e|of|de)\s")
 _READERS: tuple[Callable[[Sentence, int, int], Command | None], ...] = (
     read_deletion, read_update, read_question, read_addition,
 )  # fmt: skip
@@ -70,23 +89,37 @@ def is_bare_addition(message: str, around: ReadingContext, items: Sequence[str])
     """Whether a message says nothing beside these items, their sums and days, and to add them.
 
     Whoever says "add the taxi $5 today if Lucía agrees" has not told that it be added. The items
-    are of words that the restaurant's categories know: "skip taxi" and "unpaid taxi" are none.
+    are what the restaurant's categories know: "skip taxi" and "unpaid taxi" are none.
     """
-    if not _PLAIN_SIGNS.fullmatch(message) or _UNCLEAR_SUM.search(message):
-        return False
-    phrases = (phrase for category in around.categories for phrase in category.words)
-    known = {word for phrase in phrases for word in words(phrase)}
-    named = {word for item in items for word in words(item)}
     sentence = Sentence.of(message, around)
+    days = [sentence.said(each.start, each.end) for each in sentence.times]
+    sums = [sentence.said(each.start, each.end) for each in sentence.sums]
     # Of two days nobody knows which is meant.
-    if not named <= known or len(_DAY.findall(sentence.masked)) > 1:
+    if len(days) > 1 or not all(_CLEAR_DAY.fullmatch(fold(each)) for each in days):
         return False
-    # Of "$3 a gallon" it was not said how many.
-    sums = (sentence.said(each.start, each.end) for each in sentence.sums)
-    if EACH in sentence.masked or not all(map(_CLEAR_SUM.fullmatch, sums)):
+    if _UNCLEAR_SUM.search(message) or not all(map(_CLEAR_SUM.fullmatch, sums)):
         return False
-    said = words(_MASKED.sub(" ", sentence.masked))
-    return all(word in named or _BARE.fullmatch(word) for word in said)
+    if not all(_is_known(item, around.categories) for item in items):
+        return False
+    masked = _hiding_items(sentence.masked, items)
+    return bool(_BARE_ADDITION.fullmatch(masked))
+
+
+def _is_known(item: str, categories: Sequence[Category]) -> bool:
+    """Whether each thing of it is one of a category's: "limes and lemons"."""
+    phrases = {plain_words(phrase) for category in categories for phrase in category.words}
+    said = plain_words(item)
+    return said in phrases or phrases.issuperset(_JOINS_WORDS.split(said))
+
+
+def _hiding_items(masked: str, items: Sequence[str]) -> str:
+    """The sentence with each item hidden, where it stands in it as it was said."""
+    at = 0
+    for item in items:
+        start = masked.find(fold_in_place(item), at)
+        at = start + len(item)
+        masked = hide(masked, start, at, NOTHING) if start >= 0 else ""
+    return masked
 
 
 def _is_rule(sentence: Sentence, start: int, command: Command) -> bool:
