@@ -34,22 +34,25 @@ _MONTH = (
     rf"(?:{either_of({*MONTHS['en'], *SHORT_MONTHS['en'], *MONTHS['es'], *SHORT_MONTHS['es']})})"
 )
 _CLEAR_DAY = re.compile(
-    rf"(?:{one_of('near_days')}|(?:(?:on|el|last)\s)?(?:{either_of(ALL_WEEKDAYS)})(?:\spasado)?"
-    rf"|(?:(?:on|el|of|del?|the)\s|{_MONTH}|\d{{1,4}}(?:st|nd|rd|th)?|[\s/.,-])++)"
+    rf"(?:{one_of('near_days')}"
+    rf"|(?:{one_of('one_day', 'before')}\s)?(?:{either_of(ALL_WEEKDAYS)})"
+    rf"(?:\s{one_of('one_day', 'behind')})?"
+    rf"|(?:{one_of('one_day', 'in_dates')}\s|{_MONTH}|\d{{1,4}}[a-z]{{0,2}}|[\s/.,-])++)"
 )
 # The shapes of a message that does nothing but add: words to do it, and rows, each an item (¬)
 # and a sum, with a day before, behind or between. What stands anywhere else may say more: of
 # "beer $30 the keg" it was not said how many.
 _LEAD = rf"(?:{either('bare')}[\s,:!]+)*+"
-_TO_ITEM = rf"(?:(?:{one_of('behind_sums')}|of|de|del)\s)?(?:{one_of('articles')}\s)?"
-_ITEM_AND_SUM = rf"(?:{NOTHING}+,?\s(?:for\s|por\s|de\s)?{SUM}+|{SUM}+\s{_TO_ITEM}{NOTHING}+)"
-_ROW = rf"(?:{_ITEM_AND_SUM})(?:,?\s{TIME}+)?"
-_NEXT = rf"(?:,\s|,?\s(?:and|y|e)\s)(?:{one_of('articles')}\s)?"
+_ARTICLE = rf"(?:{one_of('articles')}\s)?"
+_TO_ITEM = rf"(?:{one_of('bare_rows', 'sum_to_item')}\s)?{_ARTICLE}"
+_TO_SUM = rf",?\s(?:{one_of('bare_rows', 'item_to_sum')}\s)?"
+_ROW = rf"(?:{NOTHING}+{_TO_SUM}{SUM}+|{SUM}+\s{_TO_ITEM}{NOTHING}+)(?:,?\s{TIME}+)?"
+_NEXT = rf"(?:,\s|,?\s{one_of('bare_rows', 'next_row')}\s){_ARTICLE}"
 _BARE_ADDITION = re.compile(
     rf"[¡\s]*{_LEAD}(?:{TIME}+[\s,:]+{_LEAD})?{_ROW}(?:{_NEXT}{_ROW})*"
     rf"(?:,?\s{either('bare')})?[\s.!]*"
 )
-_JOINS_WORDS = re.compile(r"\s(?:and|y|e|of|de)\s")
+_JOINS_WORDS = re.compile(rf"\s{one_of('bare_rows', 'joins_words')}\s")
 _READERS: tuple[Callable[[Sentence, int, int], Command | None], ...] = (
     read_deletion, read_update, read_question, read_addition,
 )  # fmt: skip
