@@ -18,6 +18,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from app.nlu.normalization import normalize
+from app.text.stop_words import STOP_WORDS
 
 # What becomes of a message beside a tool: an answer in words, or a question back.
 NO_TOOL, QUESTION = "none", "ask"
@@ -129,7 +130,7 @@ def judge(case: Case, understood: Understood) -> Judged:
     is_right = any(fnmatch(outcome, tool) for tool in case.tools)
     arguments = understood.calls[0][1] if understood.calls and is_right else {}
     slots = _slots(case, arguments)
-    if outcome == QUESTION and is_right:
+    if outcome == QUESTION:
         slots = _asked_of(case, slots, understood.answer)
     return Judged(case, outcome, is_right, slots, understood.milliseconds)
 
@@ -137,6 +138,7 @@ def judge(case: Case, understood: Understood) -> Judged:
 # Several things of one message: the first as the arguments themselves, the others in here.
 ROWS, MORE = "rows", "more"
 _QUOTED = re.compile("“([^”]+)”")
+_FIGURES = re.compile(r"\d+(?:\.\d+)?")
 
 
 def _slots(case: Case, arguments: Mapping[str, Any]) -> dict[str, int]:
@@ -155,11 +157,13 @@ def _slots(case: Case, arguments: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _asked_of(case: Case, slots: Mapping[str, int], answer: str) -> dict[str, int]:
-    """With what a question back names between its quotes: of "How much were “limes”?" the item."""
+    """With what a question back names: of "Was “blade” $3.20 or $320?" the item and the sum."""
     named = _QUOTED.findall(answer)
+    figures = [float(each) for each in _FIGURES.findall(_QUOTED.sub("", answer))]
     wanted = [value for row in case.slots.get(ROWS, ()) for value in row.values()]
     texts = [value for value in wanted if isinstance(value, str)]
     read = sum(any(_same(name, text) for name in named) for text in texts)
+    read += sum(value in figures for value in wanted if not isinstance(value, str))
     return {**slots, "missing": slots.get("missing", 0) - read, "right": read}
 
 
@@ -172,10 +176,11 @@ def _compare(given: Any, wanted: Any) -> str:
 def _same(given: Any, wanted: Any) -> bool:
     """Whether two values are the same: numbers by their value, texts if one has the other's words.
 
-    "Ice from the gas station" names the ice; spellings are brought into one form.
+    "Ice from the gas station" names the ice, and "gas a la van" is "gas de la van"; spellings
+    are brought into one form.
     """
     if isinstance(given, str) and isinstance(wanted, str) and not wanted.isdecimal():
-        words, other = set(normalize(given).split()), set(normalize(wanted).split())
+        words, other = _telling_words(given), _telling_words(wanted)
         return words <= other or other <= words
     try:
         return float(given) == float(wanted)
@@ -183,6 +188,12 @@ def _same(given: Any, wanted: Any) -> bool:
         return (
             json.dumps(given, sort_keys=True).lower() == json.dumps(wanted, sort_keys=True).lower()
         )
+
+
+def _telling_words(text: str) -> set[str]:
+    """Without small words, unless it has no others."""
+    words = set(normalize(text).split())
+    return words - STOP_WORDS or words
 
 
 def score_by(

@@ -85,6 +85,15 @@ def test_what_a_question_back_names_was_read() -> None:
     wanted = case("x", "ask", slots={"rows": [{"item": "limes"}, {"item": "ice", "amount": 5}]})
     asked = Understood(answer="How much were “limes from the corner store”?")
     assert judge(wanted, asked).slots == {"right": 1, "missing": 2, "wrong": 0}
+    which = Understood(answer="Was “a bag of ice” $5 or $500?")
+    assert judge(wanted, which).slots == {"right": 2, "missing": 1, "wrong": 0}
+
+
+def test_small_words_make_no_other_thing() -> None:
+    wanted = case(slots={"item": "gas del horno"})
+    for item, judged in (("gas al horno grande", "right"), ("el horno", "right"),
+                         ("gas a la parrilla", "wrong"), ("de la", "wrong")):  # fmt: skip
+        assert judge(wanted, call("log_expense", item=item)).slots == {judged: 1}, item
 
 
 def test_scores_are_counted_by_class_language_and_author() -> None:

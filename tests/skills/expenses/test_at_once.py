@@ -370,6 +370,8 @@ def test_what_somebody_else_has_called_an_expense_is_not_said_by_who_chooses_it(
         ("taxi $5 on friday", True), ("i paid $5 for the taxi today", True),
         ("hoy pagué $5 de taxi", True), ("taxi $5 on nov 3", True),
         ("taxi, $5, today, thanks!", True), ("taxi .5 today", False),
+        ("i paid ,50 for the taxi today", False), ("taxi ,50 today", False),
+        ("plan taxi $5 today", False), ("taxi $5 today fine", False),
     ],
 )  # fmt: skip
 def test_only_a_sum_that_can_be_read_in_one_way_is_written_at_once(

@@ -17,7 +17,7 @@ from app.skills.expenses.nlu.evidence import (
     is_short,
 )
 from app.skills.expenses.nlu.lexicon import NOTHING, SUM, TIME, compiled, either, one_of
-from app.skills.expenses.nlu.rows import Row, read_rows
+from app.skills.expenses.nlu.rows import Row, is_promised, read_rows
 from app.skills.expenses.nlu.sentence import Sentence
 
 # Never in the middle of a run of them, which would be gone through from each of its words.
@@ -119,7 +119,9 @@ def _spent(sentence: Sentence, start: int, end: int) -> list[Row] | None:
     if all(row.amount for row in rows):
         return rows
     is_thing = len(rows) == 1 and is_short(rows[0]) and are_items(rows)
-    return rows if is_thing and are_paid_for(rows, sentence.around.language) else None
+    # "Bought deli cups, I'll tell you how much": who says so speaks of a sum.
+    is_paid = are_paid_for(rows, sentence.around.language) or is_promised(sentence, start, end)
+    return rows if is_thing and is_paid else None
 
 
 def _got(sentence: Sentence, start: int, end: int) -> list[Row] | None:

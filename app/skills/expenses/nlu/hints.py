@@ -306,6 +306,8 @@ def ask_for(command: Command, currency: str) -> str:
     missing, item = command.missing[0], command.arguments.get("item", "")
     if missing == "amount" and (row := unsure_row(command.arguments)):
         return _ask_which_sum(row, currency)
+    if missing == "date" and item:
+        return _("Which day was “%(item)s”?", item=item)
     if missing == "date":
         return _("Which day was it?")
     if missing == "item":

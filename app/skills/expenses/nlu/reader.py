@@ -42,14 +42,14 @@ _CLEAR_DAY = re.compile(
 # The shapes of a message that does nothing but add: words to do it, and rows, each an item (¬)
 # and a sum, with a day before, behind or between. What stands anywhere else may say more: of
 # "beer $30 the keg" it was not said how many.
-_LEAD = rf"(?:{either('bare')}[\s,:!]+)*+"
+_LEAD = rf"(?:{either('bare')}[,:!]?\s)*+"
 _ARTICLE = rf"(?:{one_of('articles')}\s)?"
 _TO_ITEM = rf"(?:{one_of('bare_rows', 'sum_to_item')}\s)?{_ARTICLE}"
 _TO_SUM = rf",?\s(?:{one_of('bare_rows', 'item_to_sum')}\s)?"
 _ROW = rf"(?:{NOTHING}+{_TO_SUM}{SUM}+|{SUM}+\s{_TO_ITEM}{NOTHING}+)(?:,?\s{TIME}+)?"
 _NEXT = rf"(?:,\s|,?\s{one_of('bare_rows', 'next_row')}\s){_ARTICLE}"
 _BARE_ADDITION = re.compile(
-    rf"[¡\s]*{_LEAD}(?:{TIME}+[\s,:]+{_LEAD})?{_ROW}(?:{_NEXT}{_ROW})*"
+    rf"[¡\s]*{_LEAD}(?:{TIME}+[,:]?\s{_LEAD})?{_ROW}(?:{_NEXT}{_ROW})*"
     rf"(?:,?\s{either('bare')})?[\s.!]*"
 )
 _JOINS_WORDS = re.compile(rf"\s{one_of('bare_rows', 'joins_words')}\s")

@@ -30,6 +30,9 @@ _NOTE = re.compile(
 _VAGUE = compiled("vague_items")
 _ALTOGETHER = compiled("altogether")
 _LATER = re.compile(rf"(?<=\w)[\s,.;]+(?:and |but |pero |y )?(?={either('sum_comes_later')}$)")
+_MAY_BE_TWO = re.compile(
+    rf"{either('before_numbers')}\s?[0-9]+,?\s{one_of('joins_sums')}\s(?![0-9])"
+)
 # How many there are of an item.
 _COUNT = re.compile(rf"(?<![\w.,])[1-9][0-9]{{0,2}}(?=\s(?!{one_of('sizes')}\s))")
 _NAME = r"[a-z]+(?: (?:and|y) [a-z]+)?"
@@ -92,10 +95,18 @@ def _summed_up(rows: list[Row]) -> list[Row]:
 
 def _without_promise(sentence: Sentence, start: int, end: int) -> Sentence:
     """With "I'll tell you how much" hidden, where no sum stands in it."""
+    match = _promise(sentence, start, end)
+    return sentence.hiding(match.start(), end, NOTHING) if match else sentence
+
+
+def _promise(sentence: Sentence, start: int, end: int) -> re.Match[str] | None:
     match = _LATER.search(sentence.masked, start, end)
-    if match is None or sentence.sums_in(match.start(), end):
-        return sentence
-    return sentence.hiding(match.start(), end, NOTHING)
+    return None if match is None or sentence.sums_in(match.start(), end) else match
+
+
+def is_promised(sentence: Sentence, start: int, end: int) -> bool:
+    """Whether a sum is promised for later: "bought cups, I'll tell you how much"."""
+    return _promise(sentence, start, end) is not None
 
 
 def _slug_of(sentence: Sentence, match: re.Match[str]) -> str:
@@ -161,9 +172,11 @@ def _row(sentence: Sentence, piece: Piece) -> Row:
     times = sentence.times_in(*piece)
     named = [slug for at, slug in sentence.named.items() if piece.start <= at < piece.end]
     notes = [note for at, note in sentence.notes.items() if piece.start <= at < piece.end]
+    # Of "a bulb for aisle 7 and a cord of 15" nobody knows whether the bulb was 7.
+    is_told = bool(sums) and not _MAY_BE_TWO.search(fold(item))
     return Row(
         "" if _VAGUE.fullmatch(fold(item)) else item,
-        _of_all(sentence, sums[0], item) if sums else None,
+        _of_all(sentence, sums[0], item) if is_told else None,
         times[0] if times else None,
         named[0] if named else "",
         ", ".join(notes),
