@@ -37,10 +37,10 @@ from app.assistant.proposals.proposals import (
     undo,
 )
 from app.assistant.threads.branches import IN_SIGHT, leads_to
-from app.assistant.threads.steps import keep_steps, load_taken
+from app.assistant.threads.steps import TurnSteps, keep_steps, load_taken
 from app.assistant.tools.parts import Part
 from app.assistant.tools.registry import Registry
-from app.assistant.tools.tool import Draft, Offered, Texts, WriteTool
+from app.assistant.tools.tool import Draft, Offered, Texts, ToolFailure, WriteTool
 from app.assistant.turns.loop import Finished
 from app.assistant.turns.writer import ReplyWriter
 from app.db import ScopedSession, utc_now
@@ -101,21 +101,42 @@ def _may_be_done_at_once(
 
 
 def take_steps(
-    writer: ReplyWriter, registry: Registry, hear: Hear, steps: Sequence[Mapping[str, Any]]
+    writer: ReplyWriter,
+    registry: Registry,
+    hear: Hear,
+    known: TurnSteps,
+    steps: Sequence[Mapping[str, Any]],
 ) -> None:
     """Keep steps with the reply that is being written; pages look at their cards again.
 
+    `known` is what the tool that takes them has read of the conversation.
+
     Raises:
-        ToolFailure, Conflict: their person has not consented to one of them; none is kept.
+        ToolFailure, Conflict: their person has not consented to one of them, or something was
+            done meanwhile; none is kept.
     """
     claim = writer.claim
     with writer.transaction() as session:
         lock_thread(session, claim.thread_id)
         writer.lock_turn(session)
+        if known.have_changed(session):
+            raise _done_meanwhile()
         taken = load_taken(session, claim.reply_id)
         check_steps(session, registry.consents, hear(session), taken, steps)
         keep_steps(session, claim.reply_id, steps)
     writer.publish(CHANGED, {})
+
+
+def _done_meanwhile() -> ToolFailure:
+    return ToolFailure(
+        "Something was done in this conversation while this tool ran; nothing was taken.",
+        suggestion="Read what the conversation holds now before anything else.",
+        say=_(
+            "Something else was done here at the same moment, so I changed nothing. Look at what"
+            " stands above, and say it again if you still want it."
+        ),
+        code="conflict",
+    )
 
 
 def decide_in_words(writer: ReplyWriter, registry: Registry, question: Message) -> Finished | None:

@@ -113,6 +113,13 @@ class TurnSteps:
             *([] if taken is None else _named(_steps_in(taken), self._reply_id)),
         ]
 
+    def have_changed(self, session: ScopedSession) -> bool:
+        """Whether a proposal was confirmed, or taken back, since a tool has read them.
+
+        To be asked with the thread locked: what is taken then goes by what is so.
+        """
+        return self._before is not None and self._as_of != tuple(self._look(session)[1:])
+
     def _load_before(self, session: ScopedSession, as_of: Sequence[Any]) -> Sequence[Step]:
         if self._before is None or self._as_of != tuple(as_of):
             thread_id, end = self._question.thread_id, self._question.parent_id

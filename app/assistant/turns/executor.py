@@ -420,7 +420,7 @@ def _tool_context(
         question.thread_id,
         question.id,
         writer.claim.reply_id,
-        partial(take_steps, writer, services.registry, hear),
+        partial(take_steps, writer, services.registry, hear, steps),
         steps.now,
         {} if memo is None else memo,
     )

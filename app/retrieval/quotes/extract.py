@@ -55,6 +55,8 @@ LEAST_WORTH = 0.55
 # questions that strangers asked of the demo's manual, and 140 that it does not answer, both
 # weighed alike: at even odds two of three right quotations are sure, and one of five others.
 BIAS, OF_MATCHED, OF_MEANING, OF_AMOUNT, OF_TITLE = -4.0, 1.25, 3.1, 1.5, 0.7
+# Where it asks what is so for guests, say, and the section speaks of none.
+OF_OTHERS = -3.0
 # Where the question says what the section is called, and nothing else.
 NAMED, WHOLE = 1.4, 0.99
 # What else comes near where the answer is in doubt.
@@ -63,6 +65,7 @@ MOST_NEAR = 3
 
 # How a sentence begins that goes on from the one before, and one that makes no sense without it.
 _CONTINUES = re.compile(rf"(?:{WORDS['goes_on']})\b")
+_FOR_WHOM = re.compile(rf"\b{WORDS['for_whom']}(?P<whom>{WORDS['people']})\b")
 _LEANS_BACK = re.compile(rf"(?:{WORDS['goes_on']}|{WORDS['leans_back']})\b")
 
 
@@ -119,7 +122,7 @@ def extract_answer(
         unknown_share(question, passages),
         title,
         best.by_title > 0,
-        _odds(question, best),
+        _odds(question, best) + OF_OTHERS * _is_for_others(question, title, lines, passages),
         tuple(_near(passages, lines, scored)),
     )
 
@@ -135,6 +138,18 @@ def _odds(question: str, best: Scored) -> float:
         + OF_AMOUNT * best.has_amount
         + OF_TITLE * best.by_title
     )
+
+
+def _is_for_others(
+    question: str, title: str, lines: Sequence[Line], passages: Sequence[Passage]
+) -> bool:
+    """Whether it asks what is so for people of whom the quoted section says nothing."""
+    asked = _FOR_WHOM.search(fold(question))
+    if asked is None:
+        return False
+    cited = {line.cite for line in lines}
+    said = " ".join(passage.text for passage in passages if passage.cite in cited)
+    return not set(stems(asked["whom"])) & set(stems(f"{title} {said}"))
 
 
 def _near(

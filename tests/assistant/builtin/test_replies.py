@@ -74,6 +74,25 @@ def test_what_only_comes_close_is_called_that(
     )
 
 
+@pytest.mark.parametrize(
+    ("question", "is_sure"),
+    [
+        ("what is the dress code", True),
+        ("what is the dress code for cooks", True),
+        ("what is the dress code for guests", False),
+        ("what is the dress code for kids", False),
+    ],
+)
+def test_a_rule_for_the_team_answers_nothing_for_sure_about_guests(
+    provider: BuiltinProvider, make_request: MakeRequest, question: str, is_sure: bool
+) -> None:
+    payload = found([passage("dress-code")])
+    told = reply(
+        provider, answered_by(make_request(question), (MANUAL, {"query": "dress code"}, payload))
+    )
+    assert told.startswith("I found nothing that answers this for certain.") is not is_sure, told
+
+
 def test_what_else_comes_near_stands_under_its_own_title(
     provider: BuiltinProvider, make_request: MakeRequest
 ) -> None:

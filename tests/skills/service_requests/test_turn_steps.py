@@ -18,6 +18,7 @@ from app.assistant.turns.executor import ClaimedTurn, execute_turn
 from app.db import Database, ScopedSession
 from app.extensions import Services
 from app.skills.service_requests.models import RequestType
+from app.skills.service_requests.tools import answer_tools
 from tests.assistant.scripted import ScriptedProvider, call, say
 from tests.factories import Member, answer, ask, make_thread
 from tests.skills.service_requests.building import Talk, id_of, ready_talk, start_talk
@@ -112,6 +113,32 @@ def test_a_tool_knows_what_was_confirmed_with_a_button_while_the_turn_ran(
     reply = answer(app, member, accepted, provider)
     assert trace(reply) == [("record_answers", True), ("record_answers", False)]
     assert reply.tool_trace[1]["code"] == "not_found"
+    assert talk.state().submitted
+
+
+@pytest.mark.parametrize("tool", ["cancel_service_request", "record_answers"])
+def test_what_is_confirmed_while_a_tool_runs_makes_it_take_nothing(
+    app: Flask, on: Services, database: Database, member: Member, short: RequestType,
+    monkeypatch: pytest.MonkeyPatch, tool: str,
+) -> None:  # fmt: skip
+    """The button is pressed after the tool has read that nothing is filed."""
+    talk = ready_talk(database, member, short)
+    proposal_id = talk.propose(app)
+    taken = answer_tools.take
+
+    def take_late(*given: Any) -> None:
+        with database.transaction(member.scope) as session:
+            confirm(session, on.registry, proposal_id)
+        taken(*given)
+
+    monkeypatch.setattr(answer_tools, "take", take_late)
+    wanted = call(tool, "{}") if tool.startswith("cancel") else record(short, title="Fryer")
+    provider = ScriptedProvider([wanted], say("Done."))
+    accepted = ask(database, member, "cancel the request", talk.thread_id)
+    reply = answer(app, member, accepted, provider)
+    assert [(each["ok"], each["code"]) for each in reply.tool_trace] == [(False, "conflict")]
+    assert "cancelled" not in reply.content
+    assert reply.internal_content is None
     assert talk.state().submitted
 
 

@@ -36,7 +36,7 @@ MOST_NEAR = 3
 CLOSE_ENOUGH, UNKNOWN = 0.25, 0.45
 # What is quoted answers with these odds, as their logarithm; with less it is only said to come
 # near, and with less again it is not shown.
-SURE, NEAR = 0.0, -1.0
+SURE, NEAR = 0.5, -1.0
 # A quotation from a weak search, or from a place that was only searched because another had
 # nothing, must have more of the question.
 CLOSE_ENOUGH_IF_WEAK, CLOSE_ENOUGH_ELSEWHERE = 0.3, 0.5

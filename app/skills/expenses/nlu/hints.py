@@ -32,7 +32,7 @@ from app.skills.expenses.nlu.command import (
     unsure_row,
 )
 from app.skills.expenses.nlu.edits import intended_change, intended_correction, intended_deletion
-from app.skills.expenses.nlu.lexicon import SUM, compiled, either
+from app.skills.expenses.nlu.lexicon import SUM, compiled, either, one_of
 from app.skills.expenses.nlu.questions import answer_limits
 from app.skills.expenses.nlu.reader import (
     asks_only,
@@ -65,6 +65,8 @@ LONGEST_INTENDED = 1_500
 # What leads up to the things that were bought, once it is clear that they were.
 _CUES = "|".join(either(name) for name in ("spent", "record", "add", "got"))
 _DENIED = compiled("not")
+# "Add the flowers that I bought for the entrance".
+_BOUGHT = re.compile(rf"\s(?:{one_of('before_clauses')}\s)?{either('spent')}")
 _LEAD = re.compile(rf"(?:[^,;{SUM}]*?\W)?(?:{_CUES})\s?[:,-]?\s*")
 
 
@@ -352,8 +354,10 @@ def read_intended(tool: str, message: str, around: ReadingContext) -> Command | 
 
 def _addition(sentence: Sentence) -> Command:
     start, end = core_of(sentence)
-    rows = rows_told(sentence, start, end)
-    if not all(row.item and row.amount for row in rows):
+    bought = _BOUGHT.search(sentence.masked, start, end)
+    is_what = bought and not sentence.sums and is_ordered(sentence, start, end)
+    rows = rows_told(sentence, start, bought.start() if bought and is_what else end)
+    if not is_what and not all(row.item and row.amount for row in rows):
         # A story may come before it.
         lead = _LEAD.match(sentence.masked, start, end)
         rows = read_rows(sentence, lead.end(), end) if lead else rows

@@ -13,9 +13,10 @@ from app.skills.expenses.nlu.edits import read_deletion, read_update
 from app.skills.expenses.nlu.lexicon import NOTHING, SUM, TIME, compiled, either, one_of
 from app.skills.expenses.nlu.questions import read_question
 from app.skills.expenses.nlu.sentence import LONGEST_MESSAGE, ReadingContext, Sentence, hide
-from app.text.calendar_words import ALL_WEEKDAYS, MONTHS, SHORT_MONTHS, either_of
-from app.text.money import fold_in_place
+from app.text.calendar_words import ALL_WEEKDAYS, either_of
+from app.text.money import FoundAmount, fold_in_place
 from app.text.normalize import fold, plain_words
+from app.text.stop_words import STOP_WORDS
 
 __all__ = ["Command", "read_wish"]
 
@@ -30,15 +31,12 @@ _UNCLEAR_SUM = re.compile(r"\d,\d{1,2}(?!\d)|-\s*[$€£]?\s?[\d.]")
 # As a sum is written that can be nothing else: "twenty thirty" may be two, "€14 dollars" is.
 _NUMBER = r"(?:\d+(?:,\d{3})*(?:\.\d\d?)?|\.\d\d)"
 _CLEAR_SUM = re.compile(rf"[$€£]\s?{_NUMBER}|{_NUMBER}\s?(?:[$€£]|[^\W\d_]+)?")
-_MONTH = (
-    rf"(?:{either_of({*MONTHS['en'], *SHORT_MONTHS['en'], *MONTHS['es'], *SHORT_MONTHS['es']})})"
-)
 _CLEAR_DAY = re.compile(
     rf"(?:{one_of('near_days')}"
     rf"|(?:{one_of('one_day', 'before')}\s)?(?:{either_of(ALL_WEEKDAYS)})"
-    rf"(?:\s{one_of('one_day', 'behind')})?"
-    rf"|(?:{one_of('one_day', 'in_dates')}\s|{_MONTH}|\d{{1,4}}[a-z]{{0,2}}|[\s/.,-])++)"
+    rf"(?:\s{one_of('one_day', 'behind')})?)"
 )
+_PLAIN_SIGNS = re.compile(r"[\w\s.,!¡$€£:']*")
 # The shapes of a message that does nothing but add: words to do it, and rows, each an item (¬)
 # and a sum, with a day before, behind or between. What stands anywhere else may say more: of
 # "beer $30 the keg" it was not said how many.
@@ -97,6 +95,8 @@ def is_bare_addition(message: str, around: ReadingContext, items: Sequence[str])
     sentence = Sentence.of(message, around)
     days = [sentence.said(each.start, each.end) for each in sentence.times]
     sums = [sentence.said(each.start, each.end) for each in sentence.sums]
+    if not _PLAIN_SIGNS.fullmatch(sentence.text) or not all(map(_is_money(around), sentence.sums)):
+        return False
     # Of two days nobody knows which is meant.
     if len(days) > 1 or not all(_CLEAR_DAY.fullmatch(fold(each)) for each in days):
         return False
@@ -108,10 +108,18 @@ def is_bare_addition(message: str, around: ReadingContext, items: Sequence[str])
     return bool(_BARE_ADDITION.fullmatch(masked))
 
 
+def _is_money(around: ReadingContext) -> Callable[[FoundAmount], bool]:
+    """Whether a sum says that it is one, and is of the group's own money: "5 pounds" may weigh."""
+    own = ("", around.currency)
+    return lambda each: (each.is_marked or each.has_cents) and each.currency in own
+
+
 def _is_known(item: str, categories: Sequence[Category]) -> bool:
     """Whether each thing of it is one of a category's: "limes and lemons"."""
     phrases = {plain_words(phrase) for category in categories for phrase in category.words}
     said = plain_words(item)
+    if said in STOP_WORDS:
+        return False
     return said in phrases or phrases.issuperset(_JOINS_WORDS.split(said))
 
 
