@@ -373,6 +373,7 @@ def test_what_somebody_else_has_called_an_expense_is_not_said_by_who_chooses_it(
         ("taxi $5 on 10/11", False), ("taxi 5 pounds today", False), ("taxi £5 today", False),
         ("t\u0336a\u0336xi\u0336 taxi $5 today", False), ("taxi $5 el viernes pasado", True),
         ("taxi, $5, today, thanks!", True), ("taxi .5 today", False),
+        ("taxi $5, ice $5 yesterday", False), ("taxi $5 and taxi $6 today", False),
         ("i paid ,50 for the taxi today", False), ("taxi ,50 today", False),
         ("plan taxi $5 today", False), ("taxi $5 today fine", False),
     ],

@@ -37,17 +37,16 @@ _CLEAR_DAY = re.compile(
     rf"(?:\s{one_of('one_day', 'behind')})?)"
 )
 _PLAIN_SIGNS = re.compile(r"[\w\s.,!¡$€£:']*")
-# The shapes of a message that does nothing but add: words to do it, and rows, each an item (¬)
-# and a sum, with a day before, behind or between. What stands anywhere else may say more: of
-# "beer $30 the keg" it was not said how many.
+# The shapes of a message that does nothing but add: words to do it, an item (¬) and a sum, with a
+# day before or behind. What stands anywhere else may say more: of "beer $30 the keg" it was not
+# said how many, and of "taxi $14, ice $5 yesterday" not when the taxi was.
 _LEAD = rf"(?:{either('bare')}[,:!]?\s)*+"
 _ARTICLE = rf"(?:{one_of('articles')}\s)?"
 _TO_ITEM = rf"(?:{one_of('bare_rows', 'sum_to_item')}\s)?{_ARTICLE}"
 _TO_SUM = rf",?\s(?:{one_of('bare_rows', 'item_to_sum')}\s)?"
 _ROW = rf"(?:{NOTHING}+{_TO_SUM}{SUM}+|{SUM}+\s{_TO_ITEM}{NOTHING}+)(?:,?\s{TIME}+)?"
-_NEXT = rf"(?:,\s|,?\s{one_of('bare_rows', 'next_row')}\s){_ARTICLE}"
 _BARE_ADDITION = re.compile(
-    rf"[¡\s]*{_LEAD}(?:{TIME}+[,:]?\s{_LEAD})?{_ROW}(?:{_NEXT}{_ROW})*"
+    rf"[¡\s]*{_LEAD}(?:{TIME}+[,:]?\s{_LEAD})?{_ROW}"
     rf"(?:,?\s{either('bare')})?[\s.!]*"
 )
 _JOINS_WORDS = re.compile(rf"\s{one_of('bare_rows', 'joins_words')}\s")
@@ -87,7 +86,7 @@ def read_sentence(message: str, around: ReadingContext) -> Command | None:
 
 
 def is_bare_addition(message: str, around: ReadingContext, items: Sequence[str]) -> bool:
-    """Whether a message says nothing beside these items, their sums and days, and to add them.
+    """Whether a message says nothing beside one item, its sum and day, and to add it.
 
     Whoever says "add the taxi $5 today if Lucía agrees" has not told that it be added. The items
     are what the restaurant's categories know: "skip taxi" and "unpaid taxi" are none.
