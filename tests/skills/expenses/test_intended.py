@@ -50,6 +50,46 @@ def test_numbers_beside_things_are_what_was_paid(
 
 
 @pytest.mark.parametrize(
+    ("text", "language", "rows"),
+    [
+        ("the vegetable man one forty two and change call it 142.60", "en",
+         [("vegetable man", "142.60")]),
+        ("taxi 12, digamos 15", "es", [("taxi", "15")]),
+        ("pd 30 for charcoal n 11 for skewers", "en", [("charcoal", "30"), ("skewers", "11")]),
+        ("pon que hoy salieron 25 de masa y 8 de hojas", "es", [("masa", "25"), ("hojas", "8")]),
+        ("compre 3 cajas de agua en el super 28.50 c mi tarjeta", "es", [("agua", "28.50")]),
+        ("anota el plomero 90 y ya le pague", "es", [("plomero", "90")]),
+    ],
+)  # fmt: skip
+def test_a_sum_that_is_put_right_is_the_one_and_chat_spelling_joins_rows(
+    text: str, language: str, rows: list[tuple[str, str]]
+) -> None:
+    said = read("add_expense", text, language).arguments
+    found = [said, *said.get("more", [])]
+    assert len(found) == len(rows)
+    for row, (item, amount) in zip(found, rows, strict=True):
+        assert item in row["item"] and "pague" not in row["item"]
+        assert row["amount"] == amount
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "item"),
+    [
+        ("bought napkin rings dont have the receipt yet", "en", "napkin rings"),
+        ("Please add the candles I bought for the front door.", "en", "candles"),
+        ("agrega las veladoras que compre para la entrada", "es", "veladoras"),
+        # One sum, and nobody knows of which of the two.
+        ("a bulb for aisle 7 and a cord of 15", "en", "bulb for aisle 7 and a cord"),
+    ],
+)
+def test_the_sum_of_a_thing_that_was_bought_is_asked_for(
+    text: str, language: str, item: str
+) -> None:
+    command = read("add_expense", text, language)
+    assert (command.arguments["item"], command.missing) == (item, ("amount",))
+
+
+@pytest.mark.parametrize(
     ("text", "language", "amounts"),
     [
         ("milk 4 qts 23.96 corner store", "en", ["23.96"]),

@@ -41,7 +41,7 @@ from app.skills.expenses.nlu.reader import (
     without_what_is_no_thing,
 )
 from app.skills.expenses.nlu.references import NONE, VAGUE, kind_of
-from app.skills.expenses.nlu.rows import read_rows
+from app.skills.expenses.nlu.rows import Row, read_rows
 from app.skills.expenses.nlu.sentence import ReadingContext, Sentence
 from app.skills.expenses.services.expenses import find_meant
 from app.skills.expenses.services.settings import EDITORS, Ledger, load_ledger
@@ -352,12 +352,20 @@ def read_intended(tool: str, message: str, around: ReadingContext) -> Command | 
     return read(Sentence.of(message, around, tells_prices=tool == ADD)) if read else None
 
 
+def _what_was_bought(sentence: Sentence, start: int, end: int) -> list[Row]:
+    """The flowers of "add the flowers that I bought for the entrance"; none where a sum is said."""
+    bought = _BOUGHT.search(sentence.masked, start, end)
+    if bought is None or sentence.sums or not is_ordered(sentence, start, end):
+        return []
+    return [row for row in rows_told(sentence, start, bought.start()) if row.item][:1]
+
+
 def _addition(sentence: Sentence) -> Command:
     start, end = core_of(sentence)
-    bought = _BOUGHT.search(sentence.masked, start, end)
-    is_what = bought and not sentence.sums and is_ordered(sentence, start, end)
-    rows = rows_told(sentence, start, bought.start() if bought and is_what else end)
-    if not is_what and not all(row.item and row.amount for row in rows):
+    if what := _what_was_bought(sentence, start, end):
+        return addition(what)
+    rows = rows_told(sentence, start, end)
+    if not all(row.item and row.amount for row in rows):
         # A story may come before it.
         lead = _LEAD.match(sentence.masked, start, end)
         rows = read_rows(sentence, lead.end(), end) if lead else rows
