@@ -10,6 +10,8 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
+from app.assistant.models import Proposal
+from app.assistant.proposals.proposals import confirm
 from app.db import Database
 from app.skills.expenses.models import Expense
 from tests.acceptance.service_requests.conversation import Turn
@@ -195,3 +197,25 @@ def test_what_can_be_added_is_added_by_its_name(
     assert said[0].split(":")[0].lower() in offered.lower()
     told = [talk.send(words) for words in said][-1].text
     assert said[-1].split(": ")[-1] in told
+
+
+@pytest.mark.parametrize("role", ["staff", "manager"])
+def test_what_a_button_has_added_is_changed_and_not_added_once_more(
+    demo: Flask, owner: Database, houses: dict[str, UUID], role: str
+) -> None:
+    who = make_user(owner, houses["alamo-prime"], role)
+    talk = Talk(demo, who, "en")
+    talk.send("add taxi $14 today")
+    database, registry = demo.extensions["comanda"].database, demo.extensions["comanda"].registry
+    with demo.test_request_context("/"), database.transaction(who.scope) as session:
+        card = select(Proposal.id).where(Proposal.thread_id == talk.thread_id)
+        confirm(session, registry, session.scalars(card).one())
+    for words in ("make it 15", "no, it was 15"):
+        reply = talk.send(words)
+        if role == "staff":
+            assert reply.text.endswith("Ask a manager.")
+        else:
+            assert reply.text.startswith("Would you like me to change taxi $14 of")
+    with database.transaction(who.scope) as session:
+        own = select(Expense.amount).where(Expense.user_id == who.user_id)
+        assert session.scalars(own).all() == [Decimal(14)]

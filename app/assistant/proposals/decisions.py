@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -10,6 +11,7 @@ from uuid import UUID
 
 import structlog
 from flask_babel import gettext as _
+from redis.exceptions import RedisError
 from sqlalchemy import ColumnElement, Select, and_, or_, select
 
 from app.assistant.models import Message, Proposal, own
@@ -35,9 +37,10 @@ from app.assistant.proposals.proposals import (
     set_aside,
     state_at,
     undo,
+    withdraw,
 )
 from app.assistant.threads.branches import IN_SIGHT, leads_to
-from app.assistant.threads.steps import TurnSteps, keep_steps, load_taken
+from app.assistant.threads.steps import TurnSteps, forget_steps, keep_steps, load_taken
 from app.assistant.tools.parts import Part
 from app.assistant.tools.registry import Registry
 from app.assistant.tools.tool import Draft, Offered, Texts, ToolFailure, WriteTool
@@ -322,24 +325,46 @@ def close_what_was_left(writer: ReplyWriter, asked_at: datetime) -> bool:
     return bool(closed)
 
 
-def has_done_something(writer: ReplyWriter) -> bool:
-    """True when something that this reply proposed has been confirmed."""
+def take_nothing(writer: ReplyWriter) -> None:
+    """Let a reply that ends without a word have proposed and taken nothing, unless it did it."""
     with writer.transaction() as session:
-        done = _done_by(session, Proposal.message_id == writer.claim.reply_id)
-        return session.scalar(done.limit(1)) is not None
+        start_over(session, writer)
+    with suppress(RedisError):
+        # Pages look again when the reply's end is told, or when they are opened.
+        writer.publish(CHANGED, {})
+
+
+def start_over(session: ScopedSession, writer: ReplyWriter) -> bool:
+    """Forget what a reply had proposed and taken; False, and nothing is, where it did something.
+
+    What somebody confirms at this moment is done before, or refused after.
+    """
+    lock_thread(session, writer.claim.thread_id)
+    writer.lock_turn(session)
+    done = _done_by(session, Proposal.message_id == writer.claim.reply_id)
+    if session.scalar(done.limit(1)) is not None:
+        return False
+    withdraw(session, writer.claim.reply_id)
+    forget_steps(session, writer.claim.reply_id)
+    return True
 
 
 def tell_what_was_done(writer: ReplyWriter, language: str) -> bool:
-    """Let a reply that broke off end in what it has done already; False where it did nothing.
+    """Let a reply that broke off end in what it has done; False where it did nothing.
 
-    Whoever began it anew would do it again. What it shows and says of it stands.
+    Whoever began it anew would do it again. What it shows and says of it stands, and a card that
+    waits is shown with it.
     """
+    own_reply = Proposal.message_id == writer.claim.reply_id
+    question = select(Message.parent_id).where(Message.id == writer.claim.reply_id)
+    is_its_yes = Proposal.decided_by == question.scalar_subquery()
     with writer.transaction() as session:
-        done = session.scalars(
-            _done_by(session, Proposal.message_id == writer.claim.reply_id)
-        ).all()
+        done = session.scalars(_done_by(session, or_(own_reply, is_its_yes))).all()
+        waiting = pending_of(session, writer.claim.reply_id)
     shown = {str(part.get("proposal_id")) for part in writer.parts}
-    missing = [receipt_part(each) for each in done if str(each.id) not in shown]
+    missing: list[Part] = [receipt_part(each) for each in done if str(each.id) not in shown]
+    if waiting is not None and str(waiting.id) not in shown:
+        missing.append(proposal_part(waiting))
     writer.parts.extend(part.model_dump(mode="json") for part in missing)
     if done and not writer.text.strip():
         said = " ".join(receipt_of(each).summary[language] for each in done)

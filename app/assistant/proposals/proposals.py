@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -123,6 +123,21 @@ def pending_of(session: ScopedSession, message_id: UUID) -> Proposal | None:
 def decided_by(session: ScopedSession, message_id: UUID) -> Proposal | None:
     """The proposal that this message confirmed or declined, if it did."""
     return session.scalar(_own(session).where(Proposal.decided_by == message_id))
+
+
+def confirmed_by_button(
+    session: ScopedSession, message_ids: Collection[UUID]
+) -> Mapping[UUID, Proposal]:
+    """What these replies have proposed and nobody's words confirmed, by reply."""
+    if not message_ids:
+        return {}
+    done = _own(session).where(
+        Proposal.message_id.in_(message_ids),
+        Proposal.state == "confirmed",
+        Proposal.decided_by.is_(None),
+        Proposal.undone_at.is_(None),
+    )
+    return {each.message_id: each for each in session.scalars(done)}
 
 
 def confirm(

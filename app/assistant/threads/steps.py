@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import func, select, update
+from sqlalchemy import func, null, select, update
 
 from app.assistant.models import AGENT, Message, Proposal, Thread, own
 from app.assistant.threads.branches import ids_up
@@ -158,6 +158,12 @@ def keep_steps(session: ScopedSession, reply_id: UUID, steps: Sequence[Step]) ->
     kept = {"type": TAKEN, "steps": [*load_taken(session, reply_id), *map(dict, steps)]}
     its_row = (Message.id == reply_id, *own(session, Message))
     session.execute(update(Message).where(*its_row).values(internal_content=kept))
+
+
+def forget_steps(session: ScopedSession, reply_id: UUID) -> None:
+    """Let a reply have taken no steps. Never commits."""
+    its_row = (Message.id == reply_id, *own(session, Message))
+    session.execute(update(Message).where(*its_row).values(internal_content=null()))
 
 
 def as_told(content: str, internal: Step | None) -> str:

@@ -24,7 +24,12 @@ from app.accounts.clock import local_now
 from app.accounts.models import Group, User, UserProfile
 from app.assistant.models import AGENT, Message, Prompt, Proposal, Turn
 from app.assistant.prompts.system_prompt import load_prompts
-from app.assistant.proposals.proposals import latest_proposal, state_at
+from app.assistant.proposals.proposals import (
+    confirmed_by_button,
+    latest_proposal,
+    receipt_of,
+    state_at,
+)
 from app.assistant.providers.base import ChatMessage
 from app.assistant.threads.branches import IN_SIGHT, leads_to, said_up
 from app.assistant.threads.steps import Step, StepLoader, as_told
@@ -32,12 +37,14 @@ from app.assistant.tools.registry import Opening, Registry, TurnInput
 from app.assistant.tools.tool import Profile
 from app.db import ScopedSession, utc_now
 from app.nlu.model import read_intents
+from app.text.markdown import escape_markdown
 
 HISTORY_MESSAGES = 20
 # Read beside them, for the replies among them that have nothing to say.
 UNFINISHED_AT_MOST = 10
 # A model need not reread a long answer to know what was talked about.
 HISTORY_CHARACTERS = 2000
+_YES = {"en": "Yes.", "es": "Sí."}
 
 # Made once: to put a statement together takes longer than to run one as small as these.
 _PERSON = (
@@ -258,15 +265,28 @@ def _history(
     if "history" in turn.request:
         return [ChatMessage(said["role"], said["content"]) for said in turn.request["history"]]
     before = said_up(session, question.parent_id, HISTORY_MESSAGES + UNFINISHED_AT_MOST)
-    return [
-        ChatMessage("user", _told(said, in_words)[:HISTORY_CHARACTERS])
-        if said.role == "user"
-        else ChatMessage("assistant", said.content[:HISTORY_CHARACTERS])
-        for said in before
-        if said.role != AGENT
-        and said.content
-        and said.status in ("complete", "stopped", "interrupted")
-    ][-HISTORY_MESSAGES:]
+    pressed = confirmed_by_button(session, [said.id for said in before])
+    told: list[ChatMessage] = []
+    for said in before:
+        is_over = said.status in ("complete", "stopped", "interrupted")
+        if said.role == AGENT or not said.content or not is_over:
+            continue
+        content = _told(said, in_words) if said.role == "user" else said.content
+        told.append(ChatMessage(said.role, content[:HISTORY_CHARACTERS]))
+        if said.id in pressed:
+            told += _as_a_yes(pressed[said.id], said.content, question.language)
+    return told[-HISTORY_MESSAGES:]
+
+
+def _as_a_yes(proposal: Proposal, reply: str, language: str) -> list[ChatMessage]:
+    """The button of a proposal that was pressed, and what it did, as if both had been said.
+
+    Nothing of what a reply has done by itself, which it tells.
+    """
+    done = receipt_of(proposal).summary[language]
+    if done in reply or escape_markdown(done) in reply:
+        return []
+    return [ChatMessage("user", _YES[language]), ChatMessage("assistant", done)]
 
 
 def _told(said: Row[Any], in_words: bool) -> str:

@@ -14,7 +14,7 @@ import structlog
 from flask_babel import force_locale
 from flask_babel import gettext as _
 from redis import RedisError
-from sqlalchemy import bindparam, func, null, select, update
+from sqlalchemy import bindparam, func, select, update
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.assistant.models import Message, Turn, own
@@ -24,13 +24,13 @@ from app.assistant.proposals.decisions import (
     ask_once_more,
     close_what_was_left,
     decide_in_words,
-    has_done_something,
     offer_in,
+    start_over,
+    take_nothing,
     take_steps,
     tell_what_was_done,
     undo_in_words,
 )
-from app.assistant.proposals.proposals import withdraw
 from app.assistant.providers.base import Provider, ProviderError
 from app.assistant.threads.steps import TurnSteps
 from app.assistant.tools.parts import Citation
@@ -128,6 +128,7 @@ def execute_turn(
             answerers = [provider, standby] if standby else [provider]
             outcome = _answer(services, answerers, claimed, turn, question, writer)
             settling()
+            outcome = _with_what_was_done(writer, question, outcome)
             outcome = settle(writer, question.language, started, outcome)
         except LeaseLost:
             log.warning("lease lost", fence=claimed.fence)
@@ -149,6 +150,24 @@ def execute_turn(
             first_token_ms=outcome.first_token_ms,
         )
         return outcome.status
+
+
+def _with_what_was_done(
+    writer: ReplyWriter, question: Message, outcome: TurnOutcome
+) -> TurnOutcome:
+    """A reply that broke off shows what it did; one without a word has done that and no more.
+
+    Whoever reads that it failed, or has stopped it, has been told of nothing else.
+    """
+    if outcome.status == "complete":
+        return outcome
+    had_words = bool(writer.text.strip())
+    if not had_words:
+        take_nothing(writer)
+    is_told = tell_what_was_done(writer, question.language) and not had_words
+    if outcome.status == "stopped" or not is_told:
+        return outcome
+    return replace(outcome, status="complete", code="", finished=NO_MODEL)
 
 
 def _load(services: Services, claimed: ClaimedTurn) -> tuple[Turn, Message]:
@@ -270,8 +289,10 @@ def _converse_unless_away(
         if is_last or writer.text.strip() or error.code == "malformed":
             raise
         log.warning("standing in", failed=provider.name, code=error.code)
-    if writer.text or writer.trace or writer.parts:
-        _start_over(services, claimed, turn, writer)
+    begun = bool(writer.text or writer.trace or writer.parts)
+    if begun and not _start_over(services, claimed, turn, writer):
+        tell_what_was_done(writer, question.language)
+        return NO_MODEL
     return None
 
 
@@ -283,40 +304,43 @@ def _begin(
     What it proposed may have been confirmed before its runner died: then what was said
     stands, and the turn is over.
     """
-    if turn.stop_requested:
+    if turn.stop_requested or claimed.attempts > MAX_ATTEMPTS:
         _take_up(services, claimed, turn, writer)
+    if turn.stop_requested:
         raise TurnStopped
     if claimed.attempts > MAX_ATTEMPTS:
         raise ProviderError("interrupted", "given up after too many tries")
     if claimed.scope.role == "":
         raise ProviderError("no_member", "no longer in the group")
-    if claimed.attempts > 1:
-        if has_done_something(writer):
-            _take_up(services, claimed, turn, writer)
-            # Its runner may have died before it told of it.
-            tell_what_was_done(writer, question.language)
-            return NO_MODEL
-        _start_over(services, claimed, turn, writer)
+    if claimed.attempts > 1 and not _start_over(services, claimed, turn, writer):
+        _take_up(services, claimed, turn, writer)
+        # Its runner may have died before it told of it.
+        tell_what_was_done(writer, question.language)
+        return NO_MODEL
     writer.publish("message", {"role": "assistant", "status": "streaming"})
     return None
 
 
-def _start_over(services: Services, claimed: ClaimedTurn, turn: Turn, writer: ReplyWriter) -> None:
-    """Forget what was written so far, here and on the pages that show it."""
-    writer.clear()
+def _start_over(services: Services, claimed: ClaimedTurn, turn: Turn, writer: ReplyWriter) -> bool:
+    """Forget what was written so far, here and on the pages that show it.
+
+    False, and nothing is forgotten, where the reply has done something.
+    """
     with services.database.transaction(claimed.scope) as session:
-        writer.lock_turn(session)
-        withdraw(session, turn.reply_message_id)
+        if not start_over(session, writer):
+            return False
+        writer.clear()
         session.execute(
             update(Message)
             .where(Message.id == turn.reply_message_id, *own(session, Message))
-            .values(content="", parts=[], citations=[], tool_trace=[], internal_content=null())
+            .values(content="", parts=[], citations=[], tool_trace=[])
         )
     try:
         writer.publish(RESET, {})
     except RedisError as error:
         # Who reads along gets the whole reply when it is done; the answer need not fail.
         log.warning("start not told", error=type(error).__name__)
+    return True
 
 
 def _take_up(services: Services, claimed: ClaimedTurn, turn: Turn, writer: ReplyWriter) -> None:

@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
 import pytest
 from flask import Flask
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from app.assistant.models import Message, Turn
 from app.assistant.proposals.consent import Heard
-from app.assistant.proposals.proposals import bring_back, confirm, decline, undo
+from app.assistant.proposals.decisions import start_over
+from app.assistant.proposals.proposals import (
+    bring_back,
+    confirm,
+    decline,
+    latest_proposal,
+    undo,
+)
 from app.assistant.providers.base import ProviderError
 from app.assistant.providers.builtin import BuiltinProvider
-from app.assistant.threads.threads import ask_again, load_message
+from app.assistant.threads.threads import Accepted, ask_again, load_message
+from app.assistant.tools.tool import CitationLedger
+from app.assistant.turns.events import EventLog
 from app.assistant.turns.executor import ClaimedTurn, execute_turn
+from app.assistant.turns.writer import Claim, ReplyWriter
 from app.db import Database
+from app.errors import Conflict
 from app.extensions import Services
 from app.skills.expenses.nlu import guess_category
 from app.skills.expenses.nlu.reader import is_bare_addition
@@ -92,6 +104,96 @@ def test_what_was_done_before_its_runner_died_is_told_by_the_next_one(
     assert (reply.status, reply.content) == ("complete", "I've added your taxi $5 for today.")
     assert [part["type"] for part in reply.parts] == ["receipt"]
     assert len(rows(database, member)) == 1
+
+
+def card_and_yes(
+    app: Flask, database: Database, member: Member, explicit: list[Any]
+) -> tuple[Message, Accepted]:
+    """A reply with a card, and the yes to it whose runner died right after it had done it."""
+    first = answer(app, member, ask(database, member, WORDS), ScriptedProvider(explicit))
+    agreed = ask(database, member, "yes", first.thread_id)
+    card = UUID(first.parts[0]["proposal_id"])
+    with database.session(member.scope) as session, app.test_request_context("/"):
+        confirm(session, app.extensions["comanda"].registry, card, agreed.message.id)
+        session.commit()
+    return first, agreed
+
+
+@pytest.mark.parametrize(
+    ("attempts", "stopped", "status"), [(2, True, "stopped"), (4, False, "complete")]
+)
+def test_a_yes_that_was_carried_out_is_told_however_its_reply_ends(
+    app: Flask, owner: Database, database: Database, member: Member, explicit: list[Any],
+    attempts: int, stopped: bool, status: str,
+) -> None:  # fmt: skip
+    _first, agreed = card_and_yes(app, database, member, explicit)
+    with owner.transaction() as session:
+        left = {"fence": 2, "attempts": attempts, "stop_requested": stopped}
+        session.execute(update(Turn).where(Turn.id == agreed.turn.id).values(**left))
+    with app.test_request_context("/"):
+        turn = ClaimedTurn(agreed.turn.id, 2, attempts, member.scope)
+        execute_turn(app.extensions["comanda"], ScriptedProvider(), turn)
+    with database.transaction(member.scope) as session:
+        reply = load_message(session, agreed.thread.id, agreed.reply.id)
+    assert (reply.status, reply.content) == (status, "I've added your taxi $5 for today.")
+    assert [part["type"] for part in reply.parts] == ["receipt"]
+    assert len(rows(database, member)) == 1
+
+
+def test_a_reply_that_was_stopped_before_its_first_word_has_proposed_nothing(
+    app: Flask, owner: Database, database: Database, member: Member, explicit: list[Any]
+) -> None:
+    accepted = ask(database, member, WORDS)
+    said = answer(app, member, accepted, ScriptedProvider(explicit))
+    with owner.transaction() as session:
+        lost = {"content": "", "parts": [], "status": "streaming"}
+        session.execute(update(Message).where(Message.id == said.id).values(**lost))
+        left = {"status": "running", "fence": 2, "attempts": 2, "finished_at": None}
+        where = Turn.id == accepted.turn.id
+        session.execute(update(Turn).where(where).values(**left, stop_requested=True))
+    with app.test_request_context("/"):
+        turn = ClaimedTurn(accepted.turn.id, 2, 2, member.scope)
+        execute_turn(app.extensions["comanda"], ScriptedProvider(), turn)
+    with database.transaction(member.scope) as session:
+        reply = load_message(session, accepted.thread.id, accepted.reply.id)
+        waiting = latest_proposal(session, reply.thread_id)
+    assert (reply.status, reply.parts) == ("stopped", [])
+    assert waiting is not None and waiting.state == "superseded"
+
+
+def test_what_is_confirmed_while_its_reply_begins_anew_is_refused(
+    app: Flask, database: Database, member: Member, explicit: list[Any]
+) -> None:
+    """Its card goes with the reply: whoever presses the button meanwhile confirms nothing."""
+    first = answer(app, member, ask(database, member, WORDS), ScriptedProvider(explicit))
+    card = UUID(first.parts[0]["proposal_id"])
+    registry = app.extensions["comanda"].registry
+
+    def press() -> str:
+        with app.test_request_context("/"), database.session(member.scope) as session:
+            try:
+                confirm(session, registry, card)
+                session.commit()
+            except Conflict:
+                return "refused"
+        return "done"
+
+    with database.transaction(member.scope) as session:
+        turn = session.scalars(select(Turn).where(Turn.reply_message_id == first.id)).one()
+    claim = Claim(turn.id, first.thread_id, first.id, turn.fence)
+    writer = ReplyWriter(
+        claim,
+        lambda: database.transaction(member.scope),
+        EventLog(app.extensions["comanda"].redis),
+        CitationLedger(),
+    )
+    with ThreadPoolExecutor(1) as pool, database.session(member.scope) as session:
+        session.execute(update(Turn).where(Turn.id == turn.id).values(status="running"))
+        assert start_over(session, writer)
+        pressed = pool.submit(press)
+        session.commit()
+        assert pressed.result(timeout=30) == "refused"
+    assert rows(database, member) == []
 
 
 def again(app: Flask, database: Database, member: Member, reply: Message, script: Any) -> Message:

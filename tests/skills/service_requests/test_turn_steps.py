@@ -142,6 +142,35 @@ def test_what_is_confirmed_while_a_tool_runs_makes_it_take_nothing(
     assert talk.state().submitted
 
 
+@pytest.mark.parametrize("tool", ["cancel_service_request", "record_answers"])
+def test_what_was_taken_before_the_model_failed_without_a_word_is_not_kept(
+    app: Flask, database: Database, member: Member, short: RequestType, tool: str
+) -> None:
+    """Its person reads that it failed, and says it again."""
+    talk = ready_talk(database, member, short)
+    before = talk.state()
+    wanted = call(tool, "{}") if tool.startswith("cancel") else record(short, title="Fryer")
+    provider = ScriptedProvider([wanted], [ProviderError("unavailable", "gone")])
+    accepted = ask(database, member, "cancel the request", talk.thread_id)
+    reply = answer(app, member, accepted, provider)
+    assert trace(reply) == [(tool, True)]
+    assert (reply.status, reply.internal_content) == ("failed", None)
+    assert talk.state() == before
+
+
+def test_a_model_that_says_it_has_filed_what_it_has_not_is_put_right(
+    app: Flask, database: Database, member: Member, short: RequestType
+) -> None:
+    talk = ready_talk(database, member, short)
+    talk.add({"type": "resolution_shown", "confidence_score": 91, "proposed_answer": "Reset it."},
+             {"type": "resolution", "user_accepted": True})  # fmt: skip
+    accepted = ask(database, member, "great, thank you", talk.thread_id)
+    reply = answer(app, member, accepted, ScriptedProvider(say("I have filed it as solved.")))
+    assert reply.content.endswith("Nothing is filed yet.\n\nShall I file it as solved?")
+    assert [part["type"] for part in reply.parts][-1] == "request_summary"
+    assert not talk.state().submitted
+
+
 def test_who_stands_in_knows_nothing_of_what_a_failed_try_had_taken(
     app: Flask, on: Services, database: Database, member: Member, short: RequestType
 ) -> None:

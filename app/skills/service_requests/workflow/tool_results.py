@@ -193,12 +193,20 @@ def tell_solution(answer: str) -> str:
 
 
 def pending_question(session: ScopedSession, context: ToolContext) -> Question | None:
-    """Whether the solution helped, as long as nobody has said yes or no; else what comes next."""
+    """Whether the solution helped, as long as nobody has said yes or no; else what comes next.
+
+    A model may say that it has filed what its person called solved, and have filed nothing.
+    """
     state = state_in(session, context)
     if isinstance(state, NoRequest):
         return None
-    if next_step(state).kind == "resolution":
+    kind = next_step(state).kind
+    if kind == "resolution":
         return ask_resolution(state, context.language)
+    if kind == "submit_solved":
+        so_far = summary_of(state, context.language).model_copy(update={"is_open": True})
+        unfiled, ask = _("Nothing is filed yet."), _("Shall I file it as solved?")
+        return Question(ask, f"solved {state.begun_at}", unfiled, (so_far,))
     return Question(pending_words(state, context.language))
 
 
