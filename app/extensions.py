@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 LONGEST_PREFERENCE = 200
 # Asked every few seconds by machines of the inside, at whatever address they find a process under.
-PROBES = frozenset(("health.alive", "health.ready", "scrape.metrics"))
+PROBES = frozenset(("health.alive", "health.ready", "metrics_page.metrics"))
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ from app.files.storage import make_storage, spool_folder
 from app.notifications import init_notifications
 from app.observability.health import init_health
 from app.observability.logs import init_logs
-from app.observability.prometheus import init_scrape
+from app.observability.metrics_page import init_metrics_page
 from app.observability.request_log import init_request_log
 from app.retrieval.embedder import make_embedder
 from app.skills import SKILLS
@@ -107,7 +107,7 @@ def build_app(settings: Settings | None = None, skills: tuple[Skill, ...] = SKIL
     init_static(app)
     init_web(app)
     init_health(app)
-    init_scrape(app)
+    init_metrics_page(app)
     init_accounts(app)
     init_files(app)
     init_notifications(app)

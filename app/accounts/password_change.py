@@ -19,12 +19,10 @@ from app.accounts.names_and_emails import fold_email
 from app.accounts.passwords import check_password, hash_password, verify_password
 from app.accounts.profile import load_profile
 from app.accounts.sign_in import Device, confirm_credentials, find_credentials, start_sign_in
-from app.accounts.tokens import hash_token, new_token
+from app.accounts.tokens import RESET_MINUTES, hash_token, new_token
 from app.db import NOBODY, Scope, ScopedSession, new_id, utc_now
 from app.errors import InvalidInput, NotFound
 from app.notifications.mail import queue_mail
-
-RESET_MINUTES = 60
 
 
 def change_password(session: ScopedSession, current: str, new: str, device: Device) -> str:

@@ -18,12 +18,11 @@ from app.accounts.names_and_emails import clean_email, clean_name
 from app.accounts.passwords import check_password, hash_password
 from app.accounts.profile import update_profile
 from app.accounts.sign_in import Device, enter_group, in_no_group, start_sign_in, switch_group
-from app.accounts.tokens import hash_token, new_token
+from app.accounts.tokens import INVITATION_DAYS, hash_token, new_token
 from app.db import ScopedSession, new_id, utc_now
 from app.errors import Conflict, Forbidden, InvalidInput, NotFound
 from app.notifications.mail import queue_mail
 
-INVITATION_DAYS = 7
 # So many are out at once; one that expired is shown for so many days more.
 MOST_INVITATIONS, EXPIRED_DAYS = 200, 30
 

@@ -19,11 +19,10 @@ from app.accounts.audit import record
 from app.accounts.models import Credential, Group, Membership, SignIn
 from app.accounts.names_and_emails import fold_email
 from app.accounts.passwords import hash_password, needs_rehash, verify_password
-from app.accounts.tokens import API_PREFIX, hash_token, new_token
+from app.accounts.tokens import API_DAYS, API_PREFIX, hash_token, new_token
 from app.db import Scope, ScopedSession, utc_now
 from app.errors import InvalidInput, NotFound
 
-API_DAYS = 365
 USER_AGENT_LENGTH = 200
 # Signing in again and again must make neither the page nor the table longer without end.
 MOST_SHOWN = 50

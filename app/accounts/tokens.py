@@ -1,4 +1,4 @@
-"""Secrets that are handed out once and kept only as their hash."""
+"""Secrets that are handed out once and kept only as their hash, and how long each is good."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ import secrets
 
 # What a scanner for leaked secrets can recognise in somebody's repository.
 API_PREFIX = "comanda_"
+# A program's token, unless it is told otherwise; an invitation; a link to set a password.
+API_DAYS = 365
+INVITATION_DAYS = 7
+RESET_MINUTES = 60
 
 
 def new_token(prefix: str = "") -> str:

@@ -23,7 +23,8 @@ from app.accounts.names_and_emails import fold_email
 from app.accounts.new_people import create_group, create_user, set_membership
 from app.accounts.password_change import set_password
 from app.accounts.passwords import check_password
-from app.accounts.sign_in import API_DAYS, issue_api_token
+from app.accounts.sign_in import issue_api_token
+from app.accounts.tokens import API_DAYS
 from app.assistant.prompts.system_prompt import seed_prompts
 from app.config import LANGUAGES
 from app.db import Scope, ScopedSession, owner_database

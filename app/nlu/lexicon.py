@@ -1,4 +1,4 @@
-"""The general words of both languages, read once from lexicon.yaml."""
+"""The general words of both languages, courtesies and names of allergens, read once from YAML."""
 
 from __future__ import annotations
 
@@ -22,7 +22,12 @@ def read_phrases(lines: Iterable[str]) -> tuple[Phrase, ...]:
     return tuple(sorted(phrases, key=lambda phrase: (-len(phrase), phrase)))
 
 
-_LEXICON: Mapping[str, Any] = read_yaml(Path(__file__).with_name("lexicon.yaml"))
+_FILES = ("lexicon", "courtesies", "named_allergens")
+_LEXICON: Mapping[str, Any] = {
+    name: words
+    for file in _FILES
+    for name, words in read_yaml(Path(__file__).with_name(f"{file}.yaml")).items()
+}
 
 FRAME_WORDS = frozenset(" ".join(_LEXICON["frame"].values()).split())
 SMALL_TALK: dict[str, tuple[Phrase, ...]] = {

@@ -28,13 +28,13 @@ from app.assistant.threads.threads import Accepted, accept_message, load_message
 from app.assistant.tools.tool import CitationLedger
 from app.assistant.turns.events import Event, EventLog
 from app.assistant.turns.executor import (
-    MAX_ATTEMPTS,
     ClaimedTurn,
     TurnStopped,
     TurnTimedOut,
     claim_turns,
     execute_turn,
 )
+from app.assistant.turns.turn_limits import MAX_ATTEMPTS
 from app.assistant.turns.writer import Claim, ReplyWriter
 from app.config import Settings
 from app.db import Database, Scope, new_id

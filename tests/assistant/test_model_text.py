@@ -15,8 +15,9 @@ from app.assistant.models import Message
 from app.assistant.providers.base import MOST_TOKENS, TextDelta, Usage
 from app.assistant.providers.choice import make_provider
 from app.assistant.tools.tool import ToolResult
-from app.assistant.turns.loop import LONGEST_REPLY, Finished, ToolFinished
+from app.assistant.turns.loop import Finished, ToolFinished
 from app.assistant.turns.outcome import TurnFacts
+from app.assistant.turns.turn_limits import LONGEST_REPLY
 from app.config import Settings
 from app.db import Database
 from app.text.json_text import MOST_LEVELS, TooMuch, parse_json

@@ -31,7 +31,7 @@ from app.assistant.providers.json_mode import JsonModeProvider
 from app.assistant.threads.threads import load_thread, stop_turns
 from app.assistant.turns.events import EventLog
 from app.assistant.turns.executor import ClaimedTurn, TurnStopped, execute_turn
-from app.assistant.turns.loop import LONGEST_REMARK
+from app.assistant.turns.turn_limits import LONGEST_REMARK
 from app.config import Settings
 from app.db import Database, utc_now
 from app.errors import Conflict, Forbidden, NotFound

@@ -19,7 +19,6 @@ from app.assistant.providers.base import (
 from app.assistant.tools.tool import ToolContext, ToolResult
 from app.assistant.tools.toolbox import RESULT_LIMIT, ToolOutcome
 from app.assistant.turns.loop import (
-    MAX_MODEL_CALLS,
     Finished,
     PartReady,
     ToolFinished,
@@ -28,6 +27,7 @@ from app.assistant.turns.loop import (
     run_turn,
     trace_entry,
 )
+from app.assistant.turns.turn_limits import MAX_MODEL_CALLS
 from app.text.markdown import render_model_text
 from tests.assistant.scripted import (
     Broken,

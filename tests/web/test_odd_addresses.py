@@ -96,7 +96,7 @@ def pages_of(app: Flask) -> list[Rule]:
 
     The probe's says how busy the house is, and beside other tests it may be: it answers 503 then.
     """
-    left_out = ("static", "favicon", "scrape.metrics", "health.ready")
+    left_out = ("static", "favicon", "metrics_page.metrics", "health.ready")
     return [
         rule
         for rule in app.url_map.iter_rules()

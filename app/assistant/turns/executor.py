@@ -52,6 +52,7 @@ from app.assistant.turns.final_state import (
 from app.assistant.turns.loop import Finished, PartReady, run_turn
 from app.assistant.turns.model_request import denied_tools, model_request, offered_tools
 from app.assistant.turns.outcome import TurnOutcome, steps_of
+from app.assistant.turns.turn_limits import MAX_ATTEMPTS
 from app.assistant.turns.writer import Claim, LeaseLost, ReplyWriter
 from app.db import Scope
 from app.errors import ConfigurationError
@@ -60,7 +61,6 @@ from app.nlu.emergency import read_emergency
 from app.observability import metrics
 from app.text.markdown import paragraph_after
 
-MAX_ATTEMPTS = 3
 # Who is told to have answered where nobody had to be asked.
 FAST_PATH = "fast_path"
 # Made once, because every turn begins with it.

@@ -28,18 +28,15 @@ from app.assistant.tools.tool import ToolResult
 from app.assistant.tools.toolbox import Toolbox, ToolOutcome
 from app.assistant.turns.citations import CitationFilter
 from app.assistant.turns.json_blocks import BlockFilter, read_object
+from app.assistant.turns.turn_limits import (
+    LONGEST_REMARK,
+    LONGEST_REPLY,
+    MAX_CALLS_AT_ONCE,
+    MAX_MODEL_CALLS,
+    MAX_SEARCH_ROUNDS,
+)
 from app.text.markdown import PARAGRAPH, join_paragraphs, paragraph_after
 from app.text.plain_text import clean_text
-
-MAX_MODEL_CALLS = 5
-MAX_SEARCH_ROUNDS = 3
-# What one answer of a model may ask for; whoever asks for more gets the rest refused.
-MAX_CALLS_AT_ONCE = 8
-# A model says at most so many characters in a turn (some eight pages); then it is closed, and
-# what it has said stands.
-LONGEST_REPLY = 20_000
-# What it says before a question: a sentence or two.
-LONGEST_REMARK = 1_000
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from app.observability.metric_files import metrics_folder, sweep
 from app.observability.metrics import REGISTRY
 from app.observability.presence import Presence
 
-blueprint = Blueprint("scrape", __name__)
+blueprint = Blueprint("metrics_page", __name__)
 
 # Those that went well are deleted.
 # What is for later does not wait yet.
@@ -105,6 +105,6 @@ def _gauge(name: str, says: str, value: float) -> GaugeMetricFamily:
     return GaugeMetricFamily(f"comanda_{name}", says, value=value)
 
 
-def init_scrape(app: Flask) -> None:
+def init_metrics_page(app: Flask) -> None:
     limiter.exempt(blueprint)
     app.register_blueprint(blueprint)
