@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from flask import Flask
 from sqlalchemy import select, update
 
 from app.assistant.models import Prompt
+from app.assistant.providers.base import ModelEvent, ModelRequest
 from app.assistant.providers.builtin import BuiltinProvider
 from app.assistant.providers.openai import OpenAIProvider
 from app.db import Database
@@ -252,6 +254,21 @@ def test_a_form_that_was_sent_meanwhile_is_not_changed(
     talker.tell(model, "Actually it was his left hand")
     assert model.offered == [[]]
     assert "This form has been sent meanwhile." in model.requests[0].messages[0].text
+
+
+def test_a_form_that_is_sent_while_it_is_filled_in_says_so(talker: Talker, owner: Database) -> None:
+    class Late(BuiltinProvider):
+        """Looks at the form after somebody has sent it, having been told that it is open."""
+
+        def stream(self, request: ModelRequest) -> Generator[ModelEvent, None, None]:
+            with owner.transaction() as session:
+                sent = update(FormDraft).where(FormDraft.id == talker.draft_id)
+                session.execute(sent.values(status="submitted"))
+            yield from super().stream(request)
+
+    reply = talker.tell(Late(), "It was in the kitchen")
+    assert reply.content == "This form has been sent meanwhile. Open a new one."
+    assert talker.typed == {}
 
 
 def test_neither_assistant_has_the_others_persona_prompts_and_tools(

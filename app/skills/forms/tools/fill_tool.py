@@ -12,7 +12,6 @@ from pydantic import Field
 from app.assistant.tools.parts import Suggestion
 from app.assistant.tools.tool import Arguments, ReadTool, ToolContext, ToolFailure, ToolResult
 from app.db import ScopedSession
-from app.errors import ComandaError
 from app.fields.definitions import MOST_FIELDS, FormField
 from app.fields.display import display
 from app.fields.extraction import extract
@@ -90,14 +89,11 @@ class UpdateForm(ReadTool):
         if context.thread_id is None:
             raise ToolFailure("There is no form here.", recoverable=False)
         message = str(context.message_id or "")
-        try:
-            with context.transaction() as session:
-                draft = load_draft_of_thread(session, context.thread_id, lock=True)
-                updates = _read_updates(session, draft, arguments, context.language, message)
-                updated = update_draft(session, draft, updates, context.language, message)
-                part = _part(updated, context.language)
-        except ComandaError as error:
-            raise ToolFailure(_(error.message, **error.params), recoverable=False) from error
+        with context.transaction() as session:
+            draft = load_draft_of_thread(session, context.thread_id, lock=True)
+            updates = _read_updates(session, draft, arguments, context.language, message)
+            updated = update_draft(session, draft, updates, context.language, message)
+            part = _part(updated, context.language)
         reply = _reply(updated, part) if arguments.fieldUpdates is None else None
         return ToolResult(
             _payload(updated, part), [part], _choices(updated, context.language), reply
