@@ -356,6 +356,8 @@ def _not_found(brought: Sequence[Brought], question: str) -> tuple[Line, ...]:
     """Say what was searched, and what comes near; or that the search itself failed."""
     worked = [one for one in brought if not one.failed]
     if not worked:
+        if said := [one.payload["say"] for one in brought if one.says]:
+            return (Line(str(said[-1])),)
         lost = any(one.lost for one in brought)
         return (Line(phrases.search_failed(recoverable=not lost)),)
     places = [str(one.payload["place"]) for one in worked if one.payload.get("place")]
