@@ -199,23 +199,45 @@ def test_what_can_be_added_is_added_by_its_name(
     assert said[-1].split(": ")[-1] in told
 
 
+RIGHT = {
+    "en": ("make it 15", "no, it was 15", "it was 15"),
+    "es": ("que sean 15", "no, fueron 15", "ponle 15"),
+}
+CARD = {"en": "Would you like me to change taxi $14", "es": "¿Quieres que cambie taxi $14"}
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
 @pytest.mark.parametrize("role", ["staff", "manager"])
 def test_what_a_button_has_added_is_changed_and_not_added_once_more(
-    demo: Flask, owner: Database, houses: dict[str, UUID], role: str
+    demo: Flask, owner: Database, houses: dict[str, UUID], role: str, language: str
 ) -> None:
-    who = make_user(owner, houses["alamo-prime"], role)
-    talk = Talk(demo, who, "en")
-    talk.send("add taxi $14 today")
+    who = make_user(owner, houses["alamo-prime"], role, language=language)
+    talk = Talk(demo, who, language)
+    talk.send("add taxi $14 today" if language == "en" else "agrega taxi $14 hoy")
     database, registry = demo.extensions["comanda"].database, demo.extensions["comanda"].registry
     with demo.test_request_context("/"), database.transaction(who.scope) as session:
         card = select(Proposal.id).where(Proposal.thread_id == talk.thread_id)
         confirm(session, registry, session.scalars(card).one())
-    for words in ("make it 15", "no, it was 15"):
-        reply = talk.send(words)
-        if role == "staff":
-            assert reply.text.endswith("Ask a manager.")
-        else:
-            assert reply.text.startswith("Would you like me to change taxi $14 of")
+    reply = talk.send(RIGHT[language][0]).text
+    assert reply.startswith(CARD[language]) is (role == "manager"), reply
+    assert "gerente" in reply or "manager" in reply or role == "manager"
     with database.transaction(who.scope) as session:
         own = select(Expense.amount).where(Expense.user_id == who.user_id)
         assert session.scalars(own).all() == [Decimal(14)]
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_what_was_added_by_a_yes_is_put_right_in_each_language(
+    demo: Flask, owner: Database, houses: dict[str, UUID], language: str
+) -> None:
+    who = make_user(owner, houses["alamo-prime"], "manager", language=language)
+    for words in RIGHT[language]:
+        talk = Talk(demo, who, language)
+        talk.send("add taxi $14 today" if language == "en" else "agrega taxi $14 hoy")
+        talk.send("yes" if language == "en" else "sí")
+        reply = talk.send(words).text
+        assert reply.startswith(CARD[language]), (words, reply)
+        talk.send("yes" if language == "en" else "sí")
+        # What names the thing is another one.
+        other = talk.send("taxi $20").text
+        assert "$20" in other and not other.startswith(CARD[language])

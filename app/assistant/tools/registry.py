@@ -75,10 +75,11 @@ class TurnInput:
 
     `history` are the messages before it, oldest first; `today` is the group's date;
     `proposal` is the {tool, arguments, is_open} that the message may change, where there is one:
-    what waits, or was declined just now. The
-    `steps` are those of its branch up to it; where it is a step itself, `step` is it. `intents`
-    say how likely it is for each tool, by itself, 0..1 (`app.nlu.model`). What a skill has worked
-    out it may leave in `memo` for its tools, which are given the same one (`ToolContext.memo`).
+    what waits, or was declined just now. `done` is the {tool, arguments} that was carried out in
+    the reply before, or by its button. The `steps` are those of its branch up to it; where it is a
+    step itself, `step` is it. `intents` say how likely it is for each tool, by itself, 0..1
+    (`app.nlu.model`). What a skill has worked out it may leave in `memo` for its tools, which are
+    given the same one (`ToolContext.memo`).
     """
 
     message: str
@@ -91,6 +92,7 @@ class TurnInput:
     step: Step | None = None
     intents: Mapping[str, float] = field(default_factory=dict)
     memo: dict[Any, Any] = field(default_factory=dict)
+    done: Mapping[str, Any] | None = None
 
     @property
     def is_going_on(self) -> bool:

@@ -192,6 +192,7 @@ def _turn_input(
         fetch("steps", partial(load_before, session), no_steps),
         message.internal_content,
         memo=memo,
+        done=known.get("done"),
     )
 
 
@@ -312,6 +313,8 @@ def _proposal(
     First whether anything does; what cannot be seen from here is not told of.
     """
     found = latest_proposal(session, message.thread_id)
+    if found is not None and found.state == "confirmed":
+        return False, _done_just_now(session, found, message), []
     if found is None or found.state not in ("pending", "declined"):
         return False, {}, []
     is_open = state_at(found, utc_now()) == "pending"
@@ -334,6 +337,17 @@ def _proposal(
             f" to something else; to change it, call {found.tool} again with all arguments."
         )
     return is_open, hint, [line]
+
+
+def _done_just_now(session: ScopedSession, found: Proposal, message: Message) -> Mapping[str, Any]:
+    """What the reply before told of, or its button did: "make it 15" is about that."""
+    if found.undone_at is not None or message.parent_id is None:
+        return {}
+    before = session.get(Message, message.parent_id)
+    is_last = before is not None and found.message_id == before.id
+    is_told = before is not None and None is not found.decided_by == before.parent_id
+    done = {"tool": found.tool, "arguments": found.arguments}
+    return {"done": done} if is_last or is_told else {}
 
 
 def _was_asked_to_differ(session: ScopedSession, found: Proposal, message: Message) -> bool:

@@ -22,6 +22,7 @@ from app.skills.expenses.nlu.amendments import amended
 from app.skills.expenses.nlu.command import (
     ADD,
     BALANCE,
+    CHANGES,
     DELETE,
     EITHER,
     LIST,
@@ -29,6 +30,7 @@ from app.skills.expenses.nlu.command import (
     Command,
     addition,
     change,
+    rows_of,
     unsure_row,
 )
 from app.skills.expenses.nlu.edits import intended_change, intended_correction, intended_deletion
@@ -74,7 +76,9 @@ def find_hints(session: ScopedSession, turn: TurnInput) -> Mapping[str, Any]:
     """The hint `wanted` or `reply` for a message that is about the ledger."""
     ledger = load_ledger(session)
     categories = ledger.for_reading()
-    changed = _changed(turn, categories, ledger.currency)
+    changed = _changed(turn, categories, ledger.currency) or _put_right(
+        turn, categories, ledger.currency
+    )
     if changed is not None and changed.missing:
         with force_locale(turn.language):
             return {"reply": ask_for(changed, ledger.currency)}
@@ -252,6 +256,25 @@ def _changed(turn: TurnInput, categories: Sequence[Category], home: str) -> Comm
     around = _around(turn, categories, home)
     is_open = bool(proposal.get("is_open"))
     return amended(Command(tool, before), turn.message, around, is_open=is_open)
+
+
+def _put_right(turn: TurnInput, categories: Sequence[Category], home: str) -> Command | None:
+    """ "Que sean 15", right after one expense was added: that one is changed."""
+    if turn.done is None or turn.done["tool"] != ADD:
+        return None
+    before = dict(turn.done["arguments"])
+    item = str(before.get("item", ""))
+    # "Taxi $20" behind a taxi of $14 is another one.
+    if len(rows_of(before)) != 1 or set(words(item)) & set(words(turn.message)):
+        return None
+    changed = amended(
+        Command(ADD, before), turn.message, _around(turn, categories, home), is_open=False
+    )
+    after = {} if changed is None or changed.missing else dict(changed.arguments)
+    differs = {
+        name: after[name] for name in CHANGES if name in after and after[name] != before.get(name)
+    }
+    return change(f"{item} {before.get('amount', '')}", differs) if differs else None
 
 
 def _chosen(
