@@ -10,6 +10,7 @@ from typing import Any
 from uuid import UUID
 
 import structlog
+from flask_babel import force_locale
 from flask_babel import gettext as _
 from redis.exceptions import RedisError
 from sqlalchemy import ColumnElement, Select, and_, or_, select
@@ -24,6 +25,7 @@ from app.assistant.proposals.consent import (
     load_question,
 )
 from app.assistant.proposals.proposals import (
+    call_off,
     confirm,
     decided_by,
     decline,
@@ -328,25 +330,32 @@ def close_what_was_left(writer: ReplyWriter, asked_at: datetime) -> bool:
 def take_nothing(writer: ReplyWriter) -> None:
     """Let a reply that ends without a word have proposed and taken nothing, unless it did it."""
     with writer.transaction() as session:
-        start_over(session, writer)
+        if not _has_done_something(session, writer):
+            call_off(session, writer.claim.reply_id)
+            forget_steps(session, writer.claim.reply_id)
     with suppress(RedisError):
         # Pages look again when the reply's end is told, or when they are opened.
         writer.publish(CHANGED, {})
 
 
 def start_over(session: ScopedSession, writer: ReplyWriter) -> bool:
-    """Forget what a reply had proposed and taken; False, and nothing is, where it did something.
+    """Forget what a reply had proposed and taken; False, and nothing is, where it did something."""
+    if _has_done_something(session, writer):
+        return False
+    withdraw(session, writer.claim.reply_id)
+    forget_steps(session, writer.claim.reply_id)
+    return True
+
+
+def _has_done_something(session: ScopedSession, writer: ReplyWriter) -> bool:
+    """Whether something that this reply proposed has been confirmed; the thread is locked.
 
     What somebody confirms at this moment is done before, or refused after.
     """
     lock_thread(session, writer.claim.thread_id)
     writer.lock_turn(session)
     done = _done_by(session, Proposal.message_id == writer.claim.reply_id)
-    if session.scalar(done.limit(1)) is not None:
-        return False
-    withdraw(session, writer.claim.reply_id)
-    forget_steps(session, writer.claim.reply_id)
-    return True
+    return session.scalar(done.limit(1)) is not None
 
 
 def tell_what_was_done(writer: ReplyWriter, language: str) -> bool:
@@ -367,7 +376,9 @@ def tell_what_was_done(writer: ReplyWriter, language: str) -> bool:
         missing.append(proposal_part(waiting))
     writer.parts.extend(part.model_dump(mode="json") for part in missing)
     if done and not writer.text.strip():
-        said = " ".join(receipt_of(each).summary[language] for each in done)
+        kept = [receipt_of(each).summary[language] for each in done if each.undone_at is None]
+        with force_locale(language):
+            said = " ".join(kept) or _("This was taken back since. Say what you need again.")
         writer.add_text(escape_markdown(said))
     return bool(done)
 

@@ -258,6 +258,27 @@ def withdraw(session: ScopedSession, message_id: UUID) -> None:
     )
 
 
+def call_off(session: ScopedSession, message_id: UUID) -> None:
+    """Close what a reply had proposed that ended without a word, and what gave way to it.
+
+    Either can be brought back: nobody has seen one that counts in its place.
+    """
+    pending = pending_of(session, message_id)
+    if pending is None:
+        return
+    _close(pending, "declined", "")
+    begun = select(Message.created_at).where(Message.id == message_id, *own(session, Message))
+    gave_way = _own(session).where(
+        Proposal.thread_id == pending.thread_id,
+        Proposal.message_id != message_id,
+        Proposal.state == "superseded",
+        Proposal.decided_at >= begun.scalar_subquery(),
+    )
+    for each in session.scalars(gave_way):
+        each.state = "declined"
+    session.flush()
+
+
 def undo(session: ScopedSession, registry: Registry, proposal_id: UUID) -> Proposal:
     """Take back what was confirmed, once; taking it back twice is the same as once.
 

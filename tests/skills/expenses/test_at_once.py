@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
@@ -20,14 +21,15 @@ from app.assistant.proposals.proposals import (
     confirm,
     decline,
     latest_proposal,
+    load_proposal,
     undo,
 )
-from app.assistant.providers.base import ProviderError
+from app.assistant.providers.base import ModelEvent, ModelRequest, ProviderError
 from app.assistant.providers.builtin import BuiltinProvider
 from app.assistant.threads.threads import Accepted, ask_again, load_message
 from app.assistant.tools.tool import CitationLedger
 from app.assistant.turns.events import EventLog
-from app.assistant.turns.executor import ClaimedTurn, execute_turn
+from app.assistant.turns.executor import ClaimedTurn, TurnStopped, execute_turn
 from app.assistant.turns.writer import Claim, ReplyWriter
 from app.db import Database
 from app.errors import Conflict
@@ -158,7 +160,54 @@ def test_a_reply_that_was_stopped_before_its_first_word_has_proposed_nothing(
         reply = load_message(session, accepted.thread.id, accepted.reply.id)
         waiting = latest_proposal(session, reply.thread_id)
     assert (reply.status, reply.parts) == ("stopped", [])
-    assert waiting is not None and waiting.state == "superseded"
+    assert waiting is not None and waiting.state == "declined"
+
+
+def test_what_gave_way_to_a_card_that_nobody_saw_can_be_brought_back(
+    app: Flask, database: Database, member: Member, explicit: list[Any]
+) -> None:
+    first = answer(app, member, ask(database, member, WORDS), ScriptedProvider(explicit))
+    more = ask(database, member, "yes, and limes $3", first.thread_id)
+    add = call("add_expense", json.dumps({"item": "limes", "amount": 3}))
+    limes = [add, call("get_balance", "{}", "c2")]
+    failed = answer(app, member, more, ScriptedProvider(limes, [ProviderError("unavailable")]))
+    assert failed.status == "failed"
+    cards = [UUID(first.parts[0]["proposal_id"]), UUID(failed.parts[0]["proposal_id"])]
+    with database.session(member.scope) as session, app.test_request_context("/"):
+        assert [load_proposal(session, each).state for each in cards] == ["declined"] * 2
+        bring_back(session, cards[0])
+        confirm(session, app.extensions["comanda"].registry, cards[0])
+        session.commit()
+    assert [item for item, _, _ in rows(database, member)] == ["taxi"]
+
+
+@pytest.mark.parametrize(("error", "status"), [("unavailable", "complete"), ("", "stopped")])
+def test_what_was_taken_back_while_its_reply_ran_is_not_told_as_done(
+    app: Flask, database: Database, member: Member, explicit: list[Any], error: str, status: str
+) -> None:
+    registry = app.extensions["comanda"].registry
+
+    class Undoing(ScriptedProvider):
+        """Its person confirms the card and takes it back before its second reply ends."""
+
+        def stream(self, request: ModelRequest) -> Generator[ModelEvent, None, None]:
+            if len(self.requests) == 1:
+                with database.session(member.scope) as session:
+                    card = latest_proposal(session, accepted.thread.id)
+                    assert card is not None
+                    confirm(session, registry, card.id)
+                    undo(session, registry, card.id)
+                    session.commit()
+                if not error:
+                    raise TurnStopped
+            yield from super().stream(request)
+
+    accepted = ask(database, member, WORDS)
+    both = [*explicit, call("get_balance", "{}", "c2")]
+    reply = answer(app, member, accepted, Undoing(both, [ProviderError(error or "unavailable")]))
+    said = "This was taken back since. Say what you need again."
+    assert (reply.status, reply.content) == (status, said)
+    assert rows(database, member) == []
 
 
 def test_what_is_confirmed_while_its_reply_begins_anew_is_refused(
