@@ -215,7 +215,8 @@ def test_a_reply_that_starts_over_withdraws_what_it_had_proposed(
     app: Flask, owner: Database, database: Database, member: Member, on: Services
 ) -> None:
     accepted = ask(database, member, "Log 4")
-    first = answer(app, member, accepted, ScriptedProvider(CALL, [ProviderError("interrupted")]))
+    first = answer(app, member, accepted, ScriptedProvider(*OFFER))
+    # Its runner died before the reply's end.
     reopen_turn(owner, accepted.turn.id)
     taken = ClaimedTurn(accepted.turn.id, 2, 2, member.scope)
     with app.test_request_context("/"):
