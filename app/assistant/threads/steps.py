@@ -114,7 +114,7 @@ class TurnSteps:
         ]
 
     def have_changed(self, session: ScopedSession) -> bool:
-        """Whether a proposal was confirmed, or taken back, since a tool has read them.
+        """Whether a proposal was confirmed since a tool has read them.
 
         To be asked with the thread locked: what is taken then goes by what is so.
         """

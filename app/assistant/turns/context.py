@@ -341,13 +341,13 @@ def _proposal(
 
 def _done_just_now(session: ScopedSession, found: Proposal, message: Message) -> Mapping[str, Any]:
     """What the reply before told of, or its button did: "make it 15" is about that."""
-    if found.undone_at is not None or message.parent_id is None:
+    before = session.get(Message, message.parent_id) if message.parent_id else None
+    if before is None or found.undone_at is not None:
         return {}
-    before = session.get(Message, message.parent_id)
-    is_last = before is not None and found.message_id == before.id
-    is_told = before is not None and None is not found.decided_by == before.parent_id
-    done = {"tool": found.tool, "arguments": found.arguments}
-    return {"done": done} if is_last or is_told else {}
+    is_told = found.decided_by is not None and found.decided_by == before.parent_id
+    if not is_told and found.message_id != before.id:
+        return {}
+    return {"done": {"tool": found.tool, "arguments": found.arguments}}
 
 
 def _was_asked_to_differ(session: ScopedSession, found: Proposal, message: Message) -> bool:
