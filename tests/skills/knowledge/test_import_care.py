@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import timedelta
 from typing import Any
 
@@ -16,9 +17,9 @@ from app.skills.knowledge.models import (
     LibraryImportSection,
     ManualSection,
 )
-from app.skills.knowledge.services import import_files, import_jobs
+from app.skills.knowledge.services import import_files, import_jobs, import_plan
 from app.skills.knowledge.services.import_jobs import KEPT, LOST_AFTER, TASKS
-from app.skills.knowledge.services.imports import apply_when_ready, choose_editions
+from app.skills.knowledge.services.imports import apply_when_ready, choose_editions, receive_file
 from app.skills.knowledge.services.revisions import snapshot
 from tests.factories import Member, make_user
 from tests.factories.imports import (
@@ -326,3 +327,18 @@ def test_a_database_that_is_busy_is_asked_again_and_at_last_the_import_fails(
     broken = look_at(database, member, item.id)
     assert (broken.status, broken.report["is_broken"]) == ("failed", True)
     assert waiting_jobs(database, member.group_id) == []
+
+
+@pytest.mark.fault(42)
+def test_imports_that_failed_wait_for_nobody_and_leave_their_room_to_others(
+    database: Database, member: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(import_plan, "MOST_SECTIONS", 3)
+    too_much = PAY + "\n## Holidays {#holidays}\nTwelve days.\n"
+    assert bring_file(database, member, too_much).status == "failed"
+    item = bring_file(database, member, PAY)
+    monkeypatch.setattr(import_jobs, "store", broken_by("SELECT 1 / 0"))
+    assert apply_file(database, member, item).status == "failed"
+    monkeypatch.setattr(sys.modules[receive_file.__module__], "MOST_HELD", 1)
+    with database.session(member.scope) as session:
+        receive_file(session, b"# One more", "pay.md", "sop", "en")

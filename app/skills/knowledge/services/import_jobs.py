@@ -298,7 +298,7 @@ def _guarded(job: Progress, run: Callable[[Progress], None]) -> None:
         with job.database.transaction(job.scope) as session:
             item = load_import(session, job.import_id, lock=True)
             if item.status in (job.status, "waiting"):
-                settle_broken(item)
+                settle_broken(session, item)
 
 
 def _fail(job: Progress, problems: JsonList) -> None:
@@ -308,6 +308,7 @@ def _fail(job: Progress, problems: JsonList) -> None:
         if item.status == job.status:
             item.status, item.step, item.updated_at = "failed", "", utc_now()
             item.problems = problems
+            forget_file(session, item.id, with_reading=False)
 
 
 def _scope(group_id: str, user_id: str, role: str) -> Scope:
@@ -383,7 +384,7 @@ def _settle_lost(session: ScopedSession) -> None:
         .with_for_update(key_share=True)
     )
     for item in lost:
-        settle_broken(item)
+        settle_broken(session, item)
 
 
 TASKS: dict[str, Callable[..., None]] = {

@@ -324,9 +324,11 @@ def choose_editions(
     return item
 
 
-def settle_broken(item: LibraryImport) -> None:
+def settle_broken(session: ScopedSession, item: LibraryImport) -> None:
     """End what went wrong here: nothing has changed, and the page says so."""
     _move(item, "applied" if item.status == "undoing" else "failed")
+    # Whoever tries again brings the file again; what was read in it is not read twice.
+    forget_file(session, item.id, with_reading=False)
     item.report = {**item.report, "is_broken": True}
 
 
