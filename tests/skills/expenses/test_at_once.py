@@ -68,6 +68,11 @@ def explicit(database: Database, member: Member) -> list[Any]:
     return [call("add_expense", json.dumps(arguments))]
 
 
+def called(explicit: list[Any], **changes: Any) -> list[Any]:
+    """The same call with other arguments."""
+    return [call("add_expense", json.dumps({**json.loads(explicit[0].arguments), **changes}))]
+
+
 def test_who_stands_in_for_a_model_that_failed_writes_nothing_again(
     app: Flask, trusting: Services, database: Database, member: Member, explicit: list[Any]
 ) -> None:
@@ -361,7 +366,7 @@ def test_the_built_in_assistant_writes_no_such_thing_either(
 
 @pytest.mark.usefixtures("trusting")
 @pytest.mark.parametrize(
-    "words", ["taxi $5 today", "please log the taxi, $5 today", "agrega $5 de taxi hoy"]
+    "words", ["taxi $5 today", "please log a taxi, $5 today", "agrega $5 de taxi hoy"]
 )
 def test_the_bare_word_for_it_writes_at_once(
     app: Flask, database: Database, member: Member, explicit: list[Any], words: str
@@ -429,9 +434,39 @@ def test_one_after_the_other_is_written_at_once(
     app: Flask, database: Database, member: Member, explicit: list[Any]
 ) -> None:
     first = answer(app, member, ask(database, member, WORDS), ScriptedProvider(explicit))
-    words = ask(database, member, "taxi $5 today", first.thread_id)
-    second = answer(app, member, words, ScriptedProvider(explicit))
+    words = ask(database, member, "add ice $5 today", first.thread_id)
+    second = answer(app, member, words, ScriptedProvider(called(explicit, item="ice")))
     assert [part["type"] for part in second.parts] == ["receipt"]
+
+
+@pytest.mark.usefixtures("trusting")
+@pytest.mark.parametrize(
+    "words",
+    ["taxi $5 yesterday", "add taxi $5 yesterday", "ice $5 today", "i paid $5 for ice today"],
+)
+def test_what_may_be_about_the_one_just_added_has_a_card(
+    database: Database, boss: Member, say_to: SayTo, words: str
+) -> None:
+    first = say_to(boss, WORDS)
+    second = say_to(boss, words, thread=first.thread_id)
+    assert [part["type"] for part in second.parts] == ["proposal"]
+    assert [item for item, _, _ in rows(database, boss)] == ["taxi"]
+
+
+@pytest.mark.usefixtures("trusting")
+@pytest.mark.parametrize("words", ["and the ice $6 today", "ice $6 today", "y el hielo $6 hoy"])
+@pytest.mark.parametrize("order", ["delete the taxi", "change the taxi to $7"])
+def test_what_may_go_on_with_a_deletion_or_a_change_has_a_card(
+    database: Database, member: Member, boss: Member, say_to: SayTo, order: str, words: str
+) -> None:
+    make_expense(database, member, "taxi", amount=5)
+    make_expense(database, member, "ice", amount=6)
+    first = say_to(boss, order)
+    done = say_to(boss, "yes", thread=first.thread_id)
+    assert [part["type"] for part in done.parts] == ["receipt"]
+    reply = say_to(boss, words, thread=first.thread_id)
+    assert "receipt" not in [part["type"] for part in reply.parts]
+    assert [item for item, _, _ in rows(database, boss)].count("ice") == 1
 
 
 @pytest.mark.usefixtures("trusting")
@@ -527,6 +562,10 @@ def test_what_somebody_else_has_called_an_expense_is_not_said_by_who_chooses_it(
         ("taxi $5, ice $5 yesterday", False), ("taxi $5 and taxi $6 today", False),
         ("i paid ,50 for the taxi today", False), ("taxi ,50 today", False),
         ("plan taxi $5 today", False), ("taxi $5 today fine", False),
+        ("the taxi $5 yesterday", False), ("put the $5 taxi on friday", False),
+        ("and taxi $5 today", False), ("los $5 del taxi ayer", False),
+        ("pon los $5 del taxi el viernes", False), ("y el taxi $5 hoy", False),
+        ("the $5 taxi yesterday", False), ("my taxi $5 yesterday", False),
     ],
 )  # fmt: skip
 def test_only_a_sum_that_can_be_read_in_one_way_is_written_at_once(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from datetime import date
 
-from app.skills.expenses.nlu.additions import read_addition
+from app.skills.expenses.nlu.additions import is_ordered, read_addition
 from app.skills.expenses.nlu.categories import Category
 from app.skills.expenses.nlu.command import ADD, Command, rows_of
 from app.skills.expenses.nlu.edits import read_deletion, read_update
@@ -15,7 +15,7 @@ from app.skills.expenses.nlu.questions import read_question
 from app.skills.expenses.nlu.sentence import LONGEST_MESSAGE, ReadingContext, Sentence, hide
 from app.text.calendar_words import ALL_WEEKDAYS, either_of
 from app.text.money import FoundAmount, fold_in_place
-from app.text.normalize import fold, plain_words
+from app.text.normalize import fold, plain_words, words
 from app.text.stop_words import STOP_WORDS
 
 __all__ = ["Command", "read_wish"]
@@ -105,6 +105,19 @@ def is_bare_addition(message: str, around: ReadingContext, items: Sequence[str])
         return False
     masked = _hiding_items(sentence.masked, items)
     return bool(_BARE_ADDITION.fullmatch(masked))
+
+
+def is_another(message: str, around: ReadingContext, items: Sequence[str], before: str) -> bool:
+    """Whether a message that follows a reply of these words orders to add something else.
+
+    "And the ice $5" after a deletion may be to delete that too, and "taxi $14 yesterday" after a
+    taxi of $14 the day of that one.
+    """
+    sentence = Sentence.of(message, around)
+    shown = set(words(before))
+    return is_ordered(sentence, *core_of(sentence)) and not any(
+        shown & set(words(i)) for i in items
+    )
 
 
 def _is_money(around: ReadingContext) -> Callable[[FoundAmount], bool]:

@@ -28,7 +28,7 @@ from app.extensions import services
 from app.skills.expenses import texts
 from app.skills.expenses.models import Expense
 from app.skills.expenses.nlu import guess_category
-from app.skills.expenses.nlu.reader import is_bare_addition, read_sentence
+from app.skills.expenses.nlu.reader import is_another, is_bare_addition, read_sentence
 from app.skills.expenses.nlu.sentence import ReadingContext
 from app.skills.expenses.services.expenses import (
     CHANGEABLE,
@@ -128,7 +128,10 @@ class AddExpense(WriteTool):
         if command is None or command.tool != self.name or command.missing:
             return False
         read = AddArguments.model_validate(command.arguments).rows
-        if not is_bare_addition(heard.words, around, [each.item for each in read]):
+        items = [each.item for each in read]
+        if not is_bare_addition(heard.words, around, items):
+            return False
+        if heard.shown and not is_another(heard.words, around, items, heard.shown):
             return False
         rows = [_row(ledger, each, heard.language) for each in read]
         return _facts(rows) == _facts([_proposed(ledger, each) for each in arguments.rows])
