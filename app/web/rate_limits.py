@@ -41,5 +41,8 @@ limit_searches = limit_person(
 )
 # What changes a conversation as a whole: its name, whether it is there, the branch that is shown.
 limit_chat_changes = limit_person("120 per minute", "chat changes")
-# What is posted to the pages on which a restaurant is set up, and each preview of them.
-limit_building = limit_person("120 per minute", "building")
+# What is posted to the pages on which a restaurant is set up: much of it keeps a whole version.
+MOST_BUILT = "120 per minute; 5000 per day"
+limit_building = limit_person(MOST_BUILT, "building")
+# What only draws how something would look that is being set up.
+limit_previews = limit_person("120 per minute", "previews")

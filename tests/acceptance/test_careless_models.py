@@ -278,3 +278,27 @@ def test_after_a_tools_error_it_says_so_and_goes_on_when_told_to(
     with solving(PLAIN):
         again = talk.take(Turn(say="try again", calls=(("evaluate_ai_resolution", {}),)))
     assert "You can still add" in again.text
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "claim", "denied"),
+    [
+        ("en", "add taxi $14 today", "I've added your taxi $14 for today.", "nothing was saved"),
+        ("en", "the fryer is broken", "I've told the manager.", "nothing was saved"),
+        ("es", "agrega taxi $14 hoy", "Listo, ya registré tu gasto.", "no se guardó"),
+    ],
+)
+def test_what_it_claims_and_has_not_done_is_denied(
+    followed: Followed, person: Callable[[str], Member], language: str, said: str, claim: str,
+    denied: str,
+) -> None:  # fmt: skip
+    talk = Talk(followed.native, person(language), language, followed.model)
+    reply = talk.take(Turn(say=said, calls=(), words=claim))
+    assert reply.text.startswith(claim)
+    assert denied in reply.text
+
+
+def test_what_a_card_or_an_answer_shows_is_not_denied(talk: Talk) -> None:
+    begin(talk)
+    reply = do(talk, "it is by the bar", "record_answers", values={"display_code": "E27-B"})
+    assert "nothing was saved" not in reply.text

@@ -13,6 +13,7 @@ from app.db import Database, new_id
 from app.extensions import limiter
 from app.skills.forms.web.fill_views import MOST_SUBMITTED
 from app.skills.service_requests.web.request_views import MOST_WRITTEN
+from app.web.rate_limits import MOST_BUILT
 from tests.factories import CheckedClient, Member, api_token, make_user, sign_in
 
 A_MINUTE = 60
@@ -94,6 +95,19 @@ def test_nobody_writes_on_requests_without_an_end(member: Member, browser: Check
     assert limiter.limiter.hit(day, str(member.user_id), "service requests", cost=day.amount - 1)
     answer = browser.post(path)
     assert answer.status_code == 429 and "Too many tries" in answer.text
+
+
+def test_nobody_sets_up_a_restaurant_without_an_end(app: Flask, owner: Database) -> None:
+    """However slowly: each save of a section keeps a version of it."""
+    boss = make_user(owner, role="manager")
+    browser = sign_in(app, owner, boss)
+    [day] = [each for each in parse_many(MOST_BUILT) if each.GRANULARITY.name == "day"]
+    path = f"/library/edit/sections/{new_id()}/withdraw"
+    assert browser.post(path).status_code == 404
+    assert limiter.limiter.hit(day, str(boss.user_id), "building", cost=day.amount - 1)
+    assert browser.post(path).status_code == 429
+    # What only shows something is not concerned.
+    assert browser.post("/library/edit/sections/preview").status_code not in (404, 429)
 
 
 def check_counted_together(browser: CheckedClient, paths: list[str], most: int) -> None:

@@ -45,6 +45,7 @@ from app.assistant.turns.final_state import (
     asked_by_hints,
     broken_off,
     cut_notice,
+    deny_claims,
     find_suggestions,
     lead_back,
     settle,
@@ -391,6 +392,8 @@ def _converse(
     if not writer.text.strip() and not writer.parts:
         # A model that wants nothing but tools to its last call still owes the person words.
         writer.add_text(_("I could not put an answer together. Ask again in other words."))
+    if not provider.uses_hints:
+        deny_claims(services.registry, writer)
     hinted = asked_by_hints(context.hints, writer.text) if provider.uses_hints else None
     if context.has_proposal:
         own = str(context.hints.get("reply") or "") if provider.uses_hints else ""

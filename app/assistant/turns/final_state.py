@@ -22,13 +22,15 @@ from app.assistant.proposals.proposals import latest_proposal
 from app.assistant.threads.branches import path_up
 from app.assistant.tools.parts import NoticePart, Suggestion
 from app.assistant.tools.registry import Registry
-from app.assistant.tools.tool import ToolContext
+from app.assistant.tools.tool import ThreadTool, ToolContext, WriteTool
 from app.assistant.turns.citations import cited_numbers
 from app.assistant.turns.delivery import relay
 from app.assistant.turns.loop import PartReady
 from app.assistant.turns.outcome import TurnOutcome
 from app.assistant.turns.writer import ReplyWriter
+from app.config import LANGUAGES
 from app.db import ScopedSession
+from app.nlu.claims import claims_to_have_done
 from app.text.markdown import join_paragraphs, paragraph_after
 
 log = structlog.get_logger(__name__)
@@ -101,6 +103,26 @@ def _keep_cited(writer: ReplyWriter) -> None:
     """Leave out the sources that the reply does not cite; the numbers stay as they are."""
     cited = set(cited_numbers(writer.text))
     writer.ledger.citations[:] = [c for c in writer.ledger.citations if c.number in cited]
+
+
+def deny_claims(registry: Registry, writer: ReplyWriter) -> None:
+    """Where a model says that it did something, and has called no tool that does, say so.
+
+    Its person would believe it, and has only the receipt that is missing to go by.
+    """
+    acts = {
+        name
+        for name, tool in registry.tools.items()
+        # What belongs to a conversation of its own, as one beside a form, changes that.
+        if isinstance(tool, WriteTool | ThreadTool) or tool.conversation
+    }
+    has_acted = any(entry["ok"] and entry["tool"] in acts for entry in writer.trace)
+    if not has_acted and any(claims_to_have_done(writer.text, each) for each in LANGUAGES):
+        denied = _(
+            "With this answer nothing was saved or sent. If it is still to be done, say it"
+            " once more."
+        )
+        writer.add_text(paragraph_after(writer.text, denied))
 
 
 def find_suggestions(

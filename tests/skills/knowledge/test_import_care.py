@@ -11,6 +11,7 @@ from sqlalchemy import delete, func, select, text, update
 from sqlalchemy.exc import OperationalError
 
 from app.db import Database, utc_now
+from app.errors import TooMany
 from app.skills.knowledge.models import (
     LibraryImport,
     LibraryImportFile,
@@ -342,3 +343,18 @@ def test_imports_that_failed_wait_for_nobody_and_leave_their_room_to_others(
     monkeypatch.setattr(sys.modules[receive_file.__module__], "MOST_HELD", 1)
     with database.session(member.scope) as session:
         receive_file(session, b"# One more", "pay.md", "sop", "en")
+
+
+@pytest.mark.fault(42)
+def test_a_restaurant_imports_so_many_files_a_day_and_no_more(
+    database: Database, owner: Database, member: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.modules[receive_file.__module__], "MOST_A_DAY", 1)
+    item = bring_file(database, member, PAY)
+    with database.session(member.scope) as session, pytest.raises(TooMany):
+        receive_file(session, b"# One more", "more.md", "sop", "en")
+    with owner.transaction() as session:
+        yesterday = {"created_at": LibraryImport.created_at - timedelta(days=1)}
+        session.execute(update(LibraryImport).where(LibraryImport.id == item.id).values(yesterday))
+    with database.session(member.scope) as session:
+        receive_file(session, b"# One more", "more.md", "sop", "en")

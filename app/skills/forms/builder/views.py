@@ -49,7 +49,7 @@ from app.text.bilingual import reader_language
 from app.text.plain_text import clean_line
 from app.web.issued_ids import id_of_posted
 from app.web.pages import db_session, page_number, require_role, wants_fragment
-from app.web.rate_limits import limit_building, limit_person, limit_searches
+from app.web.rate_limits import limit_building, limit_person, limit_previews, limit_searches
 
 LARGEST_FORM = 4 * 1024 * 1024
 # A model that drafts costs what a long answer costs.
@@ -287,7 +287,7 @@ def _edit_page(
 
 
 @blueprint.post("/<uuid:template_id>/preview")
-@limit_building
+@limit_previews
 def drawn(template_id: UUID) -> ResponseReturnValue:
     """How the form would look as it stands on the page, in both languages."""
     load_own(db_session(), template_id)

@@ -52,6 +52,8 @@ TIDY_EVERY = timedelta(days=1)
 _WITHOUT_PLAN = (leave_out(LibraryImport.plan), leave_out(LibraryImport.problems))
 # The files of a group's imports that are not applied or cancelled yet, and their bytes.
 MOST_HELD, MOST_HELD_BYTES = 100, 500 * MEGABYTE
+# Of each applied one all texts are kept, so that it can be undone.
+MOST_A_DAY = 300
 _FILE = LibraryImportFile
 CHANGED_MEANWHILE = "This import has gone on meanwhile. Look at how far it is now."
 
@@ -69,6 +71,7 @@ def receive_file(
     digest = hashlib.sha256(content).hexdigest()
     name = clean_line(PurePath(filename.replace("\\", "/")).name)[-LONGEST_NAME:]
     _lock_uploads(session)
+    _check_day(session)
     same = _find_open(session, digest, target, language)
     if same is not None:
         return same, False
@@ -122,6 +125,19 @@ def _check_room(session: ScopedSession, size: int) -> None:
     count, size_held = session.execute(held).one()
     if count >= MOST_HELD or int(size_held) + size > MOST_HELD_BYTES:
         raise TooMany("Many imports are waiting to be applied. Apply or cancel some of them first.")
+
+
+def _check_day(session: ScopedSession) -> None:
+    lately = select(func.count(LibraryImport.id)).where(
+        LibraryImport.group_id == session.scope.group_id,
+        LibraryImport.created_at > utc_now() - timedelta(days=1),
+    )
+    if (session.scalar(lately) or 0) >= MOST_A_DAY:
+        raise TooMany(
+            "Your restaurant has imported %(limit)s files within a day, and no more are taken. Go"
+            " on tomorrow.",
+            limit=MOST_A_DAY,
+        )
 
 
 def lock_group(session: ScopedSession, purpose: str) -> None:

@@ -8,39 +8,62 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain, pairwise
+from pathlib import Path
 from typing import Any
 
 from app.config import LANGUAGES
 from app.nlu.named_allergens import named_allergens
-from app.skills.knowledge.services.allergen_words import FOODS, SIGNS, compiled, either
 from app.text.allergens import expand_families
 from app.text.normalize import fold
+from app.text.yaml_file import read_yaml
 
+_FOLDER = Path(__file__).parent
+_PATTERNS: Mapping[str, list[str]] = read_yaml(_FOLDER / "allergen_words.yaml")
+
+
+def _either(name: str) -> str:
+    """The lines of a pattern, as a part of a larger one."""
+    return f"(?:{'|'.join(_PATTERNS[name])})"
+
+
+def _compiled(name: str) -> re.Pattern[str]:
+    """The lines of a pattern by itself."""
+    return re.compile("|".join(_PATTERNS[name]))
+
+
+# What an allergen is in, by every name of it, and by every sign for it.
+_NAMED = {
+    fold(name.strip()): code
+    for code, names in read_yaml(_FOLDER / "allergen_foods.yaml").items()
+    for name in names.split(",")
+}
+_FOODS: Mapping[str, str] = {name: code for name, code in _NAMED.items() if name[0].isalpha()}
+_SIGNS: Mapping[str, str] = {name: code for name, code in _NAMED.items() if name not in _FOODS}
 NAMES = tuple(f"name_{language}" for language in LANGUAGES)
 DESCRIPTIONS = tuple(f"description_{language}" for language in LANGUAGES)
 PAIRINGS = tuple(f"pairing_notes_{language}" for language in LANGUAGES)
 LABELS = ("category", "cuisine", "meal")
 # The facts that say what something is made of.
 _MADE_OF = ("spec", "method", "garnish", "sauce", "base")
-_SIGN = re.compile("|".join(map(re.escape, SIGNS)))
-_FOOD = re.compile(rf"\b(?:{'|'.join(sorted(map(re.escape, FOODS), key=len, reverse=True))})\b")
-_OTHER_FLOURS = compiled("other_flours")
+_SIGN = re.compile("|".join(map(re.escape, _SIGNS)))
+_FOOD = re.compile(rf"\b(?:{'|'.join(sorted(map(re.escape, _FOODS), key=len, reverse=True))})\b")
+_OTHER_FLOURS = _compiled("other_flours")
 # A bread by itself; in a "pan" one fries, too.
 _LOAF = "pan"
-_DENIED, _DENIED_BEHIND, _DOUBTED = map(compiled, ("denied", "denied_behind", "doubted"))
+_DENIED, _DENIED_BEHIND, _DOUBTED = map(_compiled, ("denied", "denied_behind", "doubted"))
 LONGEST_DENIAL = 40  # in letters
-_AND = re.compile(rf"\s*(?:[/&]|(?:,\s*)?\b{either('joins')}\b|,)\s*")
-_OR = re.compile(rf".*\b{either('reaches')}\b")
+_AND = re.compile(rf"\s*(?:[/&]|(?:,\s*)?\b{_either('joins')}\b|,)\s*")
+_OR = re.compile(rf".*\b{_either('reaches')}\b")
 _FREE_OF_BOTH = re.compile(r"[\s-]*free\s*(?:$|[,;:().!])")
-_BOTH = re.compile(rf"\s*,?\s*(?:[/&]|\b{either('joins_two')}\b)\s*")
+_BOTH = re.compile(rf"\s*,?\s*(?:[/&]|\b{_either('joins_two')}\b)\s*")
 _BEGINS = re.compile(r"(?:^|[.;\n]|\b(?:is|are)\b)\s*$")
 _CLAUSE_END = re.compile(r"\s*(?:$|[,;:().!])")
 # With what ends them: a question denies nothing.
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?\n]*")
 FOOD = ("dishes", "recipes")
-_DECLARES = re.compile(rf"\b{either('declares')}\b")
+_DECLARES = re.compile(rf"\b{_either('declares')}\b")
 _NOT_MEANT, _MADE_WITHOUT = (
-    re.compile(rf"\b{either(name)}\b") for name in ("not_meant", "made_without")
+    re.compile(rf"\b{_either(name)}\b") for name in ("not_meant", "made_without")
 )
 
 
@@ -93,7 +116,7 @@ def _named_in_sentences(texts: Iterable[str], *, is_said: bool) -> Iterator[Set[
         if is_said or _DECLARES.search(said):
             yield from _named_in(sentence, is_of_food=False)
         else:
-            yield from (frozenset({SIGNS[each]}) for each in _SIGN.findall(said))
+            yield from (frozenset({_SIGNS[each]}) for each in _SIGN.findall(said))
 
 
 def _names_and_ingredients(values: Mapping[str, Any]) -> Iterator[str]:
@@ -116,10 +139,10 @@ def _named_in(text: str, *, is_of_food: bool) -> Iterator[Set[str]]:
     is_doubted = _DOUBTED.search(bare) is not None
     bare = bare if is_doubted else _MADE_WITHOUT.sub("", bare)
     found = [(each.start, each.end, each.codes) for each in named_allergens(bare)]
-    found += [(*each.span(), frozenset({SIGNS[each[0]]})) for each in _SIGN.finditer(bare)]
+    found += [(*each.span(), frozenset({_SIGNS[each[0]]})) for each in _SIGN.finditer(bare)]
     if is_of_food:
         foods = _FOOD.finditer(_OTHER_FLOURS.sub(lambda flour: " " * len(flour[0]), bare))
-        found += [(*each.span(), frozenset({FOODS[each[0]]})) for each in foods]
+        found += [(*each.span(), frozenset({_FOODS[each[0]]})) for each in foods]
     places = sorted({(start, end) for start, end, _codes in found})
     denied = frozenset() if is_doubted else _denied(bare, places)
     yield from (codes for start, _end, codes in found if start not in denied)

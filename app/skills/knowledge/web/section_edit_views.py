@@ -51,7 +51,7 @@ from app.text.bilingual import reader_language
 from app.text.markdown import preview_library_text
 from app.web.issued_ids import own_id
 from app.web.pages import db_session, give_back_connection, page_number, wants_fragment
-from app.web.rate_limits import limit_building, limit_person
+from app.web.rate_limits import limit_building, limit_previews
 
 blueprint = Blueprint("editing", __name__, url_prefix="/library/edit")
 editors.init_editing(blueprint)
@@ -142,7 +142,7 @@ def _refused(
 
 
 @blueprint.post("/sections/preview")
-@limit_person("120 per minute", "previews")
+@limit_previews
 def preview() -> ResponseReturnValue:
     """A body as readers would see it."""
     language = "es" if request.args.get("language") == "es" else "en"

@@ -1,0 +1,64 @@
+"""What a language model says that it has done."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.nlu.claims import claims_to_have_done
+
+CLAIMS = {
+    "en": [
+        "I've added your taxi $14 for today.",
+        "I have added the expense.",
+        "Done! Your expense has been recorded.",
+        "I took that back.",
+        "I've deleted taxi $14 of 28 Nov 2026. It can be brought back for 30 days.",
+        "I\u2019ve logged it.",
+        "I just filed a request for the fryer",
+        "I've told the manager about the leak.",
+        "Your taxi of $14.50 has been added to your ledger.",
+    ],
+    "es": [
+        "Agregué taxi $14 de hoy.",
+        "Listo, ya registré tu gasto.",
+        "Tu gasto quedó registrado.",
+        "Ya le avisé al gerente.",
+        "Tu solicitud ha sido enviada.",
+        "Deshice eso.",
+        "El gasto de $12.50 ha sido agregado.",
+    ],
+}
+NO_CLAIMS = {
+    "en": [
+        "I've added more salt to the sauce.",
+        "Have I added the expense?",
+        "Once I've added your expense, you can see it.",
+        "I can add that expense: how much was it?",
+        "The manager must be told.",
+        "You have added $5 today.",
+        "I have not added any expense.",
+        "The fryer is cleaned and the oil changed.",
+    ],
+    "es": [
+        "¿Quieres que registre el gasto?",
+        "Agregué más sal.",
+        "Registra la temperatura.",
+        "Una vez que he agregado el gasto, lo ves.",
+        "El gasto no se ha agregado.",
+        "Avisa al gerente.",
+    ],
+}
+
+
+@pytest.mark.parametrize("language", CLAIMS)
+def test_what_a_writer_says_to_have_done_is_a_claim(language: str) -> None:
+    assert [said for said in CLAIMS[language] if not claims_to_have_done(said, language)] == []
+
+
+@pytest.mark.parametrize("language", NO_CLAIMS)
+def test_what_is_asked_wished_or_cooked_is_none(language: str) -> None:
+    assert [said for said in NO_CLAIMS[language] if claims_to_have_done(said, language)] == []
+
+
+def test_a_claim_is_found_wherever_it_stands() -> None:
+    assert claims_to_have_done("Taxis are paid back.\n\nI've logged yours. Anything else?", "en")
