@@ -25,9 +25,9 @@ from sqlalchemy import text
 from app.db import Database, Scope, ScopedSession, app_database, new_id, owner_database
 from app.retrieval.embedder import Vector, Vectors, WordLlamaEmbedder
 from app.retrieval.evaluate import percentile, scratch_group
+from app.retrieval.hybrid_query import K1, B
 from app.retrieval.index import ChunkInput, SourceInput, index_sources
 from app.retrieval.search import AtMost, SearchRequest, search, tune
-from app.retrieval.search_sql import K1, B
 from app.retrieval.vectors import embed_missing, send_vectors_in_binary
 from bench.support.arguments import numbers
 from bench.support.house import measured_services

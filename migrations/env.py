@@ -10,7 +10,7 @@ from sqlalchemy import create_engine, text
 import app.accounts.models
 import app.assistant.models
 import app.assistant.turns.outcome
-import app.assistant.usage.message_limits
+import app.assistant.usage.message_quotas
 import app.files.models
 import app.notifications.mail
 import app.notifications.services

@@ -490,7 +490,7 @@ SMALL_WORDS = frozenset("the and for with your que los con para por una esta".sp
 # Token names of a grammar, and the signs of money.
 NO_WORDS = {
     "app/periods/date_phrases.py", "app/periods/parser.py", "app/periods/part_phrases.py",
-    "app/periods/ranges.py", "app/periods/unit_phrases.py", "app/text/currencies.py",
+    "app/periods/ranges.py", "app/periods/relative_phrases.py", "app/text/currencies.py",
 }  # fmt: skip
 
 

@@ -25,7 +25,7 @@ class Group(Base):
     timezone: Mapped[str] = mapped_column(default="America/Chicago")
     currency: Mapped[str] = mapped_column(default="USD")
     language: Mapped[str] = mapped_column(default="en")
-    # None: as the settings say; 0: none at all (app.assistant.usage.message_limits).
+    # None: as the settings say; 0: none at all (app.assistant.usage.message_quotas).
     daily_message_limit: Mapped[int | None] = mapped_column(
         CheckConstraint("daily_message_limit >= 0", name="daily_message_limit")
     )

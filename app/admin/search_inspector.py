@@ -21,10 +21,10 @@ from app.retrieval.chunks import plain_text
 from app.retrieval.embedder import Embedder
 from app.retrieval.evidence import Strength, odds_of, strength_of
 from app.retrieval.explain import Finding, Term, explain_absence, matched_words, read_terms
+from app.retrieval.hybrid_query import Mode
 from app.retrieval.index import SourceInput, content_hash
 from app.retrieval.models import SearchDocument
 from app.retrieval.search import Hit, SearchOutcome, SearchRequest, search, unknown_words
-from app.retrieval.search_sql import Mode
 from app.skills.knowledge.models import ManualSection, Product
 from app.skills.knowledge.services.search_sources import product_source, section_source
 from app.skills.knowledge.tools.search_tools import SearchTool, odds_for

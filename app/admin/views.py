@@ -27,7 +27,7 @@ from app.admin.turns import (
     timeline,
 )
 from app.admin.usage import RANGES, cost, read_usage
-from app.assistant.usage.message_limits import (
+from app.assistant.usage.message_quotas import (
     OWN_LIMITS,
     read_own_limits,
     read_standing,

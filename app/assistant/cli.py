@@ -34,7 +34,7 @@ from app.assistant.turns.envelope import envelope, words_of
 from app.assistant.turns.executor import ClaimedTurn, execute_turn
 from app.assistant.turns.language import detect_language
 from app.assistant.turns.outcome import TurnFacts
-from app.assistant.usage.message_limits import Usage, read_standing
+from app.assistant.usage.message_quotas import Usage, read_standing
 from app.db import Scope, new_id, owner_database
 from app.errors import ComandaError, NotLearned
 from app.extensions import services

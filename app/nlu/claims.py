@@ -27,6 +27,7 @@ class _Kind:
     verbs: frozenset[str]
     own_verbs: frozenset[str]
     things: frozenset[str]
+    leaves: bool
 
 
 @dataclass(frozen=True)
@@ -36,21 +37,25 @@ class _Claims:
     kinds: Sequence[_Kind]
 
 
-def claims_to_have_done(text: str, language: str) -> bool:
-    """Whether one of the text's sentences says so, and neither asks nor only supposes it."""
+def claims_to_have_done(text: str, language: str, *, outside: bool = False) -> bool:
+    """Whether one of the text's sentences says so, and neither asks nor only supposes it.
+
+    With `outside`, only what leaves its conversation counts: what was filed, sent, told somebody.
+    """
     plain = text.lower().replace("\u2019", "'")
     return any(
-        _is_claim(_WORD.findall(sentence), _CLAIMS[language])
+        _is_claim(_WORD.findall(sentence), _CLAIMS[language], outside=outside)
         for sentence in _SENTENCE.findall(plain)
         if not sentence.endswith("?")
     )
 
 
-def _is_claim(words: Sequence[str], claims: _Claims) -> bool:
+def _is_claim(words: Sequence[str], claims: _Claims, *, outside: bool) -> bool:
     certain = next((n for n, word in enumerate(words) if word in claims.unless), len(words))
     return any(
         _has_verb(words[:certain], kind, claims.who) and _is_about(words, kind.things)
         for kind in claims.kinds
+        if kind.leaves or not outside
     )
 
 
@@ -68,10 +73,19 @@ def _is_about(words: Sequence[str], things: Collection[str]) -> bool:
 
 def _claims(listed: Mapping[str, Any]) -> _Claims:
     kinds = [
-        _Kind(*(frozenset(each.get(name, "").split()) for name in ("verbs", "own_verbs", "things")))
+        _Kind(
+            _words(each.get("verbs", "")),
+            _words(each.get("own_verbs", "")),
+            _words(each.get("things", "")),
+            bool(each.get("leaves")),
+        )
         for each in listed["kinds"]
     ]
-    return _Claims(frozenset(listed["who"].split()), frozenset(listed["unless"].split()), kinds)
+    return _Claims(_words(listed["who"]), _words(listed["unless"]), kinds)
+
+
+def _words(line: str) -> frozenset[str]:
+    return frozenset(line.split())
 
 
 _CLAIMS = {

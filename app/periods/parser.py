@@ -16,8 +16,8 @@ from app.periods.nodes import Needs, Node
 from app.periods.part_phrases import SELECTION_RULES
 from app.periods.period import BEGINNING, END, YEARS, Partial, Period
 from app.periods.ranges import RANGE_RULES
+from app.periods.relative_phrases import BARE_UNIT_RULES, LATE_UNIT_RULES, UNIT_RULES
 from app.periods.tokens import read_tokens
-from app.periods.unit_phrases import BARE_UNIT_RULES, LATE_UNIT_RULES, UNIT_RULES
 from app.periods.vocabulary import ENGLISH, SPANISH, Vocabulary
 
 _RULES = (

@@ -19,8 +19,8 @@ from uuid import UUID
 from sqlalchemy import Row, text
 
 from app.db import JsonObject, ScopedSession
+from app.retrieval.hybrid_query import K1, B
 from app.retrieval.search import tune
-from app.retrieval.search_sql import K1, B
 from app.text.normalize import words
 
 MOST_WORDS = 12

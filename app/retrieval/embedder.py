@@ -24,8 +24,8 @@ from tokenizers import Tokenizer
 
 from app.config import Settings
 from app.errors import ConfigurationError
+from app.retrieval.hybrid_query import NAME
 from app.retrieval.query_cache import EmbeddingUnavailable, QueryCache, normalise_query
-from app.retrieval.search_sql import NAME
 from app.text.normalize import fold
 from app.text.stop_words import ENGLISH, SPANISH, STOP_WORDS
 from app.web.model_client import RefusedResponse, open_client, post_json

@@ -24,9 +24,9 @@ from app.db import Database, Scope, new_id, utc_now
 from app.errors import InvalidInput
 from app.retrieval.calibration import Calibration
 from app.retrieval.embedder import Embedder
+from app.retrieval.hybrid_query import Mode
 from app.retrieval.index import ChunkInput, SourceInput, embed_missing, index_sources
 from app.retrieval.search import SearchRequest, search
-from app.retrieval.search_sql import Mode
 
 DEPTH = 10
 SCRATCH_PREFIX = "scratch-eval-"

@@ -24,8 +24,7 @@ from app.db import JsonObject, ScopedSession
 from app.observability.metrics import time_search
 from app.retrieval.calibration import Calibration, calibration_of
 from app.retrieval.embedder import Embedder, Vector, WrongVectorSize
-from app.retrieval.query_cache import EmbeddingUnavailable
-from app.retrieval.search_sql import (
+from app.retrieval.hybrid_query import (
     CANDIDATES,
     AtMost,
     Contains,
@@ -38,6 +37,7 @@ from app.retrieval.search_sql import (
     position_statement,
     statement,
 )
+from app.retrieval.query_cache import EmbeddingUnavailable
 from app.retrieval.vectors import send_vectors_in_binary
 from app.text.normalize import words
 from app.text.plain_text import storable

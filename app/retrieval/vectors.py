@@ -21,8 +21,8 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait
 
 from app.db import utc_now
 from app.retrieval.embedder import Embedder, Vectors, WrongVectorSize
+from app.retrieval.hybrid_query import literal
 from app.retrieval.query_cache import EmbeddingUnavailable
-from app.retrieval.search_sql import literal
 
 ATTEMPTS = 4  # the first and three retries
 # Models refuse longer texts; a chunk is a tenth of it.

@@ -301,4 +301,12 @@ def test_what_it_claims_and_has_not_done_is_denied(
 def test_what_a_card_or_an_answer_shows_is_not_denied(talk: Talk) -> None:
     begin(talk)
     reply = do(talk, "it is by the bar", "record_answers", values={"display_code": "E27-B"})
-    assert "nothing was saved" not in reply.text
+    assert "nothing was" not in reply.text
+
+
+@pytest.mark.parametrize("claim", ["Done! I've filed your request.", "I've told the manager."])
+def test_what_only_a_conversation_keeps_has_reached_nobody(talk: Talk, claim: str) -> None:
+    begin(talk)
+    call = ("record_answers", {"values": {"display_code": "E27-B"}})
+    reply = talk.take(Turn(say="it shows E27-B", calls=(call,), words=claim))
+    assert "nothing was filed" in reply.text

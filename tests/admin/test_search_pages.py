@@ -15,10 +15,10 @@ from app.db import Database, new_id
 from app.errors import NotFound
 from app.retrieval.embedder import WORDLLAMA
 from app.retrieval.evidence import judge
+from app.retrieval.hybrid_query import Mode
 from app.retrieval.index import ChunkInput, index_source
 from app.retrieval.models import Embedding, SearchDocument
 from app.retrieval.search import search, unknown_words
-from app.retrieval.search_sql import Mode
 from app.skills.knowledge.models import ManualSection, Product
 from tests.assistant.scripted import ScriptedProvider, call, say
 from tests.factories import (

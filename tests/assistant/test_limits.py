@@ -16,7 +16,7 @@ from sqlalchemy import func, select, update
 
 from app.accounts.models import AuditEntry, Group
 from app.assistant.models import Message, Thread, Turn
-from app.assistant.usage.message_limits import (
+from app.assistant.usage.message_quotas import (
     DailyMessages,
     MonthlyMessages,
     count_message,

@@ -62,3 +62,21 @@ def test_what_is_asked_wished_or_cooked_is_none(language: str) -> None:
 
 def test_a_claim_is_found_wherever_it_stands() -> None:
     assert claims_to_have_done("Taxis are paid back.\n\nI've logged yours. Anything else?", "en")
+
+
+@pytest.mark.parametrize(
+    ("said", "is_outside"),
+    [
+        ("I've recorded that it is by the bar.", False),
+        ("I've added the code to your request.", False),
+        ("I've filed your request.", True),
+        ("Your expense has been deleted.", True),
+        ("Anoté que está junto a la barra.", False),
+        ("Ya le avisé al gerente.", True),
+    ],
+)
+def test_what_leaves_its_conversation_is_told_from_what_is_kept_there(
+    said: str, is_outside: bool
+) -> None:
+    claims = [claims_to_have_done(said, each, outside=True) for each in ("en", "es")]
+    assert any(claims) is is_outside

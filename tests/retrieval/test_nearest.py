@@ -13,9 +13,9 @@ from sqlalchemy import text
 
 from app.db import Database, Scope
 from app.retrieval.embedder import Vector, Vectors
+from app.retrieval.hybrid_query import Mode, Shape, statement
 from app.retrieval.index import ChunkInput, SourceInput, index_sources
 from app.retrieval.search import AtMost, SearchRequest, search, tune
-from app.retrieval.search_sql import Mode, Shape, statement
 from app.retrieval.vectors import embed_missing, index_name, send_vectors_in_binary
 from tests.factories import make_group
 

@@ -11,8 +11,8 @@ from sqlalchemy import text
 
 from app.db import Database
 from app.retrieval.embedder import Vectors, WordLlamaEmbedder, WrongVectorSize
+from app.retrieval.hybrid_query import literal
 from app.retrieval.query_cache import EmbeddingUnavailable
-from app.retrieval.search_sql import literal
 from app.retrieval.vectors import (
     BackfillReport,
     embed_missing,

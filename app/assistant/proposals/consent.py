@@ -43,7 +43,8 @@ class Heard:
     conversation up to the message, oldest first; `step` is the one that the message itself is, if
     it was posted by a widget. `answers_nothing` is known of a message that begins its conversation,
     without turns that a program has told beside it, and of one that follows a reply which says that
-    something was done and no more: of any other nobody knows what it may be the answer to.
+    something was done and no more: of any other nobody knows what it may be the answer to, nor of
+    one that was written in the place of another what has come of that.
     `is_elsewhere` is known of a message beside which a program has told a conversation that may
     be another than ends here: what it calls "the request" may be another one, too.
     """
@@ -57,6 +58,7 @@ class Heard:
     last_reply: str = ""
     answers_nothing: bool = False
     is_elsewhere: bool = False
+    said_at: datetime | None = None
 
     @property
     def answer(self) -> Answer | None:
@@ -154,6 +156,7 @@ def load_done(session: ScopedSession, question: Message) -> UUID | None:
 
 def _load_heard(session: ScopedSession, question: Message, before: Sequence[Step]) -> Heard:
     seen = _seen_before(session, question)
+    answers_nothing = seen.answers_nothing and not _is_in_place_of_another(session, question)
     return Heard(
         question.content,
         question.language,
@@ -162,9 +165,22 @@ def _load_heard(session: ScopedSession, question: Message, before: Sequence[Step
         tuple(before),
         question.internal_content,
         seen.last_reply,
-        seen.answers_nothing,
+        answers_nothing,
         seen.is_elsewhere,
+        question.created_at,
     )
+
+
+def _is_in_place_of_another(session: ScopedSession, question: Message) -> bool:
+    """Whether its person has changed a message that they had sent, and this is what it became."""
+    others = select(Message.id).where(
+        Message.thread_id == question.thread_id,
+        Message.parent_id.is_not_distinct_from(question.parent_id),
+        Message.role == question.role,
+        Message.id != question.id,
+        *own(session, Message),
+    )
+    return session.scalar(others.limit(1)) is not None
 
 
 def had_ended(session: ScopedSession, reply_id: UUID, moment: datetime) -> bool:

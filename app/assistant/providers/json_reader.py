@@ -16,6 +16,7 @@ from pydantic import (
     StringConstraints,
     TypeAdapter,
     ValidationError,
+    ValidationInfo,
     field_validator,
 )
 
@@ -48,6 +49,12 @@ class Call(_Reply):
     args: dict[str, Any] = {}
     confirmationSuggested: bool = False  # noqa: N815 - the contract spells it so
     confirmationMessage: str = ""  # noqa: N815
+
+    @field_validator("args", "confirmationSuggested", "confirmationMessage", mode="before")
+    @classmethod
+    def _or_left_out(cls, value: Any, info: ValidationInfo) -> Any:
+        """A null is as good as nothing: all three may be left out."""
+        return cls.model_fields[str(info.field_name)].default if value is None else value
 
     @field_validator("args", mode="before")
     @classmethod
@@ -194,7 +201,7 @@ class _Opening:
 
 
 _PLAIN = re.compile(r'[^"\\]+')
-_BLANKS = re.compile(r"\s*")
+_BLANKS, _NAME = re.compile(r"\s+"), re.compile(r"\w+")
 _CODE = re.compile(r"\\u([0-9a-fA-F]{4})")
 _SHORT = re.compile(r'\\(["\\/bfnrt])')
 _UNFINISHED_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
@@ -202,11 +209,18 @@ _SHORT_FOR = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 LOST = "\ufffd"
 
 
+# What follows a quote, by what has come behind it, if it is the string's last one; "" is the end.
+_GOES_ON = {
+    ("quote", "}"): "", ("quote", ","): "comma", ("comma", '"'): "name", ("name", '"'): "colon",
+    ("colon", ":"): "",
+}  # fmt: skip
+
+
 class _StringReader:
     """Reads a string of JSON whose text comes in pieces, up to the quote that ends it.
 
     Unescaped quotes are the commonest fault of all: the string ends where the object can go
-    on, with a brace, or with a comma and another quote.
+    on, with a brace, or with a comma and the name of another member.
     """
 
     def __init__(self) -> None:
@@ -214,19 +228,25 @@ class _StringReader:
         self._half_escape = ""
         # A quote, and what has come behind it, that is the end or else more of the string.
         self._perhaps_end: list[str] = []
-        self._has_comma = False
+        self._behind = "quote"
         self._high = ""
 
     def close(self) -> str:
         """No more is coming: a quote that could be the last one was the last one."""
         if self.is_over or not self._perhaps_end:
             return ""
-        self.is_over = True
-        return self._lone()
+        if self._behind in ("quote", "comma"):
+            self.is_over = True
+            return self._lone()
+        signs, self._perhaps_end = "".join(self._perhaps_end), []
+        return self._lone() + signs
 
     def feed(self, more: str) -> str:
         """Read on; the characters that are certain now."""
         text, self._half_escape = self._half_escape + more, ""
+        return self._read(text)
+
+    def _read(self, text: str) -> str:
         found: list[str] = []
         at = 0
         while at < len(text) and not self.is_over:
@@ -240,7 +260,7 @@ class _StringReader:
         if plain := _PLAIN.match(text, at):
             return self._lone() + plain[0], plain.end()
         if text[at] == '"':
-            self._perhaps_end, self._has_comma = ['"'], False
+            self._perhaps_end, self._behind = ['"'], "quote"
             return "", at + 1
         if code := _CODE.match(text, at):
             return self._character(chr(int(code[1], 16))), code.end()
@@ -254,21 +274,19 @@ class _StringReader:
 
     def _read_behind_quote(self, text: str, at: int) -> tuple[str, int]:
         """What a quote comes to: nothing yet, the end, or signs of the string like others."""
-        if blanks := _BLANKS.match(text, at):
-            self._perhaps_end.append(blanks[0])
-            at = blanks.end()
-        sign = text[at : at + 1]
-        if sign == "," and not self._has_comma:
-            self._has_comma = True
-            self._perhaps_end.append(sign)
-            return "", at + 1
-        if sign == ('"' if self._has_comma else "}"):
-            self.is_over = True
-            return self._lone(), at
-        if not sign:
-            return "", at
-        signs, self._perhaps_end = "".join(self._perhaps_end), []
-        return self._lone() + signs, at
+        between = (_NAME if self._behind == "name" else _BLANKS).match(text, at)
+        if between and between[0]:
+            self._perhaps_end.append(between[0])
+            return "", between.end()
+        behind = _GOES_ON.get((self._behind, text[at]))
+        if behind is None:
+            # Of what was held back each later quote may be the last one; there are two at most.
+            signs, self._perhaps_end = "".join(self._perhaps_end), []
+            return self._lone() + signs[0] + self._read(signs[1:]), at
+        self._perhaps_end.append(text[at])
+        self._behind = behind
+        self.is_over = not behind
+        return (self._lone() if self.is_over else ""), at + 1
 
     def _character(self, character: str) -> str:
         """An escaped character; many are escaped in two halves, of which each may be missing."""

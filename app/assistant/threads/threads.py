@@ -18,7 +18,7 @@ from app.assistant.models import UNFINISHED, Message, Thread, Turn, own
 from app.assistant.proposals.proposals import set_aside
 from app.assistant.threads.branches import newest_below, path_to_head, path_up
 from app.assistant.turns.cancel import NOTIFY_CHANNEL, stop_turns, unfinished
-from app.assistant.usage.message_limits import count_message
+from app.assistant.usage.message_quotas import count_message
 from app.db import ScopedSession, new_id, utc_now
 from app.errors import Conflict, InvalidInput, NotFound
 from app.nlu.control import last_line, listed_act, may_be_answer, read_answer

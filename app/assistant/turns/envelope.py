@@ -8,7 +8,7 @@ from typing import Any
 
 from app.assistant.models import Message
 from app.assistant.tools.parts import Envelope
-from app.assistant.usage.message_limits import Usage
+from app.assistant.usage.message_quotas import Usage
 from app.extensions import services
 from app.web.urls import with_urls
 

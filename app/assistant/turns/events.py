@@ -23,12 +23,14 @@ from typing import Any
 from uuid import UUID
 
 import redis
+import structlog
 
 KEEP_SECONDS = 3600
 KEEP_EVENTS = 5000
 # So many of what was missed are told at once; others are heard before the next ones.
 STRETCH = 100
 RESET = "reset"
+log = structlog.get_logger(__name__)
 
 # KEYS: state (epoch, n, and of each turn its fence and what it said last), log. ARGV: new
 # epoch, type, data, keep seconds, keep events, channel, turn or '', fence, name of this try.
@@ -115,6 +117,13 @@ class EventLog:
             ],
         )
         return published.decode() if published else None
+
+    def announce(self, thread_id: UUID, type_: str, payload: dict[str, Any]) -> None:
+        """Publish what is stored already: who is not told finds it when they look again."""
+        try:
+            self.publish(thread_id, type_, payload)
+        except redis.RedisError as error:
+            log.warning("not announced", type=type_, error=type(error).__name__)
 
     def tip(self, thread_id: UUID) -> str:
         """The id of the thread's latest event; empty when there is none."""

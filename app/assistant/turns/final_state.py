@@ -108,8 +108,11 @@ def _keep_cited(writer: ReplyWriter) -> None:
 def deny_claims(registry: Registry, writer: ReplyWriter) -> None:
     """Where a model says that it did something, and has called no tool that does, say so.
 
-    Its person would believe it, and has only the receipt that is missing to go by.
+    Its person would believe it, and has only the receipt that is missing to go by. What a tool
+    only keeps in the conversation, or shows on a card, has reached nobody yet.
     """
+    if any(part.get("type") == "receipt" for part in writer.parts):
+        return
     acts = {
         name
         for name, tool in registry.tools.items()
@@ -117,7 +120,11 @@ def deny_claims(registry: Registry, writer: ReplyWriter) -> None:
         if isinstance(tool, WriteTool | ThreadTool) or tool.conversation
     }
     has_acted = any(entry["ok"] and entry["tool"] in acts for entry in writer.trace)
-    if not has_acted and any(claims_to_have_done(writer.text, each) for each in LANGUAGES):
+    said = any(claims_to_have_done(writer.text, each, outside=has_acted) for each in LANGUAGES)
+    if said and has_acted:
+        denied = _("With this answer nothing was filed, sent or written to the ledger yet.")
+        writer.add_text(paragraph_after(writer.text, denied))
+    elif said:
         denied = _(
             "With this answer nothing was saved or sent. If it is still to be done, say it"
             " once more."

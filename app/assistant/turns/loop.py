@@ -26,7 +26,7 @@ from app.assistant.providers.base import (
 from app.assistant.tools.parts import Action, Part, Suggestion
 from app.assistant.tools.tool import ToolResult
 from app.assistant.tools.toolbox import Toolbox, ToolOutcome
-from app.assistant.turns.citations import CitationFilter
+from app.assistant.turns.citations import CitationFilter, without_citations
 from app.assistant.turns.json_blocks import BlockFilter, read_object
 from app.assistant.turns.turn_limits import (
     LONGEST_REMARK,
@@ -231,7 +231,10 @@ def _clean_call(call: ToolCall) -> ToolCall:
         id=clean_text(call.id),
         name=clean_text(call.name),
         arguments=clean_text(call.arguments),
-        confirmation_message=clean_text(call.confirmation_message)[:LONGEST_REMARK],
+        # It stands above a card, beside which there are no sources.
+        confirmation_message=without_citations(clean_text(call.confirmation_message))[
+            :LONGEST_REMARK
+        ],
     )
 
 

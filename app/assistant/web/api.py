@@ -14,7 +14,7 @@ from app.assistant.turns.ask import AskRequest, announce, turn_request, wait_for
 from app.assistant.turns.envelope import envelope
 from app.assistant.turns.events import EventLog
 from app.assistant.turns.language import detect_language
-from app.assistant.usage.message_limits import read_standing
+from app.assistant.usage.message_quotas import read_standing
 from app.errors import InvalidInput
 from app.extensions import services
 from app.web.issued_ids import id_of_key, is_issued, issue_id

@@ -16,7 +16,6 @@ from flask.typing import ResponseReturnValue
 from flask_babel import force_locale
 from flask_babel import gettext as _
 from flask_login import current_user
-from redis import RedisError
 
 from app.assistant.feedback.feedback import feedback_on, load_reply, rate_reply, withdraw_feedback
 from app.assistant.models import Message, Thread
@@ -184,9 +183,7 @@ def stop(thread_id: UUID) -> ResponseReturnValue:
     """End the answer that is running; what it said so far stays."""
     for reply_id in request_stop(db_session(), thread_id):
         facts = {"message_id": str(reply_id), "status": "stopped"}
-        # Who is not told by an event finds out when they ask again.
-        with suppress(RedisError):
-            EventLog(services().redis).publish(thread_id, "done", facts)
+        EventLog(services().redis).announce(thread_id, "done", facts)
     if not is_htmx():
         return redirect(url_for("chat.thread", thread_id=thread_id), 303)
     return "", 204

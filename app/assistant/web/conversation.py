@@ -111,10 +111,7 @@ def tip_of(thread_id: UUID) -> str:
 
 def another_branch(thread: Thread) -> ResponseReturnValue:
     """The messages of the branch that is shown from now on, here and on other pages."""
-    try:
-        EventLog(services().redis).publish(thread.id, RESET, {"all": True})
-    except RedisError as error:
-        log.warning("branch not announced", error=type(error).__name__)
+    EventLog(services().redis).announce(thread.id, RESET, {"all": True})
     if not is_htmx():
         return redirect(home_of(thread), 303)
     messages, earlier = last_page(thread.id, None)

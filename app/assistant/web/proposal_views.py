@@ -9,7 +9,6 @@ import structlog
 from flask import Blueprint, flash, jsonify, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
-from redis import RedisError
 
 from app.assistant.models import Proposal
 from app.assistant.proposals.decisions import CHANGED
@@ -73,16 +72,9 @@ def act(proposal_id: UUID, action: str) -> ResponseReturnValue:
             raise
         flash(_(error.message, **error.params), "error")
         proposal = load_proposal(session, proposal_id)
-    _announce(proposal)
+    # Its person's other pages look again.
+    EventLog(services().redis).announce(proposal.thread_id, CHANGED, {"by": str(proposal.id)})
     return _answer(proposal)
-
-
-def _announce(proposal: Proposal) -> None:
-    """Tell the person's other pages; what counts is stored, told or not."""
-    try:
-        EventLog(services().redis).publish(proposal.thread_id, CHANGED, {"by": str(proposal.id)})
-    except RedisError as error:
-        log.warning("change not announced", error=type(error).__name__)
 
 
 def _answer(proposal: Proposal) -> ResponseReturnValue:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from app.assistant.providers.json_reader import (
     MOST_OBJECTS,
     Answer,
+    Call,
     Unreadable,
     WordsReader,
     read_reply,
@@ -85,6 +86,9 @@ def test_the_words_do_not_wait_for_the_end() -> None:
         (r"\ud83d alone, \udc00 too, \ud83d", "\ufffd alone, \ufffd too, \ufffd"),
         (r"\ud83d\ud83d\ude00 \uZZZZ", "\ufffd😀 \\uZZZZ"),
         (r"  \n\n first", "first"),
+        ('it has "milk", "wheat" and "nuts". Stop', 'it has "milk", "wheat" and "nuts". Stop'),
+        ('"milk", "wheat", "nuts"', '"milk", "wheat", "nuts"'),
+        ('the "house", "" and "x" , "y"', 'the "house", "" and "x" , "y"'),
     ],
 )
 def test_the_common_faults_of_weak_models_are_read_for_what_they_mean(
@@ -115,6 +119,19 @@ def test_of_many_objects_the_first_few_are_tried() -> None:
 
 def test_a_question_is_read_like_an_answer() -> None:
     assert read('{"type":"clarify","question":"Which one?"}') == ("Which one?", True)
+
+
+@pytest.mark.parametrize("more", [', "model": "x"}', ' ,  "n" : 1}', "  }", ', "n":1}'])
+def test_the_words_end_where_the_object_goes_on(more: str) -> None:
+    reply = '{"type": "answer", "content": "Say "hi", "bye""' + more
+    assert read(reply) == ('Say "hi", "bye"', True)
+    assert read(*reply) == ('Say "hi", "bye"', True)
+
+
+def test_what_may_be_left_out_of_a_call_may_be_null() -> None:
+    call = {"type": "tool_call", "tool": "x", "args": None, "confirmationSuggested": None,
+            "confirmationMessage": None}  # fmt: skip
+    assert read_reply(json.dumps(call)) == Call(type="tool_call", tool="x")
 
 
 def test_a_missing_brace_at_the_end_is_forgiven_and_a_missing_quote_is_not() -> None:

@@ -12,7 +12,7 @@ from app.db import Database, new_id, utc_now
 from app.extensions import Services
 from app.files.models import StoredFile
 from app.skills.service_requests.models import ServiceRequest
-from app.skills.service_requests.services.sla import ended_at, span, standing
+from app.skills.service_requests.services.deadline import ended_at, span, standing
 from tests.factories import CheckedClient, Member, make_user, sign_in
 from tests.factories.service_requests import (
     PHOTO,

@@ -45,7 +45,7 @@ from app.skills.expenses.nlu.reader import (
 from app.skills.expenses.nlu.references import NONE, VAGUE, kind_of
 from app.skills.expenses.nlu.rows import Row, read_rows
 from app.skills.expenses.nlu.sentence import ReadingContext, Sentence
-from app.skills.expenses.services.expenses import find_meant
+from app.skills.expenses.services.meant_expenses import find_meant
 from app.skills.expenses.services.settings import EDITORS, Ledger, load_ledger
 from app.skills.expenses.texts import asks_to_differ, asks_which
 from app.text.bilingual import in_both, reader_language

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from flask_babel import gettext as _
 
+from app.accounts.clock import load_zone
 from app.assistant.proposals.consent import Heard
 from app.assistant.tools.examples import load_examples
 from app.assistant.tools.parts import Suggestion
@@ -38,7 +39,6 @@ from app.skills.expenses.services.expenses import (
     change_expense,
     check_row,
     delete_expense,
-    find_meant,
     load_expense,
     put_back,
     require_editor,
@@ -46,6 +46,7 @@ from app.skills.expenses.services.expenses import (
     take_back_added,
     values_of,
 )
+from app.skills.expenses.services.meant_expenses import find_meant
 from app.skills.expenses.services.people import name_of
 from app.skills.expenses.services.settings import EDITORS, Ledger, load_ledger
 from app.skills.expenses.tools.answers import answer_balance, answer_list
@@ -123,6 +124,9 @@ class AddExpense(WriteTool):
         if heard.step is not None or heard.before or not heard.answers_nothing:
             return False
         ledger = load_ledger(session)
+        # What is said of "today" and answered days later was said of another day.
+        if heard.said_at and heard.said_at.astimezone(load_zone(session)).date() != ledger.today:
+            return False
         around = ReadingContext(heard.language, ledger.today, ledger.for_reading(), ledger.currency)
         command = read_sentence(heard.words, around)
         if command is None or command.tool != self.name or command.missing:

@@ -25,7 +25,7 @@ from app.assistant.turns.ask import announce, turn_request, wait_for_reply
 from app.assistant.turns.envelope import envelope
 from app.assistant.turns.events import EventLog
 from app.assistant.turns.language import detect_language
-from app.assistant.usage.message_limits import read_standing
+from app.assistant.usage.message_quotas import read_standing
 from app.db import ScopedSession, new_id, utc_now
 from app.errors import Conflict, InvalidInput
 from app.extensions import services

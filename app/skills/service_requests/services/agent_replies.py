@@ -6,7 +6,6 @@ import json
 from uuid import UUID
 
 import structlog
-from redis import RedisError
 from sqlalchemy import text
 
 from app.assistant.models import AGENT, AGENT_REPLY
@@ -54,8 +53,4 @@ def announce_reply(thread_id: UUID | None, message_id: UUID | None) -> None:
     if thread_id is None:
         return
     told = {"message_id": str(message_id), "role": AGENT, "status": "complete"}
-    try:
-        EventLog(services().redis).publish(thread_id, "message", told)
-    except RedisError as error:
-        # It is stored: who opens the conversation finds it.
-        log.warning("reply not announced", error=type(error).__name__)
+    EventLog(services().redis).announce(thread_id, "message", told)

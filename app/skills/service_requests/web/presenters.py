@@ -24,6 +24,7 @@ from app.fields.display import display_moment
 from app.skills.service_requests.labels import PRIORITY_WORDS, REOPEN, STATUS_ACTS, status_words
 from app.skills.service_requests.models import PRIORITIES, STATUSES, ServiceRequest
 from app.skills.service_requests.services.analytics import Measured, Report
+from app.skills.service_requests.services.deadline import Standing, span
 from app.skills.service_requests.services.lifecycle import LONGEST_WORDS, may_become
 from app.skills.service_requests.services.queue import (
     ALL,
@@ -46,7 +47,6 @@ from app.skills.service_requests.services.requests import (
     list_updates,
     names_of,
 )
-from app.skills.service_requests.services.sla import Standing, span
 from app.skills.service_requests.services.type_snapshot import read_form, type_name
 from app.skills.service_requests.web.request_presenters import (
     Stage,

@@ -20,9 +20,9 @@ from app.fields.validation import shown_fields
 from app.files.presenters import size_in_words
 from app.skills.service_requests.labels import status_words
 from app.skills.service_requests.models import RequestUpdate, ServiceRequest
+from app.skills.service_requests.services.deadline import Standing, ended_at, span, standing
 from app.skills.service_requests.services.definitions import TITLE
 from app.skills.service_requests.services.lifecycle import change_in_words
-from app.skills.service_requests.services.sla import Standing, ended_at, span, standing
 from app.skills.service_requests.services.type_snapshot import read_form
 from app.text.markdown import render_model_text
 
