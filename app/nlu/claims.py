@@ -1,12 +1,12 @@
-"""Whether a text says that its writer has done something: added, filed, sent, told somebody.
+"""What a text says that its writer has done: added, filed, sent, told somebody.
 
-Weak language models say so where they have called no tool; `claims.yaml` lists how.
+Weak language models say so where they have called no tool; `claims.yaml` lists how, by kind.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,67 +21,68 @@ _WHO_IS_NEAR = 4
 
 
 @dataclass(frozen=True)
-class _Kind:
+class _Wording:
     """Verbs of doing, and what one of them must be about; whatever it is where that is empty."""
 
+    kind: str
     verbs: frozenset[str]
     own_verbs: frozenset[str]
     things: frozenset[str]
-    leaves: bool
 
 
 @dataclass(frozen=True)
 class _Claims:
     who: frozenset[str]
+    joins: frozenset[str]
     unless: frozenset[str]
-    kinds: Sequence[_Kind]
+    wordings: Sequence[_Wording]
 
 
-def claims_to_have_done(text: str, language: str, *, outside: bool = False) -> bool:
-    """Whether one of the text's sentences says so, and neither asks nor only supposes it.
-
-    With `outside`, only what leaves its conversation counts: what was filed, sent, told somebody.
-    """
+def claimed_kinds(text: str, language: str) -> frozenset[str]:
+    """The kinds of what the text's sentences say to be done, and neither ask nor only suppose."""
+    claims = _CLAIMS[language]
     plain = text.lower().replace("\u2019", "'")
-    return any(
-        _is_claim(_WORD.findall(sentence), _CLAIMS[language], outside=outside)
-        for sentence in _SENTENCE.findall(plain)
-        if not sentence.endswith("?")
+    sentences = (each for each in _SENTENCE.findall(plain) if not each.endswith("?"))
+    return frozenset(
+        wording.kind
+        for words in map(_WORD.findall, sentences)
+        for wording in claims.wordings
+        if _is_claim(words, wording, claims)
     )
 
 
-def _is_claim(words: Sequence[str], claims: _Claims, *, outside: bool) -> bool:
-    certain = next((n for n, word in enumerate(words) if word in claims.unless), len(words))
-    return any(
-        _has_verb(words[:certain], kind, claims.who) and _is_about(words, kind.things)
-        for kind in claims.kinds
-        if kind.leaves or not outside
-    )
+def _is_claim(words: Sequence[str], wording: _Wording, claims: _Claims) -> bool:
+    last_who = -_WHO_IS_NEAR - 1
+    for n, word in enumerate(words):
+        if word in claims.unless:
+            break
+        # "And told" is by whoever the sentence began with.
+        joined = n > 0 and words[n - 1] in claims.joins and last_who >= 0
+        who_is_near = joined or n - last_who <= _WHO_IS_NEAR
+        if word in wording.own_verbs or (who_is_near and word in wording.verbs):
+            return _is_about(words, wording.things)
+        last_who = n if word in claims.who else last_who
+    return False
 
 
-def _has_verb(words: Sequence[str], kind: _Kind, who: frozenset[str]) -> bool:
-    return any(
-        word in kind.own_verbs
-        or (word in kind.verbs and not who.isdisjoint(words[max(0, n - _WHO_IS_NEAR) : n]))
-        for n, word in enumerate(words)
-    )
-
-
-def _is_about(words: Sequence[str], things: Collection[str]) -> bool:
+def _is_about(words: Sequence[str], things: frozenset[str]) -> bool:
     return not things or any(word in things or _SUM.match(word) for word in words)
 
 
 def _claims(listed: Mapping[str, Any]) -> _Claims:
-    kinds = [
-        _Kind(
-            _words(each.get("verbs", "")),
+    wordings = [
+        _Wording(
+            kind,
+            _words(each["verbs"]),
             _words(each.get("own_verbs", "")),
             _words(each.get("things", "")),
-            bool(each.get("leaves")),
         )
-        for each in listed["kinds"]
+        for kind, of_kind in listed["kinds"].items()
+        for each in of_kind
     ]
-    return _Claims(_words(listed["who"]), _words(listed["unless"]), kinds)
+    return _Claims(
+        _words(listed["who"]), _words(listed["joins"]), _words(listed["unless"]), wordings
+    )
 
 
 def _words(line: str) -> frozenset[str]:

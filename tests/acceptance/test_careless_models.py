@@ -301,12 +301,31 @@ def test_what_it_claims_and_has_not_done_is_denied(
 def test_what_a_card_or_an_answer_shows_is_not_denied(talk: Talk) -> None:
     begin(talk)
     reply = do(talk, "it is by the bar", "record_answers", values={"display_code": "E27-B"})
-    assert "nothing was" not in reply.text
+    assert "nothing was saved" not in reply.text and "Not all of this" not in reply.text
 
 
-@pytest.mark.parametrize("claim", ["Done! I've filed your request.", "I've told the manager."])
+@pytest.mark.parametrize(
+    "claim",
+    ["Done! I've filed your request.", "I've told the manager.", "I've cancelled the request.",
+     "I've deleted the taxi from the ledger."],
+)  # fmt: skip
 def test_what_only_a_conversation_keeps_has_reached_nobody(talk: Talk, claim: str) -> None:
     begin(talk)
     call = ("record_answers", {"values": {"display_code": "E27-B"}})
     reply = talk.take(Turn(say="it shows E27-B", calls=(call,), words=claim))
-    assert "nothing was filed" in reply.text
+    assert "Not all of this has been done." in reply.text
+
+
+def test_what_took_no_step_has_noted_nothing(talk: Talk) -> None:
+    begin(talk)
+    call = ("record_answers", {"values": {}})
+    reply = talk.take(Turn(say="by the bar", calls=(call,), words="I've recorded that."))
+    assert "nothing was saved" in reply.text
+
+
+def test_what_it_has_cancelled_may_be_said(talk: Talk) -> None:
+    begin(talk)
+    call = ("cancel_service_request", {})
+    words = "I've cancelled the request."
+    reply = talk.take(Turn(say="cancel the request", calls=(call,), words=words))
+    assert "Not all of this" not in reply.text and "nothing was saved" not in reply.text

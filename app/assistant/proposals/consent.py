@@ -15,7 +15,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import or_, select
 
 from app.assistant.models import AGENT, Message, Turn, own
 from app.assistant.proposals.told_turns import is_place_told, is_told, load_told
@@ -44,7 +44,7 @@ class Heard:
     it was posted by a widget. `answers_nothing` is known of a message that begins its conversation,
     without turns that a program has told beside it, and of one that follows a reply which says that
     something was done and no more: of any other nobody knows what it may be the answer to, nor of
-    one that was written in the place of another what has come of that.
+    one behind which, or in the place of which, others were written, what has come of those.
     `is_elsewhere` is known of a message beside which a program has told a conversation that may
     be another than ends here: what it calls "the request" may be another one, too.
     """
@@ -156,7 +156,7 @@ def load_done(session: ScopedSession, question: Message) -> UUID | None:
 
 def _load_heard(session: ScopedSession, question: Message, before: Sequence[Step]) -> Heard:
     seen = _seen_before(session, question)
-    answers_nothing = seen.answers_nothing and not _is_in_place_of_another(session, question)
+    answers_nothing = seen.answers_nothing and not _may_be_told_elsewhere(session, question)
     return Heard(
         question.content,
         question.language,
@@ -171,13 +171,16 @@ def _load_heard(session: ScopedSession, question: Message, before: Sequence[Step
     )
 
 
-def _is_in_place_of_another(session: ScopedSession, question: Message) -> bool:
-    """Whether its person has changed a message that they had sent, and this is what it became."""
+def _may_be_told_elsewhere(session: ScopedSession, question: Message) -> bool:
+    """Whether its person has changed a message to this one, or has written others since."""
     others = select(Message.id).where(
         Message.thread_id == question.thread_id,
-        Message.parent_id.is_not_distinct_from(question.parent_id),
         Message.role == question.role,
         Message.id != question.id,
+        or_(
+            Message.parent_id.is_not_distinct_from(question.parent_id),
+            Message.created_at > question.created_at,
+        ),
         *own(session, Message),
     )
     return session.scalar(others.limit(1)) is not None

@@ -223,7 +223,8 @@ class Tool(ABC):
     `is_wished` is what its skill's `readers` read out of a message; the built-in assistant does
     not guess at it. A search tool with a `domain` is what others search that domain with
     (see `registry.Skill.domains`). Where its results are `records`, the built-in assistant has
-    them told by that; texts it quotes by itself.
+    them told by that; texts it quotes by itself. `makes_true` are the kinds of claims (see
+    `app/nlu/claims.yaml`) that a model may make once it has run; what has a receipt needs none.
     """
 
     name: str
@@ -238,6 +239,7 @@ class Tool(ABC):
     conversation: str = ""
     is_wished: bool = False
     records: RecordAnswers | None = None
+    makes_true: tuple[str, ...] = ()
 
     def spec(self) -> ToolSpec:
         """How this tool is described to a model."""
@@ -264,6 +266,8 @@ class ThreadTool(Tool):
     It keeps them by `context.take_steps`, which no reading tool is given. For each kind of step its
     skill declares what its person must have said (`registry.Skill.consents`).
     """
+
+    makes_true: tuple[str, ...] = ("noted",)
 
     @abstractmethod
     def run(self, arguments: Any, context: ToolContext) -> ToolResult:

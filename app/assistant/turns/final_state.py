@@ -20,9 +20,10 @@ from app.assistant.models import Message
 from app.assistant.proposals.consent import Question, load_asked
 from app.assistant.proposals.proposals import latest_proposal
 from app.assistant.threads.branches import path_up
+from app.assistant.threads.steps import load_taken
 from app.assistant.tools.parts import NoticePart, Suggestion
 from app.assistant.tools.registry import Registry
-from app.assistant.tools.tool import ThreadTool, ToolContext, WriteTool
+from app.assistant.tools.tool import ToolContext, WriteTool
 from app.assistant.turns.citations import cited_numbers
 from app.assistant.turns.delivery import relay
 from app.assistant.turns.loop import PartReady
@@ -30,7 +31,7 @@ from app.assistant.turns.outcome import TurnOutcome
 from app.assistant.turns.writer import ReplyWriter
 from app.config import LANGUAGES
 from app.db import ScopedSession
-from app.nlu.claims import claims_to_have_done
+from app.nlu.claims import claimed_kinds
 from app.text.markdown import join_paragraphs, paragraph_after
 
 log = structlog.get_logger(__name__)
@@ -108,28 +109,26 @@ def _keep_cited(writer: ReplyWriter) -> None:
 def deny_claims(registry: Registry, writer: ReplyWriter) -> None:
     """Where a model says that it did something, and has called no tool that does, say so.
 
-    Its person would believe it, and has only the receipt that is missing to go by. What a tool
-    only keeps in the conversation, or shows on a card, has reached nobody yet.
+    Its person would believe it, and has only the receipt that is missing to go by.
     """
-    if any(part.get("type") == "receipt" for part in writer.parts):
+    claimed = frozenset().union(*(claimed_kinds(writer.text, each) for each in LANGUAGES))
+    if not claimed or any(part.get("type") == "receipt" for part in writer.parts):
         return
-    acts = {
-        name
-        for name, tool in registry.tools.items()
-        # What belongs to a conversation of its own, as one beside a form, changes that.
-        if isinstance(tool, WriteTool | ThreadTool) or tool.conversation
-    }
-    has_acted = any(entry["ok"] and entry["tool"] in acts for entry in writer.trace)
-    said = any(claims_to_have_done(writer.text, each, outside=has_acted) for each in LANGUAGES)
-    if said and has_acted:
-        denied = _("With this answer nothing was filed, sent or written to the ledger yet.")
-        writer.add_text(paragraph_after(writer.text, denied))
-    elif said:
+    with writer.transaction() as session:
+        has_taken = bool(load_taken(session, writer.claim.reply_id))
+    used = [registry.tools[entry["tool"]] for entry in writer.trace if entry["ok"]]
+    so = {kind for tool in used if has_taken or tool.conversation for kind in tool.makes_true}
+    if claimed <= so:
+        return
+    denied = _(
+        "With this answer nothing was saved or sent. If it is still to be done, say it once more."
+    )
+    if so or any(isinstance(tool, WriteTool) for tool in used):
         denied = _(
-            "With this answer nothing was saved or sent. If it is still to be done, say it"
-            " once more."
+            "Not all of this has been done. What is filed, sent or added always has a card of its"
+            " own."
         )
-        writer.add_text(paragraph_after(writer.text, denied))
+    writer.add_text(paragraph_after(writer.text, denied))
 
 
 def find_suggestions(

@@ -306,6 +306,20 @@ def test_a_message_that_is_changed_after_it_was_written_has_a_card(
 
 
 @pytest.mark.usefixtures("trusting")
+def test_an_answer_that_is_made_again_behind_others_proposes(
+    app: Flask, database: Database, member: Member, explicit: list[Any]
+) -> None:
+    """What it failed to write was written in the meantime."""
+    failed = answer(
+        app, member, ask(database, member, WORDS), ScriptedProvider([ProviderError("server_error")])
+    )
+    words = ask(database, member, WORDS, failed.thread_id)
+    answer(app, member, words, ScriptedProvider(explicit))
+    second = again(app, database, member, failed, explicit)
+    assert [part["type"] for part in second.parts] == ["proposal"]
+
+
+@pytest.mark.usefixtures("trusting")
 def test_what_was_said_of_another_day_has_a_card(
     app: Flask, database: Database, owner: Database, member: Member, explicit: list[Any]
 ) -> None:
@@ -582,10 +596,12 @@ def test_what_somebody_else_has_called_an_expense_is_not_said_by_who_chooses_it(
         ("taxi $5 the ride today", False), ("taxi $5 la vuelta hoy", False),
         ("taxi $5 for the taxi today", False), ("check taxi $5 today", False),
         ("taxi $5 after friday", False), ("taxi $5 until today", False),
-        ("taxi $5 on friday", True), ("i paid $5 for the taxi today", True),
+        ("taxi $5 on {friday}", True), ("taxi $5 on {today}", False),
+        ("taxi $5 last {friday}", False), ("taxi $5 today for", False),
+        ("taxi $5 today un", False), ("i paid $5 for the taxi today", True),
         ("hoy pagué $5 de taxi", False), ("taxi $5 on nov 3", False),
         ("taxi $5 on 10/11", False), ("taxi 5 pounds today", False), ("taxi £5 today", False),
-        ("t\u0336a\u0336xi\u0336 taxi $5 today", False), ("taxi $5 el viernes pasado", True),
+        ("t\u0336a\u0336xi\u0336 taxi $5 today", False), ("taxi $5 el viernes pasado", False),
         ("taxi, $5, today, thanks!", True), ("taxi .5 today", False),
         ("taxi $5, ice $5 yesterday", False), ("taxi $5 and taxi $6 today", False),
         ("i paid ,50 for the taxi today", False), ("taxi ,50 today", False),
@@ -603,4 +619,5 @@ def test_only_a_sum_that_can_be_read_in_one_way_is_written_at_once(
 ) -> None:
     ledger = ledger_of(database, member)
     around = ReadingContext("en", ledger.today, ledger.for_reading(), ledger.currency)
-    assert is_bare_addition(words, around, ["taxi"]) is is_clear
+    days = {"today": f"{ledger.today:%A}", "friday": f"{ledger.today - timedelta(days=2):%A}"}
+    assert is_bare_addition(words.format(**days), around, ["taxi"]) is is_clear

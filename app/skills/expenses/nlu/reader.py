@@ -32,9 +32,7 @@ _UNCLEAR_SUM = re.compile(r"\d,\d{1,2}(?!\d)|-\s*[$€£]?\s?[\d.]")
 _NUMBER = r"(?:\d+(?:,\d{3})*(?:\.\d\d?)?|\.\d\d)"
 _CLEAR_SUM = re.compile(rf"[$€£]\s?{_NUMBER}|{_NUMBER}\s?(?:[$€£]|[^\W\d_]+)?")
 _CLEAR_DAY = re.compile(
-    rf"(?:{one_of('near_days')}"
-    rf"|(?:{one_of('one_day', 'before')}\s)?(?:{either_of(ALL_WEEKDAYS)})"
-    rf"(?:\s{one_of('one_day', 'behind')})?)"
+    rf"{one_of('near_days')}|(?:{one_of('before_weekdays')}\s)?(?P<weekday>{either_of(ALL_WEEKDAYS)})"
 )
 _PLAIN_SIGNS = re.compile(r"[\w\s.,!¡$€£:']*")
 # The shapes of a message that does nothing but add: words to do it, an item (¬) and a sum, with a
@@ -47,7 +45,7 @@ _TO_SUM = rf",?\s(?:{one_of('bare_rows', 'item_to_sum')}\s)?"
 _ROW = rf"(?:{NOTHING}+{_TO_SUM}{SUM}+|{SUM}+\s{_TO_ITEM}{NOTHING}+)(?:,?\s{TIME}+)?"
 _BARE_ADDITION = re.compile(
     rf"[¡\s]*{_LEAD}(?:{TIME}+[,:]?\s{_LEAD})?{_ROW}"
-    rf"(?:,?\s{either('bare')})?[\s.!]*"
+    rf"(?:,?\s{either('bare_end')})?[\s.!]*"
 )
 _JOINS_WORDS = re.compile(rf"\s{one_of('bare_rows', 'joins_words')}\s")
 _READERS: tuple[Callable[[Sentence, int, int], Command | None], ...] = (
@@ -92,12 +90,10 @@ def is_bare_addition(message: str, around: ReadingContext, items: Sequence[str])
     are what the restaurant's categories know: "skip taxi" and "unpaid taxi" are none.
     """
     sentence = Sentence.of(message, around)
-    days = [sentence.said(each.start, each.end) for each in sentence.times]
     sums = [sentence.said(each.start, each.end) for each in sentence.sums]
     if not _PLAIN_SIGNS.fullmatch(sentence.text) or not all(map(_is_money(around), sentence.sums)):
         return False
-    # Of two days nobody knows which is meant.
-    if len(days) > 1 or not all(_CLEAR_DAY.fullmatch(fold(each)) for each in days):
+    if not _is_clear_day(sentence, around.today):
         return False
     if _UNCLEAR_SUM.search(message) or not all(map(_CLEAR_SUM.fullmatch, sums)):
         return False
@@ -105,6 +101,16 @@ def is_bare_addition(message: str, around: ReadingContext, items: Sequence[str])
         return False
     masked = _hiding_items(sentence.masked, items)
     return bool(_BARE_ADDITION.fullmatch(masked))
+
+
+def _is_clear_day(sentence: Sentence, today: date) -> bool:
+    """Whether at most one day is said, and it can be one alone.
+
+    On a Saturday, "Saturday" may be today or a week ago.
+    """
+    found = [_CLEAR_DAY.fullmatch(fold(sentence.said(t.start, t.end))) for t in sentence.times]
+    is_today = any(time.day == today for time in sentence.times)
+    return len(found) < 2 and all(each and not (each["weekday"] and is_today) for each in found)
 
 
 def is_another(message: str, around: ReadingContext, items: Sequence[str], before: str) -> bool:

@@ -308,6 +308,7 @@ class CancelRequest(ThreadTool):
     examples = load_examples(STEP_EXAMPLES)["cancel_service_request"]
     prompt_slug = PROMPT
     is_wished = True
+    makes_true = ("noted", "cancelled")
 
     def run(self, arguments: Any, context: ToolContext) -> ToolResult:
         with context.transaction() as session:
