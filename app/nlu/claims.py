@@ -36,6 +36,8 @@ class _Claims:
     joins: frozenset[str]
     unless: frozenset[str]
     wordings: Sequence[_Wording]
+    # Those of all wordings: most sentences have none.
+    verbs: frozenset[str]
 
 
 def claimed_kinds(text: str, language: str) -> frozenset[str]:
@@ -46,6 +48,7 @@ def claimed_kinds(text: str, language: str) -> frozenset[str]:
     return frozenset(
         wording.kind
         for words in map(_WORD.findall, sentences)
+        if not claims.verbs.isdisjoint(words)
         for wording in claims.wordings
         if _is_claim(words, wording, claims)
     )
@@ -80,8 +83,9 @@ def _claims(listed: Mapping[str, Any]) -> _Claims:
         for kind, of_kind in listed["kinds"].items()
         for each in of_kind
     ]
+    verbs = frozenset[str]().union(*(each.verbs | each.own_verbs for each in wordings))
     return _Claims(
-        _words(listed["who"]), _words(listed["joins"]), _words(listed["unless"]), wordings
+        _words(listed["who"]), _words(listed["joins"]), _words(listed["unless"]), wordings, verbs
     )
 
 

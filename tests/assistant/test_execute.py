@@ -628,3 +628,18 @@ def test_somebody_who_left_the_group_gets_no_answer(
     with app.test_request_context("/"):
         assert execute_turn(on, provider, claimed) == "failed"
     assert provider.requests == []
+
+
+@pytest.mark.parametrize(
+    "end",
+    [TurnStopped(), TurnTimedOut(), ProviderError("server_error")],
+    ids=lambda e: type(e).__name__,
+)
+def test_what_a_reply_claims_that_broke_off_is_denied(
+    app: Flask, database: Database, member: Member, end: BaseException
+) -> None:
+    asked = ask(database, member, "add taxi $14 today")
+    claim = TextDelta("I've added your taxi for $14 to the ledger.")
+    reply = answer(app, member, asked, ScriptedProvider([claim, end]))
+    assert reply.status in ("stopped", "interrupted")
+    assert "nothing was saved or sent" in reply.content

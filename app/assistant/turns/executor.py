@@ -34,6 +34,7 @@ from app.assistant.proposals.decisions import (
 from app.assistant.providers.base import Provider, ProviderError
 from app.assistant.threads.steps import TurnSteps
 from app.assistant.tools.parts import Citation
+from app.assistant.tools.registry import Registry
 from app.assistant.tools.tool import CitationLedger, Profile, ToolContext
 from app.assistant.tools.toolbox import Toolbox
 from app.assistant.turns.context import NO_PROFILE, build_context
@@ -129,7 +130,7 @@ def execute_turn(
             answerers = [provider, standby] if standby else [provider]
             outcome = _answer(services, answerers, claimed, turn, question, writer)
             settling()
-            outcome = _with_what_was_done(writer, question, outcome)
+            outcome = _with_what_was_done(services.registry, writer, question, outcome)
             outcome = settle(writer, question.language, started, outcome)
         except LeaseLost:
             log.warning("lease lost", fence=claimed.fence)
@@ -154,16 +155,20 @@ def execute_turn(
 
 
 def _with_what_was_done(
-    writer: ReplyWriter, question: Message, outcome: TurnOutcome
+    registry: Registry, writer: ReplyWriter, question: Message, outcome: TurnOutcome
 ) -> TurnOutcome:
     """A reply that broke off shows what it did; one without a word has done that and no more.
 
-    Whoever reads that it failed, or has stopped it, has been told of nothing else.
+    Whoever reads that it failed, or has stopped it, has been told of nothing else, but for what
+    its words claim.
     """
     if outcome.status == "complete":
         return outcome
     had_words = bool(writer.text.strip())
-    if not had_words:
+    if had_words:
+        with force_locale(question.language):
+            deny_claims(registry, writer)
+    else:
         take_nothing(writer)
     is_told = tell_what_was_done(writer, question.language) and not had_words
     if outcome.status == "stopped" or not is_told:
