@@ -14,7 +14,10 @@ from typing import Any
 from app.text.yaml_file import read_yaml
 
 _SENTENCE = re.compile(r"[^.!?…\n]+(?:\.\d+[^.!?…\n]*)*[.!?…]?")
-_WORD = re.compile(r"[$€£]?[\w']+")
+_WORD = re.compile(r"[$€£]?[\w']+|,")
+# A line may end within a sentence; a paragraph, a list's line and a title do not.
+_ONE_LINE = re.compile(r"\n(?![\n#*>-])")
+_PLAIN_SIGNS = str.maketrans({"\u2019": "'", "_": " ", "*": " ", "`": " "})
 _SUM = re.compile(r"[$€£]\d")
 # So many words before a verb it may be said who has done it: "I have just now added".
 _WHO_IS_NEAR = 4
@@ -32,9 +35,13 @@ class _Wording:
 
 @dataclass(frozen=True)
 class _Claims:
+    """The words of a language: see `claims.yaml`."""
+
     who: frozenset[str]
     joins: frozenset[str]
-    unless: frozenset[str]
+    denies: frozenset[str]
+    supposes: frozenset[str]
+    asks: frozenset[str]
     wordings: Sequence[_Wording]
     # Those of all wordings: most sentences have none.
     verbs: frozenset[str]
@@ -43,28 +50,43 @@ class _Claims:
 def claimed_kinds(text: str, language: str) -> frozenset[str]:
     """The kinds of what the text's sentences say to be done, and neither ask nor only suppose."""
     claims = _CLAIMS[language]
-    plain = text.lower().replace("\u2019", "'")
-    sentences = (each for each in _SENTENCE.findall(plain) if not each.endswith("?"))
+    plain = _ONE_LINE.sub(" ", text.lower().translate(_PLAIN_SIGNS))
     return frozenset(
         wording.kind
-        for words in map(_WORD.findall, sentences)
+        for words in (_words_said(each, claims) for each in _SENTENCE.findall(plain))
         if not claims.verbs.isdisjoint(words)
         for wording in claims.wordings
         if _is_claim(words, wording, claims)
     )
 
 
+def _words_said(sentence: str, claims: _Claims) -> list[str]:
+    """The words of what a sentence says: of "I've added it, anything else?" not the question."""
+    said, is_question, _asked = sentence.partition("¿")
+    if not is_question and sentence.endswith("?"):
+        said = said[: max(said.rfind(sign) for sign in ",;:—") + 1]
+    words = _WORD.findall(said)
+    return [] if words and words[0] in claims.asks else words
+
+
 def _is_claim(words: Sequence[str], wording: _Wording, claims: _Claims) -> bool:
     last_who = -_WHO_IS_NEAR - 1
+    is_supposed = is_denied = False
     for n, word in enumerate(words):
-        if word in claims.unless:
-            break
+        if word == ",":
+            is_supposed = is_denied = False
         # "And told" is by whoever the sentence began with.
         joined = n > 0 and words[n - 1] in claims.joins and last_who >= 0
-        who_is_near = joined or n - last_who <= _WHO_IS_NEAR
-        if word in wording.own_verbs or (who_is_near and word in wording.verbs):
+        is_said = joined or n - last_who <= _WHO_IS_NEAR
+        is_verb = word in wording.own_verbs or (is_said and word in wording.verbs)
+        if is_verb and not is_supposed and not is_denied:
             return _is_about(words, wording.things)
-        last_who = n if word in claims.who else last_who
+        is_supposed = is_supposed or word in claims.supposes
+        if word in claims.who:
+            # "Has not been added", "I have not": of "can confirm that I have" it denies nothing.
+            is_denied = n > 0 and words[n - 1] in claims.denies
+            last_who = n
+        is_denied = is_denied or word in claims.denies
     return False
 
 
@@ -84,9 +106,10 @@ def _claims(listed: Mapping[str, Any]) -> _Claims:
         for each in of_kind
     ]
     verbs = frozenset[str]().union(*(each.verbs | each.own_verbs for each in wordings))
-    return _Claims(
-        _words(listed["who"]), _words(listed["joins"]), _words(listed["unless"]), wordings, verbs
+    who, joins, denies, supposes, asks = (
+        _words(listed[name]) for name in ("who", "joins", "denies", "supposes", "asks")
     )
+    return _Claims(who, joins, denies, supposes, asks, wordings, verbs)
 
 
 def _words(line: str) -> frozenset[str]:

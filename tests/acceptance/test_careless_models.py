@@ -320,7 +320,7 @@ def test_what_took_no_step_has_noted_nothing(talk: Talk) -> None:
     begin(talk)
     call = ("record_answers", {"values": {}})
     reply = talk.take(Turn(say="by the bar", calls=(call,), words="I've recorded that."))
-    assert "nothing was saved" in reply.text
+    assert "Not all of this has been done." in reply.text
 
 
 def test_what_it_has_cancelled_may_be_said(talk: Talk) -> None:
@@ -329,3 +329,25 @@ def test_what_it_has_cancelled_may_be_said(talk: Talk) -> None:
     words = "I've cancelled the request."
     reply = talk.take(Turn(say="cancel the request", calls=(call,), words=words))
     assert "Not all of this" not in reply.text and "nothing was saved" not in reply.text
+
+
+def test_what_was_done_before_is_not_asked_for_again(talk: Talk) -> None:
+    """Whoever did as they were told would do it twice."""
+    do(talk, "add taxi $14 today", "add_expense", item="taxi", amount=14)
+    talk.take(Turn(say="yes"))
+    words = "You're welcome! I've added your taxi for $14."
+    reply = talk.take(Turn(say="thanks a lot for that", calls=(), words=words))
+    assert "What was done before has its receipt above." in reply.text
+    assert "say it once more" not in reply.text
+
+
+def test_what_a_widget_has_settled_is_not_denied(talk: Talk) -> None:
+    talk.take(Turn(say="the ice machine is leaking"))
+    talk.take(Turn(choose="refrigeration"))
+    reply = talk.take(
+        Turn(
+            tap={"type": "field_response", "field": "priority", "value": "high"},
+            words="I've recorded the priority: high.",
+        )
+    )
+    assert "nothing was saved" not in reply.text and "Not all of this" not in reply.text

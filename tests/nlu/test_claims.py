@@ -17,6 +17,10 @@ CLAIMS = {
         "I just filed a request for the fryer",
         "I've told the manager about the leak.",
         "Your taxi of $14.50 has been added to your ledger.",
+        "I've added your taxi for $14, is there anything else?",
+        "I can confirm I've added your taxi $14.",
+        "Once again, I've notified the manager.",
+        "I've\n_added_ your expense.",
     ],
     "es": [
         "Agregué taxi $14 de hoy.",
@@ -26,6 +30,8 @@ CLAIMS = {
         "Tu solicitud ha sido enviada.",
         "Deshice eso.",
         "El gasto de $12.50 ha sido agregado.",
+        "No te preocupes, ya avisé al gerente.",
+        "Agregué tu taxi de $14, ¿algo más?",
     ],
 }
 NO_CLAIMS = {
@@ -38,6 +44,9 @@ NO_CLAIMS = {
         "You have added $5 today.",
         "I have not added any expense.",
         "The fryer is cleaned and the oil changed.",
+        "Have I added your taxi for $14, or not?",
+        "When it has been filed, you get a number.",
+        "It has not been filed.",
     ],
     "es": [
         "¿Quieres que registre el gasto?",

@@ -114,6 +114,16 @@ def latest_proposal(session: ScopedSession, thread_id: UUID) -> Proposal | None:
     return session.scalar(query.order_by(Proposal.created_at.desc()).limit(1))
 
 
+def is_anything_done(session: ScopedSession, thread_id: UUID) -> bool:
+    """Whether something that was proposed in the thread has been done, and not taken back."""
+    done = _own(session).where(
+        Proposal.thread_id == thread_id,
+        Proposal.state == "confirmed",
+        Proposal.undone_at.is_(None),
+    )
+    return session.scalar(done.limit(1)) is not None
+
+
 def pending_of(session: ScopedSession, message_id: UUID) -> Proposal | None:
     """What a reply has proposed and nobody has answered yet."""
     query = _own(session).where(Proposal.message_id == message_id, Proposal.state == "pending")

@@ -224,7 +224,7 @@ class Tool(ABC):
     not guess at it. A search tool with a `domain` is what others search that domain with
     (see `registry.Skill.domains`). Where its results are `records`, the built-in assistant has
     them told by that; texts it quotes by itself. `makes_true` are the kinds of claims (see
-    `app/nlu/claims.yaml`) that a model may make once it has run; what has a receipt needs none.
+    `app/nlu/claims.yaml`) that a model may make once it has taken its steps, or has its receipt.
     """
 
     name: str
@@ -266,8 +266,6 @@ class ThreadTool(Tool):
     It keeps them by `context.take_steps`, which no reading tool is given. For each kind of step its
     skill declares what its person must have said (`registry.Skill.consents`).
     """
-
-    makes_true: tuple[str, ...] = ("noted",)
 
     @abstractmethod
     def run(self, arguments: Any, context: ToolContext) -> ToolResult:

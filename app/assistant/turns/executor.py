@@ -167,7 +167,7 @@ def _with_what_was_done(
     had_words = bool(writer.text.strip())
     if had_words:
         with force_locale(question.language):
-            deny_claims(registry, writer)
+            deny_claims(registry, writer, question)
     else:
         take_nothing(writer)
     is_told = tell_what_was_done(writer, question.language) and not had_words
@@ -398,7 +398,7 @@ def _converse(
         # A model that wants nothing but tools to its last call still owes the person words.
         writer.add_text(_("I could not put an answer together. Ask again in other words."))
     if not provider.uses_hints:
-        deny_claims(services.registry, writer)
+        deny_claims(services.registry, writer, question)
     hinted = asked_by_hints(context.hints, writer.text) if provider.uses_hints else None
     if context.has_proposal:
         own = str(context.hints.get("reply") or "") if provider.uses_hints else ""

@@ -18,12 +18,12 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.assistant.models import Message
 from app.assistant.proposals.consent import Question, load_asked
-from app.assistant.proposals.proposals import latest_proposal
+from app.assistant.proposals.proposals import is_anything_done, latest_proposal
 from app.assistant.threads.branches import path_up
 from app.assistant.threads.steps import load_taken
 from app.assistant.tools.parts import NoticePart, Suggestion
 from app.assistant.tools.registry import Registry
-from app.assistant.tools.tool import ToolContext, WriteTool
+from app.assistant.tools.tool import ThreadTool, ToolContext, WriteTool
 from app.assistant.turns.citations import cited_numbers
 from app.assistant.turns.delivery import relay
 from app.assistant.turns.loop import PartReady
@@ -106,27 +106,43 @@ def _keep_cited(writer: ReplyWriter) -> None:
     writer.ledger.citations[:] = [c for c in writer.ledger.citations if c.number in cited]
 
 
-def deny_claims(registry: Registry, writer: ReplyWriter) -> None:
+def deny_claims(registry: Registry, writer: ReplyWriter, message: Message) -> None:
     """Where a model says that it did something, and has called no tool that does, say so.
 
-    Its person would believe it, and has only the receipt that is missing to go by.
+    Its person would believe it, and has only the receipt that is missing to go by. What they
+    have settled with a widget needs no tool.
     """
     claimed = frozenset().union(*(claimed_kinds(writer.text, each) for each in LANGUAGES))
-    if not claimed or any(part.get("type") == "receipt" for part in writer.parts):
+    if not claimed or message.internal_content is not None:
         return
     with writer.transaction() as session:
         has_taken = bool(load_taken(session, writer.claim.reply_id))
+        was_done = is_anything_done(session, writer.claim.thread_id)
+    done = {part.get("tool") for part in writer.parts if part.get("type") == "receipt"}
     used = [registry.tools[entry["tool"]] for entry in writer.trace if entry["ok"]]
-    so = {kind for tool in used if has_taken or tool.conversation for kind in tool.makes_true}
+    so = {
+        kind
+        for tool in used
+        if has_taken or tool.conversation or tool.name in done
+        for kind in tool.makes_true
+    }
     if claimed <= so:
         return
-    denied = _(
-        "With this answer nothing was saved or sent. If it is still to be done, say it once more."
-    )
-    if so or any(isinstance(tool, WriteTool) for tool in used):
+    if so or any(isinstance(tool, WriteTool | ThreadTool) for tool in used):
         denied = _(
             "Not all of this has been done. What is filed, sent or added always has a card of its"
             " own."
+        )
+    elif was_done:
+        # Who did it again would do it twice.
+        denied = _(
+            "With this answer nothing new was saved or sent. What was done before has its receipt"
+            " above."
+        )
+    else:
+        denied = _(
+            "With this answer nothing was saved or sent. If it is still to be done, say it once"
+            " more."
         )
     writer.add_text(paragraph_after(writer.text, denied))
 

@@ -621,3 +621,12 @@ def test_only_a_sum_that_can_be_read_in_one_way_is_written_at_once(
     around = ReadingContext("en", ledger.today, ledger.for_reading(), ledger.currency)
     days = {"today": f"{ledger.today:%A}", "friday": f"{ledger.today - timedelta(days=2):%A}"}
     assert is_bare_addition(words.format(**days), around, ["taxi"]) is is_clear
+
+
+@pytest.mark.usefixtures("trusting")
+def test_a_sum_that_may_be_two_has_a_card(
+    app: Flask, database: Database, member: Member, explicit: list[Any]
+) -> None:
+    said = ask(database, member, "add taxi $14 50 today")
+    reply = answer(app, member, said, ScriptedProvider(called(explicit, amount=14.5)))
+    assert [part["type"] for part in reply.parts] == ["proposal"]

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from flask_babel import gettext as _
+from pydantic import ValidationError
 
 from app.accounts.clock import load_zone
 from app.assistant.proposals.consent import Heard
@@ -105,6 +106,7 @@ class AddExpense(WriteTool):
     activity: Mapping[str, str] = {"en": "Opening the ledger…", "es": "Abriendo los gastos…"}
     examples = load_examples(EXAMPLES)["add_expense"]
     prompt_slug = PROMPT
+    makes_true = ("noted", "added")
     is_wished = True
     undo_minutes = A_DAY
 
@@ -131,7 +133,11 @@ class AddExpense(WriteTool):
         command = read_sentence(heard.words, around)
         if command is None or command.tool != self.name or command.missing:
             return False
-        read = AddArguments.model_validate(command.arguments).rows
+        try:
+            read = AddArguments.model_validate(command.arguments).rows
+        except ValidationError:
+            # A row without an item, of "taxi $14 50": what was meant is to be shown.
+            return False
         items = [each.item for each in read]
         if not is_bare_addition(heard.words, around, items):
             return False
@@ -180,6 +186,7 @@ class UpdateExpense(WriteTool):
     activity: Mapping[str, str] = {"en": "Looking it up…", "es": "Buscando el gasto…"}
     examples = load_examples(EXAMPLES)["update_expense"]
     prompt_slug = PROMPT
+    makes_true = ("noted",)
     is_wished = True
     roles = EDITORS
     undo_minutes = A_DAY
@@ -254,6 +261,7 @@ class DeleteExpense(WriteTool):
     activity: Mapping[str, str] = {"en": "Looking it up…", "es": "Buscando el gasto…"}
     examples = load_examples(EXAMPLES)["delete_expense"]
     prompt_slug = PROMPT
+    makes_true = ("noted", "deleted")
     is_wished = True
     roles = EDITORS
     undo_minutes = 30 * A_DAY

@@ -83,7 +83,7 @@ class UpdateForm(ReadTool):
         }
     )
     conversation = KIND
-    makes_true = ("noted",)
+    makes_true = ("noted", "added")
 
     def run(self, arguments: FormUpdates, context: ToolContext) -> ToolResult:
         """Fill what can be filled; where only words are given, what they say is read here."""

@@ -118,6 +118,7 @@ class RecordAnswers(ThreadTool):
     activity: Mapping[str, str] = {"en": "Writing it down…", "es": "Anotando…"}
     examples = load_examples(STEP_EXAMPLES)["record_answers"]
     prompt_slug = PROMPT
+    makes_true = ("noted",)
     is_wished = True
 
     def run(self, arguments: Any, context: ToolContext) -> ToolResult:
@@ -308,7 +309,7 @@ class CancelRequest(ThreadTool):
     examples = load_examples(STEP_EXAMPLES)["cancel_service_request"]
     prompt_slug = PROMPT
     is_wished = True
-    makes_true = ("noted", "cancelled")
+    makes_true = ("cancelled", "deleted")
 
     def run(self, arguments: Any, context: ToolContext) -> ToolResult:
         with context.transaction() as session:
