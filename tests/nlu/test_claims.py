@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
 
+import pytest
+from flask import Flask
+
+from app.assistant.tools.tool import WriteTool
+from app.nlu import claims
 from app.nlu.claims import claimed_kinds
+from app.text.yaml_file import read_yaml
 
 CLAIMS = {
     "en": [
@@ -89,3 +95,15 @@ def test_a_claim_is_found_wherever_it_stands() -> None:
 )
 def test_what_is_claimed_is_told_by_kind(language: str, said: str, kinds: set[str]) -> None:
     assert claimed_kinds(said, language) == kinds
+
+
+def test_tools_make_true_what_is_listed_in_each_language_and_each_that_writes_something(
+    app: Flask,
+) -> None:
+    listed = read_yaml(Path(claims.__file__).with_suffix(".yaml"))
+    kinds = set(listed["en"]["kinds"])
+    assert set(listed["es"]["kinds"]) == kinds
+    tools = app.extensions["comanda"].registry.tools.values()
+    assert [tool.name for tool in tools if not set(tool.makes_true) <= kinds] == []
+    writing = [tool for tool in tools if isinstance(tool, WriteTool)]
+    assert [tool.name for tool in writing if not tool.makes_true] == []
