@@ -32,6 +32,7 @@ ListedAct = Literal["why", "go_on", "unknown"]
 CORRECT: Act = "correct"
 YES: Act = "yes"
 UNDO: Act = "undo"
+CANCEL: Act = "cancel"
 # So likely must an act be: a yes lets something be written, a no only leaves it.
 SURE_OF_YES, SURE_OF_NO, SURE = 0.65, 0.5, 0.5
 # So likely must it be for asking whether it was one.

@@ -241,3 +241,25 @@ def test_what_was_added_by_a_yes_is_put_right_in_each_language(
         # What names the thing is another one.
         other = talk.send("taxi $20").text
         assert "$20" in other and not other.startswith(CARD[language])
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "told"),
+    [
+        ("en", "cancel that", "To take it back, say “undo that”."),
+        ("en", "no", "To take it back, say “undo that”."),
+        ("en", "never mind", "To take it back, say “undo that”."),
+        ("es", "cancélalo", "di «deshaz eso»"),
+        ("es", "no", "di «deshaz eso»"),
+    ],
+)
+def test_who_cancels_what_is_done_is_told_how_to_take_it_back(
+    demo: Flask, database: Database, person: Callable[[str], Member], language: str, said: str,
+    told: str,
+) -> None:  # fmt: skip
+    talk = Talk(demo, person(language), language)
+    for words in ("taxi $14", "yes" if language == "en" else "sí"):
+        talk.send(words)
+    assert told in talk.send(said).text
+    # Which it is still after whatever else was said.
+    assert told not in talk.send(said).text

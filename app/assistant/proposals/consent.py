@@ -154,6 +154,11 @@ def load_done(session: ScopedSession, question: Message) -> UUID | None:
     return UUID(shown[-1]) if shown else None
 
 
+def says_what_was_done(session: ScopedSession, question: Message) -> bool:
+    """Whether the reply right before a message says that something was done, and no more."""
+    return question.parent_id is not None and _seen_before(session, question).answers_nothing
+
+
 def _load_heard(session: ScopedSession, question: Message, before: Sequence[Step]) -> Heard:
     seen = _seen_before(session, question)
     answers_nothing = seen.answers_nothing and not _may_be_told_elsewhere(session, question)

@@ -23,6 +23,7 @@ from app.assistant.proposals.consent import (
     had_ended,
     load_done,
     load_question,
+    says_what_was_done,
 )
 from app.assistant.proposals.proposals import (
     call_off,
@@ -50,7 +51,7 @@ from app.assistant.turns.loop import Finished
 from app.assistant.turns.writer import ReplyWriter
 from app.db import ScopedSession, utc_now
 from app.errors import ComandaError, Conflict
-from app.nlu.control import UNDO, Answer, listed_act, may_agree, may_be_answer, read_answer
+from app.nlu.control import CANCEL, UNDO, Answer, listed_act, may_agree, may_be_answer, read_answer
 from app.nlu.emergency import read_emergency
 from app.text.bilingual import in_both
 from app.text.markdown import escape_markdown, join_paragraphs
@@ -191,30 +192,45 @@ def decide_in_words(writer: ReplyWriter, registry: Registry, question: Message) 
 def undo_in_words(writer: ReplyWriter, registry: Registry, question: Message) -> Finished | None:
     """Take back what the reply right before shows as done, where the message says that alone.
 
-    None elsewhere: what was done before something else was said may not be what is meant.
+    Who cancels what is done, or says no to it, is told how. None elsewhere: what was done before
+    something else was said may not be what is meant.
     """
     words = question.content
     if question.internal_content is not None or not may_be_answer(words):
         return None
-    if listed_act(words) != UNDO:
+    act = listed_act(words)
+    if act not in (UNDO, CANCEL) and read_answer(words) != "no":
         return None
+    undone: Proposal | None = None
     try:
         with writer.transaction() as session:
             lock_thread(session, writer.claim.thread_id)
             writer.lock_turn(session)
-            shown, done = load_done(session, question), latest_proposal(session, question.thread_id)
-            if done is None or shown != done.id or done.state != "confirmed":
+            done = _done_just_before(session, question)
+            if done is None:
                 return None
-            # An answer that is made again finds what was done since its message.
-            is_since = done.decided_at is None or done.decided_at > question.created_at
-            if done.undo_until is None or is_since:
+            if act == UNDO:
+                undone = undo(session, registry, done.id)
+            elif done.undone_at is not None or not says_what_was_done(session, question):
                 return None
-            undone = undo(session, registry, done.id)
     except ComandaError as error:
         _tell(writer, _(error.message, **error.params))
         return NO_MODEL
-    _tell(writer, _("I took that back."), receipt_part(undone))
+    if undone is None:
+        writer.add_text(_("This has been done. To take it back, say “undo that”."))
+    else:
+        _tell(writer, _("I took that back."), receipt_part(undone))
     return NO_MODEL
+
+
+def _done_just_before(session: ScopedSession, question: Message) -> Proposal | None:
+    """What the reply right before a message shows as done, and can be taken back."""
+    shown, done = load_done(session, question), latest_proposal(session, question.thread_id)
+    if done is None or shown != done.id or done.state != "confirmed":
+        return None
+    # An answer that is made again finds what was done since its message.
+    is_since = done.decided_at is None or done.decided_at > question.created_at
+    return None if done.undo_until is None or is_since else done
 
 
 def ask_once_more(

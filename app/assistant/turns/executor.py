@@ -382,6 +382,7 @@ def _converse(
         services.registry.blocks,
         denied_tools(services.registry, context, claimed.scope.role),
     )
+    writer.is_a_models = not provider.uses_hints
     finished: Finished | None = None
     request = model_request(services.registry, context, turn.request, claimed.scope.role)
     rest = writer.rest or (lambda _seconds: None)
@@ -397,8 +398,7 @@ def _converse(
     if not writer.text.strip() and not writer.parts:
         # A model that wants nothing but tools to its last call still owes the person words.
         writer.add_text(_("I could not put an answer together. Ask again in other words."))
-    if not provider.uses_hints:
-        deny_claims(services.registry, writer, question)
+    deny_claims(services.registry, writer, question)
     hinted = asked_by_hints(context.hints, writer.text) if provider.uses_hints else None
     if context.has_proposal:
         own = str(context.hints.get("reply") or "") if provider.uses_hints else ""

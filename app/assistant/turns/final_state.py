@@ -112,20 +112,19 @@ def deny_claims(registry: Registry, writer: ReplyWriter, message: Message) -> No
     Its person would believe it, and has only the receipt that is missing to go by. What they
     have settled with a widget needs no tool.
     """
+    if not writer.is_a_models or message.internal_content is not None:
+        return
     claimed = frozenset().union(*(claimed_kinds(writer.text, each) for each in LANGUAGES))
-    if not claimed or message.internal_content is not None:
+    if not claimed:
         return
     with writer.transaction() as session:
         has_taken = bool(load_taken(session, writer.claim.reply_id))
         was_done = is_anything_done(session, writer.claim.thread_id)
-    done = {part.get("tool") for part in writer.parts if part.get("type") == "receipt"}
     used = [registry.tools[entry["tool"]] for entry in writer.trace if entry["ok"]]
-    so = {
-        kind
-        for tool in used
-        if has_taken or tool.conversation or tool.name in done
-        for kind in tool.makes_true
-    }
+    true_of = [tool for tool in used if has_taken or tool.conversation]
+    receipts = (each["tool"] for each in writer.parts if each["type"] == "receipt")
+    true_of += [registry.tools[name] for name in receipts if name in registry.tools]
+    so = {kind for tool in true_of for kind in tool.makes_true}
     if claimed <= so:
         return
     if so or any(isinstance(tool, WriteTool | ThreadTool) for tool in used):

@@ -118,6 +118,8 @@ class ReplyWriter:
     began: float = field(default_factory=time.monotonic)
     first_token_at: float | None = None
     cursor: str = ""
+    # Whether a model has words in it: what they claim is held against what was done.
+    is_a_models: bool = False
     # Calls something after some seconds; without it, words wait for the next ones.
     later: Callable[[float, Callable[[], None]], object] | None = None
     # Lets others go on for some seconds.

@@ -148,6 +148,25 @@ def test_a_yes_that_was_carried_out_is_told_however_its_reply_ends(
     assert len(rows(database, member)) == 1
 
 
+def test_a_yes_that_is_stopped_once_it_was_carried_out_is_not_denied(
+    app: Flask, database: Database, member: Member, explicit: list[Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    first = answer(app, member, ask(database, member, "taxi $5"), ScriptedProvider(explicit))
+    published = ReplyWriter.publish
+
+    def stop(writer: ReplyWriter, type_: str, payload: dict[str, Any]) -> None:
+        published(writer, type_, payload)
+        if type_ == "part":
+            raise TurnStopped
+
+    monkeypatch.setattr(ReplyWriter, "publish", stop)
+    agreed = ask(database, member, "yes", first.thread_id)
+    reply = answer(app, member, agreed, ScriptedProvider([]))
+    assert (reply.status, reply.content) == ("stopped", "I've added your taxi $5 for today.")
+    assert len(rows(database, member)) == 1
+
+
 def test_a_reply_that_was_stopped_before_its_first_word_has_proposed_nothing(
     app: Flask, owner: Database, database: Database, member: Member, explicit: list[Any]
 ) -> None:
