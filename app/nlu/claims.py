@@ -21,6 +21,8 @@ _PLAIN_SIGNS = str.maketrans({"\u2019": "'", "_": " ", "*": " ", "`": " "})
 _SUM = re.compile(r"[$€£]\d")
 # So many words before a verb it may be said who has done it: "I have just now added".
 _WHO_IS_NEAR = 4
+# Of so many words, one that ends in its verb says that it is done.
+_MOST_OF_SHORT = 5
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,9 @@ def _is_claim(words: Sequence[str], wording: _Wording, claims: _Claims) -> bool:
             is_supposed = is_denied = False
         # "And told" is by whoever the sentence began with.
         joined = n > 0 and words[n - 1] in claims.joins and last_who >= 0
-        is_said = joined or n - last_who <= _WHO_IS_NEAR
+        # "Deleted." and "Taxi $14 logged."
+        is_short = n == 0 or (n == len(words) - 1 < _MOST_OF_SHORT)
+        is_said = joined or is_short or n - last_who <= _WHO_IS_NEAR
         is_verb = word in wording.own_verbs or (is_said and word in wording.verbs)
         if is_verb and not is_supposed and not is_denied:
             return _is_about(words, wording.things)

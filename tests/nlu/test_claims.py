@@ -25,6 +25,9 @@ CLAIMS = {
         "Your taxi of $14.50 has been added to your ledger.",
         "I've added your taxi for $14, is there anything else?",
         "I can confirm I've added your taxi $14.",
+        "Deleted taxi $14.",
+        "Taxi $14 logged.",
+        "Expense added!",
         "Once again, I've notified the manager.",
         "I've\n_added_ your expense.",
     ],
@@ -53,6 +56,7 @@ NO_CLAIMS = {
         "Have I added your taxi for $14, or not?",
         "When it has been filed, you get a number.",
         "It has not been filed.",
+        "It must be logged.",
     ],
     "es": [
         "¿Quieres que registre el gasto?",
@@ -61,6 +65,7 @@ NO_CLAIMS = {
         "Una vez que he agregado el gasto, lo ves.",
         "El gasto no se ha agregado.",
         "Avisa al gerente.",
+        "Debe ser registrado.",
     ],
 }
 

@@ -65,7 +65,8 @@ def test_a_form_that_is_sent_again_adds_nothing_where_its_expense_was_changed_or
     assert (str(row.amount), row.version) == ("15.00", 2)
     assert browser.post(f"{HOME}/{row.id}/delete", version=row.version).status_code == 303
     again = browser.post(f"{HOME}/new", **form)
-    assert again.status_code == 303 and browser.page(again.location)
+    assert again.status_code == 303
+    assert "added before and deleted since" in browser.get(again.location).text
     assert [each.deleted_at is None for each in rows(owner, boss)] == [False]
 
 

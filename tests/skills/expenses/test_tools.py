@@ -33,7 +33,7 @@ from app.skills.expenses.services.settings import save_settings
 from app.skills.expenses.services.times import read_time
 from app.web.links import Link
 from tests.assistant.scripted import ScriptedProvider, call, say
-from tests.factories import Member, answer, ask, sign_in
+from tests.factories import Member, answer, ask, make_user, sign_in
 from tests.factories.expenses import a_day, ledger_of, make_expense
 from tests.html_checks import parse_html
 from tests.skills.expenses.conftest import SayTo
@@ -420,6 +420,16 @@ def test_a_change_to_what_somebody_else_changed_meanwhile_is_refused(
         session.execute(update(Expense).where(Expense.id == expense.id).values(version=2))
     with pytest.raises(Conflict):
         confirmed(app, database, boss, reply)
+
+
+def test_equal_ones_of_two_people_are_told_apart(
+    database: Database, boss: Member, owner: Database, say_to: SayTo
+) -> None:
+    for each in (make_user(owner, boss.group_id), make_user(owner, boss.group_id)):
+        make_expense(database, each)
+    reply = say_to(boss, "delete the taxi")
+    assert [part["type"] for part in reply.parts] == []
+    assert "Which one" in reply.content
 
 
 def test_a_deleted_one_can_be_brought_back(

@@ -62,4 +62,5 @@ def _same(word: str, known: str) -> bool:
 
 def _are_twins(found: Sequence[Expense]) -> bool:
     """True where choosing between them makes no difference."""
-    return len(found) > 1 and len({(e.item, e.amount, e.currency, e.date) for e in found}) == 1
+    told = {(each.item, each.amount, each.currency, each.date, each.user_id) for each in found}
+    return len(found) > 1 and len(told) == 1

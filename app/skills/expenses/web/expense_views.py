@@ -11,7 +11,7 @@ from http import HTTPStatus
 from typing import Any
 from uuid import UUID
 
-from flask import jsonify, make_response, redirect, render_template, request, url_for
+from flask import flash, jsonify, make_response, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 from flask_login import current_user
@@ -227,6 +227,8 @@ def add() -> ResponseReturnValue:
         session.rollback()
         kept = None if error.field == "receipt" else file
         return _show_again(ledger, typed, _in_words(error), kept), error.status
+    if expense.deleted_at is not None:
+        flash(_("This was added before and deleted since. Use a new form to add it again."), "warn")
     return redirect(url_for(".index", added=expense.id), HTTPStatus.SEE_OTHER)
 
 
