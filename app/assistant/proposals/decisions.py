@@ -60,6 +60,8 @@ from app.text.markdown import escape_markdown, join_paragraphs
 CHANGED = "proposals"
 NO_MODEL = Finished((), 0, 0, 0)
 log = structlog.get_logger()
+# "Cancel it" names nothing.
+_MOST_OF_CANCELLING = 2  # words
 
 
 def offer_in(
@@ -209,28 +211,33 @@ def undo_in_words(writer: ReplyWriter, registry: Registry, question: Message) ->
             done = _done_just_before(session, question)
             if done is None:
                 return None
-            if act == UNDO:
+            if act == UNDO and done.undo_until is not None:
                 undone = undo(session, registry, done.id)
             elif done.undone_at is not None or not says_what_was_done(session, question):
+                return None
+            elif done.undo_until is None and len(words.split()) > _MOST_OF_CANCELLING:
+                # "Cancel the request" is for its skill.
                 return None
     except ComandaError as error:
         _tell(writer, _(error.message, **error.params))
         return NO_MODEL
-    if undone is None:
+    if undone is not None:
+        _tell(writer, _("I took that back."), receipt_part(undone))
+    elif done.undo_until is not None:
         writer.add_text(_("This has been done. To take it back, say “undo that”."))
     else:
-        _tell(writer, _("I took that back."), receipt_part(undone))
+        writer.add_text(_("This has been done, and I cannot take it back. Open it above."))
     return NO_MODEL
 
 
 def _done_just_before(session: ScopedSession, question: Message) -> Proposal | None:
-    """What the reply right before a message shows as done, and can be taken back."""
+    """What the reply right before a message shows as done."""
     shown, done = load_done(session, question), latest_proposal(session, question.thread_id)
     if done is None or shown != done.id or done.state != "confirmed":
         return None
     # An answer that is made again finds what was done since its message.
     is_since = done.decided_at is None or done.decided_at > question.created_at
-    return None if done.undo_until is None or is_since else done
+    return None if is_since else done
 
 
 def ask_once_more(

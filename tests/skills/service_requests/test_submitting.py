@@ -473,6 +473,16 @@ def sees(database: Database, who: Member, model: Any, row_id: UUID | None) -> bo
 # Whom it is given to
 
 
+def test_whoever_looks_after_their_own_request_is_told_so(
+    app: Flask, owner: Database, database: Database, browser: CheckedClient, member: Member
+) -> None:
+    kind = make_type(owner, member.group_id, short_fields(), team=[member])
+    answered = act(browser, ready_talk(database, member, kind).propose(app))
+    told = answered.get_json()["part"]["summary"]
+    assert told["en"].endswith("It is yours to look after.")
+    assert told["es"].endswith("Te toca atenderla a ti.")
+
+
 def test_whoever_of_the_team_has_least_to_do_is_given_it_if_they_are_still_there(
     app: Flask, owner: Database, database: Database, browser: CheckedClient, member: Member
 ) -> None:

@@ -155,6 +155,11 @@ def _told(filed: Filed) -> str:
         said = _(
             "Your request is filed: %(number)s. It waits in the queue.", number=request.reference
         )
+    elif request.assignee_id == request.user_id:
+        said = _(
+            "Your request is filed: %(number)s. It is yours to look after.",
+            number=request.reference,
+        )
     else:
         said = _(
             "Your request is filed: %(number)s. Whoever looks after it has been told.",
