@@ -57,6 +57,8 @@ NO_CLAIMS = {
         "When it has been filed, you get a number.",
         "It has not been filed.",
         "It must be logged.",
+        "I've put the steps in order.",
+        "I've added the link to the form below.",
     ],
     "es": [
         "¿Quieres que registre el gasto?",
