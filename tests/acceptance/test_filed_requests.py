@@ -105,3 +105,28 @@ def test_who_has_filed_nothing_is_led_to_no_list(
 ) -> None:
     reply = Talk(demo, person("en"), "en").send("what is the status of my request?")
     assert "request_list" not in [part["type"] for part in reply.body["parts"]]
+
+
+@pytest.mark.parametrize(
+    ("language", "cancelling", "told"),
+    [
+        ("en", "cancel it", "I cannot take it back"),
+        ("en", "undo that", "I cannot take it back"),
+        ("es", "cancélala", "no puedo deshacerlo"),
+    ],
+)
+def test_who_cancels_what_was_just_filed_is_told_that_it_is(
+    demo: Flask, person: Callable[[str], Member], language: str, cancelling: str, told: str
+) -> None:
+    talk = Talk(demo, person(language), language)
+    high = {"type": "field_response", "field": "priority", "value": "high"}
+    said = {"en": ("the ice machine is leaking", "no more questions", "no", "no", "yes"),
+            "es": ("la máquina de hielo gotea", "no más preguntas", "no", "no", "sí")}  # fmt: skip
+    for turn in (Turn(say=said[language][0]), Turn(choose="refrigeration"), Turn(tap=high)):
+        talk.take(turn)
+    replies = [talk.send(words) for words in said[language][1:]]
+    assert "SR-" in replies[-1].text
+    assert told in talk.send(cancelling).text
+    # One that is named leads to it.
+    named = {"en": "cancel the request", "es": "cancela la solicitud"}[language]
+    assert "request_list" in [part["type"] for part in talk.send(named).body["parts"]]

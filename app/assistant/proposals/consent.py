@@ -46,7 +46,8 @@ class Heard:
     something was done and no more: of any other nobody knows what it may be the answer to, nor of
     one behind which, or in the place of which, others were written, what has come of those.
     `is_elsewhere` is known of a message beside which a program has told a conversation that may
-    be another than ends here: what it calls "the request" may be another one, too.
+    be another than ends here: what it calls "the request" may be another one, too. `said_at` is
+    when it was sent.
     """
 
     words: str
@@ -161,7 +162,7 @@ def says_what_was_done(session: ScopedSession, question: Message) -> bool:
 
 def _load_heard(session: ScopedSession, question: Message, before: Sequence[Step]) -> Heard:
     seen = _seen_before(session, question)
-    answers_nothing = seen.answers_nothing and not _may_be_told_elsewhere(session, question)
+    answers_nothing = seen.answers_nothing and not _was_changed_or_followed(session, question)
     return Heard(
         question.content,
         question.language,
@@ -176,8 +177,8 @@ def _load_heard(session: ScopedSession, question: Message, before: Sequence[Step
     )
 
 
-def _may_be_told_elsewhere(session: ScopedSession, question: Message) -> bool:
-    """Whether its person has changed a message to this one, or has written others since."""
+def _was_changed_or_followed(session: ScopedSession, question: Message) -> bool:
+    """Whether its person has changed another message to this one, or has written more since."""
     others = select(Message.id).where(
         Message.thread_id == question.thread_id,
         Message.role == question.role,

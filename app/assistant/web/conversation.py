@@ -9,7 +9,6 @@ from itertools import takewhile
 from typing import Any
 from uuid import UUID, uuid4
 
-import structlog
 from flask import redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 from flask_babel import format_date
@@ -35,8 +34,6 @@ from app.assistant.web.presenters import MessageView, view_message
 from app.extensions import services
 from app.web.pages import db_session, is_htmx
 from app.web.urls import url_of
-
-log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from uuid import UUID
 
-import structlog
 from flask import Blueprint, flash, jsonify, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
@@ -32,7 +31,6 @@ from app.web.urls import with_urls
 
 blueprint = Blueprint("proposals", __name__, url_prefix="/proposals")
 api = Blueprint("proposals_api", __name__, url_prefix="/api/proposals")
-log = structlog.get_logger(__name__)
 
 Act = Callable[[ScopedSession, UUID], Proposal]
 ACTIONS: dict[str, Act] = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from uuid import UUID
 
-import structlog
 from sqlalchemy import text
 
 from app.assistant.models import AGENT, AGENT_REPLY
@@ -14,7 +13,6 @@ from app.db import ScopedSession, new_id
 from app.extensions import services
 from app.skills.service_requests.models import RequestUpdate, ServiceRequest
 
-log = structlog.get_logger(__name__)
 # The database looks once more whether this person may, and whether the conversation is there.
 _REPLY = text(
     "SELECT reply_in_thread(:request, :message, :words, :spoken, CAST(:internal AS jsonb))"
