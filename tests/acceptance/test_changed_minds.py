@@ -261,5 +261,9 @@ def test_who_cancels_what_is_done_is_told_how_to_take_it_back(
     for words in ("taxi $14", "yes" if language == "en" else "sí"):
         talk.send(words)
     assert told in talk.send(said).text
-    # Which it is still after whatever else was said.
-    assert told not in talk.send(said).text
+    # Which is what they do then.
+    undone = talk.send({"en": "undo that", "es": "deshaz eso"}[language])
+    assert undone.text == {"en": "I took that back.", "es": "Lo deshice."}[language]
+    with database.transaction(talk.person.scope) as session:
+        own = select(Expense).where(Expense.user_id == talk.person.user_id)
+        assert [each.deleted_at is None for each in session.scalars(own)] == [False]

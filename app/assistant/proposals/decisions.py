@@ -224,7 +224,10 @@ def undo_in_words(writer: ReplyWriter, registry: Registry, question: Message) ->
     if undone is not None:
         _tell(writer, _("I took that back."), receipt_part(undone))
     elif done.undo_until is not None:
-        writer.add_text(_("This has been done. To take it back, say “undo that”."))
+        # With its receipt: what is taken back is what the reply right before shows.
+        _tell(
+            writer, _("This has been done. To take it back, say “undo that”."), receipt_part(done)
+        )
     else:
         writer.add_text(_("This has been done, and I cannot take it back. Open it above."))
     return NO_MODEL
