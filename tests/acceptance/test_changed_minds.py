@@ -10,10 +10,15 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
-from app.assistant.models import Proposal
+from app.assistant.models import Message, Proposal, Thread
 from app.assistant.proposals.proposals import confirm
+from app.assistant.threads.steps import Posted, load_steps
 from app.db import Database
+from app.errors import Conflict
 from app.skills.expenses.models import Expense
+from app.skills.service_requests.models import ServiceRequest
+from app.skills.service_requests.workflow.suggestions import unfinished_work
+from app.skills.service_requests.workflow.widget_posts import STEPS
 from tests.acceptance.service_requests.conversation import Turn
 from tests.acceptance.service_requests.talking import Talk
 from tests.factories import Member, make_user
@@ -267,3 +272,72 @@ def test_who_cancels_what_is_done_is_told_how_to_take_it_back(
     with database.transaction(talk.person.scope) as session:
         own = select(Expense).where(Expense.user_id == talk.person.user_id)
         assert [each.deleted_at is None for each in session.scalars(own)] == [False]
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "told"),
+    [
+        ("en", ["since noon"], "This was filed already as"),
+        ("en", ["no more questions"], "This was filed already as"),
+        ("en", ["cancel the request"], "This was filed already as"),
+        ("en", ["since noon", "cancel the request"], "This request of yours is open."),
+        ("es", ["desde el mediodía"], "Esto ya quedó registrado como"),
+        ("es", ["cancela la solicitud"], "Esto ya quedó registrado como"),
+    ],
+)
+def test_what_was_filed_is_told_to_who_changes_an_answer_of_before(
+    demo: Flask, owner: Database, person: Callable[[str], Member], language: str,
+    said: list[str], told: str,
+) -> None:  # fmt: skip
+    talk = Talk(demo, person(language), language)
+    answered = file_ice_machine(talk, owner)
+    number = filed_by(owner, talk.person)
+    assert len(number) == 1
+    talk.instead_of = answered
+    replies = [talk.send(words).text for words in said]
+    assert number[0] in replies[0] and told in replies[-1], replies
+    assert "Nothing was filed" not in replies[-1] and "No se registró" not in replies[-1]
+    # What is broken besides it is filed as ever.
+    more = talk.send(
+        {"en": "the ice machine is leaking", "es": "la máquina de hielo gotea"}[language]
+    )
+    assert [part["type"] for part in more.body["parts"]] == ["type_selector"]
+    assert filed_by(owner, talk.person) == number
+
+
+def test_a_widget_of_before_changes_nothing_of_what_was_filed(
+    demo: Flask, database: Database, owner: Database, person: Callable[[str], Member]
+) -> None:
+    talk = Talk(demo, person("en"), "en")
+    answered = file_ice_machine(talk, owner)
+    [number] = filed_by(owner, talk.person)
+    with demo.test_request_context("/"), database.transaction(talk.person.scope) as session:
+        thread = session.get_one(Thread, talk.thread_id)
+        steps = load_steps(session, thread.id, answered)
+        posted = Posted({"type": "request_cancelled"}, thread, "en", steps)
+        with pytest.raises(Conflict) as refused:
+            STEPS["request_cancelled"](session, posted)
+        assert refused.value.params["number"] == number
+        assert unfinished_work(session, "en") == []
+
+
+def file_ice_machine(talk: Talk, database: Database) -> UUID:
+    """File a request as people do; returns the message that ended the questions."""
+    es = talk.language == "es"
+    ended = "sin más preguntas" if es else "no more questions"
+    begun = talk.send("la máquina de hielo gotea" if es else "the ice machine is leaking")
+    [selector] = begun.body["parts"]
+    chosen = selector["suggestions"][0]["type_id"]
+    talk.send("", {"type": "type_selection", "type_id": chosen})
+    talk.take(HIGH)
+    for words in (ended, "no", "no", "sí" if es else "yes"):
+        talk.send(words)
+    with database.transaction() as session:
+        mine = select(Message.id).where(Message.thread_id == talk.thread_id)
+        return session.scalars(mine.where(Message.content == ended)).one()
+
+
+def filed_by(owner: Database, who: Member) -> list[str]:
+    with owner.transaction() as session:
+        own = select(ServiceRequest).where(ServiceRequest.user_id == who.user_id)
+        return [each.reference for each in session.scalars(own)]

@@ -18,6 +18,7 @@ from sqlalchemy import ColumnElement, Select, and_, or_, select
 from app.assistant.models import Message, Proposal, own
 from app.assistant.proposals.consent import (
     Hear,
+    Question,
     about_proposal,
     check_steps,
     had_ended,
@@ -33,6 +34,7 @@ from app.assistant.proposals.proposals import (
     latest_proposal,
     lock_thread,
     offer,
+    open_in,
     pending_of,
     proposal_part,
     receipt_of,
@@ -53,7 +55,7 @@ from app.db import ScopedSession, utc_now
 from app.errors import ComandaError, Conflict
 from app.nlu.control import CANCEL, UNDO, Answer, listed_act, may_agree, may_be_answer, read_answer
 from app.nlu.emergency import read_emergency
-from app.text.bilingual import in_both
+from app.text.bilingual import in_both, reader_language
 from app.text.markdown import escape_markdown, join_paragraphs
 
 # Tells pages to look at the cards that still offer something.
@@ -70,7 +72,10 @@ def offer_in(
     """Store a draft as the proposal of the reply that is being written, or do it at once.
 
     What the reply had proposed before with the same tool becomes part of it, where the tool
-    can join the two.
+    can join the two. What the conversation had proposed about anything else is set aside.
+
+    Raises:
+        ToolFailure: the reply asks about something else already; one card is one yes.
     """
     claim = writer.claim
     with writer.transaction() as session:
@@ -78,8 +83,12 @@ def offer_in(
         # wait for the other.
         lock_thread(session, claim.thread_id)
         writer.lock_turn(session)
-        before = pending_of(session, claim.reply_id)
-        if before is not None and before.tool == tool.name:
+        before = open_in(session, claim.thread_id)
+        if before is not None and not _is_about_same(registry, before, tool, draft):
+            if before.message_id == claim.reply_id:
+                raise _one_at_a_time(before)
+            set_aside(session, claim.thread_id)
+        elif before is not None and (before.message_id, before.tool) == (claim.reply_id, tool.name):
             arguments = tool.arguments.model_validate(before.arguments)
             draft = tool.join(session, arguments, draft) or draft
         if draft.at_once and not _may_be_done_at_once(session, claim.reply_id, hear, tool, draft):
@@ -90,6 +99,29 @@ def offer_in(
             card = receipt_part(confirm(session, registry, proposal.id))
     writer.publish(CHANGED, {})
     return Offered(card, draft, draft.asks or ask_whether_to_do_it())
+
+
+def _is_about_same(registry: Registry, before: Proposal, tool: WriteTool, draft: Draft) -> bool:
+    """Whether a draft is about what was proposed before, and so takes its place."""
+    known = registry.tools.get(before.tool)
+    if not isinstance(known, WriteTool):
+        return False
+    subject = known.subject(known.arguments.model_validate(before.arguments))
+    return subject == tool.subject(draft.arguments) and bool(subject or known is tool)
+
+
+def _one_at_a_time(before: Proposal) -> ToolFailure:
+    said = _(
+        "One thing at a time: I ask only about what the card shows. Nothing else is done; ask for"
+        " it again afterwards."
+    )
+    asks = ask_whether_to_do_it()[reader_language()]
+    return ToolFailure(
+        "This reply proposes something else already, and its person can only say yes to one.",
+        say=said,
+        code="conflict",
+        question=Question(asks, about_proposal(before.id), said),
+    )
 
 
 def ask_whether_to_do_it() -> Texts:

@@ -124,6 +124,12 @@ def is_anything_done(session: ScopedSession, thread_id: UUID) -> bool:
     return session.scalar(done.limit(1)) is not None
 
 
+def open_in(session: ScopedSession, thread_id: UUID) -> Proposal | None:
+    """What waits for an answer in the thread, whether its time is over or not."""
+    query = _own(session).where(Proposal.thread_id == thread_id, Proposal.state == "pending")
+    return session.scalar(query)
+
+
 def pending_of(session: ScopedSession, message_id: UUID) -> Proposal | None:
     """What a reply has proposed and nobody has answered yet."""
     query = _own(session).where(Proposal.message_id == message_id, Proposal.state == "pending")

@@ -305,6 +305,13 @@ class WriteTool(Tool):
             ComandaError: it cannot be done any more; nothing is written.
         """
 
+    def subject(self, arguments: Any) -> str:
+        """What a write with these arguments is about: a newer proposal about that counts alone.
+
+        Empty where each of the tool's proposals takes the place of its last one.
+        """
+        return ""
+
     def join(self, session: ScopedSession, before: Any, draft: Draft) -> Draft | None:
         """Both of what one reply proposes as one draft; None where the later one counts alone.
 

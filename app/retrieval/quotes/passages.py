@@ -29,7 +29,8 @@ _RUN_IN = re.compile(r"^\*\*([^*]{1,60}?[.:?])\*\*\s*")
 _ALL_BOLD = re.compile(r"^\*\*([^*]+)\*\*$")
 _ASKS = re.compile(r"\?[\"'”’»)]*$")
 _ENUMERATED = re.compile(r"^\d{1,3}[.)]\s+")
-_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+# A bracket within ends it: else a run of them would be gone through from each.
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]*(?:\([^()]*\)[^()]*)*\)")
 _MARKS = re.compile(r"\*\*|__|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)|`|(?<!\S)>\s?")
 # What says nothing without what it is an answer to, and a sign or letter that stands for that.
 _SAYS_LITTLE = re.compile(rf"\W*(?:{WORDS['says_little']})\W*")

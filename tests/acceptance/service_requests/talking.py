@@ -41,7 +41,8 @@ class Talk:
     """One person in one thread; with a `model`, that is what answers them.
 
     `uploads` are the ids of the files that were added, by name; `told` is what a program tells
-    beside the next message, and `seen` the message that a page which stood open ends in.
+    beside the next message, `seen` the message that a page which stood open ends in, and
+    `instead_of` the message that the next one is a change of.
     """
 
     app: Flask
@@ -53,6 +54,7 @@ class Talk:
     asked: str = ""
     told: Mapping[str, Any] = field(default_factory=dict)
     seen: str | None = None
+    instead_of: UUID | None = None
 
     def take(self, turn: Turn) -> Reply:
         """Say or tap what the turn says, and have the model go about it as it says."""
@@ -102,8 +104,10 @@ class Talk:
                     language=self.language,
                     request={"domain": "manual", **self.told},
                     seen=self.seen,
+                    instead_of=self.instead_of,
                     reserve=kept_for,
                 )
+            self.instead_of = None
             return ClaimedTurn(accepted.turn.id, 1, 1, self._scope), accepted.reply.id
 
     @property

@@ -15,7 +15,7 @@ from sqlalchemy import select, update
 
 from app.accounts.models import AuditEntry
 from app.assistant.models import Message, Proposal
-from app.assistant.proposals.proposals import confirm, undo
+from app.assistant.proposals.proposals import bring_back, confirm, undo
 from app.assistant.web.presenters import cite_html
 from app.config import Settings
 from app.db import Database, new_id
@@ -388,6 +388,74 @@ def test_the_taxi_one_is_changed_once_a_manager_confirms(
     assert "amount $15" in reply.content
     confirmed(app, database, boss, reply)
     assert ("Taxi to the airport", "15.00", "transport") in rows(database, boss)
+
+
+def test_the_sum_and_the_item_that_one_reply_changes_are_one_change(
+    app: Flask, database: Database, boss: Member, say_to: SayTo
+) -> None:
+    make_expense(database, boss, "Taxi")
+    calls = use("update_expense", which="taxi", amount=15) + use(
+        "update_expense", which="taxi", item="Bus", amount=16
+    )
+    reply = say_to(boss, "x", calls)
+    assert "One thing at a time" not in reply.content
+    confirmed(app, database, boss, reply)
+    assert [(item, amount) for item, amount, _ in rows(database, boss)] == [("Bus", "16.00")]
+
+
+@pytest.mark.parametrize(
+    ("second", "kept"),
+    [
+        (use("update_expense", which="napkins", amount=4), ("Taxi", "15.00", "transport")),
+        (use("delete_expense", which="napkins"), ("Taxi", "15.00", "transport")),
+        (add(item="bread", amount=5), ("Taxi", "15.00", "transport")),
+    ],
+    ids=["another change", "a deletion", "an addition"],
+)
+def test_one_reply_asks_about_one_thing_and_says_what_it_left(
+    app: Flask, database: Database, boss: Member, say_to: SayTo, second: list[Any],
+    kept: tuple[str, str, str],
+) -> None:  # fmt: skip
+    make_expense(database, boss, "Taxi")
+    make_expense(database, boss, "Napkins", amount=3)
+    before = len(rows(database, boss))
+    reply = say_to(boss, "x", use("update_expense", which="taxi", amount=15) + second)
+    assert "One thing at a time: I ask only about what the card shows." in reply.content
+    assert [part["type"] for part in reply.parts] == ["proposal"]
+    say_to(boss, "yes", thread=reply.thread_id)
+    found = rows(database, boss)
+    assert kept in found and len(found) == before and "Napkins" in dict(each[:2] for each in found)
+
+
+def test_what_a_newer_card_is_not_about_is_set_aside_and_can_be_brought_back(
+    app: Flask, database: Database, boss: Member, say_to: SayTo
+) -> None:
+    make_expense(database, boss, "Taxi")
+    make_expense(database, boss, "Napkins", amount=3)
+    first = say_to(boss, "x", use("update_expense", which="taxi", amount=15))
+    second = say_to(
+        boss, "y", use("update_expense", which="napkins", amount=4), thread=first.thread_id
+    )
+    waits = proposal_of(database, boss, first)
+    assert (waits.state, waits.reason) == ("declined", "moved_on")
+    say_to(boss, "yes", thread=second.thread_id)
+    with database.transaction(boss.scope) as session:
+        bring_back(session, waits.id)
+    confirmed(app, database, boss, first)
+    assert sorted(amount for _, amount, _ in rows(database, boss)) == ["15.00", "4.00"]
+
+
+def test_what_its_person_takes_back_does_not_come_back_with_an_older_deletion(
+    app: Flask, database: Database, member: Member, boss: Member, say_to: SayTo
+) -> None:
+    added = confirmed(app, database, member, say_to(member, "x", add(item="taxi", amount=12)))
+    deleted = confirmed(app, database, boss, say_to(boss, "x", use("delete_expense", which="taxi")))
+    registry = app.extensions["comanda"].registry
+    with database.transaction(member.scope) as session:
+        undo(session, registry, added.id)
+    with database.transaction(boss.scope) as session, pytest.raises(Conflict, match="changed"):
+        undo(session, registry, deleted.id)
+    assert rows(database, boss) == []
 
 
 def test_a_change_is_undone_to_what_it_was(

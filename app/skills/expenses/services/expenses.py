@@ -277,6 +277,9 @@ def restore_expense(
 def take_back_added(session: ScopedSession, expense_ids: Sequence[UUID]) -> None:
     """Take back what its own person has just added.
 
+    What somebody has deleted since is deleted once more: who brings back that deletion learns
+    that its person does not want it any more.
+
     Raises:
         Conflict: somebody has changed one of them since.
     """
@@ -284,9 +287,7 @@ def take_back_added(session: ScopedSession, expense_ids: Sequence[UUID]) -> None
         Expense.id.in_(expense_ids), Expense.user_id == session.scope.user_id
     )
     for expense in session.scalars(query.order_by(Expense.id).with_for_update(of=Expense)):
-        if expense.deleted_at is not None:
-            continue
-        if expense.version != 1:
+        if expense.deleted_at is None and expense.version != 1:
             raise Conflict("It has been changed since, so it was not taken back. Ask a manager.")
         _delete(session, expense)
 

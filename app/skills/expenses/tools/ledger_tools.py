@@ -211,17 +211,20 @@ class UpdateExpense(WriteTool):
                     ),
                     code="clarify",
                 )
-            known = ledger.keeping(expense.currency, expense.category)
-            check_row(known, Row(**{**values_of(expense), **kept}))
-            said = {"id": expense.id, "version": expense.version, **kept}
-            return Draft(
-                UpdateArguments.model_validate(said),
-                texts.to_change(expense, kept, ledger),
-                texts.details_of(
-                    [Row(**{**values_of(expense), **kept})], ledger, name_of(session, expense)
-                ),
-                texts.ask_to_change(expense, kept, ledger),
-            )
+            return _draft_of_change(session, expense, kept, ledger)
+
+    def join(self, session: ScopedSession, before: Any, draft: Draft) -> Draft | None:
+        """A sum and a day that one reply changes in two calls are one change."""
+        now = draft.arguments
+        assert isinstance(now, UpdateArguments)
+        expense = load_expense(session, before.id)
+        if before.version != expense.version:
+            return None
+        both = {**_changes(before), **_changes(now)}
+        return _draft_of_change(session, expense, both, load_ledger(session))
+
+    def subject(self, arguments: Any) -> str:
+        return f"expense {arguments.id}"
 
     def details_now(self, session: ScopedSession, arguments: Any) -> Details | None:
         expense = load_expense(session, arguments.id)
@@ -277,6 +280,9 @@ class DeleteExpense(WriteTool):
                 texts.details_of([Row(**values_of(expense))], ledger, name_of(session, expense)),
                 texts.ask_to_delete(expense),
             )
+
+    def subject(self, arguments: Any) -> str:
+        return f"expense {arguments.id}"
 
     def details_now(self, session: ScopedSession, arguments: Any) -> Details | None:
         expense = load_expense(session, arguments.id)
@@ -401,6 +407,20 @@ def _draft_of(rows: Sequence[Row], ledger: Ledger, *, at_once: bool = False) -> 
         texts.details_of(rows, ledger),
         texts.ask_to_add(rows),
         at_once,
+    )
+
+
+def _draft_of_change(
+    session: ScopedSession, expense: Expense, changes: Mapping[str, Any], ledger: Ledger
+) -> Draft:
+    """The card of a change; raises InvalidInput where the row that it makes cannot be."""
+    row = Row(**{**values_of(expense), **changes})
+    check_row(ledger.keeping(expense.currency, expense.category), row)
+    return Draft(
+        UpdateArguments(id=expense.id, version=expense.version, **changes),
+        texts.to_change(expense, changes, ledger),
+        texts.details_of([row], ledger, name_of(session, expense)),
+        texts.ask_to_change(expense, changes, ledger),
     )
 
 

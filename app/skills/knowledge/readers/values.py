@@ -13,6 +13,7 @@ from app.text.allergens import ALLERGENS, FAMILIES, expand_families
 from app.text.normalize import fold
 
 MOST_PRICE = Decimal(100_000)
+LONGEST_PRICE = 60  # letters, with its currency and the blanks between
 _SIGN = rf"(?:(?:mx|us)?\$|€|£|\b{either('currencies')}\b)"
 # A currency stands before or behind its sum, and never within.
 _BEFORE = re.compile(rf"^([+-]?)\s*(?:{_SIGN}\s*)+", re.IGNORECASE)
@@ -53,6 +54,8 @@ def read_price(text: str) -> str | None:
     """
     if text.strip() in _NOTHING:
         return None
+    if len(text) > LONGEST_PRICE:
+        raise BadValue("price_not_a_number", text)
     bare = text.replace("−", "-").replace("\u202f", " ").strip()
     # Runs of blanks would be gone through from each of them.
     bare = _BEHIND.sub("", _BEFORE.sub(r"\1", " ".join(bare.split()))).strip()

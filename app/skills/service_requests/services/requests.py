@@ -15,7 +15,7 @@ from sqlalchemy.orm import defer, undefer
 
 from app.accounts.models import Membership, User
 from app.db import ScopedSession
-from app.errors import NotFound
+from app.errors import N_, NotFound
 from app.files.models import StoredFile
 from app.skills.service_requests.models import (
     OPEN_STATUSES,
@@ -31,6 +31,9 @@ MOST_UPDATES = 500
 # What people say about a request after it was submitted.
 SAID = ("reply", "note")
 OWNER_KIND = "service_request"
+ALREADY_FILED = N_(
+    "This was filed already as %(number)s. Write to the team on the page of that request."
+)
 # A list shows neither what was asked for nor the answers, which may be large.
 AS_LISTED = (
     undefer(ServiceRequest.head),
@@ -215,3 +218,15 @@ def list_agents(session: ScopedSession, team_id: UUID | None) -> list[tuple[UUID
         .order_by(User.name, User.id)
     )
     return [(user_id, name) for user_id, name in rows]
+
+
+def find_filed(session: ScopedSession, thread_id: UUID, begun_at: UUID) -> ServiceRequest | None:
+    """What this step of a conversation was filed as already."""
+    return session.scalar(
+        select(ServiceRequest).where(
+            ServiceRequest.thread_id == thread_id,
+            ServiceRequest.begun_at == begun_at,
+            ServiceRequest.group_id == session.scope.group_id,
+            ServiceRequest.user_id == session.scope.user_id,
+        )
+    )

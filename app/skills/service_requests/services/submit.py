@@ -23,6 +23,7 @@ from app.skills.service_requests.models import RequestCounter, RequestUpdate, Se
 from app.skills.service_requests.notifications import tell_assigned
 from app.skills.service_requests.services.definitions import PRIORITY, TITLE, dump_request_fields
 from app.skills.service_requests.services.field_context import field_context
+from app.skills.service_requests.services.requests import ALREADY_FILED, find_filed
 from app.skills.service_requests.services.type_catalog import load_type
 from app.skills.service_requests.workflow.state import (
     NoRequest,
@@ -56,18 +57,6 @@ def digest_of_state(state: OpenRequest, *, is_solved: bool | None = None) -> str
     return hashlib.sha256(text_.encode()).hexdigest()
 
 
-def find_filed(session: ScopedSession, thread_id: UUID, begun_at: UUID) -> ServiceRequest | None:
-    """What this step of a conversation was filed as already."""
-    return session.scalar(
-        select(ServiceRequest).where(
-            ServiceRequest.thread_id == thread_id,
-            ServiceRequest.begun_at == begun_at,
-            ServiceRequest.group_id == session.scope.group_id,
-            ServiceRequest.user_id == session.scope.user_id,
-        )
-    )
-
-
 def file_request(
     session: ScopedSession,
     thread_id: UUID,
@@ -90,11 +79,7 @@ def file_request(
     if known is not None:
         state = load_state_at_head(session, thread_id, language)
         if known.values != dict(values) or not _is_filed_so(session, known, state):
-            raise Conflict(
-                "This was filed already as %(number)s. Write to the team on the page of that"
-                " request.",
-                number=known.reference,
-            )
+            raise Conflict(ALREADY_FILED, number=known.reference)
         return Filed(known)
     state = load_state_at_head(session, thread_id, language)
     if isinstance(state, NoRequest) or state.begun_at != str(begun_at):

@@ -41,7 +41,7 @@ from app.skills.service_requests.workflow.answers import (
 from app.skills.service_requests.workflow.next_step import next_step
 from app.skills.service_requests.workflow.resolution import propose_solution
 from app.skills.service_requests.workflow.state import NoRequest, OpenRequest
-from app.skills.service_requests.workflow.state_loader import state_in, take
+from app.skills.service_requests.workflow.state_loader import not_open, state_in, take
 from app.skills.service_requests.workflow.tool_results import go_on, tell_solution
 from app.text.normalize import fold
 from app.text.plain_text import was_written
@@ -53,12 +53,7 @@ def _open_state(session: ScopedSession, context: ToolContext) -> OpenRequest:
     """The open request, or a failure that says there is none."""
     state = state_in(session, context)
     if isinstance(state, NoRequest):
-        raise ToolFailure(
-            "No request is open in this conversation.",
-            suggestion="Call suggest_service_request_type first.",
-            say=_("No request is open here. Tell me what is broken or needed."),
-            code="not_found",
-        )
+        raise not_open(state)
     return state
 
 
@@ -315,9 +310,7 @@ class CancelRequest(ThreadTool):
         with context.transaction() as session:
             state = state_in(session, context)
         if isinstance(state, NoRequest) and not state.is_choosing:
-            raise ToolFailure(
-                "No request is open.", say=_("No request is open here."), code="not_found"
-            )
+            raise not_open(state)
         take(context, {"type": "request_cancelled"})
         said = _("All right, I cancelled it. Nothing was filed and nothing is kept.")
         if isinstance(state, OpenRequest) and state.another:

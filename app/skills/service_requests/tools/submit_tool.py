@@ -22,7 +22,7 @@ from app.skills.service_requests.tools.type_tools import PROMPT
 from app.skills.service_requests.workflow.consents import says_it_is_solved, state_heard
 from app.skills.service_requests.workflow.next_step import next_step
 from app.skills.service_requests.workflow.state import NoRequest, OpenRequest
-from app.skills.service_requests.workflow.state_loader import state_in
+from app.skills.service_requests.workflow.state_loader import not_open, state_in
 from app.text.bilingual import in_both
 from app.web.links import Link
 
@@ -59,9 +59,7 @@ class SubmitRequest(WriteTool):
         with context.transaction() as session:
             state = state_in(session, context)
         if isinstance(state, NoRequest):
-            raise ToolFailure(
-                "No request is open.", say=_("No request is open here."), code="not_found"
-            )
+            raise not_open(state)
         kind = next_step(state).kind
         if kind not in READY:
             raise ToolFailure(

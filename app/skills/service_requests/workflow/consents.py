@@ -192,4 +192,6 @@ CONSENTS: Mapping[str, StepConsent | None] = {
     "another_asked": None,
     "another_declined": None,
     "request_cancelled": _check_cancelling,
+    # Taken where the request is in the queue already, from another branch.
+    "request_submitted": None,
 }

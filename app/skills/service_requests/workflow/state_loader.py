@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
+from flask_babel import gettext as _
 from sqlalchemy import select
 
 from app.assistant.models import Thread, own
@@ -15,13 +16,14 @@ from app.assistant.tools.tool import ToolContext, ToolFailure
 from app.db import ScopedSession
 from app.errors import ComandaError
 from app.fields.values import FieldContext
+from app.skills.service_requests.models import ServiceRequest
 from app.skills.service_requests.services.definitions import RequestForm
 from app.skills.service_requests.services.field_context import field_context
+from app.skills.service_requests.services.requests import ALREADY_FILED, find_filed
 from app.skills.service_requests.services.type_catalog import load_form
 from app.skills.service_requests.workflow.reducer import BEGINS_OR_ENDS, read_state
 from app.skills.service_requests.workflow.state import (
     NoRequest,
-    OpenRequest,
     RequestState,
 )
 from app.web.fair_queue import with_rests
@@ -67,7 +69,9 @@ def load_begun(session: ScopedSession, thread_id: UUID, end: UUID | None) -> Req
     steps = load_steps(session, thread_id, end)
     marks = [step for step in steps if str(step.get("type")) in BEGINS_OR_ENDS]
     state = read_state(with_rests(marks), FormFinder(session), field_context(session, "en"))
-    return state.form if isinstance(state, OpenRequest) else None
+    if isinstance(state, NoRequest) or filed_elsewhere(session, thread_id, state) is not None:
+        return None
+    return state.form
 
 
 def load_state(
@@ -98,12 +102,46 @@ def load_state_at_head(session: ScopedSession, thread_id: UUID, language: str) -
 def state_in(session: ScopedSession, context: ToolContext) -> RequestState:
     """The request of the conversation that a tool runs in, with what this reply has taken.
 
+    One that was filed on another branch, behind words that were changed since, is not open.
+
     Raises:
         ToolFailure: nothing that is said here is kept.
     """
     if context.load_steps is None or context.take_steps is None:
         raise ToolFailure("There is no conversation here that could be kept.", recoverable=False)
-    return _state_after(session, context.load_steps(session), context.language, context.memo)
+    state = _state_after(session, context.load_steps(session), context.language, context.memo)
+    filed = filed_elsewhere(session, context.thread_id, state)
+    if filed is None or isinstance(state, NoRequest):
+        return state
+    step = {"type": "request_submitted", "number": filed.reference, "begun_at": state.begun_at}
+    take(context, step)
+    return NoRequest(submitted=filed.reference)
+
+
+def filed_elsewhere(
+    session: ScopedSession, thread_id: UUID | None, state: RequestState
+) -> ServiceRequest | None:
+    """What an open request was filed as on another branch of its conversation, if it was."""
+    if isinstance(state, NoRequest) or thread_id is None:
+        return None
+    return find_filed(session, thread_id, UUID(state.begun_at))
+
+
+def not_open(state: NoRequest) -> ToolFailure:
+    """What a tool says that needs a request which is being put together."""
+    if state.submitted:
+        return ToolFailure(
+            f"The request of this conversation is filed already as {state.submitted}.",
+            suggestion="For anything new call suggest_service_request_type.",
+            say=_(ALREADY_FILED, number=state.submitted),
+            code="not_found",
+        )
+    return ToolFailure(
+        "No request is open in this conversation.",
+        suggestion="Call suggest_service_request_type first.",
+        say=_("No request is open here. Tell me what is broken or needed."),
+        code="not_found",
+    )
 
 
 def take(context: ToolContext, *steps: dict[str, Any]) -> None:

@@ -16,6 +16,7 @@ from app.fields.form_data import raw_of, read_shape, shape_of
 from app.fields.values import Problem, clean, read_value
 from app.skills.service_requests.services.definitions import RequestField
 from app.skills.service_requests.services.field_context import field_context
+from app.skills.service_requests.services.requests import ALREADY_FILED
 from app.skills.service_requests.services.type_catalog import load_form
 from app.skills.service_requests.texts import answered_line
 from app.skills.service_requests.workflow.reducer import LONGEST_ANSWER
@@ -24,7 +25,7 @@ from app.skills.service_requests.workflow.state import (
     OpenRequest,
     RequestState,
 )
-from app.skills.service_requests.workflow.state_loader import state_of
+from app.skills.service_requests.workflow.state_loader import filed_elsewhere, state_of
 
 LONGEST_ERROR = 300
 _FILE = re.compile(r"(?:.*/)?(?P<id>[0-9a-f-]{36})")
@@ -37,6 +38,9 @@ def _with_state(read: Reader) -> Callable[[ScopedSession, Posted], ValidStep]:
     def reader(session: ScopedSession, posted: Posted) -> ValidStep:
         around = field_context(session, posted.language)
         state = state_of(session, posted.steps, around)
+        filed = filed_elsewhere(session, posted.thread.id, state)
+        if filed is not None:
+            raise Conflict(ALREADY_FILED, number=filed.reference)
         with force_locale(posted.language):
             return read(session, posted, state)
 
