@@ -18,9 +18,11 @@ SPELLINGS = Path(__file__).with_name("spellings.yaml")
 _APOSTROPHES = re.compile("['`\u00b4\u2018\u2019\u02bc]")
 # "sooo", "holaaa": three of a letter and more are never meant.
 _DRAWN_OUT = re.compile(r"([a-z])\1{2,}")
-# "5pm" begins with a number; "gr8" and "b52" are words.
+# "5pm" begins with a number; "gr8" and "b52" are words. No sum has more than thirty figures: a
+# longer run would be gone through from each of them.
 _AMOUNT = re.compile(
-    r"(?P<money>[$€£]\s*\d[\d.,]*|\d[\d.,]*\s*[$€£])|(?<![^\W_])\d+(?:[.,:/-]\d+)*"
+    r"(?P<money>[$€£]\s*\d[\d.,]*|(?<![\d.,])\d[\d.,]{0,30}\s*[$€£])"
+    r"|(?<![^\W_])\d+(?:[.,:/-]\d+)*"
 )
 _WORD = re.compile(r"[^\W_]+")
 # What stands in place of what differs from message to message and means the same.

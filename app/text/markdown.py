@@ -58,7 +58,7 @@ _SIGN = re.compile(r"[\\`*~\[<&]|(?<![^\W_])_|_(?![^\W_])")
 _LOADS = re.compile(r"(?<!\\)((?:\\\\)*)(!(?=\[)|<(?=[A-Za-z/!?]))")
 # What means something where a line begins with it: "# ", "1. ".
 _BEGINNING = re.compile(r"^(\s*(?:\d{1,9}(?=[.)]))?)([#>+=.)-])")
-_LIST_NUMBER = re.compile(r"^[\s>]*\d{1,9}[.)](?=\s)", re.MULTILINE)
+_LIST_NUMBER = re.compile(r"^(?:[^\S\n]|>)*\d{1,9}[.)](?=\s)", re.MULTILINE)
 _FENCES = ("```", "~~~")
 _DRAWING = RealThreads(2, holds_nothing=True)
 # What an editor draws again at each change never stands before what readers wait for.

@@ -35,11 +35,22 @@ function asButton(link, act) {
   });
 }
 
+/** The way back from another page leads to the page below the drawer, and not to the drawer. */
+function goOn(event) {
+  const link = event.target.closest("a[href]");
+  const isPlain = !event.ctrlKey && !event.metaKey && !event.shiftKey && event.button === 0;
+  if (!link || !isPlain || event.defaultPrevented || !rail.classList.contains("open")) return;
+  if (link.target || link.origin !== location.origin || link.hasAttribute("download")) return;
+  event.preventDefault();
+  location.replace(link.href);
+}
+
 if (rail && handle) {
   handle.setAttribute("aria-expanded", "false");
   handle.setAttribute("aria-controls", "rail");
   asButton(handle, open);
   asButton(document.getElementById("drawer-close"), close);
   rail.addEventListener("keydown", (event) => event.key === "Escape" && close());
+  rail.addEventListener("click", goOn);
   wide.addEventListener("change", close);
 }

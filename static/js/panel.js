@@ -9,9 +9,9 @@ const wide = window.matchMedia("(min-width: 1100px)");
 let opener = null;
 
 function arrange() {
-  lower();
   const sheet = !wide.matches;
   if (sheet) raise(panel, close);
+  else lower();
   panel.setAttribute("role", sheet ? "dialog" : "complementary");
   panel.toggleAttribute("aria-modal", sheet);
   if (sheet) panel.setAttribute("aria-modal", "true");

@@ -23,7 +23,8 @@ def test_the_drawer_opens_and_closes_and_gives_the_focus_back(visit: Visit, hous
     rail, handle = page.locator("#rail"), page.locator("#drawer-handle")
     expect(rail).not_to_be_visible()
     expect(handle).to_have_attribute("aria-expanded", "false")
-    for way_out in ("Escape", "button", "shade"):
+    page.evaluate("window.isSamePage = true")
+    for way_out in ("Escape", "button", "shade", "back"):
         handle.click()
         expect(rail).to_be_visible()
         expect(page.locator("#drawer-close")).to_be_focused()
@@ -33,10 +34,27 @@ def test_the_drawer_opens_and_closes_and_gives_the_focus_back(visit: Visit, hous
             page.keyboard.press("Escape")
         elif way_out == "button":
             page.locator("#drawer-close").click()
+        elif way_out == "back":
+            page.evaluate("history.back()")
         else:
             page.touchscreen.tap(PHONE["width"] - 10, 300)
         expect(rail).not_to_be_visible()
         expect(handle).to_be_focused()
+    # Going back has neither left the page nor loaded it anew.
+    assert page.evaluate("window.isSamePage && !history.state?.isAbove")
+
+
+def test_going_back_from_where_the_drawer_led_leads_to_the_page_below_it(
+    visit: Visit, house: House
+) -> None:
+    visitor = visitor_with_two_chats(visit, house, phone=True)
+    page = visitor.page
+    page.locator("#drawer-handle").click()
+    page.locator("#history").get_by_role("link", name="Hello").click()
+    expect(visitor.questions).to_have_text(["Hello"])
+    page.go_back()
+    expect(visitor.questions).to_have_text(["Thanks"])
+    expect(page.locator("#rail")).not_to_be_visible()
 
 
 def test_the_history_of_a_phone_leads_back_to_an_earlier_chat(visit: Visit, house: House) -> None:

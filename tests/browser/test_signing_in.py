@@ -36,6 +36,27 @@ def test_somebody_signs_in_with_the_keyboard_alone(visit: Visit) -> None:
     expect(page.locator(".rail-name")).to_contain_text(SAM.name)
 
 
+def test_a_password_is_shown_and_hidden_and_sent_hidden(visit: Visit) -> None:
+    page = visit(phone=True).open("/sign-in").page
+    password = page.locator("#f-password")
+    button = page.get_by_role("button", name="Show the password")
+    page.fill("#f-password", PASSWORD)
+    for shown in ("text", "password", "text"):
+        button.click()
+        expect(password).to_have_attribute("type", shown)
+        expect(button).to_have_attribute("aria-pressed", str(shown == "text").lower())
+        expect(password).to_be_focused()
+    page.fill("#f-email", SAM.email)
+    page.evaluate(
+        """document.getElementById("f-email").form.addEventListener("submit", (event) => {
+          window.typeSent = document.getElementById("f-password").type;
+          event.preventDefault();
+        })"""
+    )
+    page.keyboard.press("Enter")
+    assert page.wait_for_function("() => window.typeSent").json_value() == "password"
+
+
 def test_a_wrong_password_is_said_in_words_where_the_focus_goes(visit: Visit) -> None:
     visitor = visit(phone=True).open("/sign-in")
     visitor.watch.expect("status of 4")

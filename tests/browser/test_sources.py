@@ -139,3 +139,20 @@ def test_a_cited_dish_opens_on_the_menu(visit: Visit, house: House) -> None:
     visitor.page.locator("#panel").get_by_role("link", name="Open in the menu").click()
     expect(visitor.page).to_have_url(re.compile(r"/library/dishes/[\w-]+$"))
     expect(visitor.page.get_by_role("heading", level=1)).to_be_visible()
+
+
+def test_going_back_closes_a_source_and_stays_in_the_chat(visit: Visit, house: House) -> None:
+    page = answered(visit, house, phone=True).page
+    page.evaluate("window.isSamePage = true")
+    for _ in range(2):
+        page.locator("a[data-cite]").first.click()
+        check_sheet(page)
+        page.evaluate("history.back()")
+        expect(page.locator("#panel")).to_be_hidden()
+        expect(page.locator("a[data-cite]").first).to_be_focused()
+    assert page.evaluate("window.isSamePage")
+    page.locator("a[data-cite]").first.click()
+    page.locator("#panel-close").click()
+    expect(page.locator("#panel")).to_be_hidden()
+    page.wait_for_function("() => !history.state?.isAbove")
+    assert page.evaluate("window.isSamePage")

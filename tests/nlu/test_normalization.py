@@ -7,6 +7,7 @@ import yaml
 
 from app.nlu.features import MOST_WORDS, count_features
 from app.nlu.normalization import NUMBER, SPELLINGS, normalize
+from tests.growth import check_growth
 
 
 @pytest.mark.parametrize(
@@ -47,3 +48,8 @@ def test_of_a_pasted_menu_the_first_words_count() -> None:
         f"dish{'abcdefghij'[n % 10]}{'klmnopqrst'[n // 10]}" for n in range(MOST_WORDS)
     )
     assert count_features(first + " ")[0] == count_features(first + " and more" * 9_000)[0]
+
+
+@pytest.mark.parametrize("piece", ["1", "1,", "$1", "1 ", "a1", "aaa", "'"])
+def test_no_message_is_slow_to_be_brought_into_one_form(piece: str) -> None:
+    check_growth(lambda size: lambda: normalize(piece * size), 2_000)

@@ -17,6 +17,7 @@ from app.text.markdown import (
     LONGEST_RENDERED,
     NEARBY,
     SHORT_TEXT,
+    hides_words,
     open_fence,
     plain_line,
     plain_line_around,
@@ -238,6 +239,10 @@ def test_a_letter_has_few_marks_however_many_a_model_sends() -> None:
 def test_no_text_is_slow_to_be_shown_in_one_line(piece: str) -> None:
     """Of nothing but brackets 20,000 signs took as long as 400 times as many others."""
     check_growth(lambda size: lambda: plain_line(piece * size), 5_000)
+
+
+def test_whether_words_are_hidden_is_seen_in_one_pass() -> None:
+    check_growth(lambda size: lambda: hides_words("\n" * size + "Wash it."), 4_000)
 
 
 def test_of_a_long_text_only_what_is_near_is_read() -> None:

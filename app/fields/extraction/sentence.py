@@ -23,6 +23,8 @@ _NEGATION = re.compile(rf"\b(?:{either('sentence', 'negation')})\b")
 _DENIAL = re.compile(
     rf"(?:\b(?:{either('sentence', 'denial')})|n't)(?: (?:{either('sentence', 'between')}))*$"
 )
+# Patterns would go through a run of blanks from each of them.
+_LONG_GAP = re.compile(r"(\s{8})\s+")
 NEAR = 5
 # More than that of one kind are a table; each is compared with all others that were found.
 MOST_FOUND = 60
@@ -53,7 +55,7 @@ class Sentence:
 
     @classmethod
     def of(cls, said: str) -> Sentence:
-        text = compose(said.replace("\u2019", "'").replace("\u2018", "'"))
+        text = compose(_LONG_GAP.sub(r"\1", said).replace("\u2019", "'").replace("\u2018", "'"))
         letters = ((letter, fold(letter)) for letter in text)
         folded = "".join(bare if len(bare) == 1 else letter for letter, bare in letters)
         return cls(text, folded)

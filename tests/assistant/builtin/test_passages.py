@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from app.retrieval.quotes.passages import plain, take_apart
+from tests.growth import check_growth
 
 PASSAGE = """\
 Wash your hands at a hand sink **only**. The whole wash takes *at least* 20 seconds.
@@ -132,3 +133,21 @@ def test_what_is_no_text_has_no_pieces() -> None:
 
 def test_links_and_code_become_plain_text() -> None:
     assert plain("See [the list](https://example.com/x) and `run`") == "See the list and run"
+
+
+@pytest.mark.parametrize(
+    ("markdown", "text"),
+    [
+        ("See [the list](/library/7).", "See the list."),
+        ("See [the river](https://example.org/Grande_(river)) too.", "See the river too."),
+        ("![a pot](pot.png) boils", "a pot boils"),
+        ("Cut [thinly] (2 mm)", "Cut [thinly] (2 mm)"),
+    ],
+)
+def test_a_link_is_its_words(markdown: str, text: str) -> None:
+    assert plain(markdown) == text
+
+
+@pytest.mark.parametrize("piece", ["[", "![", "](", "[x](", "[x](()", "**", "*a ", "`", "> "])
+def test_no_passage_is_slow_to_take_apart(piece: str) -> None:
+    check_growth(lambda size: lambda: take_apart(f"Wash it. {piece * size} Ask."), 5_000)

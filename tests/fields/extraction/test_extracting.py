@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from app.fields.definitions import FormField, read_fields
 from app.skills.forms.services.starters import read_starters
 from tests.fields.extraction.reader import read, values
+from tests.growth import check_growth
 
 INJURY, WRITE_UP = "employee-injury-report", "employee-write-up"
 FILLED = {
@@ -317,3 +319,13 @@ def test_what_was_wished_for_declined_or_nearly_done_was_not_done(
 def test_what_was_done_beside_it_is_filled_in(form: str, text: str, found: dict[str, Any]) -> None:
     got = values(fields_of(form), text)
     assert {name: got.get(name) for name in found} == found
+
+
+@pytest.mark.parametrize("gap", [" ", "\n", " \n", "\t"])
+def test_a_run_of_blanks_is_gone_through_once(gap: str) -> None:
+    fields = fields_of("delivery-check")
+
+    def work(size: int) -> Callable[[], object]:
+        return lambda: read(fields, f"by{gap * size}Kevin Lopez{gap * size}x")
+
+    check_growth(work, 4_000)

@@ -152,6 +152,15 @@ def test_four_times_the_manual_is_about_four_times_the_work(
     check_growth(work, size)
 
 
+@pytest.mark.parametrize("cell", ["€", "$", " €", "1 ", "1,", "usd "])
+def test_four_times_the_price_is_about_four_times_the_work(cell: str) -> None:
+    def work(times: int) -> Callable[[], Reading]:
+        content = f'name,price\nPozole,"1{cell * times}x"\n'.encode()
+        return lambda: read_file(content, "menu.csv", "dishes", "en", limits=AMPLE)
+
+    check_growth(work, 2_000)
+
+
 @pytest.mark.parametrize("line", ["Pozole,95\n", 'Pozole,"9""5"\n', "Pozole,95,,,,,\n"])
 def test_four_times_the_menu_is_about_four_times_the_work(line: str) -> None:
     def work(times: int) -> Callable[[], Reading]:
