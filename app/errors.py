@@ -10,7 +10,6 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from babel.dates import format_date, format_time
-from babel.numbers import format_decimal
 
 
 def N_(text: str) -> str:  # noqa: N802 (what the catalog's tools know it by)
@@ -125,7 +124,7 @@ class LimitReached(TooMany):
     def told(self, language: str) -> dict[str, Any]:
         moment = self.usage.resets_at
         return {
-            "limit": format_decimal(self.usage.limit or 0, locale=language),
+            "limit": f"{self.usage.limit or 0:,}",
             "date": format_date(moment, "long", locale=language),
             "time": format_time(moment, "short", tzinfo=moment.tzinfo, locale=language),
         }

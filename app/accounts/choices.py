@@ -19,7 +19,7 @@ ROLES: Choices = {"staff": _("Staff"), "manager": _("Manager"), "admin": _("Admi
 
 THEMES: Choices = {"system": _("Auto"), "light": _("Light"), "dark": _("Dark")}
 
-UNITS: Choices = {"us": _("US (cups, ounces, °F)"), "metric": _("Metric (grams, litres, °C)")}
+UNITS: Choices = {"us": _("US (cups, ounces, °F)"), "metric": _("Metric (grams, liters, °C)")}
 
 # Languages are written in themselves, so that whoever needs one can find it.
 LANGUAGE_NAMES = {"en": "English", "es": "Español"}

@@ -19,11 +19,10 @@ def invitation(language: str, group: str, inviter: str, link: str, days: int) ->
         return Letter(
             _("%(inviter)s invites you to %(group)s on Comanda", inviter=inviter, group=group),
             _(
-                "Hello,\n\n"
-                "%(inviter)s invites you to join %(group)s on Comanda, the restaurant's"
-                " assistant. Open this link to accept; it works once, for %(days)s days:\n\n"
-                "%(link)s\n\n"
-                "If you do not know %(inviter)s, you can leave this message unanswered.\n",
+                "Hello,\n\n%(inviter)s invites you to join %(group)s on Comanda, the "
+                "restaurant's assistant. Open this link to accept; it works once, for "
+                "%(days)s days:\n\n%(link)s\n\nIf you don't know %(inviter)s, you can ignore "
+                "this message.\n",
                 inviter=inviter,
                 group=group,
                 link=link,
@@ -37,11 +36,10 @@ def password_reset(language: str, name: str, link: str, minutes: int) -> Letter:
         return Letter(
             _("A new password for Comanda"),
             _(
-                "Hello %(name)s,\n\n"
-                "Somebody asked for a new password for this address. If it was you, choose it"
-                " here; the link works once, for %(minutes)s minutes:\n\n"
-                "%(link)s\n\n"
-                "If it was not you, nothing has changed and you need to do nothing.\n",
+                "Hello %(name)s,\n\nSomebody asked for a new password for this address. If "
+                "it was you, choose it here; the link works once, for %(minutes)s "
+                "minutes:\n\n%(link)s\n\nIf it wasn't you, nothing has changed and you don't "
+                "need to do anything.\n",
                 name=name,
                 link=link,
                 minutes=minutes,
@@ -54,10 +52,9 @@ def password_changed(language: str, name: str) -> Letter:
         return Letter(
             _("Your Comanda password was changed"),
             _(
-                "Hello %(name)s,\n\n"
-                "Your password was changed just now. Every other device was signed out, and your"
-                " API tokens work no more. If it was not you, ask for a new password on the sign-in"
-                " page and tell a manager.\n",
+                "Hello %(name)s,\n\nYour password was just changed. Every other device was "
+                "signed out, and your API tokens no longer work. If it wasn't you, ask "
+                "for a new password on the sign-in page and tell a manager.\n",
                 name=name,
             ),
         )

@@ -31,10 +31,10 @@ def clean_email(raw: str, *, field: str = "email") -> str:
     try:
         checked = validate_email(fold_email(raw), check_deliverability=False)
     except EmailNotValidError:
-        raise InvalidInput("Write an e-mail like name@example.com.", field=field) from None
+        raise InvalidInput("Enter an email address like name@example.com.", field=field) from None
     if "=?" in checked.normalized:
         # Mail programs would read another address into it.
-        raise InvalidInput("Write an e-mail like name@example.com.", field=field)
+        raise InvalidInput("Enter an email address like name@example.com.", field=field)
     return checked.normalized.lower()
 
 
@@ -46,7 +46,7 @@ def clean_name(raw: str, *, field: str = "name") -> str:
     """
     name = clean_line(compose(raw[:LONGEST_READ]))
     if not name:
-        raise InvalidInput("Write a name.", field=field)
+        raise InvalidInput("Enter a name.", field=field)
     if len(name) > LONGEST_NAME:
         raise InvalidInput("Use at most %(longest)s characters.", field=field, longest=LONGEST_NAME)
     return name

@@ -62,7 +62,7 @@ def create_user(
     address = clean_email(email)
     check_password(password, address, name)
     if session.scalar(select(func.count()).where(User.email == address)):
-        raise Conflict("Somebody has the e-mail %(email)s already.", field="email", email=address)
+        raise Conflict("Somebody already uses the email %(email)s.", field="email", email=address)
     user = User(email=address, name=clean_name(name))
     session.add(user)
     session.flush()

@@ -51,7 +51,7 @@ def change_password(session: ScopedSession, current: str, new: str, device: Devi
 
 
 def _not_yours() -> InvalidInput:
-    return InvalidInput("That is not your password now.", field="current_password")
+    return InvalidInput("That is not your current password.", field="current_password")
 
 
 def set_password(session: ScopedSession, user_id: UUID, password: str) -> None:

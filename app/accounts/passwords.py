@@ -82,11 +82,11 @@ def check_password(password: str, *own_words: str, field: str = "password") -> N
     folded = _fold(password)
     if folded in COMMON or len(set(password.casefold())) < 3:
         raise InvalidInput(
-            "That password is among the first that somebody would try. Choose another.",
+            "That password is one of the first that people would try. Choose another.",
             field=field,
         )
     if folded and folded in _own(own_words):
-        raise InvalidInput("Your name or e-mail cannot be your password.", field=field)
+        raise InvalidInput("Your name or email cannot be your password.", field=field)
 
 
 def _fold(words: str) -> str:

@@ -87,7 +87,7 @@ def invite(
     _check_role(role)
     _stay_admin(session)
     if any(colleague.email == address for colleague in list_people(session)):
-        raise InvalidInput("%(email)s is in this group already.", field="email", email=address)
+        raise InvalidInput("%(email)s is already in this group.", field="email", email=address)
     _make_room(session, address)
     token = new_token()
     facts = {
@@ -120,7 +120,7 @@ def _stay_admin(session: ScopedSession) -> None:
         Membership.group_id == session.scope.group_id, Membership.user_id == session.scope.user_id
     )
     if session.scalar(own.with_for_update(read=True)) != "admin":
-        raise Forbidden("Only admins invite people.")
+        raise Forbidden("Only admins can invite people.")
 
 
 def _make_room(session: ScopedSession, address: str) -> None:
@@ -161,10 +161,11 @@ def revoke_invitation(session: ScopedSession, invitation_id: UUID, sent: str) ->
         .with_for_update()
     )
     if invitation is None:
-        raise NotFound("This invitation does not exist any more.")
+        raise NotFound("This invitation no longer exists.")
     if invitation.sent != sent:
         raise Conflict(
-            "This address was invited once more meanwhile. The new invitation was not taken back."
+            "This address has been invited again in the meantime. The new invitation "
+            "was not taken back."
         )
     record(session, "invitation_revoked", invitation.email)
     session.delete(invitation)
@@ -304,7 +305,7 @@ def remove_from_group(session: ScopedSession, user_id: UUID, *, was: str) -> Non
 
 def _check_shown(membership: Membership, role: str) -> None:
     if membership.role != role:
-        raise Conflict("Somebody has given them another role meanwhile. Nothing was changed.")
+        raise Conflict("Somebody gave them another role in the meantime. Nothing was changed.")
 
 
 def _end_invitations(session: ScopedSession, which: ColumnElement[bool]) -> None:
@@ -336,7 +337,7 @@ def _lock_membership(session: ScopedSession, user_id: UUID, *, keeps_admin: bool
         .with_for_update()
     )
     if membership is None:
-        raise NotFound("This person is not in the group any more.")
+        raise NotFound("This person is no longer in the group.")
     if not keeps_admin and [admin.user_id for admin in admins] == [user_id]:
-        raise Conflict("A group needs an admin: make somebody else one first.")
+        raise Conflict("A group needs an admin: make somebody else an admin first.")
     return membership

@@ -95,7 +95,7 @@ def in_no_group() -> InvalidInput:
 
 
 def _wrong_password() -> InvalidInput:
-    return InvalidInput("This e-mail and password do not go together.", field="password")
+    return InvalidInput("This email and password don't match.", field="password")
 
 
 def confirm_credentials(session: ScopedSession, known: str, fresh: str | None = None) -> bool:

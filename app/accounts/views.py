@@ -205,8 +205,8 @@ def change_password() -> ResponseReturnValue:
     start_browser_session(token)
     flash(
         _(
-            "Your password is changed. You are signed out everywhere else, and your API tokens"
-            " work no more."
+            "Your password was changed. You were signed out everywhere else, and "
+            "your API tokens no longer work."
         )
     )
     return redirect(url_for("accounts.profile"), HTTPStatus.SEE_OTHER)
@@ -304,7 +304,7 @@ def submit_forgot_password() -> ResponseReturnValue:
         return page("accounts/forgot_password.html", error)
     link = absolute("accounts.reset_password")
     password_change.request_password_reset(db_session(), email, link, language=reader_language())
-    flash(_("If somebody has that address here, a message with a link is on its way to it."))
+    flash(_("If there is an account with that address, a message with a link is on its way."))
     return redirect(url_for("accounts.sign_in"), HTTPStatus.SEE_OTHER)
 
 
@@ -386,7 +386,7 @@ def _invite_person() -> None:
         absolute("accounts.accept_invitation"),
         inviter=current_user.name,
     )
-    flash(_("The invitation is on its way. You can also hand over this link yourself:"))
+    flash(_("The invitation is on its way. You can also share this link yourself:"))
     flash(link, "link")
 
 
@@ -394,13 +394,13 @@ def _revoke_invitation() -> None:
     people.revoke_invitation(
         db_session(), _posted_id("invitation_id"), request.form.get("sent", "")
     )
-    flash(_("The invitation is taken back."))
+    flash(_("Invitation taken back."))
 
 
 def _change_role() -> None:
     role, was = request.form.get("role", ""), request.form.get("was", "")
     people.change_role(db_session(), _posted_id("user_id"), role, was=was)
-    flash(_("The role is changed."))
+    flash(_("Role changed."))
 
 
 def _remove_person() -> None:
@@ -421,4 +421,4 @@ def _posted_id(name: str) -> UUID:
     try:
         return UUID(request.form.get(name, ""))
     except ValueError:
-        raise NotFound("This person is not in the group any more.") from None
+        raise NotFound("This person is no longer in the group.") from None

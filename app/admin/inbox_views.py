@@ -86,7 +86,7 @@ def sentence(feedback_id: UUID) -> ResponseReturnValue:
         return _back(f"f-{feedback_id}")
     except (Conflict, InvalidInput) as error:
         return _inbox_page(error, feedback_id)
-    saved, known = _("Saved as a test sentence."), _("This test sentence is there already.")
+    saved, known = _("Saved as a test sentence."), _("This test sentence already exists.")
     flash(saved if is_new else known, "success" if is_new else "info")
     return _back(f"f-{feedback_id}")
 

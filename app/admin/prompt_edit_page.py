@@ -88,7 +88,7 @@ def miss_words(kind: str, what: str) -> str:
         "tool_ran": _("%(what)s ran", what=what),
         "part_missing": _("%(what)s is not shown", what=what),
         "words_missing": _("“%(what)s” is not in the answer", what=what),
-        "failed": _("there was no whole answer"),
+        "failed": _("there was no full answer"),
     }
     return said[kind]
 

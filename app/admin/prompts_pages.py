@@ -33,10 +33,12 @@ CATEGORY_NAMES: Mapping[str, LazyString] = {
     "action": _("Buttons on cards"),
 }
 CATEGORY_NOTES: Mapping[str, LazyString] = {
-    "system": _("Said before every message, whatever it is about."),
-    "domain": _("Said only where somebody asks in that place; of these, one counts at a time."),
-    "skill": _("Said before every message; they explain what a skill can do."),
-    "action": _("Said when somebody presses that button on a card."),
+    "system": _("Added before every message, whatever it is about."),
+    "domain": _(
+        "Added only when somebody asks in that place. Only one of these applies at a time."
+    ),
+    "skill": _("Added before every message to explain what a skill can do."),
+    "action": _("Added when somebody taps that button on a card."),
 }
 
 

@@ -92,7 +92,7 @@ def add() -> ResponseReturnValue:
         )
     except InvalidInput as error:
         return _new_page(error)
-    flash(_("The row is added. It counts from the next message on."))
+    flash(_("The row is added. It takes effect with the next message."))
     return redirect(url_for("prompts.edit", prompt_id=row.id), HTTPStatus.SEE_OTHER)
 
 
@@ -116,7 +116,7 @@ def save(prompt_id: UUID) -> ResponseReturnValue:
     if saved.version == opened_version():
         flash(_("Nothing was changed."))
     else:
-        flash(_("Saved. It counts from the next message on."))
+        flash(_("Saved. It applies from the next message on."))
     return redirect(url_for("prompts.edit", prompt_id=prompt_id), HTTPStatus.SEE_OTHER)
 
 
@@ -130,7 +130,7 @@ def delete(prompt_id: UUID) -> ResponseReturnValue:
     except Conflict as error:
         session.rollback()
         return edit_page(load_prompt(session, prompt_id), error)
-    flash(_("%(name)s is deleted.", name=slug))
+    flash(_("%(name)s was deleted.", name=slug))
     return _back_to_list()
 
 
@@ -153,7 +153,7 @@ def restore(prompt_id: UUID) -> ResponseReturnValue:
             prompt_history.restore(session, prompt_id, _number(number), opened_version())
     except Conflict as error:
         return _history_page(load_prompt(session, prompt_id), error)
-    flash(_("Restored. It counts from the next message on."))
+    flash(_("Restored. It applies from the next message on."))
     return redirect(url_for("prompts.edit", prompt_id=prompt_id), HTTPStatus.SEE_OTHER)
 
 

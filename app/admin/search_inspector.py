@@ -179,7 +179,7 @@ def load_subject(session: ScopedSession, source_id: UUID) -> Subject:
         return section
     if product is not None:
         return product
-    raise NotFound("The library has no such thing any more.")
+    raise NotFound("That is no longer in the library.")
 
 
 def why_not(

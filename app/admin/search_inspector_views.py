@@ -110,9 +110,9 @@ def _refused(error: ValidationError) -> InvalidInput:
     field = str(error.errors()[0]["loc"][0])
     if field == "query":
         return InvalidInput(
-            "A search can have %(limit)s characters.", field="q", limit=str(LONGEST_QUERY)
+            "A search can have up to %(limit)s characters.", field="q", limit=str(LONGEST_QUERY)
         )
-    return InvalidInput("Choose one of what is offered.", field=field)
+    return InvalidInput("Choose one of the options.", field=field)
 
 
 def _drawn(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask_babel import format_decimal
 from flask_babel import gettext as _
 
 from app.extensions import services
 from app.retrieval.explain import Finding
 from app.skills.knowledge.services.vocabulary import kind_name
 from app.text.bilingual import reader_language
+from app.text.numbers import figures
 
 NOT_KNOWN = "—"
 
@@ -19,7 +19,7 @@ def score(value: float | None, digits: int = 3) -> str:
     """A score to so many digits; a dash for one that is not there."""
     if value is None:
         return NOT_KNOWN
-    return str(format_decimal(round(value, digits), "0." + "0" * digits))
+    return figures(round(value, digits), "0." + "0" * digits)
 
 
 def kind_words(kind: str) -> str:
@@ -45,11 +45,13 @@ def mode_words(mode: str) -> str:
 def reason_words(reason: str) -> str:
     """Why a search is not what was asked for; empty when it is."""
     words = {
-        "empty_query": _("There is no word in this query."),
-        "only_stop_words": _("Every word of this query says nothing of what is asked."),
-        "embedding_unavailable": _("The embedding model is away: words alone had to do."),
+        "empty_query": _("This query has no words in it."),
+        "only_stop_words": _("No word in this query says what it is about."),
+        "embedding_unavailable": _(
+            "The embedding model is not responding: the search used words only."
+        ),
         "wrong_vector_size": _(
-            "The embedding model gives vectors of a wrong size: words had to do."
+            "The embedding model returned vectors of the wrong size: the search used words only."
         ),
     }
     return words.get(reason, "")
@@ -64,15 +66,19 @@ def finding_words(finding: Finding, limit: int) -> tuple[str, str]:
 def _plain(code: str, _facts: dict[str, Any], _limit: int) -> str:
     words = {
         "not_indexed": _("It is not in the index: it has no text, or its import has not ended."),
-        "unpublished": _("It is not published. Publish it, and it is searched."),
-        "private": _("It is private: only its owner finds it."),
+        "unpublished": _("It is not published. Publish it to make it searchable."),
+        "private": _("It is private: only its owner can find it."),
         "filtered": _("The filters leave it out. Its facts, tags or allergens say something else."),
         "no_common_word": _("It has no word in common with the query, in any form."),
-        "model_away": _("The embedding model is away, so that nothing is found by meaning now."),
+        "model_away": _(
+            "The embedding model is not responding, so nothing is found by meaning for now."
+        ),
         "not_embedded": _("It has no vector yet. It is found by meaning once the job has run."),
-        "stale_vector": _("Its vector is of an earlier text. The next run of the job renews it."),
+        "stale_vector": _(
+            "Its vector is from an earlier text. The next run of the job updates it."
+        ),
         "index_behind": _(
-            "The index is behind: it holds another text than the page. Save it again."
+            "The index is out of date: its text is not the same as on the page. Save it again."
         ),
     }
     return words[code]
@@ -83,15 +89,14 @@ def _found(_code: str, facts: dict[str, Any], limit: int) -> str:
     if facts["place"] <= limit:
         return _("It is there: number %(place)s, with a score of %(score)s.", **said)
     return _(
-        "It is number %(place)s, with a score of %(score)s; the answer is given the first"
-        " %(limit)s.",
+        "It is number %(place)s, with a score of %(score)s; the answer uses the first %(limit)s.",
         **said,
     )
 
 
 def _elsewhere(_code: str, facts: dict[str, Any], _limit: int) -> str:
     kinds = ", ".join(kind_words(kind) for kind in facts["kinds"])
-    return _("This search does not look there. It is found under: %(kinds)s.", kinds=kinds)
+    return _("This search does not include it. It is found under: %(kinds)s.", kinds=kinds)
 
 
 def _foreign(_code: str, facts: dict[str, Any], _limit: int) -> str:
@@ -107,18 +112,18 @@ def _far(code: str, facts: dict[str, Any], _limit: int) -> str:
     }
     if code == "far_in_words":
         return _(
-            "By words it is number %(rank)s (BM25 %(score)s); the last that came in has %(last)s.",
+            "By words, it is number %(rank)s (BM25 %(score)s); the last one included has %(last)s.",
             **said,
         )
     return _(
-        "By meaning it is number %(rank)s (cosine %(score)s); the last that came in has %(last)s.",
+        "By meaning, it is number %(rank)s (cosine %(score)s); the last one included has %(last)s.",
         **said,
     )
 
 
 def _of_models(_code: str, facts: dict[str, Any], _limit: int) -> str:
     return _(
-        "Its vector is of another model (%(models)s). Run “flask embeddings backfill”.",
+        "Its vector is from another model (%(models)s). Run “flask embeddings backfill”.",
         models=", ".join(facts["models"]),
     )
 

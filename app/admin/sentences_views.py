@@ -31,7 +31,7 @@ from app.web.pages import db_session, require_role
 
 blueprint = Blueprint("sentences", __name__, url_prefix="/admin/prompts/sentences")
 NAMES = ("message", "language", "tools", "not_tools", "parts", "contains")
-DELETED = N_("This has been deleted meanwhile. What you typed is below: saving adds it once more.")
+DELETED = N_("This was deleted in the meantime. What you typed is below; saving adds it again.")
 
 
 @blueprint.before_request

@@ -78,7 +78,7 @@ def load_turn(session: ScopedSession, turn_id: UUID) -> TurnFacts:
         query = query.where(TurnFacts.user_id == session.scope.user_id)
     found = session.scalar(query)
     if found is None:
-        raise NotFound("This turn does not exist, or it is not yours to see.")
+        raise NotFound("This message does not exist, or you don't have access to it.")
     return found
 
 

@@ -65,7 +65,7 @@ def limits() -> ResponseReturnValue:
         db_session().rollback()
         texts, theirs = error.shown_again(_shown_limits(), form)
         return _usage_page(error, texts=texts, theirs=theirs)
-    flash(_("The limits are saved. They hold from the next message on."))
+    flash(_("Limits saved. They apply from the next message on."))
     return redirect(url_for("admin.usage"), HTTPStatus.SEE_OTHER)
 
 
@@ -145,15 +145,15 @@ def reason_words(why: str) -> str:
     """Why the built-in assistant did what it did, in a sentence."""
     words = {
         "emergency": _("It reported an emergency: help comes first."),
-        "wished": _("Its skill read in the message what it asks for."),
+        "wished": _("The matching skill read what the message asks for."),
         "changed": _("It changed what was proposed."),
-        "several": _("It asked for two things, and each went its own way."),
-        "likeliest": _("It was likeliest for the first of these."),
-        "unsure": _("Nothing was likely enough, so it was asked back."),
+        "several": _("It asked for two things, and each was handled separately."),
+        "likeliest": _("Most likely, it was for the first of these."),
+        "unsure": _("Nothing was likely enough, so the assistant asked a question."),
         "small_talk": _("It was small talk."),
         "off_topic": _("It was not about the restaurant."),
-        "not_understood": _("Its words could not be read."),
-        "listens": _("Everything said in this conversation goes to one tool."),
+        "not_understood": _("The message could not be understood."),
+        "listens": _("Everything said in this chat goes to one tool."),
     }
     return words.get(why, why)
 

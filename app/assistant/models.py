@@ -30,7 +30,10 @@ class Thread(Base):
     """One conversation of one person. It is also the draft of whatever they do in it."""
 
     __tablename__ = "threads"
-    __table_args__ = (Index("ix_threads_owner_recent", "group_id", "user_id", "last_message_at"),)
+    __table_args__ = (
+        Index("ix_threads_owner_recent", "group_id", "user_id", "last_message_at"),
+        Index("ix_threads_deleted", "deleted_at", postgresql_where=text("deleted_at IS NOT NULL")),
+    )
 
     id: Mapped[UUID] = mapped_column(primary_key=True, default=new_id)
     group_id: Mapped[UUID] = mapped_column(ForeignKey("groups.id", ondelete="CASCADE"))

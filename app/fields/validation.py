@@ -76,7 +76,7 @@ def check_form(
         {name: problem for name, problem in read.problems.items() if name in names},
     )
     for name in missing_fields(shown, checked):
-        checked.problems[name] = Problem("This is needed.")
+        checked.problems[name] = Problem("This is required.")
     return checked
 
 

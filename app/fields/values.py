@@ -173,7 +173,7 @@ def _read_text(field_: TextField, raw: Any, _around: FieldContext) -> str | None
         told = field_.pattern_help.text(_around.language)
         if told:
             raise Problem("This does not look right: %(help)s", help=told)
-        raise Problem("This does not look right. Check it against the label.")
+        raise Problem("This does not look right. Check what the field asks for.")
     return text or None
 
 
@@ -197,11 +197,11 @@ def _check_length(text: str, least: int, most: int) -> None:
 def _read_number(field_: NumberField, raw: Any, _around: FieldContext) -> str:
     number = parse_number(raw)
     if number is None:
-        raise Problem("Write a number, like 38 or 38.5.")
+        raise Problem("Enter a number, like 38 or 38.5.")
     if is_between_two(raw) and field_.decimals < _THOUSANDTHS:
         # Whoever writes so where thousandths do not fit may mean thousands.
         raise Problem(
-            "Write %(whole)s if you mean thousands, else %(part)s.",
+            "Enter %(whole)s if you mean thousands; otherwise, enter %(part)s.",
             whole=clean(raw).replace(".", ""),
             part=plain_number(round(number, field_.decimals)),
         )
@@ -212,7 +212,7 @@ def _read_number(field_: NumberField, raw: Any, _around: FieldContext) -> str:
     exponent = number.normalize().as_tuple().exponent
     if isinstance(exponent, int) and -exponent > field_.decimals:
         if not field_.decimals:
-            raise Problem("Write a whole number.")
+            raise Problem("Enter a whole number.")
         raise Problem("At most %(limit)s decimal places.", limit=field_.decimals)
     return plain_number(number)
 
@@ -221,7 +221,7 @@ def _read_email(_field: EmailField, raw: Any, _around: FieldContext) -> str:
     try:
         return normal_email(clean(raw))
     except EmailNotValidError:
-        raise Problem("Write an e-mail address, like ana@example.com.") from None
+        raise Problem("Enter an email address, like ana@example.com.") from None
 
 
 @lru_cache(maxsize=1024)
@@ -234,7 +234,7 @@ def _read_phone(_field: PhoneField, raw: Any, around: FieldContext) -> str:
     number = parse_phone(clean(raw), around.region)
     if number is None:
         raise Problem(
-            "Write a phone number with its area code, like 210 555 0123 or 210 555 0123 ext. 45."
+            "Enter a phone number with its area code, like 210 555 0123 or 210 555 0123 ext. 45."
         )
     if len(number.extension or "") > LONGEST_EXTENSION:
         raise Problem("An extension has at most %(limit)s digits.", limit=LONGEST_EXTENSION)
@@ -274,14 +274,14 @@ def _read_datetime(field_: DatetimeField, raw: Any, around: FieldContext) -> str
 
 def _check_year(day: date) -> None:
     if not 1900 <= day.year <= 2200:
-        raise Problem("Look at the year again.")
+        raise Problem("Check the year.")
 
 
 def _check_side(when: str, given: date | datetime, now: date | datetime) -> None:
     if when == "past" and given > now:
-        raise Problem("This lies in the future.")
+        raise Problem("This date is in the future.")
     if when == "future" and given < now:
-        raise Problem("This lies in the past.")
+        raise Problem("This date is in the past.")
 
 
 def _read_choice(field_: SelectField | RadioField, raw: Any, around: FieldContext) -> str:
@@ -319,13 +319,13 @@ def _read_checkbox(_field: CheckboxField, raw: Any, _around: FieldContext) -> bo
 def _read_address(_field: AddressField, raw: Any, _around: FieldContext) -> dict[str, str] | None:
     given = {"line1": raw} if isinstance(raw, str) else raw
     if not isinstance(given, Mapping) or set(given) - set(ADDRESS_PARTS):
-        raise Problem("This is no address.")
+        raise Problem("This is not an address.")
     parts = {name: clean(given[name] or "") for name in ADDRESS_PARTS if name in given}
     for part in parts.values():
         _check_length(part, 0, LONGEST_ADDRESS_PART)
     parts = {name: part for name, part in parts.items() if part}
     if parts and "line1" not in parts:
-        raise Problem("Write the street and number too.")
+        raise Problem("Enter the street and number too.")
     return parts or None
 
 
@@ -336,21 +336,21 @@ def _read_person(field_: PersonField, raw: Any, around: FieldContext) -> dict[st
     """
     given = raw if isinstance(raw, Mapping) else {"name": raw}
     if set(given) - {"name", "contact_id"}:
-        raise Problem("This is no person.")
+        raise Problem("This is not a person.")
     name, contact_id = clean(given.get("name") or ""), clean(given.get("contact_id") or "")
     _check_length(name, 0, LONGEST_NAME)
     if len(contact_id) > LONGEST_ID:
-        raise Problem("This contact is not there any more. Choose another one.")
+        raise Problem("This contact is no longer there. Choose another one.")
     found = around.find_people(contact_id or name)
     if contact_id and not found:
-        raise Problem("This contact is not there any more. Choose another one.")
+        raise Problem("This contact is no longer there. Choose another one.")
     called = found if contact_id else people_called(name, found)
     if len(called) == 1:
         return {"name": called[0].name, "contact_id": called[0].id}
     if called:
-        raise Problem("Several people are called that. Which one?", choices=called)
+        raise Problem("Several people have that name. Which one?", choices=called)
     if not field_.anybody:
-        raise Problem("Nobody of that name is among the contacts.", choices=found)
+        raise Problem("No contact has that name.", choices=found)
     return {"name": name}
 
 
@@ -371,7 +371,7 @@ def _read_files(
         raise Problem("At most %(limit)s files.", limit=most)
     found = [around.find_file(id_) for id_ in ids]
     if None in found:
-        raise Problem("This file is not there any more. Add it again.")
+        raise Problem("This file is no longer there. Add it again.")
     for one in found:
         if one is not None:
             _check_file(field_, one)
@@ -382,11 +382,11 @@ def _check_file(field_: FileField | PhotoField | SignatureField, file: Attachmen
     """A file may have been uploaded for another field, which takes others."""
     kinds = field_.kinds if field_.type == "file" else ("image",)
     if file.kind not in kinds:
-        raise Problem("Files of this kind cannot be added here. Look below the field what can.")
+        raise Problem("This type of file can't be added here. See below the field which types can.")
     if field_.type == "file" and file.size > field_.largest_mib * MIB:
         raise Problem(
-            "The file is larger than %(limit)s MB. Make it smaller, or take the photo in a lower"
-            " resolution.",
+            "The file is larger than %(limit)s MB. Make it smaller, or take the "
+            "photo at a lower resolution.",
             limit=field_.largest_mib,
         )
 

@@ -35,7 +35,7 @@ def load_file(session: ScopedSession, file_id: UUID) -> StoredFile:
         )
     )
     if found is None:
-        raise NotFound("This file is not there, or it is not yours.")
+        raise NotFound("This file does not exist, or it is not yours.")
     return found
 
 
@@ -65,4 +65,4 @@ def open_bytes(storage: Storage, name: str) -> IO[bytes]:
         return storage.open(name)
     except FileNotFoundError:
         log.error("the bytes of a file are missing", name=name)
-        raise NotFound("This file is not there, or it is not yours.") from None
+        raise NotFound("This file does not exist, or it is not yours.") from None

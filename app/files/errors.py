@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.errors import N_, Unavailable
 
-AWAY = N_("Comanda cannot reach its files just now. Try again in a moment.")
+AWAY = N_("Comanda can't reach its files right now. Try again in a moment.")
 
 
 class StorageAway(Unavailable):

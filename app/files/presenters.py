@@ -7,12 +7,13 @@ from typing import NamedTuple
 from uuid import UUID
 
 from babel.lists import format_list
-from flask_babel import format_decimal, get_locale, gettext
+from flask_babel import get_locale, gettext
 
 from app.db import ScopedSession, read_id
 from app.files.kinds import KIB, KINDS, MIB
 from app.files.models import StoredFile
 from app.files.uploads import list_own_files
+from app.text.numbers import figures
 
 
 class FileView(NamedTuple):
@@ -44,11 +45,11 @@ def kinds_in_words(kinds: Sequence[str]) -> str:
         "office": gettext("Office documents"),
     }
     said = format_list([words[kind] for kind in KINDS if kind in kinds], "or-short", get_locale())
-    return gettext("Takes %(kinds)s.", kinds=said)
+    return gettext("Accepts %(kinds)s.", kinds=said)
 
 
 def size_in_words(size: int) -> str:
     """A size as people say it: 340 KB, 2.4 MB."""
     if size < MIB:
         return gettext("%(size)s KB", size=max(1, round(size / KIB)))
-    return gettext("%(size)s MB", size=format_decimal(round(size / MIB, 1)))
+    return gettext("%(size)s MB", size=figures(round(size / MIB, 1)))

@@ -41,16 +41,16 @@ def read_table(file: IO[bytes], folder: Path | None) -> Cells:
 
 # What is wrong with a table, by the code of `Unfit`.
 UNFIT = {
-    "no_table": N_("This is no table in text. Save it as CSV."),
+    "no_table": N_("This is not a text table. Save it as CSV."),
     "table_line": N_("Line %(line)s cannot be read as a table. Save it as CSV again."),
     "too_many_rows": N_(
-        "The table has %(count)s rows; %(limit)s can be taken at once. Make several of it."
+        "The table has %(count)s rows; only %(limit)s fit at once. Split it into several."
     ),
     "too_many_columns": N_(
         "Line %(line)s has more than %(columns)s columns. Leave out those that are not needed."
     ),
-    "broken": N_("The file is damaged or not complete. Save it again, or download it once more."),
+    "broken": N_("The file is damaged or incomplete. Save it again, or download it again."),
     "too_much": N_(
-        "Looking at this file takes too much time or memory. Save it smaller and add that."
+        "This file takes too much time or memory to check. Save a smaller version and add that."
     ),
 }

@@ -91,8 +91,8 @@ def _refuse(limit: RateLimitItem) -> None:
     key = _key(limit)
     seconds = seconds_until_anew(key)
     raise TooMany(
-        "These are more files than can be added in so short a time, so none was. Try again in"
-        " %(wait)s.",
+        "That is more files than can be added in so short a time, so none were "
+        "added. Try again in %(wait)s.",
         retry_after=seconds,
         wait=wait_in_words(seconds),
     )

@@ -38,7 +38,7 @@ _NOT_IN_NAMES = re.compile(r'[<>:"|?*/\\]')
 
 
 def _unreadable() -> InvalidInput:
-    return InvalidInput("This request could not be read. Reload the page and try again.")
+    return InvalidInput("What the page sent could not be read. Reload it and try again.")
 
 
 def store_upload(
@@ -157,8 +157,8 @@ def list_own_files(session: ScopedSession, file_ids: Sequence[UUID]) -> list[Sto
 def too_large(largest_bytes: int) -> InvalidInput:
     """What is said of a file that is larger than that."""
     error = InvalidInput(
-        "The file is larger than %(limit)s MB. Make it smaller, or take the photo in a lower"
-        " resolution.",
+        "The file is larger than %(limit)s MB. Make it smaller, or take the "
+        "photo at a lower resolution.",
         limit=largest_bytes // MIB,
     )
     error.status, error.code = 413, "too_large"
@@ -178,7 +178,9 @@ def _examine(file: IO[bytes], kinds: Collection[str], storage: Storage) -> Exami
         return examined
     if set(kinds) == {"image"}:
         raise only_pictures
-    raise InvalidInput("Files of this kind cannot be added here. Look below the field what can.")
+    raise InvalidInput(
+        "This type of file can't be added here. See below the field which types can."
+    )
 
 
 def _find_upload(session: ScopedSession, upload_key: str) -> StoredFile | None:
@@ -205,8 +207,9 @@ def _check_room(session: ScopedSession, size: int) -> None:
         raise TooMany("You have added 1 GB of files within a day. Add more tomorrow.")
     if int(waiting or 0) + size > MOST_WAITING_BYTES:
         raise TooMany(
-            "You have many files in forms that are not sent yet. Send or throw away some of"
-            " those first; what is in none is removed after a day."
+            "You have many files in forms that are not sent yet. Send or discard "
+            "some of those forms first; files that are not in any form are deleted "
+            "after a day."
         )
 
 
@@ -218,51 +221,53 @@ OF_NO_KIND = (
 UNFIT = {
     "empty": N_("The file is empty. Choose another one."),
     "two_kinds": N_(
-        "The file is two kinds of file at once, which is not safe. Open it, save it anew, and add"
-        " that."
+        "The file is two kinds of file at once, which is not safe. Open it, save "
+        "it again, and add that."
     ),
     "broken_image": N_(
-        "The picture cannot be opened: it is damaged or did not come whole. Add it again, or take"
-        " a new one."
+        "The picture can't be opened: it is damaged or didn't arrive complete. "
+        "Add it again, or take a new one."
     ),
     "too_many_pixels": N_(
-        "The picture has too many pixels. Make it smaller, or take it in a lower resolution."
+        "The picture has too many pixels. Make it smaller, or take it at a lower resolution."
     ),
     "heic": N_(
         "This picture is HEIC or AVIF, which not every device can show. Save it as JPEG, or set"
         " the camera to “Most compatible”."
     ),
     "locked": N_("The file is protected with a password. Save a copy without one and choose that."),
-    "broken": N_("The file is damaged or not complete. Save it again, or download it once more."),
+    "broken": N_("The file is damaged or incomplete. Save it again, or download it again."),
     "old_office": N_(
-        "This is a file of an old Office version. Save it as .docx or .xlsx and choose that."
+        "This file is from an old version of Office. Save it as .docx or .xlsx and choose that."
     ),
     "programs": N_(
         "The file has macros, which are programs. Save it as .docx or .xlsx and choose that."
     ),
     "embedded": N_(
-        "The file has other files in it, such as an object of another program. Save it as a PDF"
-        " and add that."
+        "The file has other files in it, such as an object from another program. "
+        "Save it as a PDF and add that."
     ),
     "loads": N_(
-        "The file loads something or starts another program when it is opened: a linked picture, a"
-        " template, or data of another program. Save it as a PDF and add that."
+        "The file loads something or starts another program when it is opened: a "
+        "linked picture, a template, or data from another program. Save it as a "
+        "PDF and add that."
     ),
     "unsafe": N_(
         "The file refers to other files in a way that is not safe. Save it again and choose that."
     ),
     "bomb": N_("The file unpacks to far more than it should. Save it again without attachments."),
-    "archive": N_("Packed folders (.zip) are not taken. Add the files in it one by one."),
+    "archive": N_("Compressed folders (.zip) are not accepted. Add the files inside one by one."),
     "markup": N_(
-        "Web pages and drawings made of code (HTML, SVG, XML) are not taken. Save it as a PDF or"
-        " a picture and add that."
+        "Web pages and drawings made of code (HTML, SVG, XML) are not accepted. "
+        "Save the file as a PDF or a picture, then add that."
     ),
-    "too_many_pages": N_("The PDF has more than 500 pages. Add the pages that matter."),
+    "too_many_pages": N_("The PDF has more than 500 pages. Add only the pages that matter."),
     "too_much": N_(
-        "Looking at this file takes too much time or memory. Save it smaller and add that."
+        "This file takes too much time or memory to check. Save a smaller version and add that."
     ),
     "unknown": N_(
-        "This kind of file is not taken. Add a picture, a PDF, a text or an Office document."
+        "This kind of file is not accepted. Add a picture, a PDF, a text file, "
+        "or an Office document."
     ),
 }
 

@@ -85,7 +85,7 @@ def preview(file_id: UUID) -> ResponseReturnValue:
     """A small picture of a picture."""
     file = load_file(db_session(), file_id)
     if file.kind != "image":
-        raise NotFound("This file is not there, or it is not yours.")
+        raise NotFound("This file does not exist, or it is not yours.")
     return send_stored(preview_of(file.key), file.media_type, as_attachment=False)
 
 

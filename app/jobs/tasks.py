@@ -23,6 +23,7 @@ from procrastinate import JobContext, PsycopgConnector, RetryStrategy
 from sqlalchemy import make_url, text
 
 from app.assistant import init_assistant
+from app.assistant.threads.deletion import forget_deleted_chats
 from app.assistant.threads.export_jobs import export_chats, forget_chat_export
 from app.assistant.tools.registry import Registry, TaskFunction
 from app.assistant.turns.outcome import forget_old_facts
@@ -112,13 +113,14 @@ async def send_mail(timestamp: int = 0) -> None:
 @tasks.periodic(cron="17 * * * *")
 @tasks.task(name="forget_expired", queue=UPKEEP, queueing_lock="forget_expired")
 async def forget_expired(timestamp: int = 0) -> None:
-    """Remove sign-ins and resets that are over, mail of long ago, and old facts of turns."""
+    """Remove sign-ins and resets that are over, old mail and facts of turns, deleted chats."""
 
     def forget() -> None:
         with _database().transaction() as session:
             session.execute(text("SELECT forget_expired_sign_ins()"))
         forget_old_mail(_database())
         forget_old_facts(_database())
+        forget_deleted_chats(_database())
 
     await asyncio.to_thread(forget)
 

@@ -137,7 +137,7 @@ def judge(case: Case, understood: Understood) -> Judged:
 
 # Several things of one message: the first as the arguments themselves, the others in here.
 ROWS, MORE = "rows", "more"
-_QUOTED = re.compile("“([^”]+)”")
+_QUOTED = re.compile("[“«]([^”»]+)[”»]")
 _FIGURES = re.compile(r"\d+(?:\.\d+)?")
 
 

@@ -106,7 +106,7 @@ def open_notification(session: ScopedSession, notification_id: UUID) -> str:
         select(Notification).where(*_own(session), Notification.id == notification_id)
     )
     if found is None:
-        raise NotFound("This notification is not there, or it is not yours.")
+        raise NotFound("This notification does not exist, or it is not yours.")
     if found.read_at is None:
         found.read_at = utc_now()
     return found.url

@@ -85,7 +85,7 @@ def read() -> ResponseReturnValue:
     """Mark all as read, to the newest that the page listed."""
     until = read_id(request.form.get("until", ""))
     if until is None:
-        raise InvalidInput("This request could not be read. Reload the page and try again.")
+        raise InvalidInput("What the page sent could not be read. Reload it and try again.")
     session = db_session()
     read_all(session, until)
     session.commit()

@@ -55,7 +55,7 @@ def _only_with_token(token: str | None) -> None:
     """Look as if there was nothing, to whoever may not see it."""
     sent = request.headers.get("Authorization", "")
     if token is None or not hmac.compare_digest(sent.encode(), f"Bearer {token}".encode()):
-        raise NotFound("This page does not exist, or it is not yours to see.")
+        raise NotFound("This page does not exist, or you don't have access to it.")
 
 
 class SharedState(Collector):

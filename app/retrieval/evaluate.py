@@ -77,7 +77,9 @@ def read_collection(corpus: Path, queries: Path, qrels: Path) -> Collection:
         grades.setdefault(query, {})[document] = grade
     judged = {name: text for name, text in asked.items() if grades.get(name)}
     if not documents or not judged:
-        raise InvalidInput("Nothing to measure: no document, or no query with a judgment.")
+        raise InvalidInput(
+            "Nothing to measure: there are no documents, or no query has a judgment."
+        )
     return Collection(documents, judged, grades)
 
 
@@ -204,7 +206,7 @@ def _json_lines(path: Path) -> Iterator[dict[str, object]]:
                 row["_id"], row["text"]
             except (ValueError, KeyError, TypeError):
                 raise InvalidInput(
-                    "%(file)s, line %(number)s: a JSON object with _id and text is expected",
+                    "%(file)s, line %(number)s: expected a JSON object with _id and text",
                     file=path.name,
                     number=number,
                 ) from None
@@ -222,7 +224,7 @@ def _judgments(path: Path) -> Iterator[tuple[str, str, int]]:
             query, document, grade = row[0], row[-2], int(row[-1])
         except (ValueError, IndexError):
             raise InvalidInput(
-                "%(file)s, line %(number)s: query, document and grade are expected, with tabs",
+                "%(file)s, line %(number)s: expected query, document and grade, separated by tabs",
                 file=path.name,
                 number=number,
             ) from None

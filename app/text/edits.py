@@ -26,7 +26,7 @@ def check_same(shown: Any, now: Any) -> None:
         Conflict: they differ.
     """
     if shown != now:
-        raise Conflict("Somebody has changed this meanwhile. Look at it again first.")
+        raise Conflict("Somebody changed this in the meantime. Look at it again first.")
 
 
 class Overtaken(Conflict):
@@ -36,7 +36,7 @@ class Overtaken(Conflict):
     """
 
     def __init__(self, changed: Collection[str], contested: Collection[str]) -> None:
-        super().__init__("Somebody else has changed this meanwhile. Look at it again, then save.")
+        super().__init__("Somebody else changed this in the meantime. Look at it again, then save.")
         self.changed = changed
         self.contested = contested
 

@@ -7,11 +7,19 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import NamedTuple
 
+from babel.numbers import format_decimal
+
+from app.text.bilingual import reader_language
 from app.text.lexicon import WORDS
 
 # Whose signs numbers have. Restaurants in America write "$4.50" in Spanish too: a point before the
 # decimals, and a comma between the thousands.
 NUMBER_LOCALES: Mapping[str, str] = {"en": "en_US", "es": "es_US"}
+
+
+def figures(value: float | Decimal, pattern: str | None = None) -> str:
+    """A number as the reader of the page or the turn writes it; `pattern` is one of Babel's."""
+    return str(format_decimal(value, pattern, locale=NUMBER_LOCALES[reader_language()]))
 
 
 def in_order(words: str, first: int) -> dict[str, int]:

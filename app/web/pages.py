@@ -291,9 +291,9 @@ def _ask_to_sign_in() -> ResponseReturnValue:
 def _http_error(error: HTTPException) -> ResponseReturnValue:
     """Werkzeug's own errors, in the person's language and our clothes."""
     known: dict[int, ComandaError] = {
-        400: InvalidInput("This request could not be read. Reload the page and try again."),
-        404: NotFound("This page does not exist, or it is not yours to see."),
-        405: InvalidInput("This address does not work that way."),
+        400: InvalidInput("What the page sent could not be read. Reload it and try again."),
+        404: NotFound("This page does not exist, or you don't have access to it."),
+        405: InvalidInput("This address can't be used that way."),
         408: InvalidInput("This took too long to arrive. Check the connection and send it again."),
         413: InvalidInput("That is too much to be sent at once. Shorten it, or send it in parts."),
         429: ComandaError("Too many tries. Wait a minute and try again."),
@@ -311,7 +311,7 @@ def _http_error(error: HTTPException) -> ResponseReturnValue:
 def _csrf_error(_error: CSRFError) -> ResponseReturnValue:
     if wants_json() and not current_user.is_authenticated:
         # A client that sends neither cookie nor bearer token forgot to say who it is.
-        return error_response(NotSignedIn("Sign in to go on."))
+        return error_response(NotSignedIn("Sign in to continue."))
     if not current_user.is_authenticated and request.blueprint != "accounts":
         # Signed out meanwhile, and the token with it: reloading would not help.
         return _ask_to_sign_in()
@@ -340,7 +340,7 @@ def _service_away(error: Exception) -> ResponseReturnValue:
     if is_slow:
         return error_response(Unavailable("That took too long. Try again in a moment."))
     return error_response(
-        Unavailable("Comanda cannot reach its database just now. Try again in a moment.")
+        Unavailable("Comanda can't reach its database right now. Try again in a moment.")
     )
 
 
@@ -364,7 +364,7 @@ def require_role(*roles: str) -> None:
         NotSignedIn, Forbidden
     """
     if not current_user.is_authenticated:
-        raise NotSignedIn("Sign in to go on.")
+        raise NotSignedIn("Sign in to continue.")
     if roles and current_user.role not in roles:
         raise Forbidden("Your role in this group does not allow that. Ask a manager.")
 
@@ -394,7 +394,7 @@ def _bound_body() -> None:
     # Whoever was signed out meanwhile is sent to sign in, files or none.
     posted.most_files = MOST_FILES
     if (request.content_length or 0) > LARGEST_SIGNED_OUT and request.blueprint != "accounts":
-        raise NotSignedIn("Sign in to go on.")
+        raise NotSignedIn("Sign in to continue.")
 
 
 def _has_body() -> bool:

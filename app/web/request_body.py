@@ -154,7 +154,7 @@ class BodyRequest(Request):
             return NotChosen()
         if self._spool.count >= self.most_files:
             error = InvalidInput(
-                "Too many files were sent at once, so none was taken. Choose fewer."
+                "Too many files were sent at once, so none were accepted. Choose fewer."
             )
             error.status, error.code = 413, "too_many_files"
             raise error

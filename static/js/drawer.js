@@ -35,12 +35,11 @@ function asButton(link, act) {
   });
 }
 
-/** The way back from another page leads to the page below the drawer, and not to the drawer. */
+/** The way back from another page leads to the page below the drawer. */
 function goOn(event) {
-  const link = event.target.closest("a[href]");
-  const isPlain = !event.ctrlKey && !event.metaKey && !event.shiftKey && event.button === 0;
+  const link = event.target.closest("a[href]:not([download])");
+  const isPlain = !(event.ctrlKey || event.metaKey || event.shiftKey || event.button);
   if (!link || !isPlain || event.defaultPrevented || !rail.classList.contains("open")) return;
-  if (link.target || link.origin !== location.origin || link.hasAttribute("download")) return;
   event.preventDefault();
   location.replace(link.href);
 }

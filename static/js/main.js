@@ -3,7 +3,6 @@ import "./bell.js";
 import "./copy.js";
 import "./drawer.js";
 import "./offline.js";
-import "./password.js";
 import "./theme.js";
 import "./times.js";
 import { forgetDrafts } from "./unsent.js";

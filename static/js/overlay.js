@@ -1,7 +1,7 @@
-// One thing above the page at a time: the rest is inert, Escape, the shade and the way back of the
-// browser close it, and the focus goes back to where it came from.
+// One thing above the page at a time: the rest is inert; Escape, the shade and the browser's way
+// back close it, and the focus goes back to where it came from.
 let current = null;
-// An entry of the history stands for what is above the page, and is being left.
+// An entry of the history stands for it.
 let hasEntry = false;
 let isLeaving = false;
 
@@ -24,9 +24,8 @@ export function raise(element, close) {
 /** Give the page back. */
 export function lower() {
   giveBack();
-  if (!hasEntry) return;
+  isLeaving = hasEntry && Boolean(history.state?.isAbove);
   hasEntry = false;
-  isLeaving = Boolean(history.state?.isAbove);
   if (isLeaving) history.back();
 }
 
@@ -37,23 +36,16 @@ function giveBack() {
   current = null;
 }
 
-// htmx would load the page anew, whatever somebody goes back from. It listens to one of these two.
-window.navigation?.addEventListener(
-  "navigate",
-  (event) => {
-    if (event.navigationType === "traverse" && (hasEntry || isLeaving)) event.stopImmediatePropagation();
-  },
-  { capture: true },
-);
-window.addEventListener(
-  "popstate",
-  (event) => {
-    if (!hasEntry && !isLeaving) return;
-    event.stopImmediatePropagation();
-    isLeaving = false;
-    if (!hasEntry) return;
-    hasEntry = false;
-    current?.close();
-  },
-  { capture: true },
-);
+// htmx listens to one of these two, and would load the page anew.
+function goBack(event) {
+  const isOurs = event.type === "popstate" || event.navigationType === "traverse";
+  if (!isOurs || !(hasEntry || isLeaving)) return;
+  event.stopImmediatePropagation();
+  if (event.type !== "popstate") return;
+  isLeaving = false;
+  if (!hasEntry) return;
+  hasEntry = false;
+  current?.close();
+}
+window.navigation?.addEventListener("navigate", goBack, true);
+window.addEventListener("popstate", goBack, true);

@@ -35,7 +35,7 @@ function close() {
   opener = null;
 }
 
-async function show(link) {
+export async function show(link) {
   open(link);
   body.replaceChildren();
   body.setAttribute("aria-busy", "true");
@@ -44,13 +44,6 @@ async function show(link) {
   if (!body.children.length) body.textContent = text("notLoaded");
 }
 
-document.addEventListener("click", (event) => {
-  const link = event.target.closest?.("a[data-cite]");
-  const plainClick = !event.ctrlKey && !event.metaKey && !event.shiftKey && event.button === 0;
-  if (!link || !plainClick) return;
-  event.preventDefault();
-  show(link);
-});
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && !event.defaultPrevented) close();
 });

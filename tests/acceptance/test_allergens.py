@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from uuid import UUID
 
 import pytest
@@ -89,11 +90,12 @@ def test_a_dish_that_is_named_is_told_of_by_its_list_and_never_with_a_yes(
     reply = ask(demo, STAFF[language], question)
     has_it = bool(set(expand_families([asked])) & set(listed["dishes", slug] or ()))
     has, lacks = {
-        "en": ("By its own list, it has this", "not on its list"),
-        "es": ("Según su propia lista, lleva esto", "En su lista no "),
+        "en": ("According to its own list, it contains:", r"(is|are) not on its list\."),
+        "es": ("Según su propia lista, contiene:", r"No están? en su lista:"),
     }[language]
     assert reply.cited_slugs == [slug], str(reply)
-    assert (has in reply.text, lacks in reply.text) == (has_it, not has_it), reply.text
+    assert (has in reply.text) is has_it, reply.text
+    assert bool(re.search(lacks, reply.text)) is not has_it, reply.text
     assert KITCHEN[language] in reply.text
     assert "safe" not in reply.text.lower()
     assert not reply.text.lower().startswith(("yes", "sí"))

@@ -283,8 +283,13 @@ def test_after_a_tools_error_it_says_so_and_goes_on_when_told_to(
 @pytest.mark.parametrize(
     ("language", "said", "claim", "denied"),
     [
-        ("en", "add taxi $14 today", "I've added your taxi $14 for today.", "nothing was saved"),
-        ("en", "the fryer is broken", "I've told the manager.", "nothing was saved"),
+        (
+            "en",
+            "add taxi $14 today",
+            "I've added your taxi $14 for today.",
+            "Nothing was saved or sent",
+        ),
+        ("en", "the fryer is broken", "I've told the manager.", "Nothing was saved or sent"),
         ("es", "agrega taxi $14 hoy", "Listo, ya registré tu gasto.", "no se guardó"),
     ],
 )
@@ -301,7 +306,7 @@ def test_what_it_claims_and_has_not_done_is_denied(
 def test_what_a_card_or_an_answer_shows_is_not_denied(talk: Talk) -> None:
     begin(talk)
     reply = do(talk, "it is by the bar", "record_answers", values={"display_code": "E27-B"})
-    assert "nothing was saved" not in reply.text and "Not all of this" not in reply.text
+    assert "Nothing was saved or sent" not in reply.text and "Not all of this" not in reply.text
 
 
 @pytest.mark.parametrize(
@@ -328,7 +333,7 @@ def test_what_it_has_cancelled_may_be_said(talk: Talk) -> None:
     call = ("cancel_service_request", {})
     words = "I've cancelled the request."
     reply = talk.take(Turn(say="cancel the request", calls=(call,), words=words))
-    assert "Not all of this" not in reply.text and "nothing was saved" not in reply.text
+    assert "Not all of this" not in reply.text and "Nothing was saved or sent" not in reply.text
 
 
 def test_what_was_done_before_is_not_asked_for_again(talk: Talk) -> None:
@@ -337,8 +342,8 @@ def test_what_was_done_before_is_not_asked_for_again(talk: Talk) -> None:
     talk.take(Turn(say="yes"))
     words = "You're welcome! I've added your taxi for $14."
     reply = talk.take(Turn(say="thanks a lot for that", calls=(), words=words))
-    assert "What was done before has its receipt above." in reply.text
-    assert "say it once more" not in reply.text
+    assert "The receipt for what was done before is above." in reply.text
+    assert "tell me again" not in reply.text
 
 
 def test_what_a_widget_has_settled_is_not_denied(talk: Talk) -> None:
@@ -350,4 +355,4 @@ def test_what_a_widget_has_settled_is_not_denied(talk: Talk) -> None:
             words="I've recorded the priority: high.",
         )
     )
-    assert "nothing was saved" not in reply.text and "Not all of this" not in reply.text
+    assert "Nothing was saved or sent" not in reply.text and "Not all of this" not in reply.text

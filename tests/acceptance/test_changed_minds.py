@@ -97,8 +97,8 @@ def expenses(owner: Database, who: Member) -> list[tuple[str, Decimal]]:
         ("en", ["eggs $15", "yes", "change the eggs to $20", "no", "change the eggs to $18"], "18"),
         ("en", ["limes $12", "yes", "the limes were $15 not $12"], "change limes $12"),
         ("en", ["limes $12", "yes", "the limes were $15"], "change limes $12"),
-        ("es", ["pan $14", "sí", "borra el pan", "no", "borra el pan"], "borre pan"),
-        ("es", ["pan $14", "sí", "borra el pan", "no", "el pan de $14"], "borre pan"),
+        ("es", ["pan $14", "sí", "borra el pan", "no", "borra el pan"], "elimine pan"),
+        ("es", ["pan $14", "sí", "borra el pan", "no", "el pan de $14"], "elimine pan"),
     ],
 )
 def test_an_order_is_understood_after_a_no_too(
@@ -123,7 +123,7 @@ def test_what_is_wrong_with_a_card_is_told_by_whoever_may_change_no_row_too(
     for words in ("taxi $14", "no"):
         talk.send(words)
     told = talk.send("it was 3 dollars less").text.replace("\\", "")
-    assert told == "Tell it as it should be, for example “taxi $15 yesterday”."
+    assert told == "Say it the way it should be, for example “taxi $15 yesterday”."
 
 
 def test_what_is_no_sum_and_no_thing_is_asked_for(
@@ -131,7 +131,7 @@ def test_what_is_no_sum_and_no_thing_is_asked_for(
 ) -> None:
     for words in ("I have 3 expenses to add", "can I add 2 expenses"):
         reply = Talk(demo, person("en"), "en").send(words)
-        assert reply.text == "What item do you want to add?"
+        assert reply.text == "What expense do you want to add?"
 
 
 @pytest.mark.parametrize(("language", "words"), [("es", "hola"), ("en", "lime juice for the bar")])
@@ -141,8 +141,8 @@ def test_whatever_is_said_instead_it_is_told_that_the_card_is_set_aside(
     talk = Talk(demo, person(language), language)
     talk.send("taxi $14")
     told = {
-        "en": "What I had proposed is set aside.",
-        "es": "Dejé a un lado lo que había propuesto.",
+        "en": "My earlier proposal is set aside.",
+        "es": "Mi propuesta anterior se descartó.",
     }
     assert told[language] in talk.send(words).text
 
@@ -159,8 +159,8 @@ def test_who_may_change_nothing_is_told_so_and_adds_no_row_of_that_name(
 @pytest.mark.parametrize(
     ("language", "question", "told"),
     [
-        ("en", "what is the tip policy", "What I had proposed is set aside."),
-        ("es", "cuál es la política de propinas", "Dejé a un lado lo que había propuesto."),
+        ("en", "what is the tip policy", "My earlier proposal is set aside."),
+        ("es", "cuál es la política de propinas", "Mi propuesta anterior se descartó."),
     ],
 )
 def test_who_asks_something_else_is_told_that_the_card_is_set_aside(
@@ -251,9 +251,9 @@ def test_what_was_added_by_a_yes_is_put_right_in_each_language(
 @pytest.mark.parametrize(
     ("language", "said", "told"),
     [
-        ("en", "cancel that", "To take it back, say “undo that”."),
-        ("en", "no", "To take it back, say “undo that”."),
-        ("en", "never mind", "To take it back, say “undo that”."),
+        ("en", "cancel that", "To undo it, say “undo that”."),
+        ("en", "no", "To undo it, say “undo that”."),
+        ("en", "never mind", "To undo it, say “undo that”."),
         ("es", "cancélalo", "di «deshaz eso»"),
         ("es", "no", "di «deshaz eso»"),
     ],
@@ -268,7 +268,7 @@ def test_who_cancels_what_is_done_is_told_how_to_take_it_back(
     assert told in talk.send(said).text
     # Which is what they do then.
     undone = talk.send({"en": "undo that", "es": "deshaz eso"}[language])
-    assert undone.text == {"en": "I took that back.", "es": "Lo deshice."}[language]
+    assert undone.text == {"en": "I undid that.", "es": "Lo deshice."}[language]
     with database.transaction(talk.person.scope) as session:
         own = select(Expense).where(Expense.user_id == talk.person.user_id)
         assert [each.deleted_at is None for each in session.scalars(own)] == [False]
@@ -280,7 +280,7 @@ def test_who_cancels_what_is_done_is_told_how_to_take_it_back(
         ("en", ["since noon"], "This was filed already as"),
         ("en", ["no more questions"], "This was filed already as"),
         ("en", ["cancel the request"], "This was filed already as"),
-        ("en", ["since noon", "cancel the request"], "This request of yours is open."),
+        ("en", ["since noon", "cancel the request"], "You have this request open."),
         ("es", ["desde el mediodía"], "Esto ya quedó registrado como"),
         ("es", ["cancela la solicitud"], "Esto ya quedó registrado como"),
     ],

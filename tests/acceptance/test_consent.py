@@ -44,7 +44,7 @@ from tests.model_server import Call, CutAfter, ModelServer, Say, scenario
 
 TURNS = 6
 SOLVED = ("Did this resolve your issue?", "¿Esto resolvió tu problema?")
-CANCELS = ("Shall I cancel the request?", "¿Cancelo la solicitud?", "Shall I cancel it and start",
+CANCELS = ("Should I cancel the request?", "¿Cancelo la solicitud?", "Should I cancel it and start",
            "¿La cancelo y empezamos")  # fmt: skip
 SAID: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "en": {
@@ -508,14 +508,14 @@ def test_a_question_asked_again_after_another_is_the_only_one(
     server.script(scenario(calls, Say("Look."), when="taxi twelve"))
     reply = talk.send("taxi twelve")
     assert reply.text.count("?") == 1
-    assert reply.text.endswith("Shall I cancel the request? Nothing of it will be kept.")
+    assert reply.text.endswith("Should I cancel the request? None of it will be kept.")
 
 
 def test_nothing_is_cancelled_that_nobody_asked_to_cancel(talk: Talk) -> None:
     begin(talk)
     reply = do(talk, "it is by the bar", "cancel_service_request")
     assert talk.state.is_open
-    assert reply.text.endswith("Shall I cancel the request? Nothing of it will be kept.")
+    assert reply.text.endswith("Should I cancel the request? None of it will be kept.")
     do(talk, "yes", "cancel_service_request")
     assert not talk.state.is_open
 
@@ -563,7 +563,7 @@ def test_a_yes_to_a_colleague_who_wrote_in_between_confirms_nothing(
         thread.head_id = written.id
     told = talk.send("yes").text
     assert ledger.news() == {}
-    assert told == "Answer with the buttons of the card, so that I know what you mean."
+    assert told == "Use the buttons on the card, so I know what you mean."
 
 
 @pytest.mark.parametrize(

@@ -188,7 +188,7 @@ def choose(house: House, file: Path, language: str) -> None:
     page = house.page
     page.goto(f"{house.url}/library/imports/")
     page.get_by_label("File", exact=True).set_input_files(file)
-    page.get_by_label("What it becomes").select_option("sop")
+    page.get_by_label("Import as").select_option("sop")
     page.get_by_label("Language of the file").select_option(language)
     page.get_by_role("button", name="Read the file").click()
     done = page.locator("#import:is([data-status=ready], [data-status=applied])")

@@ -89,8 +89,8 @@ CONVERSATIONS = (
         (
             Turn(
                 "I want to add an item.",
-                r"What item do you want to add\?",
-                words="What item do you want to add?",
+                r"What expense do you want to add\?",
+                words="What expense do you want to add?",
             ),
             Turn("taxi", r"How much was .*taxi.*\?", words="How much was the taxi?"),
             Turn(
@@ -225,12 +225,12 @@ CONVERSATIONS = (
             Turn("claro", r"Cambié café: monto \$5\.", part="receipt"),
             Turn(
                 "borra el último gasto",
-                r"¿Quieres que borre café \$5 .*\?",
+                r"¿Quieres que elimine café \$5 .*\?",
                 "delete_expense",
                 {"which": "el último gasto"},
                 part="proposal",
             ),
-            Turn("mejor no", r"No se hizo nada\. ¿Qué debe ser distinto\?"),
+            Turn("mejor no", r"No se hizo nada\. ¿Qué quieres cambiar\?"),
         ),
         (("café", "5.00", "USD"),),
     ),

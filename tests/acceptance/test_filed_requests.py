@@ -110,8 +110,8 @@ def test_who_has_filed_nothing_is_led_to_no_list(
 @pytest.mark.parametrize(
     ("language", "cancelling", "told"),
     [
-        ("en", "cancel it", "I cannot take it back"),
-        ("en", "undo that", "I cannot take it back"),
+        ("en", "cancel it", "I can't undo it"),
+        ("en", "undo that", "I can't undo it"),
         ("es", "cancélala", "no puedo deshacerlo"),
     ],
 )

@@ -128,7 +128,7 @@ def test_after_two_it_ends_in_a_notice_and_nothing_is_lost(json_model: LanguageM
     assert reply.status == "failed"
     assert [card["slug"] for card in reply.cards][:1] == ["ribeye-16"]
     [notice] = notices(reply)
-    assert notice.startswith("The language model answered in a form that could not be read.")
+    assert notice.startswith("The language model gave an answer that could not be read.")
     assert "juicy" not in reply.everything.lower()
     assert reply.tools == ["search_dishes"]
     assert not reply.body["degraded"]
@@ -179,7 +179,7 @@ def test_words_that_break_off_are_kept_with_a_notice(json_model: LanguageModel) 
     reply = asked_in_json("chicken, cut short", json_model, cut)
     assert reply.status == "interrupted"
     assert reply.text == "At most two hours, and on a hot day"
-    assert notices(reply) == ["The answer broke off here. Your question is kept; try again."]
+    assert notices(reply) == ["The answer was cut off here. Your question is saved; try again."]
 
 
 def test_a_model_that_only_wants_tools_still_ends_in_words(json_model: LanguageModel) -> None:

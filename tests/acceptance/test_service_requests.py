@@ -106,3 +106,31 @@ def test_a_typed_answer_has_the_state_worked_out_before_it_and_after_it(
     worked_out.clear()
     assert talk.send("high").text.startswith("Noted. Priority: High.")
     assert len(worked_out) == 2
+
+
+@pytest.mark.parametrize(
+    ("language", "trouble", "agreed", "begun"),
+    [
+        ("en", "the ice machine is leaking", "yes", "Refrigeration and ice."),
+        ("en", "the fryer will not light", "yes please", "Cooking equipment."),
+        ("es", "la máquina de hielo gotea", "sí, claro", "Refrigeración y hielo."),
+        ("es", "la freidora no prende", "sí", "Equipo de cocina."),
+    ],
+)
+def test_a_yes_to_the_likely_type_begins_it(
+    demo: Flask, person: Callable[[str], Member], language: str, trouble: str, agreed: str,
+    begun: str,
+) -> None:  # fmt: skip
+    talk = Talk(demo, person(language), language)
+    talk.send(trouble)
+    assert talk.send(agreed).text.startswith(begun)
+
+
+def test_a_yes_behind_something_else_begins_nothing(
+    demo: Flask, person: Callable[[str], Member]
+) -> None:
+    talk = Talk(demo, person("en"), "en")
+    talk.send("the ice machine is leaking")
+    talk.send("How long can raw chicken stay out?")
+    assert "Question 1" not in talk.send("yes").text
+    assert not talk.state.is_open

@@ -204,7 +204,7 @@ def test_a_request_that_was_begun_as_another_one_was_is_not_cancelled(programs: 
     first, second = programs
     asked = first.say(*COOLING[:3])
     assert second.say("cancel the request", SOLD, *COOLING[1:3]) == asked
-    assert "Shall I cancel the request?" in first.say("cancel the request")
+    assert "Should I cancel the request?" in first.say("cancel the request")
     state = first.talk.state
     assert isinstance(state, OpenRequest) and state.query == SOLD
 
@@ -218,7 +218,7 @@ def test_an_honest_program_cancels_one_request_after_the_other(
     for begun in (COOLING[0], SOLD, LEAKING[0]):
         program.say(begun, *COOLING[1:3])
         said = program.say("cancel the request")
-        if "Shall I cancel" in said:
+        if "Should I cancel" in said:
             assert not names_reply and told_turns < 200
             program.say("yes")
         assert not isinstance(program.talk.state, OpenRequest)
@@ -274,7 +274,7 @@ def test_a_program_that_names_the_reply_answers_that_one(
 def test_another_request_of_the_same_kind_is_not_cancelled(programs: Pair, word: str) -> None:
     first, second = programs
     asked = first.say(*COOLING[:2], "the toilet is clogged")
-    assert "Shall I cancel it and start the new one" in asked
+    assert "”. Should I cancel it and start the new one, or do you want to go on with it?" in asked
     second.say("no, go on with it", "cancel the request", *LEAKING)
     assert second.say("the toilet is clogged") == asked
     first.say(word)

@@ -23,8 +23,8 @@ IN = {
         "back": "Back to your request",
         "tell": "the display is dark",
         "undo": "undo that",
-        "undone": "I took that back.",
-        "nothing": "I undo only what my last answer did.",
+        "undone": "I undid that.",
+        "nothing": "I can only undo what my last answer",
     },
     "es": {
         "trouble": "la máquina de hielo gotea",

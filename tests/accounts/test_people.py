@@ -170,7 +170,7 @@ def test_htmx_gets_the_list_alone(signed_in: SignedIn, house: House) -> None:
     fragment = browser.get("/people", headers=headers).text
     assert "<html" not in fragment
     assert fragment.lstrip().startswith('<div class="page-part" id="people">')
-    assert "The role is changed." in fragment
+    assert "Role changed." in fragment
 
 
 def test_a_refusal_is_shown_with_the_list(signed_in: SignedIn, house: House) -> None:

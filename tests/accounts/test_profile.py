@@ -314,8 +314,8 @@ def test_a_new_password_replaces_the_old_one_and_signs_out_the_others(
     here, there = signed_in(house.staff), signed_in(house.staff)
     form = {"current_password": house.staff.password, "new_password": "nine purple onions"}
     assert here.post("/profile/password", form).status_code == 303
-    told = "You are signed out everywhere else, and your API tokens work no more."
-    assert f"Your password is changed. {told}" in here.get("/profile").text
+    told = "You were signed out everywhere else, and your API tokens no longer work."
+    assert f"Your password was changed. {told}" in here.get("/profile").text
     assert not there.is_signed_in()
     assert there.sign_in(house.staff).status_code == 422
     assert there.sign_in(house.staff, "nine purple onions").status_code == 303

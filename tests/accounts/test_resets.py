@@ -66,7 +66,7 @@ def test_an_unknown_address_gets_the_same_answer_and_no_mail(
     first = known.post("/forgot-password", {"email": house.staff.email})
     second = unknown.post("/forgot-password", {"email": f"nobody-{house.slug}@example.com"})
     assert (first.status_code, first.location) == (second.status_code, second.location)
-    words = "If somebody has that address here"
+    words = "If there is an account with that address"
     assert words in known.get("/sign-in").text
     assert words in unknown.get("/sign-in").text
     assert mail_to(f"nobody-{house.slug}@example.com") == []

@@ -345,7 +345,7 @@ def test_signing_in_again_while_a_password_is_set_waits_and_is_refused(
             entering = pool.submit(sign_in)
             wait_for_waiting(session, 2)
         setting.result(20)
-        with pytest.raises(InvalidInput, match="do not go together"):
+        with pytest.raises(InvalidInput, match="This email and password don't match\\."):
             entering.result(20)
     with owner.transaction() as session:
         assert session.scalars(mine).all() == []

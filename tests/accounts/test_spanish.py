@@ -65,7 +65,9 @@ def test_what_ends_with_a_password_is_told_in_spanish(signed_in: SignedIn, house
 
 def test_errors_are_in_the_pages_language(browser: Browser, house: House) -> None:
     browser.post("/language", {"language": "es"})
-    assert "no corresponden" in browser.sign_in(house.staff, "wrong").text
+    assert (
+        "Este correo y esta contraseña no coinciden." in browser.sign_in(house.staff, "wrong").text
+    )
     assert "venció o ya se usó" in browser.get("/reset-password/x").text
 
 
@@ -90,7 +92,7 @@ def test_an_invitation_speaks_the_groups_language_and_the_page_the_readers(
     assert mail.subject == f"{house.admin.name} te invita a {house.name} en Comanda"
     link = link_in(mail)
     assert f"Join {house.name}" in browser.get(link).text
-    assert f"Entra a {house.name}" in browser.get(f"{link}?lang=es").text
+    assert f"Únete a {house.name}" in browser.get(f"{link}?lang=es").text
     with owner.transaction() as session:
         assert session.scalars(select(Invitation.role).where(Invitation.email == email)).one()
 

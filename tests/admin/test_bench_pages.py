@@ -110,7 +110,7 @@ def test_a_message_is_answered_twice_and_leaves_nothing(
     assert [each["tool"] for each in result["live"]["calls"]] == ["search_manual_v2"]
     assert "Two hours" in result["draft"]["answer"]
     page = browser.fragment(f"{HOME}{row.id}/bench")
-    assert "Done: 1 asked." in page.text
+    assert "Done. Questions asked: 1." in page.text
     assert "same tools" in page.text
     assert stored(owner, admin) == {"threads": 0, "messages": 0, "turns": 0, "proposals": 0}
     assert row_of(owner, admin).prompt_en == row.prompt_en
@@ -174,7 +174,7 @@ def test_saved_sentences_are_judged_and_counted(
         ({"message": " "}, "Write a message first."),
         ({"domain": "moon"}, "Choose from the list."),
         ({"what": "all"}, "no saved sentences yet"),
-        ({"prompt_en": "", "prompt_es": ""}, "in one language at least"),
+        ({"prompt_en": "", "prompt_es": ""}, "Write the text in at least one language."),
         ({"prompt_en": "x" * 20_001}, "20,001 characters"),
     ],
 )
@@ -202,12 +202,12 @@ def test_a_second_test_waits_and_the_first_can_be_stopped(
     browser.post(f"{HOME}{row.id}/bench", **form_of(row))
     assert "Answering: 0 of 1." in browser.page(f"{HOME}{row.id}").text
     answered = browser.post_fragment(f"{HOME}{row.id}/bench", 409, **form_of(row))
-    assert "A test is running already." in answered.text
+    assert "A test is already running." in answered.text
     other = row_of(owner, admin, "tool-map")
     assert "A test of another row is running." in browser.page(f"{HOME}{other.id}").text
     # Somebody else has a bench of their own.
     colleague = sign_in(with_model, owner, make_user(owner, admin.group_id, "admin"))
-    assert "Nothing was tried yet." in colleague.page(f"{HOME}{row.id}").text
+    assert "Nothing has been tried yet." in colleague.page(f"{HOME}{row.id}").text
     stopped = browser.post_fragment(f"{HOME}{row.id}/bench/cancel")
     assert "Stopped after 0 of 1." in stopped.text
     again = browser.post(f"{HOME}{row.id}/bench", **form_of(row))
@@ -286,7 +286,7 @@ def test_a_model_that_is_away_is_told_and_the_test_goes_on(
     run = finished(with_model.extensions["comanda"], admin)
     assert run.status == "done"
     assert run.results[0]["live"]["error"] == "unreachable"
-    assert "There was no whole answer" in browser.fragment(f"{HOME}{row.id}/bench").text
+    assert "There was no full answer" in browser.fragment(f"{HOME}{row.id}/bench").text
 
 
 def test_a_run_whose_process_died_is_told_to_be_over(
@@ -298,7 +298,7 @@ def test_a_run_whose_process_died_is_told_to_be_over(
     key = f"bench:{admin.group_id}:{admin.user_id}"
     kept = json.loads(on.redis.get(key) or b"{}")
     on.redis.set(key, json.dumps({**kept, "status": "running", "id": str(new_id())}))
-    assert "The test broke off" in browser.fragment(f"{HOME}{row.id}/bench").text
+    assert "The test was interrupted" in browser.fragment(f"{HOME}{row.id}/bench").text
     assert browser.post(f"{HOME}{row.id}/bench", **form_of(row)).status_code == 303
     finished(on, admin)
 

@@ -186,10 +186,15 @@ def test_an_admin_reads_what_was_shared_and_of_the_rest_only_what_was_said(
         (
             "en",
             "find out who wrote it",
-            "shows whose answer it was",
+            "“%s” shows whose answer it was",
             "that it is from you",
         ),
-        ("es", "saber quién lo escribió", "muestra de quién era la respuesta", "que es tuyo"),
+        (
+            "es",
+            "saber quién lo escribió",
+            "«%s» muestra de quién era la respuesta",
+            "que es tuyo",
+        ),
     ],
 )
 def test_nobody_is_promised_that_feedback_is_anonymous(
@@ -208,7 +213,7 @@ def test_nobody_is_promised_that_feedback_is_anonymous(
     inbox = admin.page(INBOX)
     assert cook.name not in inbox.text
     [link] = inbox.find_all("a", href=f"/admin/turns/{reply.turn_id}")
-    assert f"“{link.text.strip()}” {told}" in inbox.text
+    assert told % link.text.strip() in inbox.text
     assert cook.name in admin.page(f"/admin/turns/{reply.turn_id}").text
 
 
@@ -242,11 +247,11 @@ def test_filters_counts_and_pages(
 def test_empty_inboxes_say_why(
     browser: CheckedClient, database: Database, boss: Member, cook: Member
 ) -> None:
-    assert "Nobody has judged an answer yet." in browser.page(INBOX).text
+    assert "Nobody has rated an answer yet." in browser.page(INBOX).text
     said = rate(database, cook, reply_of(database, cook))
     handle(browser, database, boss, said)
     assert "Everything is handled." in browser.page(INBOX).text
-    assert "There is no such feedback." in browser.page(f"{INBOX}?rating=up").text
+    assert "No feedback matches these filters." in browser.page(f"{INBOX}?rating=up").text
 
 
 # Dealing with it
@@ -293,7 +298,7 @@ def test_what_is_changed_while_an_admin_reads_it_is_not_handled_unread(
             f"{INBOX}?state=open&rating=&reason=#f-{said}",
         )
         page = browser.page(INBOX)
-        assert "This was changed meanwhile." in page.text
+        assert "This was changed in the meantime." in page.text
         assert "Out of date" in page.find("li", id=f"f-{said}").text
     assert actions(owner, boss) == []
 
@@ -342,7 +347,7 @@ def test_a_shared_question_becomes_a_test_sentence_once(
     assert "Saved as a test sentence." in browser.page(INBOX).text
     assert "Made into 1 test sentence" in browser.page(INBOX).text
     make(browser, database, boss, said, **form)
-    assert "This test sentence is there already." in browser.page(INBOX).text
+    assert "This test sentence already exists." in browser.page(INBOX).text
     [saved] = sentences(owner, boss)
     assert (saved.text, saved.language, saved.expect) == (QUESTION, "en", {})
     assert (saved.feedback_id, saved.author_id) == (said, boss.user_id)
@@ -404,7 +409,7 @@ def test_a_sentence_that_finds_no_room_comes_back_as_it_was_typed(
             session.add(SavedSentence(group_id=boss.group_id, text=words, language="en", expect={}))
     form = {"text": "How long?", "language": "es", "phrases": "una hora", "tools": "search_wines"}
     page = browser._page(make(browser, database, boss, said, **form), 409)
-    assert "which is as many as can be" in page.find("div", role="alert").text
+    assert "sentences, the maximum. Delete one first." in page.find("div", role="alert").text
     assert page.find("textarea", name="text").text == "How long?"
     assert page.find("textarea", name="phrases").text == "una hora"
     assert "checked" in page.find("input", name="tools", value="search_wines").attributes

@@ -171,7 +171,7 @@ def test_a_stale_list_changes_nothing(
     for path, to in (("switch", "off"), ("move", "up")):
         answered = browser.post(f"{HOME}{row.id}/{path}", to=to, version=1)
         assert answered.status_code == 409
-        assert "Somebody changed this row meanwhile" in answered.text
+        assert "Somebody changed this row in the meantime." in answered.text
     assert row_of(owner, admin, "tool-map").version == 2
 
 
@@ -228,7 +228,10 @@ def test_with_one_language_empty_the_other_serves_and_the_page_warns(
 
 @pytest.mark.parametrize(
     ("en", "es", "said"),
-    [("", " ", "in one language at least"), ("x" * 200_000, "Bien.", "200,000 characters")],
+    [
+        ("", " ", "Write the text in at least one language."),
+        ("x" * 200_000, "Bien.", "200,000 characters"),
+    ],
     ids=["both empty", "200 KB"],
 )
 def test_a_text_that_cannot_be_kept_is_refused_and_stays_in_the_form(
@@ -408,7 +411,7 @@ def test_the_page_of_an_edited_row_offers_the_new_text_until_one_decides(
     save(browser, row, "Ours.", "Nuestro.")
     page = browser.page(f"{HOME}{row.id}")
     assert offer in page.text
-    assert "new text offered" in browser.page(HOME).text
+    assert "new text available" in browser.page(HOME).text
     keep = f"{HOME}{row.id}/keep-ours"
     assert browser.post(keep, seed_digest="of a release in between").status_code == 409
     assert browser.press(page, keep).status_code == 303
@@ -433,7 +436,7 @@ def test_a_row_of_the_house_is_added_at_the_end_and_can_be_deleted(
     assert "Say chef." in system_prompt(app, admin)
     again = browser.post(f"{HOME}new", slug="House-Style", **form)
     assert again.status_code == 422
-    assert "Another row has this name" in again.text
+    assert "Another row already has this name." in again.text
     assert "Say chef." in again.text
     row = row_of(owner, admin, "house-style")
     assert "Delete this row" in browser.page(f"{HOME}{row.id}").text
@@ -477,7 +480,7 @@ def test_a_row_that_somebody_has_changed_meanwhile_is_not_deleted_unseen(
     changed = {"prompt_en": "Say cook.", "prompt_es": "Di chef.", "to": "off"}
     assert browser.post(f"{path}{more}", version=row.version, **changed).status_code == 303
     page = browser._page(delete(browser, shown, row), 409)
-    assert "Somebody changed this row meanwhile." in page.text
+    assert "Somebody changed this row in the meantime." in page.text
     assert row_of(owner, admin, "our-tone").version == row.version + 1
     # Nor by a page that does not say what it showed, as one from before an upgrade.
     assert browser.post(f"{path}/delete").status_code == 409
@@ -512,14 +515,23 @@ def test_what_came_with_the_assistant_is_not_deleted(
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"slug": "A b"}, "small letters"),
-        ({"slug": "x" * 65}, "small letters"),
+        (
+            {"slug": "A b"},
+            "Use 3 to 64 lowercase letters, digits, - and _, starting with a letter.",
+        ),
+        (
+            {"slug": "x" * 65},
+            "Use 3 to 64 lowercase letters, digits, - and _, starting with a letter.",
+        ),
         ({"category": "magic"}, "Choose from the list."),
         ({"category": "domain"}, "Choose where this row counts."),
         ({"category": "domain", "domain": "moon"}, "Choose where this row counts."),
-        ({"domain": "wines"}, "choose no domain"),
+        (
+            {"domain": "wines"},
+            "A row that always counts has no place of its own: choose “Everywhere”.",
+        ),
         ({"category": "action", "domain": "wines"}, "action-wines-"),
-        ({"prompt_en": "", "prompt_es": ""}, "in one language at least"),
+        ({"prompt_en": "", "prompt_es": ""}, "Write the text in at least one language."),
     ],
 )
 def test_a_new_row_that_cannot_be_is_refused_in_words(

@@ -100,7 +100,7 @@ def test_of_two_who_change_one_field_of_a_sentence_the_second_is_told_and_writes
     assert send(browser, theirs, message="Good day", language="es").status_code == 303
     answer = send(browser, mine, message="Hi, please", contains="")
     page = browser._page(answer, 409)
-    assert "Somebody else has changed this meanwhile." in page.text
+    assert "Somebody else changed this in the meantime." in page.text
     assert page.find("dl", class_="theirs").text == "SentenceGood day"
     now = saved(owner, admin)
     assert (now.text, now.language) == ("Good day", "es")
@@ -118,7 +118,7 @@ def test_a_sentence_that_somebody_has_changed_is_not_deleted_unseen(
     mine, theirs = (browser.page(sentence) for _ in range(2))
     assert send(browser, theirs, message="Good day").status_code == 303
     page = browser._page(delete(browser, mine, sentence), 409)
-    assert "Somebody has changed this meanwhile. Look at it again first." in page.text
+    assert "Somebody changed this in the meantime. Look at it again first." in page.text
     assert page.find("textarea", id="f-message").text == saved(owner, admin).text == "Good day"
     assert delete(browser, page, sentence).status_code == 303
 
@@ -129,7 +129,7 @@ def test_what_was_typed_into_a_sentence_that_somebody_has_deleted_is_not_lost(
     mine, theirs = (browser.page(sentence) for _ in range(2))
     assert delete(browser, theirs, sentence).status_code == 303
     page = browser._page(send(browser, mine, message="Hi, please"), 404)
-    assert "This has been deleted meanwhile." in page.text
+    assert "This was deleted in the meantime." in page.text
     assert page.find("textarea", id="f-message").text == "Hi, please"
     assert send(browser, page).status_code == 303
     assert saved(owner, admin).text == "Hi, please"
@@ -153,7 +153,7 @@ def test_a_page_that_does_not_say_what_it_showed_of_a_sentence_overwrites_nothin
         ({"not_tools": "none"}, "There is no none here."),
         ({"parts": "moon"}, "There is no moon here."),
         ({"contains": "x" * 201}, "That is too long."),
-        ({"contains": "a\x00b"}, "Use letters and signs"),
+        ({"contains": "a\x00b"}, "Use only visible letters and symbols."),
     ],
 )
 def test_a_sentence_that_cannot_be_is_refused_in_words(

@@ -161,7 +161,7 @@ def test_a_page_shows_all_of_it(browser: CheckedClient) -> None:
     assert "Type a question" in empty.text
     assert not empty.find_all("ol")
     nothing = browser.page("/admin/search?q=the+of")
-    assert "Every word of this query says nothing" in nothing.text
+    assert "No word in this query says what it is about." in nothing.text
 
 
 def test_what_is_shown_is_escaped_and_what_is_not_offered_counts_as_not_chosen(
@@ -185,10 +185,10 @@ def test_filters_are_the_tools_own(desk: Desk, browser: CheckedClient) -> None:
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        (f"q={'x' * 201}", "A search can have 200 characters."),
-        (f"q=stew&tool={RECIPES}&max_time_minutes=soon", "Choose one of what is offered."),
-        (f"q=stew&tool={RECIPES}&difficulty=odd", "Choose one of what is offered."),
-        (f"q=stew&tool={DISHES}&free_of=joy", "Choose one of what is offered."),
+        (f"q={'x' * 201}", "A search can have up to 200 characters."),
+        (f"q=stew&tool={RECIPES}&max_time_minutes=soon", "Choose one of the options."),
+        (f"q=stew&tool={RECIPES}&difficulty=odd", "Choose one of the options."),
+        (f"q=stew&tool={DISHES}&free_of=joy", "Choose one of the options."),
     ],
 )
 def test_what_no_search_takes_is_said_beside_its_field(
@@ -435,7 +435,7 @@ def test_ones_own_turn_leads_an_admin_to_its_search(
         accepted = ask(database, member, "How long?")
         answer(app, member, accepted, ScriptedProvider([call(RECIPES, wanted)], say("Two hours.")))
         page = sign_in(app, owner, member).page(f"/admin/turns/{accepted.turn.id}")
-        found = [a for a in page.find_all("a") if a.text == "Look into this search"]
+        found = [a for a in page.find_all("a") if a.text == "Inspect this search"]
         assert len(found) == links
         if found:
             address = found[0].attributes["href"]

@@ -79,7 +79,13 @@ def test_what_the_built_in_assistant_took_the_message_for_is_shown(
     turn_id = make_turn_facts(database, cook, explanation=explanation)
     page = sign_in(app, owner, cook).page(f"/admin/turns/{turn_id}")
     understood = page.find("section", aria_labelledby="understood").text
-    for words in ("It was likeliest for the first of these.", "search_wines", "70%", "40%", "+1.2"):
+    for words in (
+        "Most likely, it was for the first of these.",
+        "search_wines",
+        "70%",
+        "40%",
+        "+1.2",
+    ):
         assert words in understood
     other = sign_in(app, owner, cook).page(f"/admin/turns/{make_turn_facts(database, cook)}")
     assert "How it was understood" not in other.text
@@ -113,7 +119,7 @@ def test_an_admin_of_another_house_does_not_find_it(
     browser = sign_in(app, owner, make_user(owner, role="admin"))
     browser.page(f"/admin/turns/{asked.turn.id}", 404)
     browser.page(f"/admin/turns/{new_id()}", 404)
-    assert "There is no such turn." in browser.page("/admin/turns").text
+    assert "No messages match these filters." in browser.page("/admin/turns").text
 
 
 def test_without_the_predicates_the_rows_themselves_are_hidden(
@@ -151,7 +157,7 @@ def test_the_list_is_filtered_and_paged(
         assert rows(query) == 1, query
     assert f"/admin/turns/{failed}" in browser.page("/admin/turns?status=failed").response.text
     links = browser.page("/admin/turns").find_all("a")
-    [address] = [a.attributes["href"] for a in links if a.text == "Older turns"]
+    [address] = [a.attributes["href"] for a in links if a.text == "Older messages"]
     assert len(browser.page(address).find_all("tr")) - 1 == 2
     assert rows("?status=nonsense&person=nobody&provider=%00&before=yesterday") == PAGE_TURNS
 

@@ -312,7 +312,7 @@ def test_a_yes_means_nothing_that_was_proposed_on_a_branch_out_of_sight(
         thread = session.get_one(Thread, first.thread_id)
         thread.head_id = first.id
     replied = converse("yes", say("To what?"), thread=first.thread_id).content
-    assert replied.startswith("To what?\n\nWhat I had proposed is set aside.")
+    assert replied.startswith("To what?\n\nMy earlier proposal is set aside.")
     assert logged(owner, member.user_id) == []
     with owner.transaction() as session:
         thread = session.get_one(Thread, first.thread_id)
@@ -596,7 +596,7 @@ def test_a_turn_in_a_long_conversation_reads_no_more_than_in_a_short_one(
     costs = []
     for size in (40, 2000):
         thread_id = long_thread(owner, member, size)
-        accepted = ask(database, member, "Go on", thread_id)
+        accepted = ask(database, member, "Continue", thread_id)
         provider = ScriptedProvider(say("Yes."))
         with counted(on.database) as rows:
             answer(app, member, accepted, provider)

@@ -138,7 +138,7 @@ def test_it_is_watched_told_and_downloaded(
     assert "hx-trigger" not in ready.find("section", id="chat-export").attributes
     [line] = told(database, member)
     assert line[0].startswith("Your chats are ready")
-    assert line[1].startswith("Tus chats están listos")
+    assert line[1].startswith("Tus conversaciones están listas")
     assert line[2] == "/chats"
     answer = browser.get(ready.find("a").attributes["href"])
     assert answer.mimetype == "application/zip"

@@ -379,7 +379,7 @@ def test_a_yes_from_a_page_that_has_not_seen_all_is_refused_and_other_words_are_
         session.execute(update(Message).where(Message.id == reply).values(status="complete"))
     for seen in ({"seen": str(question)}, {"seen": ""}, {}):
         refused = browser.post_fragment(path, 409, message="yes", **seen)
-        assert "More was said in this chat since" in refused.text
+        assert "There are newer messages in this" in refused.text
     # What cancels or skips would do it to what is open by now.
     for words in ("Cancel the request", "Cancelar", "skip"):
         assert browser.post(path, message=words, seen=str(question)).status_code == 409

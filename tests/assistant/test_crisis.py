@@ -14,7 +14,10 @@ SAID = {
     "en": "i cant do this anymore, i want to die",
     "es": "ya no quiero vivir, me quiero matar",
 }
-WORDS = {"en": "You do not have to get through it alone", "es": "No tienes que pasar por esto"}
+WORDS = {
+    "en": "I'm glad you said this. You don't have to get through it alone.",
+    "es": "No tienes que pasar por esto",
+}
 
 
 @pytest.mark.parametrize("language", ["en", "es"])

@@ -279,7 +279,7 @@ def test_a_model_is_told_the_last_twenty_messages_and_no_unfinished_ones(
 def test_a_long_answer_is_told_in_part(app: Flask, database: Database, member: Member) -> None:
     thread_id = make_thread(database, member, reply="x" * 9000)
     provider = ScriptedProvider(say("Ok."))
-    answer(app, member, ask(database, member, "Go on", thread_id), provider)
+    answer(app, member, ask(database, member, "Continue", thread_id), provider)
     assert max(len(m.text) for m in provider.requests[0].messages[1:]) == 2000
 
 
@@ -308,7 +308,7 @@ def test_a_piece_of_context_that_cannot_be_had_is_left_out(
         ("server_error", "cannot be reached"),
         ("rate_limited", "busy"),
         ("refused", "key or model name"),
-        ("declined", "in other words"),
+        ("declined", "try other words"),
     ],
 )
 def test_a_failed_model_becomes_a_notice_and_the_question_stays(
@@ -340,7 +340,9 @@ def test_what_was_said_before_it_broke_off_is_kept(
     provider = ScriptedProvider([TextDelta("Half an "), TextDelta("answer"), error])
     reply = answer(app, member, ask(database, member), provider)
     assert (reply.status, reply.content) == ("interrupted", "Half an answer")
-    assert "broke off" in reply.parts[0]["text"]
+    assert (
+        "The answer was cut off here. Your question is saved; try again." in reply.parts[0]["text"]
+    )
 
 
 # Standing in for a model that fails
@@ -642,4 +644,4 @@ def test_what_a_reply_claims_that_broke_off_is_denied(
     claim = TextDelta("I've added your taxi for $14 to the ledger.")
     reply = answer(app, member, asked, ScriptedProvider([claim, end]))
     assert reply.status in ("stopped", "interrupted")
-    assert "nothing was saved or sent" in reply.content
+    assert "Nothing was saved or sent" in reply.content

@@ -381,7 +381,7 @@ def test_a_second_message_waits_its_turn_and_is_answered_in_order(
     with listening(person, thread_id, "one") as reader:
         reader.wait_for("token")
         second = person.send(thread_id, "two", message_key=uuid4().hex)
-        assert "Waiting for the answer before this one" in second.text
+        assert "Waiting for the previous answer" in second.text
         assert [r.status for r in replies(owner, thread_id)] == ["streaming", "queued"]
         reader.wait_for("done", 2)
     assert [m.content for m in messages(owner, thread_id)] == [
@@ -450,4 +450,6 @@ def test_a_model_that_breaks_off_leaves_its_words_and_says_so(
     assert reply.status == "interrupted"
     assert reply.content
     assert WHOLE.startswith(reply.content)
-    assert "broke off" in reply.parts[0]["text"]
+    assert (
+        "The answer was cut off here. Your question is saved; try again." in reply.parts[0]["text"]
+    )

@@ -110,9 +110,9 @@ def test_a_mind_can_be_changed_and_taken_back(
     ("form", "said"),
     [
         ({"rating": "down", "comment": "x" * 501}, "That is 501 characters"),
-        ({"rating": "down", "reason": "ugly"}, "Choose one of what is offered."),
-        ({"rating": "sideways"}, "Choose one of what is offered."),
-        ({}, "Choose one of what is offered."),
+        ({"rating": "down", "reason": "ugly"}, "Choose one of the options."),
+        ({"rating": "sideways"}, "Choose one of the options."),
+        ({}, "Choose one of the options."),
     ],
 )
 @pytest.mark.parametrize("htmx", [True, False], ids=["htmx", "plain"])

@@ -77,7 +77,7 @@ def test_what_was_found_is_marked_and_opens_at_its_message(
     address, anchor = link.attributes["href"].split("#")
     page = browser.page(address)
     assert page.find("article", id=anchor).text.startswith("You Where is the ladder?")
-    assert "To the newest messages" in page.text
+    assert "Show newest messages" in page.text
     assert "Question 39" not in page.text
 
 
@@ -87,7 +87,7 @@ def test_what_stands_on_the_last_page_opens_as_always(
     thread_id = make_thread(database, member, "Where is the ladder?")
     entry = found_entries(database, member, "ladder")[0]
     page = browser.page(f"/chat/{thread_id}?at={entry.message_id}")
-    assert "To the newest messages" not in page.text
+    assert "Show newest messages" not in page.text
     for nonsense in (UUID(int=1), "x"):
         assert "ladder" in browser.page(f"/chat/{thread_id}?at={nonsense}").text
 
@@ -106,7 +106,7 @@ def test_a_message_of_another_branch_is_found_and_shown_on_it(
     assert asked(f"/chat/{thread_id}") == ["Where is the mop?"]
     assert asked(f"/chat/{thread_id}?at={entry.message_id}") == ["Where is the ladder?"]
     shown = browser.page(f"/chat/{thread_id}?at={entry.message_id}")
-    assert "To the newest messages" in shown.text
+    assert "Show newest messages" in shown.text
 
 
 def test_typing_asks_for_the_list_alone(
@@ -187,7 +187,7 @@ def test_a_chat_is_renamed(database: Database, member: Member, browser: CheckedC
 
 @pytest.mark.parametrize(
     ("title", "said"),
-    [("", "Give the conversation a name."), ("x" * 81, "A name can have 80 characters.")],
+    [("", "Give the chat a name."), ("x" * 81, "A name can have up to 80 characters.")],
 )
 def test_a_name_must_be_one(
     database: Database, member: Member, browser: CheckedClient, title: str, said: str
@@ -206,8 +206,8 @@ def test_a_deleted_chat_is_gone_and_its_answer_stopped(
     thread_id = asked.thread.id
     browser.post(f"/chats/{thread_id}/delete")
     page = browser.page("/chats").text
-    assert "The conversation is deleted." in page
-    assert "Delete me" not in page
+    assert "“Delete me” was deleted. Its words will be gone in an hour." in page
+    assert f"/chat/{thread_id}" not in page
     assert browser.get(f"/chat/{thread_id}").status_code == 404
     assert browser.post(f"/chats/{thread_id}/delete").status_code == 404
     with database.transaction(member.scope) as session:

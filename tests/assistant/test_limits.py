@@ -117,7 +117,9 @@ def test_a_refused_message_leaves_nothing_behind(
     ask(database, member)
     with pytest.raises(LimitReached) as refused:
         ask(database, member, "One more")
-    assert refused.value.message.startswith("The restaurant's messages for this month")
+    assert refused.value.message.startswith(
+        "The restaurant has used all its messages for this month ("
+    )
     assert used(database, member) == (1, 1), "the day was counted although the month was full"
     assert (count(owner, member, Turn), count(owner, member, Message)) == (1, 2)
 
@@ -203,7 +205,7 @@ def test_the_api_refuses_with_429_and_says_until_when(
     assert (again.status_code, body["code"]) == (429, "limit")
     assert body["usage"] == first["usage"]
     assert datetime.fromisoformat(body["usage"]["resets_at"]).utcoffset() is not None
-    assert body["message"].startswith("Today's messages are used up (1 of 1).")
+    assert body["message"].startswith("You have used all of today's messages (1 of 1).")
 
 
 def test_the_command_line_says_it_in_words(

@@ -148,7 +148,7 @@ def test_a_model_that_speaks_json_cannot_wave_the_confirmation_through(
     assert logged(owner, member.user_id) == []
     # Its own words come before the question; the card shows what is stored, whatever they say.
     said = "Shall I?" if suggested is None else "Just doing it."
-    assert reply.content == f"{said}\n\nShall I do this?"
+    assert reply.content == f"{said}\n\nShould I do this?"
     assert "Just doing it" not in json.dumps(reply.parts)
 
 
@@ -164,7 +164,7 @@ def test_what_a_model_says_before_the_question_is_no_book(
     }
     asked = ask(database, member, "Log 4 degrees for the walk-in")
     reply = answer(app, member, asked, JsonModeProvider(ScriptedProvider(say(json.dumps(wish)))))
-    assert reply.content.endswith("Shall I do this?")
+    assert reply.content.endswith("Should I do this?")
     assert len(reply.content) < LONGEST_REMARK + 100
 
 
@@ -261,7 +261,7 @@ def test_a_reply_whose_proposal_was_confirmed_is_not_made_again(
     assert provider.requests == []
     with database.transaction(member.scope) as session:
         reply = session.get_one(Message, accepted.reply.id)
-    said = "Shall I?\n\nShall I do this?"
+    said = "Shall I?\n\nShould I do this?"
     assert (reply.content, len(reply.parts), reply.status) == (said, 1, "complete")
 
 
@@ -305,12 +305,15 @@ def test_confirming_twice_does_it_once_and_tells_the_first_result(
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({"state": "declined"}, "cancelled"),
+        ({"state": "declined"}, "This was canceled; nothing was done"),
         ({"state": "superseded"}, "newer proposal"),
         ({"state": "expired"}, "expired"),
         ({"expires_at": utc_now() - timedelta(seconds=1)}, "expired"),
         ({"arguments": {"unit": "walk-in", "degrees": 40.0}}, "not what was shown"),
-        ({"tool": "defrost_the_bar"}, "not part of Comanda"),
+        (
+            {"tool": "defrost_the_bar"},
+            "Nothing was done: this needs something that is no longer part of Comanda.",
+        ),
     ],
     ids=["declined", "superseded", "expired", "late", "altered", "unknown tool"],
 )
@@ -484,7 +487,7 @@ def test_a_no_declines_without_asking_any_model(
     owner: Database, member: Member, say_to: SayTo, offered: Message
 ) -> None:
     reply = say_to("mejor no", thread=offered.thread_id, language="es")
-    assert reply.content == "De acuerdo. No se hizo nada. ¿Qué debe ser distinto?"
+    assert reply.content == "De acuerdo. No se hizo nada. ¿Qué quieres cambiar?"
     assert stored(owner, proposal_id(offered)).state == "declined"
     assert logged(owner, member.user_id) == []
 
@@ -511,7 +514,7 @@ def test_a_yes_to_what_came_after_it_confirms_nothing(
     accepted = ask(database, member, "yes", offered.thread_id)
     change(owner, proposal_id(offered), created_at=utc_now() + timedelta(seconds=1))
     reply = answer(app, member, accepted, ScriptedProvider(say("?")))
-    assert reply.content.startswith("What I proposed has changed since.")
+    assert reply.content.startswith("My proposal has changed since then.")
     assert logged(owner, member.user_id) == []
 
 
@@ -640,7 +643,7 @@ def test_the_card_offers_three_ways_and_folds_into_its_receipt(
     assert "Logged 4 °C for the walk-in." in done.text
     assert "Undo" in done.text
     assert "Logged 4 °C" in browser.page(f"/chat/{offered.thread_id}").text
-    assert "Taken back" in browser.post_fragment(f"{address}/undo").text
+    assert "This was undone" in browser.post_fragment(f"{address}/undo").text
     assert logged(owner, member.user_id) == []
 
 
@@ -650,8 +653,8 @@ def test_the_receipt_of_a_yes_is_undone_by_its_button(
     say_to("yes", thread=offered.thread_id)
     browser = sign_in(app, owner, member)
     taken_back = browser.post_fragment(f"/proposals/{proposal_id(offered)}/undo")
-    assert "Taken back" in taken_back.text
-    assert "Taken back" in browser.page(f"/chat/{offered.thread_id}").text
+    assert "This was undone" in taken_back.text
+    assert "This was undone" in browser.page(f"/chat/{offered.thread_id}").text
     assert logged(owner, member.user_id) == []
 
 
@@ -662,7 +665,7 @@ def test_without_scripts_a_button_leads_back_to_the_conversation(
     address = f"/proposals/{proposal_id(offered)}"
     response = browser.post(f"{address}/decline")
     assert (response.status_code, response.location) == (303, f"/chat/{offered.thread_id}")
-    assert "Cancelled: nothing was done" in browser.page(response.location).text
+    assert "Canceled: nothing was done" in browser.page(response.location).text
     assert browser.post(f"{address}/bring-back").status_code == 303
     change(owner, proposal_id(offered), expires_at=utc_now() - timedelta(seconds=1))
     assert browser.post(f"{address}/confirm").status_code == 303

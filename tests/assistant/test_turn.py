@@ -157,13 +157,13 @@ class Ask(Count):
         self.said, self.before = said, before
 
     def run(self, arguments: Any, context: ToolContext) -> ToolResult:
-        question = Question("Shall I do this?", "it", self.before)
+        question = Question("Should I do this?", "it", self.before)
         return ToolResult({}, final_text=self.said, question=question)
 
 
 @pytest.mark.parametrize("fence", ["```", "~~~~", "- a\n\n```py", "   ~~~ x"])
 def test_a_model_that_leaves_code_open_hides_no_question(fence: str) -> None:
-    asked = "<p>Shall I do this?</p>"
+    asked = "<p>Should I do this?</p>"
     opened = f"Look:\n\n{fence}\nrm"
     # In its own words, in what it says of a card, and in what a tool had from another model.
     for first, tool in (

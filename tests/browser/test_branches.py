@@ -82,12 +82,12 @@ def test_a_changed_message_takes_the_place_of_the_old_one_which_stays_a_step_awa
     visitor.wait_for_answer()
     expect(visitor.questions).to_have_text(["One", "Two, better"])
     expect(switch(visitor)).to_contain_text("2/2")
-    step(visitor, "The version before")
+    step(visitor, "Previous version")
     expect(visitor.questions).to_have_text(["One", "Two", "Three"])
     expect(switch(visitor)).to_contain_text("1/2")
     visitor.page.reload()
     expect(visitor.questions).to_have_text(["One", "Two", "Three"])
-    step(visitor, "The version after")
+    step(visitor, "Next version")
     expect(visitor.questions).to_have_text(["One", "Two, better"])
     visitor.ask("Three")
     visitor.wait_for_answer()
@@ -97,13 +97,13 @@ def test_a_changed_message_takes_the_place_of_the_old_one_which_stays_a_step_awa
 def test_leaving_a_change_brings_back_what_was_being_typed(visit: Visit, house: House) -> None:
     visitor = talk(visit(house.hire()), "One", "Two")
     visitor.composer.fill("half a thought")
-    for leave in ("Escape", "Leave it"):
+    for leave in ("Escape", "Cancel"):
         begin_to_change(visitor, "One")
         visitor.composer.fill("One, but")
         if leave == "Escape":
             visitor.composer.press("Escape")
         else:
-            visitor.page.get_by_role("link", name="Leave it").click()
+            visitor.page.get_by_role("link", name="Cancel").click()
         expect(visitor.page.locator(BANNER)).to_be_hidden()
         expect(visitor.composer).to_have_value("half a thought")
         expect(visitor.composer).to_be_focused()
@@ -132,9 +132,9 @@ def test_an_answer_is_made_again_and_the_first_one_stays_a_step_away(
     expect(visitor.replies).to_have_count(2)
     assert visitor.said() == "Another answer."
     expect(switch(visitor)).to_contain_text("2/2")
-    step(visitor, "The version before")
+    step(visitor, "Previous version")
     visitor.read("Answer to two.")
-    step(visitor, "The version after")
+    step(visitor, "Next version")
     visitor.read("Another answer.")
 
 
@@ -153,7 +153,7 @@ def test_changing_a_question_that_is_being_answered_stops_its_answer(
         visitor.read("Answer to one.")
         visitor.wait_for_answer()
         expect(visitor.stop).to_be_hidden()
-    step(visitor, "The version before")
+    step(visitor, "Previous version")
     visitor.wait_for_answer("stopped")
     assert visitor.said() == "So far,"
 
@@ -168,7 +168,7 @@ def test_words_that_come_while_another_branch_is_shown_cost_nothing_and_are_ther
         )
         change(visitor, "One", "Two")
         visitor.read("Begun,")
-        step(visitor, "The version before")
+        step(visitor, "Previous version")
         expect(visitor.questions).to_have_text(["One"])
         expect(visitor.stop).to_be_hidden()
         before = visitor.watch.count("/messages/")
@@ -180,7 +180,7 @@ def test_words_that_come_while_another_branch_is_shown_cost_nothing_and_are_ther
         # Once may be asked what the words are of; not for every few of them.
         assert visitor.watch.count("/messages/") - before <= 2
     assert visitor.said() == "Answer to one."
-    step(visitor, "The version after")
+    step(visitor, "Next version")
     visitor.read("ended.")
     visitor.wait_for_answer()
 
@@ -193,9 +193,9 @@ def test_going_to_a_branch_whose_answer_is_being_written_shows_it_go_on_whole(
     house.model.script(told("Two", Say(text, delay=0.04)))
     change(visitor, "One", "Two")
     visitor.read("word5")
-    step(visitor, "The version before")
+    step(visitor, "Previous version")
     visitor.read("Answer to one.")
-    step(visitor, "The version after")
+    step(visitor, "Next version")
     visitor.read("word20")
     # No hole and nothing twice at any time, not only when all is over.
     for _ in range(10):
@@ -223,7 +223,7 @@ def test_the_other_device_follows_to_the_other_branch(visit: Visit, house: House
         change(here, "Two", "Two, better")
         expected = ["One", "Two, better"]
     else:
-        step(here, "The version before")
+        step(here, "Previous version")
         expected = ["One", "Two"]
     for visitor in (here, there):
         expect(visitor.questions).to_have_text(expected)
@@ -237,7 +237,7 @@ def test_the_other_device_follows_to_the_other_branch(visit: Visit, house: House
 def test_a_message_that_waits_says_so_and_is_answered_when_the_one_before_is_stopped(
     visit: Visit, house: House
 ) -> None:
-    waiting = "Waiting for the answer before this one"
+    waiting = "Waiting for the previous answer"
     with Pause() as pause, Pause() as then:
         house.model.script(
             told("Slow", Slowly("So far,"), pause, Say(" never more.")),
@@ -272,13 +272,13 @@ def test_without_scripts_a_message_is_changed_answered_again_and_switched(
     page.locator("[data-edit]").last.click()
     expect(page.locator(BANNER)).to_be_visible()
     expect(plain.composer).to_have_value("Two")
-    page.get_by_role("link", name="Leave it").click()
+    page.get_by_role("link", name="Cancel").click()
     expect(page.locator(BANNER)).to_be_hidden()
     page.locator("[data-edit]").last.click()
     plain.composer.fill("Two, better")
     plain.send.click()
     expect(plain.questions).to_have_text(["One", "Two, better"])
-    step(plain, "The version before")
+    step(plain, "Previous version")
     expect(plain.questions).to_have_text(["One", "Two"])
     plain.reply.get_by_role("button", name="Answer again").click()
     expect(plain.replies).to_have_count(2)
@@ -301,11 +301,11 @@ def test_by_keyboard_the_focus_stays_with_what_was_chosen(visit: Visit, house: H
     visitor.read("Answer to the change.")
     visitor.wait_for_answer()
     expect(visitor.composer).to_be_focused()
-    page.get_by_role("button", name="The version before").press("Enter")
-    expect(page.get_by_role("button", name="The version after")).to_be_focused()
+    page.get_by_role("button", name="Previous version").press("Enter")
+    expect(page.get_by_role("button", name="Next version")).to_be_focused()
     expect(page.locator("#announcer")).to_contain_text("Version 1 of 2")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("button", name="The version before")).to_be_focused()
+    expect(page.get_by_role("button", name="Previous version")).to_be_focused()
     expect(page.locator("#announcer")).to_contain_text("Version 2 of 2")
     visitor.reply.get_by_role("button", name="Answer again").press("Enter")
     expect(visitor.reply).to_be_focused()
@@ -326,7 +326,7 @@ def test_the_switch_stays_under_the_finger(visit: Visit, house: House, phone: bo
     change(visitor, "Two", "Two, better")
     visitor.wait_for_answer()
     before = visitor.evaluate(TOP)
-    for name in ("The version before", "The version after"):
+    for name in ("Previous version", "Next version"):
         step(visitor, name)
         expect(switch(visitor).get_by_role("button", name=name)).to_be_disabled()
         assert visitor.evaluate(TOP) == pytest.approx(before, abs=2)

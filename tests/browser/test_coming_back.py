@@ -195,7 +195,9 @@ def test_signing_out_in_one_tab_ends_the_other_without_a_storm_of_reconnects(
     expect(other.reply).to_contain_text("Two tabs.")
     other.composer.fill("half a thought")
     sign_out(visitor)
-    expect(other.page.locator("#connection")).to_contain_text("This chat has ended here.")
+    expect(other.page.locator("#connection")).to_contain_text(
+        "This chat is no longer connected here."
+    )
     expect(other.composer).to_have_value("half a thought")
     before = visitor.watch.count("/events")
     other.page.clock.run_for(10 * 60 * 1000)

@@ -13,7 +13,7 @@ from tests.browser.scripts import exactly, told
 from tests.model_server import HttpError, scenario
 
 QUESTION = "How long may raw chicken be out, once more?"
-BADGE = {"en": ("Model", "Degraded"), "es": ("Modelo", "Limitado")}
+BADGE = {"en": ("Model", "Limited"), "es": ("Modelo", "Limitado")}
 
 
 def badge_says(visitor: Visitor, words: str) -> None:

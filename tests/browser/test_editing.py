@@ -96,7 +96,9 @@ def test_two_new_sections_one_after_the_other_are_two(
         page.wait_for_timeout(500)
         page.get_by_role("button", name="Preview").click()
         expect(page.locator("#f-title_en")).to_have_value(title)
-        page.get_by_label("Under", exact=True).select_option(label="The top: a chapter of its own")
+        page.get_by_label("Under", exact=True).select_option(
+            label="Top level: a chapter of its own"
+        )
         page.get_by_role("button", name="Save").click()
         expect_saved(page)
         expect(page.locator("h1")).to_have_text(title)
@@ -203,7 +205,7 @@ def test_a_browser_without_scripts_writes_moves_and_withdraws(
     page.get_by_role("button", name="Save").click()
     expect(page.locator(".saved")).to_be_visible()
     page.get_by_role("button", name="Move down").click()
-    expect(page.get_by_text("It has its new place.")).to_be_visible()
+    expect(page.get_by_text("It is in its new place now.")).to_be_visible()
     expect(page.get_by_role("button", name="Move down")).to_be_disabled()
     page.get_by_label("Move under").select_option(label="Fish")
     page.get_by_role("button", name="Move", exact=True).click()
@@ -229,7 +231,7 @@ def test_an_allergen_that_nobody_declared_is_declared_in_its_line(
     page.get_by_text("It has these").click()
     visitor.watch.expect("status of 422")
     page.get_by_role("button", name="Save").click()
-    expect(page.locator(".field-error")).to_contain_text("Tick what it has")
+    expect(page.locator(".field-error")).to_contain_text("Select what it has, or say")
     page.get_by_text("It has these").click()
     page.get_by_text("Milk", exact=True).click()
     assert findings(page) == []

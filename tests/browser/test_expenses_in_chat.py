@@ -30,7 +30,7 @@ WORDS = {
         "sum": "How much have I spent this month and last month?",
         "confirm": "Confirm",
         "undo": "Undo",
-        "undone": "Taken back",
+        "undone": "This was undone",
     },
     "es": {
         "say": "café 4.50 y taxi 12 ayer",
@@ -40,11 +40,11 @@ WORDS = {
         "yes": "sí, dale",
         "done": "Agregué café $4.50 y taxi $15 de ayer.",
         "no": "mejor no",
-        "different": "¿Qué debe ser distinto?",
+        "different": "¿Qué quieres cambiar?",
         "more": "Anota 9 de estacionamiento",
         "confirm": "Confirmar",
         "undo": "Deshacer",
-        "undone": "Deshecho",
+        "undone": "Esto se deshizo",
     },
 }
 

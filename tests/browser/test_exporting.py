@@ -57,7 +57,7 @@ def test_many_chats_are_made_ready_while_one_waits_or_leaves(
         make_thread(database, person, f"{QUESTION[language]} {number}")
     names = {
         "en": ("Export all", "Cancel", "Download", "Delete the file"),
-        "es": ("Exportar todo", "Cancelar", "Descargar", "Borrar el archivo"),
+        "es": ("Exportar todo", "Cancelar", "Descargar", "Eliminar el archivo"),
     }
     begin, cancel, download, delete = names[language]
     page = visit(person, **LOOKS[look]).open("/chats").page

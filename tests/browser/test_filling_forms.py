@@ -173,8 +173,8 @@ def test_what_is_thrown_away_while_one_types_stays_so(
     saves: list[str] = []
     page.on("request", lambda sent: saves.append(sent.url) if sent.method == "POST" else None)
     page.get_by_label("What happened").press_sequentially(" and more")
-    page.get_by_role("button", name="Throw it away").click()
-    expect(page.get_by_text("The form is thrown away.")).to_be_visible()
+    page.get_by_role("button", name="Discard").click()
+    expect(page.get_by_text("Form discarded.")).to_be_visible()
     page.wait_for_timeout(1000)
     assert [each.rsplit("/", 1)[1] for each in saves] == ["discard"]
     assert drafts_of(house.owner, member)[0].status == "discarded"
@@ -200,9 +200,9 @@ def test_two_tabs_tell_each_other_and_enter_sends_nothing(
     assert submissions_of(house.owner, member) == []
     # It comes back as a banner in the chat, and can be thrown away and brought back.
     visitor.open("/chat")
-    page.get_by_role("link", name="Go on").click()
+    page.get_by_role("link", name="Continue").click()
     expect(page.get_by_label("Who")).to_have_value("Ann Lee")
-    page.get_by_role("button", name="Throw it away").click()
+    page.get_by_role("button", name="Discard").click()
     page.get_by_role("button", name="Bring it back").click()
     expect(page.get_by_label("Who")).to_have_value("Ann Lee")
 

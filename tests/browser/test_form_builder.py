@@ -49,7 +49,7 @@ def test_a_button_that_was_pressed_before_the_page_could_listen_leads_on(
     page.get_by_text("Add a field").click()
     assert held
     is_late = False
-    page.get_by_role("button", name="One of a few").click()
+    page.get_by_role("button", name="Pick one").click()
     expect(page.locator("#x-label_en")).to_be_focused()
 
 
@@ -64,7 +64,7 @@ def test_a_form_is_described_built_published_and_filled_in(
     page.get_by_role("button", name="Draft the form").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Parking permits")
     page.get_by_text("Add a field").click()
-    page.get_by_role("button", name="One of a few").click()
+    page.get_by_role("button", name="Pick one").click()
     expect(page.locator("#x-label_en")).to_be_focused()
     page.keyboard.type("Kind of car")
     page.locator("#x-label_es").fill("Tipo de coche")
@@ -137,7 +137,7 @@ def test_work_that_was_not_saved_is_not_left_unawares_and_comes_back(
     kept = "Object.values(localStorage).some((words) => words.includes('Something'))"
     wait_until(lambda: page.evaluate(kept))
     told(other.open(path).page, "Not saved yet")
-    other.page.get_by_role("button", name="Throw it away").click()
+    other.page.get_by_role("button", name="Discard").click()
     expect(other.page.locator("#brought-back")).to_be_hidden()
     expect(other.page.locator("#f-title_en")).to_have_value("Incident report")
     page.locator("#f-title_en").fill("Incident report")
@@ -157,7 +157,9 @@ def test_without_scripts_a_form_is_built_too(
     expect(page.locator(".preview-en").get_by_text("Which part")).to_be_visible()
     press(page, "Move up: Which part")
     press(page, "Save")
-    expect(page.locator(".builder-row.is-open .field-error")).to_contain_text("is not above it")
+    expect(page.locator(".builder-row.is-open .field-error")).to_contain_text(
+        "is no longer above it"
+    )
     press(page, "Move down: Which part")
     press(page, "Save")
     told(page, "Saved as version 2.")

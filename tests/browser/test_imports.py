@@ -49,7 +49,7 @@ def bring(visitor: Visitor, folder: Path, name: str, content: str, target: str) 
     file.write_text(content, "utf-8")
     page = visitor.open("/library/imports/").page
     page.get_by_label("File", exact=True).set_input_files(file)
-    page.get_by_label("What it becomes").select_option(target)
+    page.get_by_label("Import as").select_option(target)
     page.get_by_label("Language of the file").select_option("en")
     page.get_by_role("button", name="Read the file").click()
 

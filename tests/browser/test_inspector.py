@@ -27,7 +27,7 @@ def test_an_admin_sees_what_a_search_scored_and_why_something_is_missing(
     visitor = visit(house.hire("admin"), phone=phone, media=STILL).open("/admin/usage")
     page = visitor.page
     page.get_by_role("link", name="Search inspector").click()
-    page.get_by_label("What is searched").fill(QUESTION["en"])
+    page.get_by_label("Search for").fill(QUESTION["en"])
     page.get_by_role("button", name="Search", exact=True).click()
     best = page.locator("#r-1")
     expect(best).to_contain_text("The answer uses it")
@@ -40,7 +40,7 @@ def test_an_admin_sees_what_a_search_scored_and_why_something_is_missing(
     page.get_by_role("link", name="Wine service").click()
     told = page.locator(".findings li")
     expect(told.first).to_have_attribute("data-code", "no_common_word")
-    expect(told.last).to_contain_text("the last that came in has")
+    expect(told.last).to_contain_text("the last one included has")
     assert visitor.evaluate(TOO_WIDE) == []
     assert too_small(page) == []
 

@@ -168,7 +168,7 @@ def test_an_editor_brings_an_older_version_back(visit: Visit, house: House, phon
     assert findings(page) == []
     page.get_by_role("button", name="Restore this version").click()
     expect(page.locator(".prose")).to_contain_text("Open at ten.")
-    expect(page.get_by_text("The section says again what it said in version 1.")).to_be_visible()
+    expect(page.get_by_text("The section is back to what it said in version 1.")).to_be_visible()
 
 
 @BOTH_SIZES

@@ -77,5 +77,5 @@ def test_an_import_that_is_being_read_has_targets_for_a_thumb(visit: Visit, hous
     with house.owner.session(manager.scope) as session:
         item, _is_new = receive_file(session, b"# Pay\nOn Fridays.\n", "pay.md", "sop", "en")
     page = visit(manager, phone=True).open(f"/library/imports/{item.id}").page
-    expect(page.get_by_role("link", name="Look again")).to_be_visible()
+    expect(page.get_by_role("link", name="Refresh")).to_be_visible()
     assert too_small(page) == []

@@ -65,7 +65,7 @@ def test_an_edited_prompt_changes_the_next_turn_and_going_back_brings_it_back(
     page.get_by_label("Text in English").fill("You are the parrot of the house.")
     expect(page.locator("#c-prompt_en")).to_have_text("about 8 tokens")
     page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_text("Saved. It counts from the next message on.")).to_be_visible()
+    expect(page.get_by_text("Saved. It applies from the next message on.")).to_be_visible()
     assert answer_to(visitor, "Is it there?") == "It is there."
     open_row(visitor)
     page.get_by_role("link", name="History").click()
@@ -113,9 +113,7 @@ def test_two_who_save_at_once_both_see_all_that_was_written(
     mine.page.get_by_label("Text in English").fill("What Ada wrote.")
     mine.page.get_by_label("Text in Spanish").fill("Lo que escribió Ada.")
     mine.page.get_by_role("button", name="Save", exact=True).click()
-    expect(mine.page.get_by_role("heading", level=1)).to_have_text(
-        "Saved by somebody else meanwhile"
-    )
+    expect(mine.page.get_by_role("heading", level=1)).to_have_text("Somebody else saved first")
     expect(mine.page.locator("main")).to_contain_text("Bo changed base-persona")
     expect(mine.page.get_by_label("Text in English")).to_have_value("What Ada wrote.")
     expect(mine.page.get_by_label("Text in Spanish")).to_have_value("Lo que escribió Ada.")
@@ -187,9 +185,9 @@ def test_everything_works_without_scripts(visit: Visit, house: House, admin: Mem
         # Only a page that is whole tells whether it is done.
         with page.expect_navigation():
             pressed.click()
-        if page.get_by_text("Done: 1 asked.").count():
+        if page.get_by_text("Done. Questions asked: 1.").count():
             break
-        pressed = page.get_by_role("link", name="Look again")
+        pressed = page.get_by_role("link", name="Refresh")
     expect(page.locator(".bench-passed")).to_have_count(2)
     expect(page.get_by_label("Text in English")).to_have_value("Not saved yet.")
     expect(page.get_by_text("What you see here is not saved yet.")).to_be_visible()

@@ -82,7 +82,7 @@ def test_a_typed_no_declines_and_it_can_be_brought_back(visit: Visit, house: Hou
     visitor.wait_for_answer()
     expect(card.locator(".decided")).to_contain_text(words["cancelled"])
     press(card, words["back"])
-    expect(card.locator(".proposal")).to_contain_text("Nothing is done before you confirm.")
+    expect(card.locator(".proposal")).to_contain_text("Nothing is done until you confirm.")
     press_enter_on(card, words["confirm"])
     expect(card.locator(".receipt")).to_contain_text(words["done"])
     assert log_of(house, person) == [4.0]
@@ -116,7 +116,7 @@ def test_going_on_to_something_else_sets_it_aside_on_the_page_too(
     visitor.ask("How long can raw chicken stay out?")
     visitor.wait_for_answer()
     card = visitor.replies.first.locator(".part")
-    expect(card.locator(".decided")).to_contain_text("Set aside because you went on")
+    expect(card.locator(".decided")).to_contain_text("Not done: you moved on")
 
 
 def run_out(house: House, person: Member) -> None:
@@ -218,10 +218,10 @@ def test_by_keyboard_alone_the_focus_stays_with_the_card_and_one_hears_what_beca
     for words in ("To confirm", "Log 4 °C for the walk-in."):
         expect(announcer).to_contain_text(words)
     for act, heard in (
-        ("Cancel", "Cancelled: nothing was done"),
+        ("Cancel", "Canceled: nothing was done"),
         ("Bring it back", "To confirm"),
         ("Confirm", "Logged 4 °C for the walk-in."),
-        ("Undo", "Taken back"),
+        ("Undo", "This was undone"),
     ):
         card.get_by_role("button", name=act).focus()
         keyboard.press("Enter")

@@ -22,8 +22,8 @@ from tests.factories import Member
 from tests.skills.service_requests.widgets import answers, ask_with_widget, make_type
 
 SAID = {
-    "en": {"name": "✓ Photos: ", "again": "Try again", "needed": "This is needed."},
-    "es": {"name": "✓ Fotos: ", "again": "Intentar de nuevo", "needed": "Esto hace falta."},
+    "en": {"name": "✓ Photos: ", "again": "Try again", "needed": "This is required."},
+    "es": {"name": "✓ Fotos: ", "again": "Intentar de nuevo", "needed": "Esto es obligatorio."},
 }
 
 

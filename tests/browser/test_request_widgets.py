@@ -155,7 +155,7 @@ def test_what_is_wrong_is_said_beside_the_control_and_what_was_typed_stays(
     control(visitor, "a_phone-code").select_option("52")
     number.fill("12")
     send(visitor).click()
-    said = {"en": "Write a phone number with its area code", "es": "Escribe un teléfono"}
+    said = {"en": "Enter a phone number with its area code", "es": "Escribe un teléfono"}
     expect(widget(visitor).get_by_role("alert")).to_contain_text(said[language])
     expect(number).to_be_focused()
     expect(number).to_have_value("12")
@@ -235,7 +235,7 @@ def test_a_widget_that_cannot_be_shown_says_so_and_is_told_once(
     visitor.open(f"/chat/{thread_id}")
     expect(visitor.questions.last).to_contain_text("cannot be shown here")
     visitor.page.reload()
-    expect(visitor.page.locator(".decided").first).to_contain_text("not open any more")
+    expect(visitor.page.locator(".decided").first).to_contain_text("no longer open")
     [(_, step)] = answers(house.owner, thread_id)
     assert step["type"] == "widget_error"
     assert step["error"]
@@ -285,7 +285,7 @@ def test_a_request_is_put_together_as_its_widgets_come_one_after_the_other(
         expect(done(visitor)).to_have_text(["Refrigeración y hielo", "Prioridad: Alta"])
         expect(visitor.page.locator(".part:focus .decided")).to_have_text("Prioridad: Alta")
         so_far = visitor.page.locator(".request-summary")
-        expect(so_far).to_contain_text("Dijiste: “La cámara fría no enfría”")
+        expect(so_far).to_contain_text("Dijiste: «La cámara fría no enfría»")
         visitor.wait_for_answer()
         assert look_at(visitor, "light phone") == []
         # Before its server ends: a stream that breaks off is complained of.

@@ -109,7 +109,7 @@ def test_a_reply_shows_up_in_the_open_chat_and_is_answered_on_the_page(
     expect(chat.replies).to_have_count(1)
     second = chat.another_tab()
     agent = visit(boss).open(f"/requests/{request_.id}")
-    agent.page.get_by_label("Your words").fill("A fan comes at 3.\nKeep the door shut.")
+    agent.page.get_by_label("Your message").fill("A fan comes at 3.\nKeep the door shut.")
     agent.page.get_by_role("button", name="Send").dblclick()
     expect(agent.page.locator(".notice-ok")).to_have_text("Sent.")
     for tab in (chat, second):
@@ -121,7 +121,7 @@ def test_a_reply_shows_up_in_the_open_chat_and_is_answered_on_the_page(
     assert look_over(chat) == []
     chat.page.get_by_role("link", name="Answer", exact=True).click()
     expect(chat.page).to_have_url(re.compile(rf"/requests/{request_.id}#answer$"))
-    chat.page.get_by_label("Your words").fill("Thank you")
+    chat.page.get_by_label("Your message").fill("Thank you")
     chat.page.get_by_role("button", name="Send").click()
     expect(chat.page.locator(".event").last).to_contain_text("Thank you")
     replies = [each.body for each in read_updates(house.owner, request_) if each.kind == "reply"]
@@ -134,15 +134,15 @@ def test_an_agent_works_on_a_request_from_the_queue(
     page = visit(boss, media=STILL).open("/requests/queue").page
     page.locator(".submission-filters summary").click()
     page.locator("#f-by-q").press_sequentially("zebra")
-    expect(page.locator("#queue")).to_contain_text("No request fits all of that.")
+    expect(page.locator("#queue")).to_contain_text("No requests match these filters.")
     page.locator("#f-by-q").fill("")
     page.locator(".queue-title a").click()
-    page.get_by_label("Looked after by").select_option(label="Max Boss (you)")
+    page.get_by_label("Assigned to").select_option(label="Max Boss (you)")
     page.get_by_role("button", name="Assign").click()
-    expect(page.locator(".notice-ok")).to_have_text("The request is assigned.")
+    expect(page.locator(".notice-ok")).to_have_text("Request assigned.")
     page.get_by_role("button", name="Mark as resolved").click()
     expect(page.locator(".sheet-head .status")).to_have_text("Resolved")
-    expect(page.locator(".due")).to_have_text("done in time")
+    expect(page.locator(".due")).to_have_text("done on time")
 
 
 def test_the_countdown_turns_when_the_time_is_over(
@@ -169,7 +169,7 @@ def test_the_bell_rings_while_a_page_is_open_and_stops_when_it_is_read(
     asking.open("/forms/")
     asking.page.wait_for_function("window.htmx")
     for number in ("1", "2"):
-        agent.open(f"/requests/{request_.id}").page.get_by_label("Your words").fill("Soon")
+        agent.open(f"/requests/{request_.id}").page.get_by_label("Your message").fill("Soon")
         agent.page.get_by_role("button", name="Send").click()
         expect(agent.page.locator(".notice-ok")).to_be_visible()
         forward(asking, "00:25")
@@ -186,7 +186,7 @@ def test_the_bell_takes_nobody_away_from_what_they_type(
 ) -> None:
     visitor = visit(boss, fresh=True)
     visitor.page.clock.install()
-    words = visitor.open(f"/requests/{request_.id}").page.get_by_label("Your words")
+    words = visitor.open(f"/requests/{request_.id}").page.get_by_label("Your message")
     # The history comes a moment after the page, and nobody may be signed out before.
     expect(visitor.page.locator("#history[hx-get]")).to_have_count(0)
     words.fill("Half a sent")
@@ -211,7 +211,7 @@ def test_two_agents_are_told_of_each_other(
     first.watch.expect("status of 409")
     first.page.get_by_role("button", name="Mark as resolved").click()
     told = first.page.locator(".notice-stop")
-    expect(told).to_contain_text("Olga Other has changed this meanwhile: Waiting.")
+    expect(told).to_contain_text("Olga Other changed this in the meantime: Waiting.")
     expect(told).to_be_focused()
     assert look_over(first) == []
     first.page.get_by_role("button", name="Mark as resolved").click()
@@ -227,5 +227,5 @@ def test_without_scripts_everything_works(
     page.get_by_role("button", name="Show").click()
     page.locator(".queue-title a").click()
     page.get_by_label("Note", exact=True).fill("Seen")
-    page.get_by_role("button", name="Keep the note").click()
+    page.get_by_role("button", name="Save note").click()
     expect(page.locator(".event").last).to_contain_text("Seen")

@@ -63,7 +63,7 @@ def test_a_server_that_goes_away_in_mid_answer_costs_no_word_of_either_side(
         visitor.ask("Before it fell")
         visitor.read("Half said,")
         web.kill()
-        expect(visitor.page.locator("#connection")).to_contain_text("Connecting again…")
+        expect(visitor.page.locator("#connection")).to_contain_text("Reconnecting…")
         try_to_send(visitor, "After it rose")
         pause.end()
         wait_for_web(house.launch_web(port), port)
@@ -79,10 +79,10 @@ def test_a_server_that_goes_away_in_mid_answer_costs_no_word_of_either_side(
 def test_a_message_whose_answer_was_lost_is_not_said_to_be_lost_once_it_stands_there(
     visit: Visit, house: House
 ) -> None:
-    house.model.script(told("Before", "Yes."), told("Half arrived", "All of it."))
+    house.model.script(told("Previous", "Yes."), told("Half arrived", "All of it."))
     visitor = visit(house.hire(), phone=True, fresh=True).open()
     visitor.watch.expect(OFFLINE_ERRORS)
-    visitor.ask("Before")
+    visitor.ask("Previous")
     visitor.wait_for_answer()
     held: list[Route] = []
 
@@ -102,7 +102,7 @@ def test_a_message_whose_answer_was_lost_is_not_said_to_be_lost_once_it_stands_t
         outage.end()
     for route in held:
         route.continue_()
-    expect(visitor.questions).to_have_text(["Before", "Half arrived"])
+    expect(visitor.questions).to_have_text(["Previous", "Half arrived"])
     visitor.read("All of it.")
     visitor.wait_for_answer()
     expect(visitor.page.locator("#composer-error")).to_be_empty()

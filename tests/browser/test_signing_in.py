@@ -64,7 +64,7 @@ def test_a_wrong_password_is_said_in_words_where_the_focus_goes(visit: Visit) ->
     page.fill("#f-email", "somebody@alamoprime.example")
     page.fill("#f-password", "a wrong password")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("This e-mail and password do not go together.")).to_be_visible()
+    expect(page.get_by_text("This email and password don't match.")).to_be_visible()
     expect(page.locator("#f-password")).to_be_focused()
     expect(page.locator("#f-password")).to_have_attribute("aria-invalid", "true")
     expect(page.locator("#f-email")).to_have_value("somebody@alamoprime.example")

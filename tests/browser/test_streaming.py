@@ -220,8 +220,8 @@ def test_an_answer_begins_while_the_model_still_writes_and_stop_ends_it_and_keep
     expect(visitor.stop).to_be_hidden()
     visitor.page.reload()
     assert visitor.said() == "These words stay."
-    house.model.script(told("Go on", "As if nothing had happened."))
-    visitor.ask("Go on")
+    house.model.script(told("Continue", "As if nothing had happened."))
+    visitor.ask("Continue")
     visitor.read("As if nothing had happened.")
 
 
@@ -239,5 +239,5 @@ def test_an_answer_that_was_cut_short_can_be_asked_for_again(visit: Visit, house
     expect(visitor.questions).to_have_count(1)
     expect(visitor.replies).to_have_count(1)
     # What there was of the first one is a step away.
-    visitor.reply.get_by_role("button", name="The version before").click()
+    visitor.reply.get_by_role("button", name="Previous version").click()
     visitor.read("Half an")

@@ -122,7 +122,7 @@ def test_more_than_fit_are_not_taken_and_what_is_too_large_is_not_sent(
     chooser(visitor, "proof").set_input_files([photo(tmp_path, f"{n}.jpg") for n in range(4)])
     expect(there(visitor, "proof")).to_have_count(3)
     expect(field(visitor, "proof").locator(".upload-status")).to_have_text(
-        "3 files fit here. Remove one first."
+        "Only 3 files fit here. Remove one first."
     )
     large = tmp_path / "large.pdf"
     large.write_bytes(b"%PDF-1.7" + b"x" * 3 * 1024 * 1024)
@@ -249,7 +249,7 @@ def test_a_form_is_sent_when_its_files_are_there(
     visitor.page.route("**/files", hold)
     chooser(visitor, "proof").set_input_files(photo(tmp_path, "one.jpg"))
     visitor.page.get_by_role("button", name="Send the form").click()
-    expect(field(visitor, "proof").locator(".upload-status")).to_contain_text("on their way")
+    expect(field(visitor, "proof").locator(".upload-status")).to_contain_text("still uploading")
     held[0].continue_()
     expect(visitor.page).to_have_url(re.compile("/forms/submissions/"))
     assert [file.state for file in rows(house, member)] == ["kept"]

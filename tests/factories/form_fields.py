@@ -81,6 +81,7 @@ NEED_NONE = {
             "accounts.submit_reset_password", "accounts.submit_sign_in", "accounts.switch_group",
             "chat.again", "chat.branch", "chat.stop", "feedback.give", "forms.discard",
             "forms.restore", "history.cancel", "history.delete", "history.rename",
+            "history.restore",
         ),
         OWN,
     ),

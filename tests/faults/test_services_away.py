@@ -26,6 +26,7 @@ from tests.assistant.chatting import (
 from tests.assistant.processes import wait_until
 from tests.assistant.web_client import StreamReader
 from tests.faults.houses import House, open_house
+from tests.html_checks import parse_html
 from tests.model_server import ModelServer, Say, scenario
 
 QUICK = {"STREAM_HEARTBEAT_SECONDS": "1", "TURN_LEASE_SECONDS": "2"}
@@ -127,7 +128,8 @@ def test_a_postgres_that_is_killed_in_mid_turn_is_a_clean_error_and_then_forgott
         answer = person.get(f"/chat/{thread_id}")
         assert answer.status in (200, 503)
         if answer.status == 503:
-            assert "cannot reach its database" in answer.text
+            told = "Comanda can't reach its database right now. Try again in a moment."
+            assert told in parse_html(answer.text).text
             assert "psycopg" not in answer.text
         wait_until(lambda: house.pid("postgres") != killed, 30)
         wait_until(lambda: person.get(f"/chat/{thread_id}").status == 200, 30)

@@ -60,9 +60,9 @@ def test_patterns_for_what_people_write_are_taken() -> None:
 @pytest.mark.parametrize(
     ("typed", "decimals", "told"),
     [
-        ("1.250", 2, "Write 1250 if you mean thousands, else 1.25."),
-        ("12.000", 0, "Write 12000 if you mean thousands, else 12."),
-        ("-1.250", 1, "Write -1250 if you mean thousands, else -1.2."),
+        ("1.250", 2, "Enter 1250 if you mean thousands; otherwise, enter 1.25."),
+        ("12.000", 0, "Enter 12000 if you mean thousands; otherwise, enter 12."),
+        ("-1.250", 1, "Enter -1250 if you mean thousands; otherwise, enter -1.2."),
         ("1.250", 3, None),
         ("0.250", 2, None),
         ("1,250", 0, "At most 500."),
@@ -119,7 +119,7 @@ def test_a_number_of_any_country_is_read_again_as_it_is_shown() -> None:
             assert read_value(field, display(field, stored, "en"), around) == stored, region
 
 
-NO_PHONE = "Write a phone number with its area code, like 210 555 0123 or 210 555 0123 ext. 45."
+NO_PHONE = "Enter a phone number with its area code, like 210 555 0123 or 210 555 0123 ext. 45."
 TOO_LONG = "An extension has at most 9 digits."
 
 

@@ -171,7 +171,7 @@ def test_a_bucket_that_is_out_of_reach_is_said_in_words_and_leaves_no_row(
     browser = sign_in(app, owner, member)
     response = send(browser, app, samples.picture())
     assert response.status_code == 503
-    assert "Comanda cannot reach its files just now" in parse_html(response.text).text
+    assert "Comanda can't reach its files right now." in parse_html(response.text).text
     assert "SlowDown" not in response.text
     with owner.transaction() as session:
         rows = session.scalars(select(StoredFile).where(StoredFile.user_id == member.user_id))

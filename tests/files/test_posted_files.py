@@ -439,5 +439,6 @@ def test_a_disk_that_takes_no_more_of_a_form_is_said_and_nothing_is_stored(
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))
     assert answer.status_code == 503
-    assert "cannot reach its files" in answer.text
+    told = "Comanda can't reach its files right now. Try again in a moment."
+    assert told in parse_html(answer.text).text
     assert stored(owner, member) == 0

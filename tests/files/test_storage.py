@@ -148,6 +148,8 @@ def test_a_disk_that_is_nearly_full_takes_no_file(
 ) -> None:
     disk.put(new_key(), b"bytes")
     monkeypatch.setattr(storage_module, "LEAST_FREE_BYTES", 1 << 62)
-    with pytest.raises(StorageAway, match="cannot reach its files"):
+    with pytest.raises(
+        StorageAway, match="Comanda can't reach its files right now\\. Try again in a moment\\."
+    ):
         disk.put(new_key(), b"bytes")
     assert len(names(disk)) == 1

@@ -108,7 +108,7 @@ class LogTemperature(WriteTool):
             },
             {
                 "en": [("Fridge", UNITS[arguments.unit]["en"]), ("Temperature", values["en"])],
-                "es": [("Equipo", UNITS[arguments.unit]["es"]), ("Temperatura", values["es"])],
+                "es": [("Personas", UNITS[arguments.unit]["es"]), ("Temperatura", values["es"])],
             },
         )
 

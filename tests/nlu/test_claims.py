@@ -17,7 +17,7 @@ CLAIMS = {
         "I've added your taxi $14 for today.",
         "I have added the expense.",
         "Done! Your expense has been recorded.",
-        "I took that back.",
+        "I undid that.",
         "I've deleted taxi $14 of 28 Nov 2026. It can be brought back for 30 days.",
         "I\u2019ve logged it.",
         "I just filed a request for the fryer",

@@ -152,7 +152,7 @@ NO_CONSENT = (UNSEEN / "no-consent.txt").read_text("utf-8").splitlines()
     [
         "Would you like me to add taxi $12 for 25 Nov 2026?",
         "¿Quieres que agregue taxi 12 $ del 25 nov 2026?",
-        "Shall I do this?",
+        "Should I do this?",
     ],
 )
 def test_what_says_anything_else_consents_to_nothing(asked: str) -> None:

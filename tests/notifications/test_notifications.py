@@ -46,7 +46,7 @@ def test_somebody_is_told_in_their_language_and_nobody_else(
     tell(database, member, colleague)
     theirs = sign_in(app, owner, colleague)
     assert "SR-2026-000001 ahora es tuya" in theirs.page("/notifications").text
-    assert "You will be told here" in browser.page("/notifications").text
+    assert "We'll notify you here" in browser.page("/notifications").text
     assert (unread(database, colleague), unread(database, member)) == (1, 0)
 
 
@@ -71,7 +71,7 @@ def test_the_bell_counts_what_is_not_read(
         tell(database, member, member)
     page = browser.page("/forms/")
     assert page.find("span", **{"class": "bell-count"}).text == "3"
-    assert page.find("a", id="bell").attributes["aria-label"] == "3 notifications not read"
+    assert page.find("a", id="bell").attributes["aria-label"] == "3 unread notifications"
 
 
 def test_the_bell_says_nothing_where_nothing_is_new(

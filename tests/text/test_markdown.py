@@ -267,7 +267,7 @@ OPENINGS = st.lists(
     ),
     max_size=25,
 ).map("".join)
-ASKED = "Shall I do this?"
+ASKED = "Should I do this?"
 
 
 @given(OPENINGS)

@@ -26,14 +26,15 @@ from app.web.pages import csp_nonce, db_session, next_page, release_session
 from app.web.static_files import version_of
 from tests.factories import CheckedClient, Member, make_user, sign_in
 from tests.factories.people import PASSWORD
+from tests.html_checks import parse_html
 
 FAILURES = {
     "invalid": errors.InvalidInput("Choose from the list.", field="color"),
     "forbidden": errors.Forbidden("Your role in this group does not allow that. Ask a manager."),
-    "missing": errors.NotFound("This page does not exist, or it is not yours to see."),
+    "missing": errors.NotFound("This page does not exist, or you don't have access to it."),
     "conflict": errors.Conflict("There is a group %(slug)s already.", slug="<b>alamo</b>"),
     "many": errors.TooMany("Too many tries. Wait a minute and try again.", retry_after=7),
-    "away": errors.Unavailable("The answer takes longer than usual."),
+    "away": errors.Unavailable("The answer is taking longer than usual."),
     "pool": PoolTimeout("QueuePool limit of size 10"),
     "database": OperationalError("SELECT secret", {}, Exception("connection refused")),
     "bug": ZeroDivisionError("secret detail"),
@@ -414,7 +415,8 @@ def test_a_database_that_goes_away_under_a_page_costs_no_more_than_that_page(
     app.add_url_rule("/lose", view_func=lose_the_database)
     answer = app.test_client().get("/lose")
     assert answer.status_code == status
-    assert ("cannot reach its database" in answer.text) == asks_again
+    told = "Comanda can't reach its database right now. Try again in a moment."
+    assert (told in parse_html(answer.text).text) == asks_again
     assert pool.checkedout() == 0
     assert app.test_client().get("/sign-in").status_code == 200
 

@@ -89,7 +89,7 @@ def test_a_role_that_another_admin_has_changed_is_not_changed_unseen(
     for form in ({"action": "remove"}, {"action": "role", "role": "manager"}):
         stale = browser.press(page, "/people", **{**form, "user_id": who})
         assert stale.status_code == 409 and is_admin()
-        assert "Somebody has given them another role meanwhile" in stale.text
+        assert "Somebody gave them another role in the meantime. Nothing was changed." in stale.text
     # Pressed twice, or by two, the same change is made once and no mistake.
     assert browser.press(page, "/people", **theirs).status_code == 303
     now = browser._page(stale, 409)
@@ -256,7 +256,7 @@ def test_a_request_is_not_closed_over_what_somebody_has_said_meanwhile(
     stale = browser.press(page, f"{path}/status", status="closed")
     assert stale.status_code == 409
     assert read_request(owner, request).status == "new"
-    assert "has written meanwhile. Read it, then press again." in stale.text
+    assert "wrote something in the meantime. Read it, then press the button again." in stale.text
     assert "It leaks again" in stale.text
     page = browser._page(stale, 409)
     assert browser.press(page, f"{path}/status", status="closed").status_code == 303

@@ -84,10 +84,10 @@ def rate_reply(
     """
     said = clean_line(comment)
     if rating not in RATINGS or reason not in ("", *REASONS):
-        raise InvalidInput("Choose one of what is offered.", field="reason")
+        raise InvalidInput("Choose one of the options.", field="reason")
     if len(said) > COMMENT_LIMIT:
         raise InvalidInput(
-            "That is %(length)s characters; a remark can have %(limit)s.",
+            "That is %(length)s characters; a comment can have %(limit)s.",
             field="comment",
             length=str(len(said)),
             limit=str(COMMENT_LIMIT),

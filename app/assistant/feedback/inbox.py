@@ -116,7 +116,7 @@ def load_feedback(session: ScopedSession, feedback_id: UUID) -> ReceivedFeedback
     _check_admin(session)
     found = _read(session, [MessageFeedback.id == feedback_id], 1)
     if not found:
-        raise NotFound("This feedback does not exist any more, or it is not yours to see.")
+        raise NotFound("This feedback no longer exists, or you don't have access to it.")
     return found[0]
 
 
@@ -148,7 +148,9 @@ def handle_feedback(session: ScopedSession, feedback_id: UUID, given_at: datetim
     _hold(session, feedback_id)
     found = load_feedback(session, feedback_id)
     if found.given_at != given_at:
-        raise Conflict("This was changed meanwhile. Read it again before you mark it as handled.")
+        raise Conflict(
+            "This was changed in the meantime. Read it again before you mark it as handled."
+        )
     if found.handled_at is not None:
         return
     now = {"handled_by": session.scope.user_id, "handled_at": utc_now()}
@@ -215,9 +217,11 @@ def make_sentence(
     _hold(session, feedback_id)
     found = load_feedback(session, feedback_id)
     if found.given_at != seen.given_at or (seen.shared and found.shared_question is None):
-        raise Withdrawn(N_("This was changed meanwhile. Read it again; nothing was saved of it."))
+        raise Withdrawn(
+            N_("This was changed in the meantime. Read it again; none of it was saved.")
+        )
     if not set(tools) <= set(known_tools):
-        raise InvalidInput("Choose one of what is offered.", field="tools")
+        raise InvalidInput("Choose one of the options.", field="tools")
     expect = _expected(tools, phrases)
     try:
         if is_saved(session, text, language):
@@ -234,14 +238,16 @@ def _expected(tools: Sequence[str], typed: str) -> dict[str, Any]:
     phrases = [phrase for line in typed.splitlines() if (phrase := " ".join(line.split()))]
     if any(len(phrase) > LONGEST_WORDS for phrase in phrases):
         raise InvalidInput(
-            "A phrase can have %(limit)s characters.", field="phrases", limit=str(LONGEST_WORDS)
+            "A phrase can have up to %(limit)s characters.",
+            field="phrases",
+            limit=str(LONGEST_WORDS),
         )
     said = {"tools": list(tools), "contains": phrases}
     expect = {key: values for key, values in said.items() if values}
     try:
         Expectation.model_validate(expect)
     except ValidationError:
-        raise InvalidInput("Choose one of what is offered.", field="phrases") from None
+        raise InvalidInput("Choose one of the options.", field="phrases") from None
     return expect
 
 

@@ -100,10 +100,10 @@ class Bench:
         run = Run(str(new_id()), trial, len(sentences))
         try:
             if not self._redis.set(self._lock_key, run.id, nx=True, ex=self._lease):
-                raise Conflict("A test is running already. Wait for it, or stop it.")
+                raise Conflict("A test is already running. Wait for it to finish, or stop it.")
             self._keep(run)
         except redis.RedisError:
-            raise Unavailable("Nothing can be tried just now. Try again in a moment.") from None
+            raise Unavailable("Tests can't run right now. Try again in a moment.") from None
         work = threading.Thread(
             target=self._work, args=(app, run, list(rows), list(sentences)), daemon=True
         )

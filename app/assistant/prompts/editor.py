@@ -99,7 +99,7 @@ def clean_texts(texts: Texts) -> Texts:
     _check_lengths(cleaned)
     if not any(cleaned):
         raise InvalidInput(
-            "Write the text in one language at least. To do without this row, switch it off.",
+            "Write the text in at least one language. If you don't want this row, switch it off.",
             field="prompt_en",
         )
     return cleaned
@@ -127,7 +127,7 @@ def load_prompt(session: ScopedSession, prompt_id: UUID, *, lock: bool = False) 
         query = query.with_for_update().execution_options(populate_existing=True)
     row = session.scalar(query)
     if row is None:
-        raise NotFound("This prompt does not exist, or it is not yours to see.")
+        raise NotFound("This prompt does not exist, or you don't have access to it.")
     return row
 
 
@@ -213,7 +213,9 @@ def switch(session: ScopedSession, prompt_id: UUID, version: int, *, on: bool) -
 
 def _require_version(row: Prompt, version: int) -> None:
     if row.version != version:
-        raise Conflict("Somebody changed this row meanwhile. Here it is as it is now; try again.")
+        raise Conflict(
+            "Somebody changed this row in the meantime. This is how it is now; try again."
+        )
 
 
 def move(session: ScopedSession, prompt_id: UUID, version: int, *, up: bool) -> Prompt:
@@ -226,7 +228,7 @@ def move(session: ScopedSession, prompt_id: UUID, version: int, *, up: bool) -> 
     row = load_prompt(session, prompt_id)
     rows = _category(session, row.category)
     if row not in rows:
-        raise NotFound("This prompt does not exist, or it is not yours to see.")
+        raise NotFound("This prompt does not exist, or you don't have access to it.")
     _require_version(row, version)
     place = rows.index(row)
     other = place - 1 if up else place + 1
@@ -275,7 +277,8 @@ def _check_room(session: ScopedSession) -> None:
     here = session.scalar(count.where(Prompt.group_id == session.scope.group_id)) or 0
     if here >= MOST_ROWS:
         raise InvalidInput(
-            "There are %(most)s rows, and no room for more. Delete one that nobody needs.",
+            "There are already %(most)s rows, and there is no room for more. Delete "
+            "one that nobody needs.",
             field="slug",
             most=MOST_ROWS,
         )
@@ -316,7 +319,7 @@ def add_prompt(
         session.commit()
     except IntegrityError:
         session.rollback()
-        raise InvalidInput("Another row has this name already.", field="slug") from None
+        raise InvalidInput("Another row already has this name.", field="slug") from None
     return row
 
 
@@ -328,18 +331,21 @@ def _first(category: str) -> int:
 def _check_place(registry: Registry, slug: str, category: str, domain: str) -> None:
     if not _SLUG.fullmatch(slug):
         raise InvalidInput(
-            "Use 3 to 64 small letters, digits, - and _, a letter first.", field="slug"
+            "Use 3 to 64 lowercase letters, digits, - and _, starting with a letter.", field="slug"
         )
     if category not in CATEGORIES:
         raise InvalidInput("Choose from the list.", field="category")
     if category == "system":
         if domain:
-            raise InvalidInput("A system row counts everywhere: choose no domain.", field="domain")
+            raise InvalidInput(
+                "A row that always counts has no place of its own: choose “Everywhere”.",
+                field="domain",
+            )
     elif domain not in registry.domains:
         raise InvalidInput("Choose where this row counts.", field="domain")
     if category == "action" and not slug.removeprefix(f"action-{domain}-") != slug:
         raise InvalidInput(
-            "An action of this domain has a name that begins with %(start)s.",
+            "The name of an action in this place begins with %(start)s.",
             field="slug",
             start=f"action-{domain}-",
         )

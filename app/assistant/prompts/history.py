@@ -92,7 +92,9 @@ def restore(session: ScopedSession, prompt_id: UUID, number: int, opened: int) -
 
 def _replace(session: ScopedSession, row: Prompt, texts: Texts, opened: int, what: str) -> None:
     if row.version != opened:
-        raise Conflict("Somebody changed this row meanwhile. Here it is as it is now; try again.")
+        raise Conflict(
+            "Somebody changed this row in the meantime. This is how it is now; try again."
+        )
     if texts_of(row) != texts:
         keep(session, row)
         row.prompt_en, row.prompt_es = texts

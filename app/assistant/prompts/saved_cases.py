@@ -57,7 +57,7 @@ def load_sentence(
         query = query.with_for_update().execution_options(populate_existing=True)
     found = session.scalar(query)
     if found is None:
-        raise NotFound("This sentence does not exist, or it is not yours to see.")
+        raise NotFound("This sentence does not exist, or you don't have access to it.")
     return found
 
 
@@ -139,7 +139,7 @@ def _check_list(name: str, values: Sequence[str] | None) -> None:
     if len(found) > LONGEST_LIST or any(len(each) > LONGEST_WORDS for each in found):
         raise InvalidInput("That is too long. Shorten it.", field=name)
     if not all(each.isprintable() for each in found):
-        raise InvalidInput("Use letters and signs that can be seen.", field=name)
+        raise InvalidInput("Use only visible letters and symbols.", field=name)
 
 
 def is_saved(session: ScopedSession, text: str, language: str) -> bool:
@@ -222,7 +222,7 @@ def require_room(session: ScopedSession) -> None:
     )
     if (count or 0) >= MOST_SENTENCES:
         raise Conflict(
-            "There are %(number)s sentences, which is as many as can be. Delete one first.",
+            "There are already %(number)s sentences, the maximum. Delete one first.",
             number=MOST_SENTENCES,
         )
 

@@ -126,7 +126,7 @@ def _one_at_a_time(before: Proposal) -> ToolFailure:
 
 def ask_whether_to_do_it() -> Texts:
     """The question of a proposal that has none of its own."""
-    return in_both(lambda _language: _("Shall I do this?"))
+    return in_both(lambda _language: _("Should I do this?"))
 
 
 def _may_be_done_at_once(
@@ -172,8 +172,8 @@ def _done_meanwhile() -> ToolFailure:
         "Something was done in this conversation while this tool ran; nothing was taken.",
         suggestion="Read what the conversation holds now before anything else.",
         say=_(
-            "Something else was done here at the same moment, so I changed nothing. Look at what"
-            " stands above, and say it again if you still want it."
+            "Something else was done here at the same time, so I changed nothing. "
+            "Look at what is above, and say it again if you still want it."
         ),
         code="conflict",
     )
@@ -214,7 +214,7 @@ def decide_in_words(writer: ReplyWriter, registry: Registry, question: Message) 
         return NO_MODEL
     if decided.undone_at is not None:
         # The answer is made again, after what it did was taken back.
-        words = _("This was taken back since. Say what you need again.")
+        words = _("This has since been undone. Check the list before you ask for it again.")
         _tell(writer, words, receipt_part(decided))
     elif decided.state == "confirmed":
         _tell(writer, receipt_of(decided).summary[question.language], receipt_part(decided))
@@ -235,7 +235,7 @@ def undo_in_words(writer: ReplyWriter, registry: Registry, question: Message) ->
     act = listed_act(words)
     if act not in (UNDO, CANCEL) and read_answer(words) != "no":
         return None
-    undone: Proposal | None = None
+    undone, is_old = None, False
     try:
         with writer.transaction() as session:
             lock_thread(session, writer.claim.thread_id)
@@ -244,6 +244,8 @@ def undo_in_words(writer: ReplyWriter, registry: Registry, question: Message) ->
             if done is None:
                 return None
             if act == UNDO and done.undo_until is not None:
+                # What came of it since (a manager has restored it, for example) nobody undoes.
+                is_old = done.undone_at is not None and done.undone_at < question.created_at
                 undone = undo(session, registry, done.id)
             elif done.undone_at is not None or not says_what_was_done(session, question):
                 return None
@@ -254,14 +256,13 @@ def undo_in_words(writer: ReplyWriter, registry: Registry, question: Message) ->
         _tell(writer, _(error.message, **error.params))
         return NO_MODEL
     if undone is not None:
-        _tell(writer, _("I took that back."), receipt_part(undone))
+        told = _("This was undone before, so I changed nothing.") if is_old else _("I undid that.")
+        _tell(writer, told, receipt_part(undone))
     elif done.undo_until is not None:
         # With its receipt: what is taken back is what the reply right before shows.
-        _tell(
-            writer, _("This has been done. To take it back, say “undo that”."), receipt_part(done)
-        )
+        _tell(writer, _("This is done. To undo it, say “undo that”."), receipt_part(done))
     else:
-        writer.add_text(_("This has been done, and I cannot take it back. Open it above."))
+        writer.add_text(_("This is done, and I can't undo it. Open it above."))
     return NO_MODEL
 
 
@@ -310,11 +311,11 @@ def _require_shown(
         Conflict
     """
     if proposal.created_at > question.created_at:
-        raise Conflict("What I proposed has changed since. Look at it and answer again.")
+        raise Conflict("My proposal has changed since then. Look at it and answer again.")
     if not had_ended(session, proposal.message_id, question.created_at):
         raise Conflict("You wrote this before my answer was complete. Look at it and answer again.")
     if not asked:
-        raise Conflict("Answer with the buttons of the card, so that I know what you mean.")
+        raise Conflict("Use the buttons on the card, so I know what you mean.")
 
 
 def _is_for_its_skill(
@@ -436,7 +437,9 @@ def tell_what_was_done(writer: ReplyWriter, language: str) -> bool:
     if done and not writer.text.strip():
         kept = [receipt_of(each).summary[language] for each in done if each.undone_at is None]
         with force_locale(language):
-            said = " ".join(kept) or _("This was taken back since. Say what you need again.")
+            said = " ".join(kept) or _(
+                "This has since been undone. Check the list before you ask for it again."
+            )
         writer.add_text(escape_markdown(said))
     return bool(done)
 

@@ -202,7 +202,7 @@ def _check_names(
 ) -> None:
     now = tool.details_now(session, arguments)
     if now is not None and _listed(now) != _listed(proposal.details):
-        raise Conflict("Something on this card is called otherwise by now. Ask again to see it.")
+        raise Conflict("Something on this card now has another name. Ask again to see it.")
 
 
 def decline(session: ScopedSession, proposal_id: UUID, by: UUID | None = None) -> Proposal:
@@ -237,7 +237,7 @@ def bring_back(session: ScopedSession, proposal_id: UUID) -> Proposal:
     if state == "confirmed":
         raise Conflict("This has been done already.")
     if state == "superseded":
-        raise Conflict("A newer proposal took the place of this one. Look below.")
+        raise Conflict("A newer proposal replaced this one. See below.")
     if state != "pending":
         # Not among the pending ones that give way to it, though nobody may have marked it yet.
         proposal.state = "declined"
@@ -309,9 +309,9 @@ def undo(session: ScopedSession, registry: Registry, proposal_id: UUID) -> Propo
     if proposal.undone_at is not None:
         return proposal
     if proposal.state != "confirmed":
-        raise Conflict("Nothing was done, so there is nothing to take back.")
+        raise Conflict("Nothing was done, so there is nothing to undo.")
     if proposal.undo_until is None or proposal.undo_until <= now:
-        raise Conflict("It is too late to take this back from here.")
+        raise Conflict("It is too late to undo this from here.")
     tool = _tool_of(registry, proposal)
     if not tool.allows(session.scope.role):
         raise Forbidden("Your role in this group does not allow that. Ask a manager.")
@@ -391,15 +391,15 @@ def _own(session: ScopedSession) -> Select[Proposal]:
 def _require_open(state: str) -> None:
     if state == "expired":
         raise Conflict(
-            "This proposal has expired; nothing was done. Press “Bring it back” on its card, or say"
-            " what you need again."
+            "This proposal has expired; nothing was done. Press “Bring it back” on "
+            "its card, or say again what you need."
         )
     if state == "superseded":
-        raise Conflict("A newer proposal took the place of this one. Look below.")
+        raise Conflict("A newer proposal replaced this one. See below.")
     if state == "declined":
         raise Conflict(
-            "This was cancelled; nothing was done. Press “Bring it back” on its card, or say what"
-            " you need again."
+            "This was canceled; nothing was done. Press “Bring it back” on its card, "
+            "or say again what you need."
         )
 
 
@@ -430,7 +430,7 @@ def _close_pending(
 def _tool_of(registry: Registry, proposal: Proposal) -> WriteTool:
     tool = registry.tools.get(proposal.tool)
     if not isinstance(tool, WriteTool):
-        raise Conflict("What this needs is not part of Comanda any more, so it was not done.")
+        raise Conflict("Nothing was done: this needs something that is no longer part of Comanda.")
     return tool
 
 

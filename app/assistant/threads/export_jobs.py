@@ -71,7 +71,7 @@ def load_ready_export(session: ScopedSession, export_id: UUID) -> ChatExport:
     """
     found = find_export(session)
     if found is None or found.id != export_id or found.status != "ready":
-        raise NotFound("This export is not there any more. Export your chats again.")
+        raise NotFound("This export is no longer there. Export your chats again.")
     return found
 
 

@@ -1,4 +1,4 @@
-"""One's own conversations, later: finding them again, naming them, taking them off the list."""
+"""One's own conversations, later: finding them again, and naming them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from uuid import UUID
 from sqlalchemy import func, or_, select, text
 from sqlalchemy.dialects.postgresql import distinct_on
 
-from app.assistant.feedback.feedback import take_back_copies
 from app.assistant.models import Message, Thread, own
 from app.assistant.threads.branches import is_shown, newest_below, path_up
 from app.assistant.threads.threads import (
@@ -22,8 +21,7 @@ from app.assistant.threads.threads import (
     load_thread,
     own_threads,
 )
-from app.assistant.turns.cancel import stop_turns
-from app.db import ScopedSession, utc_now
+from app.db import ScopedSession
 from app.errors import InvalidInput, NotFound
 from app.text.free_text import MOST_WORDS, has_words, limit_search
 from app.text.markdown import plain_line_around
@@ -210,24 +208,11 @@ def rename_thread(session: ScopedSession, thread_id: UUID, title: str) -> Thread
     thread = load_thread(session, thread_id)
     name = clean_line(title)
     if not name:
-        raise InvalidInput("Give the conversation a name.", field="title")
+        raise InvalidInput("Give the chat a name.", field="title")
     if len(name) > LONGEST_TITLE:
         raise InvalidInput(
-            "A name can have %(limit)s characters.", field="title", limit=str(LONGEST_TITLE)
+            "A name can have up to %(limit)s characters.", field="title", limit=str(LONGEST_TITLE)
         )
     thread.title = name
     session.commit()
     return thread
-
-
-def delete_thread(session: ScopedSession, thread_id: UUID) -> None:
-    """End what is being answered there, and take the conversation off every list.
-
-    What its person had let the admins have of it is taken back: there would be no way to it.
-    """
-    # Held, so that no message is taken into a conversation that is no more.
-    thread = load_thread(session, thread_id, lock=True)
-    stop_turns(session, thread_id)
-    take_back_copies(session, thread_id)
-    thread.deleted_at = utc_now()
-    session.commit()

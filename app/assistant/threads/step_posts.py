@@ -52,7 +52,7 @@ def accept_step(
     check_key(message_key)
     reader = readers.get(str(internal.get("type", "")))
     if reader is None or not _is_of_a_size(internal):
-        raise InvalidInput("This request could not be read. Reload the page and try again.")
+        raise InvalidInput("What the page sent could not be read. Reload it and try again.")
     # It consents to nothing that ended after this moment, while it waited for the thread.
     arrived = utc_now()
     thread = load_thread(session, thread_id, lock=True)

@@ -89,7 +89,7 @@ def load_thread(session: ScopedSession, thread_id: UUID, *, lock: bool = False) 
         query = query.with_for_update().execution_options(populate_existing=True)
     thread = session.scalar(query)
     if thread is None:
-        raise NotFound("This conversation does not exist, or it is not yours.")
+        raise NotFound("This chat does not exist, or it is not yours.")
     return thread
 
 
@@ -249,7 +249,7 @@ def _look_again(
         return known
     if asked.status in UNFINISHED:
         raise Conflict("An answer is still being written. Read it, then answer again.")
-    raise Conflict("More was said in this chat since. Look at it, then answer again.")
+    raise Conflict("There are newer messages in this chat. Read them, then answer again.")
 
 
 def raise_if_busy(error: IntegrityError) -> None:
@@ -260,7 +260,7 @@ def raise_if_busy(error: IntegrityError) -> None:
     """
     if "uq_turns_running_thread" in str(error.orig):
         raise Conflict(
-            "An answer is being written in this conversation. Ask again when it is done."
+            "An answer is being written in this chat. Ask again when it is done."
         ) from None
 
 
@@ -315,7 +315,7 @@ def ask_again(session: ScopedSession, thread_id: UUID, reply_id: UUID) -> Accept
     thread = load_thread(session, thread_id, lock=True)
     reply = load_message(session, thread_id, reply_id)
     if reply.role != "assistant" or reply.parent_id is None:
-        raise InvalidInput("Only an answer can be made again.")
+        raise InvalidInput("Only answers can be generated again.")
     question = load_message(session, thread_id, reply.parent_id)
     before = _turn_of(session, reply)
     stop_turns(session, thread_id)

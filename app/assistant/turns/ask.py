@@ -105,7 +105,7 @@ def wait_for_reply(
                 return current
         if time.monotonic() > deadline:
             break
-    raise Unavailable("The answer takes longer than usual. It will be in this conversation soon.")
+    raise Unavailable("The answer is taking longer than usual. It will be in this chat soon.")
 
 
 def _coming(events: EventLog, reply: Message) -> Iterator[Event | None]:

@@ -34,18 +34,18 @@ def support_in_crisis() -> str:
     """Whom to call, and that one is not alone; in Markdown, in the reader's language."""
     return "\n\n".join(
         (
-            _("I am glad that you said this. You do not have to get through it alone."),
+            _("I'm glad you said this. You don't have to get through it alone."),
             _(
-                "**Call or text 988** now, at any hour. It is free and nobody is told. For Spanish"
-                " press 2, or text AYUDA."
+                "**Call or text 988** now, at any hour. It is free, and no one is told. "
+                "For Spanish, press 2 or text AYUDA."
             ),
             _(
-                "If you may act on it, or have hurt yourself already, **call 911** or go to"
-                " somebody near you right now."
+                "If you think you might act on it, or have already hurt yourself, **call "
+                "911** or go to someone near you right now."
             ),
             _(
-                "I am only a program. Please tell a person whom you trust, a coworker or the"
-                " manager on duty, that you need them beside you."
+                "I'm only a program. Please tell someone you trust, a coworker or the "
+                "manager on duty, that you need them with you."
             ),
         )
     )

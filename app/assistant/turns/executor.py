@@ -427,7 +427,9 @@ def _set_aside(writer: ReplyWriter, question: Message, *, is_asked: bool) -> Non
     if not close_what_was_left(writer, question.created_at) or is_asked:
         return
     if not read_emergency(question.content, question.language):
-        told = _("What I had proposed is set aside. “Bring it back” on its card opens it again.")
+        told = _(
+            "My earlier proposal is set aside. Press “Bring it back” on its card to open it again."
+        )
         writer.add_text(paragraph_after(writer.text, told))
 
 

@@ -61,8 +61,8 @@ def cut_notice() -> NoticePart:
     return NoticePart(
         kind="limit",
         text=_(
-            "This answer has reached the greatest length and ends here. Ask for the part that"
-            " you need more of."
+            "This answer has reached the maximum length and ends here. Ask about the "
+            "part you need more of."
         ),
     )
 
@@ -75,29 +75,29 @@ def broken_off(writer: ReplyWriter) -> str:
 def _trouble(code: str, status: str) -> str:
     """What to tell a person whose reply could not be finished."""
     if status == "interrupted":
-        return _("The answer broke off here. Your question is kept; try again.")
+        return _("The answer was cut off here. Your question is saved; try again.")
     if code == "rate_limited":
-        return _("The language model is busy. Your question is kept; try again in a minute.")
+        return _("The language model is busy. Your question is saved; try again in a minute.")
     if code == "refused":
         return _(
-            "The language model does not accept our key or model name. Tell an admin;"
-            " your question is kept."
+            "The language model does not accept our key or model name. Tell an "
+            "admin; your question is saved."
         )
     if code == "declined":
         return _(
-            "The language model did not take this question. Your question is kept; say it in"
-            " other words, or shorter."
+            "The language model did not accept this question. Your question is "
+            "saved; try other words, or make it shorter."
         )
     if code == "malformed":
         return _(
-            "The language model answered in a form that could not be read. Your question is"
-            " kept; try again, and tell an admin if it goes on."
+            "The language model gave an answer that could not be read. Your question "
+            "is saved; try again, and tell an admin if it keeps happening."
         )
     if code == "no_member":
-        return _("You are not in this group any more, so it does not answer.")
+        return _("You are no longer in this group, so the assistant does not answer you.")
     if code == "internal":
-        return _("Something went wrong on our side. Your question is kept; try again.")
-    return _("The language model cannot be reached. Your question is kept; try again.")
+        return _("Something went wrong on our side. Your question is saved; try again.")
+    return _("The language model cannot be reached. Your question is saved; try again.")
 
 
 def _keep_cited(writer: ReplyWriter) -> None:
@@ -135,13 +135,12 @@ def deny_claims(registry: Registry, writer: ReplyWriter, message: Message) -> No
     elif was_done:
         # Who did it again would do it twice.
         denied = _(
-            "With this answer nothing new was saved or sent. What was done before has its receipt"
-            " above."
+            "Nothing new was saved or sent with this answer. The receipt for what "
+            "was done before is above."
         )
     else:
         denied = _(
-            "With this answer nothing was saved or sent. If it is still to be done, say it once"
-            " more."
+            "Nothing was saved or sent with this answer. If you still need it done, tell me again."
         )
     writer.add_text(paragraph_after(writer.text, denied))
 

@@ -145,16 +145,17 @@ def count_message(session: ScopedSession, now: datetime | None = None) -> None:
     if row.daily_used is None:
         session.rollback()
         raise LimitReached(
-            "Today's messages are used up (%(limit)s of %(limit)s). You can write again on %(date)s"
-            " at %(time)s; until then the manual and the menus can be read and searched.",
+            "You have used all of today's messages (%(limit)s of %(limit)s). You can "
+            "write again on %(date)s at %(time)s; until then, you can read and "
+            "search the manual and the menus.",
             standing.daily,
         )
     if row.monthly_used is None:
         session.rollback()
         raise LimitReached(
-            "The restaurant's messages for this month are used up (%(limit)s of %(limit)s). The"
-            " assistant answers again on %(date)s at %(time)s; until then the manual and the menus"
-            " can be read and searched.",
+            "The restaurant has used all its messages for this month (%(limit)s of "
+            "%(limit)s). The assistant will answer again on %(date)s at %(time)s; "
+            "until then, you can read and search the manual and the menus.",
             standing.monthly,
         )
 
@@ -232,7 +233,7 @@ def _lock_group(session: ScopedSession) -> Group:
     query = query.with_for_update(key_share=True).execution_options(populate_existing=True)
     # The database gives the row to admins alone when it is to be changed.
     if (group := session.scalar(query)) is None:
-        raise Forbidden("Only admins change the limits.")
+        raise Forbidden("Only admins can change the limits.")
     return group
 
 
@@ -249,5 +250,5 @@ def _limit(typed: str, field: str) -> int | None:
         return None
     is_number = digits.isascii() and digits.isdecimal() and len(digits) <= 12
     if not (is_number and int(digits) <= HIGHEST_LIMIT):
-        raise InvalidInput("Write a whole number; 0 means no limit.", field=field)
+        raise InvalidInput("Enter a whole number; 0 means no limit.", field=field)
     return int(digits)

@@ -323,7 +323,7 @@ def _accept_step(thread_id: UUID) -> Accepted:
     if isinstance(internal, str):
         internal = _read_json(internal)
     if not isinstance(internal, dict):
-        raise InvalidInput("This request could not be read. Reload the page and try again.")
+        raise InvalidInput("What the page sent could not be read. Reload it and try again.")
     key = sent.get("message_key")
     with force_locale(choose_language()):
         return accept_step(

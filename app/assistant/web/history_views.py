@@ -23,6 +23,7 @@ from flask_babel import gettext as _
 from flask_login import current_user
 
 from app.accounts.clock import local_now
+from app.assistant.threads.deletion import delete_thread, deleted_lately, restore_thread
 from app.assistant.threads.export import (
     FORMATS,
     Letterhead,
@@ -41,8 +42,8 @@ from app.assistant.threads.export_jobs import (
     load_ready_export,
     state_of,
 )
-from app.assistant.threads.history import PAGE_THREADS, delete_thread, find_threads, rename_thread
-from app.errors import InvalidInput
+from app.assistant.threads.history import PAGE_THREADS, find_threads, rename_thread
+from app.errors import Conflict, InvalidInput
 from app.extensions import services
 from app.files.views import send_stored
 from app.notifications.services import read_about
@@ -76,7 +77,8 @@ def index() -> ResponseReturnValue:
         return render_template("chat/_found_chats.html", **facts)
     if read_about(db_session(), PAGE):
         db_session().commit()
-    return render_template("chat/chats.html", **facts, **_export_facts())
+    deleted = deleted_lately(db_session())
+    return render_template("chat/chats.html", **facts, **_export_facts(), deleted=deleted)
 
 
 def _export_facts() -> dict[str, Any]:
@@ -101,9 +103,20 @@ def rename(thread_id: UUID) -> ResponseReturnValue:
 @blueprint.post("/<uuid:thread_id>/delete")
 @limit_chat_changes
 def delete(thread_id: UUID) -> ResponseReturnValue:
-    """Take a conversation off the list."""
+    """Take a conversation off the list; its words go an hour later."""
     delete_thread(db_session(), thread_id)
-    flash(_("The conversation is deleted."), "success")
+    return _back()
+
+
+@blueprint.post("/<uuid:thread_id>/restore")
+@limit_chat_changes
+def restore(thread_id: UUID) -> ResponseReturnValue:
+    """Undo a deletion."""
+    try:
+        thread = restore_thread(db_session(), thread_id)
+        flash(_("“%(title)s” is back.", title=thread.title or _("New chat")), "success")
+    except Conflict as error:
+        flash(_(error.message), "error")
     return _back()
 
 
@@ -123,7 +136,13 @@ def export(thread_id: UUID, extension: str) -> ResponseReturnValue:
 def export_all() -> ResponseReturnValue:
     """All conversations, each as two files; more than a few are made ready in the background."""
     if count_chats(db_session()) > FEW_CHATS:
-        flash(_("These are many chats. Choose “Export all”, and the file is made for you."), "info")
+        flash(
+            _(
+                "That is a lot of chats. Choose “Export all”, and the file will be "
+                "prepared for you."
+            ),
+            "info",
+        )
         return redirect(url_for("history.index"), 303)
     return _attachment(as_zip(_reading(), _letterhead()), _zip_name(), "application/zip")
 

@@ -71,7 +71,7 @@ class Place:
         """
         if len(self.taken) >= most_streams():
             raise Unavailable(
-                "Too many pages of Comanda are open. This one goes on by itself soon."
+                "Too many Comanda pages are open. This one will continue by itself soon."
             )
         self._counted: list[str] = []
         self.taken.add(self)

@@ -51,7 +51,7 @@ def read_rows(form: Form, kit: Kit = EVERYTHING) -> tuple[Row, ...]:
     _check_length(carried)
     rows = [load_row(text, kit) for text in carried]
     if len({row.key for row in rows}) < len(rows):
-        raise InvalidInput("This request could not be read. Reload the page and try again.")
+        raise InvalidInput("What the page sent could not be read. Reload it and try again.")
     open_key = form.get("open", "")
     rows = [read_open_row(row, form, kit) if row.key == open_key else row for row in rows]
     # The open row stands in fields of the page, and is as long as these are.
@@ -59,8 +59,8 @@ def read_rows(form: Form, kit: Kit = EVERYTHING) -> tuple[Row, ...]:
                    for row, text in zip(rows, carried, strict=True)])  # fmt: skip
     if sum(len(row.options) for row in rows if not row.is_removed) > MOST_OPTIONS_IN_ALL:
         raise InvalidInput(
-            "The fields of a form have at most %(limit)s choices together. Take some out, or make"
-            " two forms of it.",
+            "The fields of a form can have at most %(limit)s choices in total. "
+            "Remove some, or make two forms.",
             limit=f"{MOST_OPTIONS_IN_ALL:,}",
         )
     return tuple(rows)
@@ -69,8 +69,8 @@ def read_rows(form: Form, kit: Kit = EVERYTHING) -> tuple[Row, ...]:
 def _check_length(carried: Sequence[str]) -> None:
     if sum(map(len, carried)) > MOST_CHARACTERS:
         raise InvalidInput(
-            "All the texts of a form have at most %(limit)s characters together. Shorten them, or"
-            " make two forms.",
+            "The texts of a form can have at most %(limit)s characters in total. "
+            "Shorten them, or make two forms.",
             limit=f"{MOST_CHARACTERS:,}",
         )
 

@@ -82,7 +82,9 @@ class _RowReader:
             # Alone it stands below no other field: its condition is put in afterwards.
             [found] = read_fields([stored])
         except ValueError:
-            self.problems["row"] = Problem("This field cannot be saved so. Look at its settings.")
+            self.problems["row"] = Problem(
+                "This field can't be saved like this. Check its settings."
+            )
             return None
         return found.model_copy(update={"show_if": condition})
 
@@ -96,7 +98,7 @@ class _RowReader:
             "required": row.type != "heading" and row.text("required") == "on",
         }
         if not any(stored["label"].values()):
-            self.problems["label_en"] = Problem("Give the field a label, in one language at least.")
+            self.problems["label_en"] = Problem("Give the field a label in at least one language.")
         for setting in SETTINGS.get(row.type, ()):
             value = _SETTING_READERS[setting.kind](self, setting)
             if value is not None:
@@ -125,7 +127,7 @@ class _RowReader:
         for first, second in ORDERED:
             least, most = stored.get(first), stored.get(second)
             if least is not None and most is not None and float(least) > float(most):
-                self.problems[first] = Problem("The least is more than the most.")
+                self.problems[first] = Problem("The minimum is greater than the maximum.")
         least = stored.get("least")
         if least and self.row.options and least > len(self.row.options):
             self.problems["least"] = Problem("There are not that many choices.")
@@ -138,8 +140,8 @@ class _RowReader:
         on = self.above.get(key)
         if on is None:
             self.problems["if_field"] = Problem(
-                "The field that decides whether this one is shown is not above it any"
-                " more. Choose another one, or move this one below it."
+                "The field that decides whether this one is shown is no longer above it. "
+                "Choose another one, or move this one below it."
             )
             return None
         if test == "is_filled":
@@ -151,7 +153,7 @@ class _RowReader:
         elif on.type == "checkbox":
             values = [value for value in ("true", "false") if value in values]
         if not values:
-            self.problems["if_values"] = Problem("Say for which values it is shown.")
+            self.problems["if_values"] = Problem("Say which answers it is shown for.")
             return None
         return Condition(
             field=self.names[key],
@@ -171,7 +173,7 @@ class _RowReader:
         number = int(text) if text.isascii() and text.isdecimal() and len(text) < 7 else -1
         if not setting.least <= number <= setting.most:
             self.problems[setting.name] = Problem(
-                "Write a whole number from %(least)s to %(most)s.",
+                "Enter a whole number from %(least)s to %(most)s.",
                 least=setting.least,
                 most=setting.most,
             )
@@ -185,7 +187,7 @@ class _RowReader:
         number = parse_number(text)
         # What can be stored of it: eight digits before the point, four after it.
         if number is None or abs(number) >= 10**8 or number != round(number, 4):
-            self.problems[setting.name] = Problem("Write a number, like 38 or 38.5.")
+            self.problems[setting.name] = Problem("Enter a number, like 38 or 38.5.")
             return None
         return f"{number:f}"
 
@@ -197,7 +199,7 @@ class _RowReader:
         try:
             compile_pattern(text)
         except UnusablePattern:
-            self.problems[setting.name] = Problem("This is no pattern that can be used.")
+            self.problems[setting.name] = Problem("This pattern can't be used.")
         return text
 
     def read_flag(self, setting: Setting) -> Any:

@@ -97,7 +97,7 @@ def load_row(text: str, kit: Kit = EVERYTHING) -> Row:
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         is_sound = False
     if not is_sound:
-        raise InvalidInput("This request could not be read. Reload the page and try again.")
+        raise InvalidInput("What the page sent could not be read. Reload it and try again.")
     return row
 
 

@@ -42,15 +42,15 @@ TYPES: dict[str, TypeWords] = {
     "text": TypeWords(_("Short text"), "field-text"),
     "textarea": TypeWords(_("Long text"), "field-lines"),
     "number": TypeWords(_("Number"), "field-number"),
-    "email": TypeWords(_("E-mail"), "send"),
+    "email": TypeWords(_("Email"), "send"),
     "phone": TypeWords(_("Phone"), "phone"),
     "date": TypeWords(_("Date"), "calendar"),
     "time": TypeWords(_("Time of day"), "clock"),
     "datetime": TypeWords(_("Date and time"), "calendar"),
-    "select": TypeWords(_("List to choose from"), "down"),
-    "radio": TypeWords(_("One of a few"), "field-radio"),
-    "checkbox": TypeWords(_("Box to tick"), "check"),
-    "multi_select": TypeWords(_("Several of a few"), "checklist"),
+    "select": TypeWords(_("Dropdown list"), "down"),
+    "radio": TypeWords(_("Pick one"), "field-radio"),
+    "checkbox": TypeWords(_("Checkbox"), "check"),
+    "multi_select": TypeWords(_("Choose several"), "checklist"),
     "address": TypeWords(_("Address"), "globe"),
     "file": TypeWords(_("File"), "clipboard"),
     "photo": TypeWords(_("Photo"), "camera"),
@@ -73,8 +73,8 @@ _WHEN = Setting(
 _FILES = Setting("most", "count", _("At most this many"), 1, 10)
 SETTINGS: dict[str, tuple[Setting, ...]] = {
     "text": (
-        Setting("min_length", "count", _("Least characters"), 0, 500),
-        Setting("max_length", "count", _("Most characters"), 1, 500),
+        Setting("min_length", "count", _("Min characters"), 0, 500),
+        Setting("max_length", "count", _("Max characters"), 1, 500),
         Setting(
             "pattern",
             "text",
@@ -85,12 +85,12 @@ SETTINGS: dict[str, tuple[Setting, ...]] = {
         Setting("pattern_help", "words", _("What to say when it does not match"), most=500),
     ),
     "textarea": (
-        Setting("min_length", "count", _("Least characters"), 0, 5000),
-        Setting("max_length", "count", _("Most characters"), 1, 5000),
+        Setting("min_length", "count", _("Min characters"), 0, 5000),
+        Setting("max_length", "count", _("Max characters"), 1, 5000),
     ),
     "number": (
-        Setting("min", "number", _("Least")),
-        Setting("max", "number", _("Most")),
+        Setting("min", "number", _("Min")),
+        Setting("max", "number", _("Max")),
         Setting("decimals", "count", _("Decimal places"), 0, 4),
         Setting("unit", "words", _("Unit"), most=500),
     ),
@@ -100,7 +100,7 @@ SETTINGS: dict[str, tuple[Setting, ...]] = {
         Setting("least", "count", _("At least this many"), 0, MOST_OPTIONS),
         Setting("most", "count", _("At most this many"), 1, MOST_OPTIONS),
     ),
-    "person": (Setting("anybody", "flag", _("Names that are not among the contacts, too")),),
+    "person": (Setting("anybody", "flag", _("Allow names that aren't in the contacts")),),
     "file": (
         Setting(
             "kinds",
@@ -114,7 +114,7 @@ SETTINGS: dict[str, tuple[Setting, ...]] = {
             ),
         ),
         _FILES,
-        Setting("largest_mib", "count", _("Largest file, in MB"), 1, LARGEST_FILE_MIB),
+        Setting("largest_mib", "count", _("Max file size (MB)"), 1, LARGEST_FILE_MIB),
     ),
     "photo": (_FILES,),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
@@ -19,6 +20,8 @@ from app.text.money import amount_words, format_amount
 
 # What has no end is not named.
 SHOWN_NOTE = 80
+# Where what was said ends, as each language quotes it.
+_QUOTED = re.compile("[”»]")
 
 
 def day(date: dt.date, language: str) -> str:
@@ -43,7 +46,7 @@ def money(row: Row | Expense, language: str) -> str:
 def called(row: Row | Expense, language: str) -> str:
     """ "taxi $12 of 20 Nov 2026": enough to know which one is meant."""
     return _(
-        "%(item)s %(amount)s of %(day)s",
+        "%(item)s %(amount)s from %(day)s",
         item=row.item,
         amount=money(row, language),
         day=day(row.date, language),
@@ -196,6 +199,13 @@ def ask_which() -> Texts:
     return in_both(lambda _language: _("Which one do you mean?"))
 
 
+def ask_which_expense() -> Texts:
+    """The question where nothing says which is meant."""
+    return in_both(
+        lambda _language: _("Which expense do you mean? Say what it was for, or how much.")
+    )
+
+
 def fits_none(which: str) -> Texts:
     """What is said where none is meant; what is said next may name one."""
     return in_both(
@@ -208,8 +218,9 @@ def fits_none(which: str) -> Texts:
 
 def asks_which(said: str) -> bool:
     """Whether these words asked to name an expense."""
-    ends = [text.rpartition("”")[2].lstrip(". ") for text in fits_none("").values()]
-    return said.rstrip().endswith((*ask_which().values(), *ends))
+    ends = [_QUOTED.split(text)[-1].lstrip(". ") for text in fits_none("").values()]
+    asked = (*ask_which().values(), *ask_which_expense().values(), *ends)
+    return said.rstrip().endswith(asked)
 
 
 def asks_to_differ(said: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import CheckConstraint, Computed, ForeignKey, Index, UniqueConstraint, text
+from sqlalchemy import CheckConstraint, Computed, ForeignKey, Index, UniqueConstraint, false, text
 from sqlalchemy.dialects.postgresql import ARRAY, TEXT, TSVECTOR
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -48,6 +48,8 @@ class FormTemplate(Base):
     icon: Mapped[str] = mapped_column(default="form")
     fields: Mapped[JsonList] = mapped_column(default=list)
     ai_tools: Mapped[list[str]] = mapped_column(ARRAY(TEXT), default=lambda: [*FORM_TOOLS])
+    # Whether managers are told of each one that is sent.
+    tells_managers: Mapped[bool] = mapped_column(default=False, server_default=false())
     status: Mapped[str] = mapped_column(default="draft")
     version: Mapped[int] = mapped_column(default=1)
     # Titles and descriptions of both languages, folded and stemmed; kept by the database.
@@ -89,7 +91,8 @@ class FormTemplateVersion(Base):
     group_id: Mapped[UUID | None] = mapped_column(ForeignKey("groups.id", ondelete="CASCADE"))
     template_id: Mapped[UUID] = mapped_column(ForeignKey("form_templates.id", ondelete="CASCADE"))
     version: Mapped[int]
-    # slug, titles, descriptions, words, icon, fields, ai_tools and status, by those names.
+    # slug, titles, descriptions, words, icon, fields, ai_tools, tells_managers and status, by
+    # those names; what is younger than a version is not in it.
     content: Mapped[JsonObject]
     author_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
     created_at: Mapped[datetime] = mapped_column(default=utc_now)

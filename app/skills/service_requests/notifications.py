@@ -1,30 +1,21 @@
 """Whom a change of a request concerns: they get a line at the bell and a mail.
 
-All of it is part of the transaction that makes the change. Nobody is told of what they have done
-themselves, nor anybody who has left the group. What was said about a request is never in it: a
-mail goes through many hands.
+How it is told is `app.accounts.notices.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from uuid import UUID
 
-from flask_babel import force_locale
 from flask_babel import gettext as _
-from sqlalchemy import select, text
+from sqlalchemy import select
 
-from app.accounts.models import User
+from app.accounts.notices import send_notice
 from app.db import ScopedSession
-from app.notifications.mail import queue_mail
-from app.notifications.services import notify
 from app.skills.service_requests.models import ServiceRequest, TeamMember
 from app.skills.service_requests.services.requests import list_agents
-from app.text.bilingual import in_both
 
-# None for whoever has left the group: their profile is theirs alone, so the door tells.
-_LANGUAGE = text("SELECT language_of_colleague(:person)")
 ASSIGNED, REPLIED, ANSWERED = "assigned", "replied", "answered"
 RESOLVED, CLOSED, REOPENED = "resolved", "closed", "reopened"
 WAITING = "waiting"
@@ -80,51 +71,14 @@ def _looking_after(session: ScopedSession, request: ServiceRequest) -> list[UUID
 def _tell(
     session: ScopedSession, request: ServiceRequest, event: str, people: Iterable[UUID | None]
 ) -> None:
-    url = f"/requests/{request.id}"
-    lines = lines_about(event, request)
-    for person in dict.fromkeys(people):
-        if person is None or person == session.scope.user_id:
-            continue
-        language = session.scalar(_LANGUAGE, {"person": person})
-        if language is None:
-            continue
-        notify(session, person, lines, url)
-        link = f"{session.settings.base_url}{url}"
-        letter = letter_about(event, request, language, link)
-        address = session.scalar(select(User.email).where(User.id == person)) or ""
-        queue_mail(session, address, letter.subject, letter.body)
-
-
-@dataclass(frozen=True)
-class Letter:
-    subject: str
-    body: str
-
-
-def lines_about(event: str, request: ServiceRequest) -> dict[str, str]:
-    """What has happened to a request, in both languages."""
-    return in_both(lambda _language: _line(event, request))
-
-
-def letter_about(event: str, request: ServiceRequest, language: str, link: str) -> Letter:
-    """The same as a mail in its reader's language."""
-    with force_locale(language):
-        line = _line(event, request)
-        return Letter(
-            line,
-            _(
-                "Hello,\n\n%(line)s\n\nHere is all about it:\n%(link)s\n",
-                line=line,
-                link=link,
-            ),
-        )
+    send_notice(session, people, lambda: _line(event, request), f"/requests/{request.id}")
 
 
 def _line(event: str, request: ServiceRequest) -> str:
     facts = {"reference": request.reference, "title": request.title}
     lines = {
-        ASSIGNED: _("%(reference)s is yours now: %(title)s", **facts),
-        WAITING: _("%(reference)s waits for somebody to take it: %(title)s", **facts),
+        ASSIGNED: _("%(reference)s is now assigned to you: %(title)s", **facts),
+        WAITING: _("%(reference)s is waiting for somebody to take it: %(title)s", **facts),
         REPLIED: _("A reply to %(reference)s: %(title)s", **facts),
         ANSWERED: _("An answer to %(reference)s: %(title)s", **facts),
         RESOLVED: _("%(reference)s is resolved: %(title)s", **facts),

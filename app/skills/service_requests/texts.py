@@ -55,12 +55,12 @@ def point_back(field: RequestField, language: str) -> str:
     """What is said of a widget that was shown before and still waits."""
     label = field.field.label.text(language)
     if field.field.type == "file":
-        return _("“%(label)s” waits for you above.", label=label)
+        return _("“%(label)s” is waiting for you above.", label=label)
     options = getattr(field.field, "options", ())
     if 0 < len(options) <= MOST_CHIPS:
         named = ", ".join(option.label.text(language) for option in options)
-        return _("“%(label)s” waits for you above: %(options)s.", label=label, options=named)
-    return _("“%(label)s” waits for you above; you can answer in words, too.", label=label)
+        return _("“%(label)s” is waiting for you above: %(options)s.", label=label, options=named)
+    return _("“%(label)s” is waiting for you above; you can also answer in words.", label=label)
 
 
 def point_to_widget(field: RequestField, language: str) -> str:
@@ -76,7 +76,7 @@ def point_to_widget(field: RequestField, language: str) -> str:
 def why(field: RequestField | None, language: str) -> str:
     """Why something is asked: what the field says of itself, else what everything is for."""
     told = field.field.help.text(language) if field else ""
-    return told or _("So that whoever looks after it can come prepared and need not ask again.")
+    return told or _("So whoever handles it comes prepared and does not have to ask again.")
 
 
 def shown(field: RequestField, value: object, language: str) -> str:
@@ -193,7 +193,7 @@ def ways_out(field: RequestField, language: str) -> tuple[str, list[Suggestion]]
     cancel = Suggestion(label=_("Cancel the request"), message=_("Cancel the request"))
     if field.field.type == "file" and not field.field.required:
         said = _(
-            "“%(label)s” cannot be told in words. Try again, skip it, or cancel the request.",
+            "“%(label)s” can't be answered in words. Try again, skip it, or cancel the request.",
             label=label,
         )
         return said, [again, Suggestion(label=_("Skip it"), message=_("Skip it")), cancel]

@@ -151,7 +151,7 @@ def _solution(row: ServiceRequest, tried: str) -> Iterator[str]:
 
 
 def _around(session: Any, row: ServiceRequest, wanted: Mapping[str, Any]) -> Iterator[str]:
-    """Who looks after it, the log, and its files."""
+    """Who handles it, the log, and its files."""
     team = session.scalar(select(RequestType.team_id).where(RequestType.id == row.type_id))
     members = set(
         session.scalars(select(TeamMember.user_id).where(TeamMember.team_id == row.team_id))

@@ -260,7 +260,7 @@ def test_without_tools_it_says_that_it_cannot_look(
 ) -> None:
     text, calls = respond(provider, make_request("what is the tip policy", offered=()))
     assert calls == []
-    assert text.startswith("I have nothing to look that up in")
+    assert text.startswith("I have nowhere to look that up")
 
 
 _QUERY = {"properties": {"query": {"type": "string"}}, "required": ["query"]}

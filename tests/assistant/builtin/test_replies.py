@@ -53,7 +53,7 @@ def test_a_weak_search_says_what_was_searched_and_what_comes_near(
     told = reply(provider, answered_by(request, (MANUAL, {"query": "policy parrots"}, payload)))
     assert told == (
         "I searched the manual for “policy parrots” and found nothing that answers it."
-        " These come near: “Gas smell” and “Tip policy”. Shall I look there?"
+        " These are close: “Gas smell” and “Tip policy”. Should I look there?"
     )
 
 
@@ -101,7 +101,7 @@ def test_what_else_comes_near_stands_under_its_own_title(
         [passage("raw-chicken"), passage("breaks-and-staff-meal"), passage("tip-policy")]
     )
     told = reply(provider, answered_by(request, (MANUAL, {"query": "smoked liver"}, payload)))
-    first, _, near = told.partition("These come near too:\n\n")
+    first, _, near = told.partition("These are also close:\n\n")
     assert first.startswith("I found nothing that answers this for certain. The closest is “")
     assert near and all(line.startswith("- **") for line in near.splitlines())
 

@@ -230,7 +230,7 @@ def test_what_was_taken_back_while_its_reply_ran_is_not_told_as_done(
     accepted = ask(database, member, WORDS)
     both = [*explicit, call("get_balance", "{}", "c2")]
     reply = answer(app, member, accepted, Undoing(both, [ProviderError(error or "unavailable")]))
-    said = "This was taken back since. Say what you need again."
+    said = "This has since been undone. Check the list before you ask for it again."
     assert (reply.status, reply.content) == (status, said)
     assert rows(database, member) == []
 
@@ -363,7 +363,9 @@ def test_a_yes_that_is_made_again_after_an_undo_says_what_became_of_it(
         undo(session, app.extensions["comanda"].registry, UUID(first.parts[0]["proposal_id"]))
         session.commit()
     second = again(app, database, member, reply, [])
-    assert second.content == "This was taken back since. Say what you need again."
+    assert (
+        second.content == "This has since been undone. Check the list before you ask for it again."
+    )
     assert rows(database, member) == []
 
 

@@ -161,9 +161,9 @@ def test_two_confirmations_at_once_write_one_row(
 
 
 def test_a_question_back_is_a_clarification(post: Post, answering: Answering) -> None:
-    answering.script(say("What item do you want to add?"))
+    answering.script(say("What expense do you want to add?"))
     body = post(message="I want to add an item.").get_json()
-    assert body["answer"] == "What item do you want to add?"
+    assert body["answer"] == "What expense do you want to add?"
     assert body["confirmationRequired"] is False
     assert "proposal" not in body
     assert body["attemptedAdd"] == {}
@@ -226,7 +226,7 @@ def test_the_last_turn_of_a_history_is_the_message_and_the_others_come_before(
     script = answering.script(say("How much?"))
     history = [
         {"role": "user", "content": "I want to add an item"},
-        {"role": "assistant", "content": "What item do you want to add?"},
+        {"role": "assistant", "content": "What expense do you want to add?"},
         {"role": "user", "content": "a taxi"},
     ]
     post(history=history, message="not this", userContext={"role": "admin", "group": "x"})
@@ -372,7 +372,7 @@ def test_the_built_in_assistant_goes_on_with_a_history(
     answering.provider = BuiltinProvider(app.extensions["comanda"].embedder)
     first = [{"role": "user", "content": "I want to add an item."}]
     asked = post(history=first).get_json()
-    assert asked["answer"] == "What item do you want to add?"
+    assert asked["answer"] == "What expense do you want to add?"
     more = [
         *first,
         {"role": "assistant", "content": asked["answer"]},

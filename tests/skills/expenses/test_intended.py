@@ -241,7 +241,7 @@ def test_a_row_is_meant_by_whatever_it_is_called_and_by_what_is_said_after_none_
     """The words of a ledger are its people's: no list knows them."""
     tool = "delete_expense" if wish.startswith(("delete", "borra")) else "update_expense"
     none = say_to(boss, wish, language=language)
-    assert none.parts == [] and "“" in none.content
+    assert none.parts == [] and any(quote in none.content for quote in "“«")
     make_expense(database, boss, item, amount=12)
     elsewhere = "the walk-in is not cooling" if language == "en" else "no enfría el cuarto frío"
     other = say_to(boss, elsewhere, thread=none.thread_id, language=language)

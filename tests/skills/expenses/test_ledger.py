@@ -325,7 +325,7 @@ def test_nobody_adds_more_in_a_day_than_others_can_look_through(
     monkeypatch.setattr("app.skills.expenses.services.expenses.MOST_A_DAY", 3)
     for _ in range(3):
         make_expense(database, member)
-    with pytest.raises(TooMany, match="Go on tomorrow"):
+    with pytest.raises(TooMany, match="that is the limit\\. Add more tomorrow"):
         make_expense(database, member)
     make_expense(database, boss)
     with owner.transaction() as session:

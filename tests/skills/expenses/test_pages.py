@@ -85,15 +85,15 @@ BAD = [
     ("amount", "-3", "The amount must be more than zero."),
     ("amount", "1000000000000", "The amount can be at most 1,000,000."),
     ("amount", "1000000.01", "The amount can be at most 1,000,000."),
-    ("amount", "twelve", "Write the amount in figures"),
-    ("amount", "NaN", "Write the amount in figures"),
-    ("amount", "1e3", "Write the amount in figures"),
+    ("amount", "twelve", "Enter the amount in numbers, like 12.50."),
+    ("amount", "NaN", "Enter the amount in numbers, like 12.50."),
+    ("amount", "1e3", "Enter the amount in numbers, like 12.50."),
     ("amount", "", "Say how much it was."),
     ("item", "   ", "Say what the expense was for."),
-    ("item", "x" * 201, "at most 200 letters"),
-    ("note", "x" * 1001, "at most 1000 letters"),
+    ("item", "x" * 201, "at most 200 characters"),
+    ("note", "x" * 1001, "up to 1000 characters"),
     ("date", "next year", "Choose a date"),
-    ("date", "1999-12-31", "too long ago"),
+    ("date", "1999-12-31", "The date is too far in the past. Check the year."),
     ("category", "yachts", "This category does not exist."),
     ("currency", "JPY", "JPY is not used here."),
     ("currency", "XXX", "XXX is not used here."),
@@ -118,7 +118,7 @@ def test_what_is_wrong_is_told_at_its_field_and_kept(
 
 def test_all_that_is_wrong_is_told_at_once(browser: CheckedClient) -> None:
     page = browser._page(add(browser, item="", amount="twelve", date="2199-01-01"), 422)
-    for told in ("Say what the expense was for.", "in figures", "The date is in the future."):
+    for told in ("Say what the expense was for.", "in numbers", "The date is in the future."):
         assert told in page.text
 
 
@@ -221,7 +221,7 @@ def test_the_list_is_narrowed_by_time_category_person_currency_and_words(
         "I could not read “when hell freezes”"
         in manager.page(f"{HOME}?range=when+hell+freezes").text
     )
-    assert "No expense fits all of that." in manager.page(f"{HOME}?q=zebra").text
+    assert "No expenses match these filters." in manager.page(f"{HOME}?q=zebra").text
 
 
 def test_staff_cannot_look_at_anothers_by_asking_for_them(
@@ -342,5 +342,5 @@ def test_who_has_added_too_many_today_is_told_and_keeps_what_they_typed(
     page = browser.page(f"{HOME}/new")
     form = typed(page, item="Forty limes", amount="4")
     answer = browser._page(browser.post(f"{HOME}/new", **form), 429)
-    assert "Go on tomorrow" in answer.text
+    assert "expenses in one day, and that is the limit. Add more tomorrow." in answer.text
     assert answer.find("input", name="item").attributes["value"] == "Forty limes"

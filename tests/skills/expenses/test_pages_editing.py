@@ -96,7 +96,7 @@ def test_what_is_the_same_is_no_change(
     ("field", "value", "told"),
     [
         ("amount", "0", "more than zero"),
-        ("amount", "NaN", "in figures"),
+        ("amount", "NaN", "in numbers"),
         ("item", "", "Say what"),
         ("category", "yachts", "does not exist"),
         ("date", "2999-01-01", "in the future"),
@@ -124,7 +124,7 @@ def test_a_conflict_shows_what_is_there_now_and_keeps_what_was_typed(
     late = manager.post_fragment(
         path(expense, "edit"), 409, **sent(expense, item="Bus", amount="2")
     )
-    assert "Somebody else has changed this meanwhile." in late.text
+    assert "Somebody else changed this in the meantime." in late.text
     assert "Cab · $15.00" in late.text
     assert late.find("input", name="item").attributes["value"] == "Bus"
     again = typed(late, category="transport")
@@ -177,7 +177,7 @@ def test_what_is_deleted_can_be_taken_back_at_once_and_later(
     deleted = manager.page(f"{HOME}/deleted")
     assert items(deleted) == ["Taxi"]
     answer = manager.press(deleted, path(expense, "restore"))
-    assert "Back again: Taxi $12.00." in manager.page(answer.location).text
+    assert "Restored: Taxi $12.00." in manager.page(answer.location).text
     assert manager.press(deleted, path(expense, "restore")).status_code == 303, (
         "twice is the same as once"
     )

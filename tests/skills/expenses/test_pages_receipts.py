@@ -154,7 +154,7 @@ def test_what_is_not_ones_own_or_needed_elsewhere_is_not_taken(
     assert file_of(owner, theirs).state == file_of(owner, held).state == "temporary"
 
 
-GONE = "The receipt is not there any more. Add it again."
+GONE = "The receipt is no longer there. Add it again."
 
 
 def test_a_receipt_that_did_not_wait_for_its_form_is_asked_for_again(
@@ -249,10 +249,10 @@ def test_who_is_the_second_with_a_receipt_is_told_at_its_field_and_keeps_what_wa
     # As it was when the second one looked.
     monkeypatch.setattr(receipt_files, "_is_free", lambda _file: True)
     page = browser._page(add(browser, first, item="Second fish"), 422)
-    assert "This file is not there, or it is not yours." in page.text
+    assert "This file does not exist, or it is not yours." in page.text
     assert typed(page)["item"] == "Second fish"
     page = manager._page(change(manager, expense, theirs, note="My note"), 422)
-    assert "This file is not there, or it is not yours." in page.text
+    assert "This file does not exist, or it is not yours." in page.text
     assert page.find("textarea", name="note").text == "My note"
     # The number of an expense comes from its post, so rows stand in no order of time.
     kept = {str(each.file_id) for each in rows(owner, member)}
@@ -275,7 +275,7 @@ def test_what_is_no_receipt_is_refused_at_its_field(
 ) -> None:
     answer = add(browser, photo=b"\x7fELF\x00\x01")
     page = browser._page(answer, 422)
-    assert "This kind of file is not taken." in page.find("div", id="notes-receipt").text
+    assert "This kind of file is not accepted." in page.find("div", id="notes-receipt").text
     assert rows(owner, member) == []
 
 
@@ -322,7 +322,7 @@ def test_a_photo_proposes_what_it_says_to_a_model_that_sees_it(
     assert call.body["model"] == "scripted-eyes"
     picture = call.messages[0]["content"][1]["image_url"]["url"]
     assert picture.startswith("data:image/jpeg;base64,")
-    assert "A photo fills in what is empty." in browser.page(f"{HOME}/new").text
+    assert "A photo fills in the empty fields." in browser.page(f"{HOME}/new").text
 
 
 @pytest.mark.parametrize(

@@ -114,9 +114,9 @@ def test_new_rows_without_a_name_are_left_out_and_two_of_one_name_are_two(
 @pytest.mark.parametrize(
     ("field", "value", "told"),
     [
-        ("name_en", "x" * 61, "at most 60 letters"),
-        ("words_en", "y" * 61, "Put commas between them."),
-        ("words_es", ",".join(str(number) for number in range(700)), "at most 600 words"),
+        ("name_en", "x" * 61, "up to 60 characters"),
+        ("words_en", "y" * 61, "Separate them with commas."),
+        ("words_es", ",".join(str(number) for number in range(700)), "up to 600 words"),
     ],
 )
 def test_what_is_wrong_is_told_at_its_category_and_all_is_kept(
@@ -162,7 +162,7 @@ def test_who_comes_late_sees_so_and_may_save_over_it_knowingly(
     assert send(other, theirs).status_code == 303
     form["name_en"][0] = "Mine"
     page = admin._page(send(admin, form), 409)
-    assert "Somebody else has changed this meanwhile." in page.text
+    assert "Somebody else changed this in the meantime." in page.text
     assert worked(page)["name_en"][0] == "Mine"
     assert ledger_of(database, boss).categories[0]["name_en"] == "Theirs"
     assert send(admin, worked(page), "overwrite").status_code == 303
@@ -181,7 +181,7 @@ def test_what_is_left_out_of_a_save_counts_too_and_words_have_a_limit_together(
     assert told.status_code == 422 and f"at most {count} categories" in told.text
     monkeypatch.setattr("app.skills.expenses.services.settings.MOST_LETTERS", 10)
     long = send(admin, form)
-    assert long.status_code == 422 and "at most 10 letters together" in long.text
+    assert long.status_code == 422 and "at most 10 characters" in long.text
     assert len(ledger_of(database, boss).categories) == count
 
 

@@ -122,7 +122,9 @@ def test_a_workbook_that_would_be_too_large_is_refused_in_words(
     assert manager.get(f"{HOME}/export.xlsx").status_code == 200
     make_expense(database, member)
     page = manager.page(f"{HOME}/export.xlsx", 422)
-    assert "take the CSV" in page.text
+    assert (
+        "That is more than fits in one workbook. Filter the list, or download the CSV." in page.text
+    )
 
 
 def test_staff_are_refused_and_other_houses_get_nothing_of_it(

@@ -185,7 +185,7 @@ def test_what_joined_would_be_too_many_is_refused_and_the_first_stay(
         ({"amount": 0}, "amount", "more than zero"),
         ({"amount": -5}, "amount", "more than zero"),
         ({"amount": 1e12}, "amount", "at most 1,000,000"),
-        ({"amount": 1.005}, "amount", "two places"),
+        ({"amount": 1.005}, "amount", "two decimal places"),
         ({"amount": "twelve"}, "amount", ""),
         ({"amount": "NaN"}, "amount", ""),
         ({"amount": True}, "amount", ""),
@@ -248,14 +248,17 @@ def test_an_add_can_be_taken_back_for_a_day(
 def test_what_was_done_just_now_is_taken_back_in_words(
     database: Database, member: Member, say_to: SayTo, language: str, undo_it: str
 ) -> None:
-    """By staff too, whose own addition it was; whoever says it twice is told the same."""
+    """By staff too, whose own addition it was; whoever says it twice is told that it was before."""
     thread = say_to(member, "Add taxi $5 today").thread_id
     say_to(member, "yes", thread=thread)
     assert [item for item, _, _ in rows(database, member)] == ["taxi"]
     told = [say_to(member, undo_it, thread=thread, language=language) for _ in range(2)]
     assert rows(database, member) == []
-    said = {"en": "I took that back.", "es": "Lo deshice."}[language]
-    assert [reply.content for reply in told] == [said, said]
+    said = {
+        "en": ["I undid that.", "This was undone before, so I changed nothing."],
+        "es": ["Lo deshice.", "Esto ya se había deshecho, así que no cambié nada."],
+    }
+    assert [reply.content for reply in told] == said[language]
     assert [[part["type"] for part in reply.parts] for reply in told] == [["receipt"]] * 2
     assert all(part["undone_at"] for reply in told for part in reply.parts)
 
@@ -371,7 +374,9 @@ def test_nothing_is_written_into_a_category_that_is_called_otherwise_by_now(
     with database.transaction(replace(boss.scope, role="admin")) as session:
         save_settings(session, shown.currencies, swapped, shown.version)
     for who, reply in ((member, added), (boss, changed), (boss, deleted)):
-        with pytest.raises(Conflict, match="called otherwise by now"):
+        with pytest.raises(
+            Conflict, match="Something on this card now has another name\\. Ask again to see it\\."
+        ):
             confirmed(app, database, who, reply)
     assert rows(database, boss) == [("Taxi", str(expense.amount), "transport")]
 
@@ -569,9 +574,9 @@ def test_of_several_that_may_be_meant_one_is_chosen(
     assert [part for part in reply.parts if part["type"] == "proposal"] == []
     labels = [chip["label"] for chip in reply.suggestions]
     assert len(labels) == 2
-    assert labels[0].startswith("Taxi $30 of ")
+    assert labels[0].startswith("Taxi $30 from ")
     chosen = say_to(boss, labels[1], use("delete_expense", which=labels[1]))
-    assert proposal_of(database, boss, chosen).summary["en"].startswith("Delete Taxi $12 of ")
+    assert proposal_of(database, boss, chosen).summary["en"].startswith("Delete Taxi $12 from ")
 
 
 @pytest.mark.parametrize(

@@ -159,7 +159,7 @@ def test_a_form_that_was_sent_takes_no_more_messages(
     send(browser, page, "submit", who="Ana", what="A cut")
     answered = browser.post(address_on(page) + "/ask", htmx=True, message=SAID)
     assert answered.status_code == 409
-    assert "This form has been sent meanwhile." in answered.text
+    assert "This form has already been sent. Open a new one." in answered.text
 
 
 def test_the_conversation_is_on_no_list_of_chats_and_leads_back_to_its_form(

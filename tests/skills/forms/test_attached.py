@@ -35,13 +35,13 @@ def test_files_are_kept_in_their_order_and_each_once() -> None:
 @pytest.mark.parametrize(
     ("type_", "raw", "facts", "words"),
     [
-        ("photo", ["b"], {}, "of this kind"),
-        ("signature", ["b"], {}, "of this kind"),
-        ("file", ["c"], {}, "of this kind"),
+        ("photo", ["b"], {}, "This type of file can't be added here"),
+        ("signature", ["b"], {}, "This type of file can't be added here"),
+        ("file", ["c"], {}, "This type of file can't be added here"),
         ("file", ["b"], {"largest_mib": 2}, "larger than"),
         ("file", ["a", "b"], {"most": 1}, "At most"),
         ("signature", ["a", "b"], {}, "At most"),
-        ("photo", ["gone"], {}, "not there any more"),
+        ("photo", ["gone"], {}, "This file is no longer there"),
     ],
 )
 def test_what_a_field_does_not_take_is_said(

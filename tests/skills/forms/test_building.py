@@ -99,7 +99,7 @@ def test_the_list_shows_every_state_with_version_and_what_was_sent(
     assert "Half made" not in browser.page("/admin/forms/?state=archived").text
     found = browser.fragment("/admin/forms/?q=merma")
     assert "Waste log" in found.text and "Old one" not in found.text
-    assert "No form fits all of that." in browser.page("/admin/forms/?q=pizza").text
+    assert "No forms match these filters." in browser.page("/admin/forms/?q=pizza").text
 
 
 def test_every_type_of_field_opens_with_its_settings_and_is_saved_as_it_was(
@@ -155,7 +155,7 @@ def test_fields_move_are_copied_removed_and_come_back(
     assert "Removed: Somebody is hurt" in page.text
     # What depended on it says so, at the field, and nothing is saved.
     refused = press(browser, page, template, "save", 422)
-    assert "is not above it any more" in refused.text
+    assert "The field that decides whether this one is shown is no longer above it." in refused.text
     assert stored(owner, template).version == 1
     page = press(browser, refused, template, "undo:hurt")
     page = press(browser, page, template, "save")
@@ -194,17 +194,17 @@ def test_what_is_wrong_is_told_at_its_field_and_all_that_was_typed_is_kept(
         x__min="50", x__max="10", x__decimals="9", title_en="", title_es="", slug="No good!",
     )  # fmt: skip
     told = wrong.text
-    assert "Give the form a title, in one language at least." in told
-    assert "Use small letters, digits and hyphens" in told
-    assert "The least is more than the most." in told
-    assert "Write a whole number from 0 to 4." in told
+    assert "Give the form a title in at least one language." in told
+    assert "Use lowercase letters, digits, and hyphens, 60 at most." in told
+    assert "The minimum is greater than the maximum." in told
+    assert "Enter a whole number from 0 to 4." in told
     assert work_on(wrong)["x-decimals"] == "9" and work_on(wrong)["slug"] == "No good!"
     assert stored(owner, template).version == 1
     # Whoever goes on to another field finds it marked, and what was typed still there.
     page = press(browser, wrong, template, "open:text", title_en="Report", slug="fine")
-    assert "The least is more than the most." in page.text
+    assert "The minimum is greater than the maximum." in page.text
     page = press(browser, page, template, "save", 422, x__pattern="[a-")
-    assert "This is no pattern that can be used." in page.text
+    assert "This pattern can't be used." in page.text
     page = press(browser, page, template, "open:number", x__pattern="")
     assert work_on(page)["x-min"] == "50"
 
@@ -219,7 +219,7 @@ def test_a_condition_names_a_field_above_and_its_values(
     page = press(browser, page, template, "open:multi_select")
     page = press(browser, page, template, "look", x__if_field="select")
     refused = press(browser, page, template, "save", 422)
-    assert "Say for which values it is shown." in refused.text
+    assert "Say which answers it is shown for." in refused.text
     page = press(browser, refused, template, "save", x__if_values=["high", "nonsense"])
     assert "Only if “Select” is: High" in page.text
     [field] = [each for each in stored(owner, template).fields if each["name"] == "multi_select"]
@@ -366,7 +366,7 @@ def test_an_address_that_is_taken_is_told_at_its_field(
     other = make_template(owner, admin.group_id, slug="taken")
     page = browser.page(path_of(template))
     refused = press(browser, page, template, "save", 422, slug=other.slug)
-    assert "Another form has this address already." in refused.text
+    assert "Another form already has this address." in refused.text
     refused = press(browser, page, template, "save", 422, slug="people")
     assert "This address is used for something else." in refused.text
 
@@ -379,6 +379,20 @@ def test_without_scripts_the_same_buttons_bring_whole_pages(
     assert page.find("input", id="x-label_en")
     saved = browser.post(path_of(template), do="save", **{**work_on(page), "x-label_en": "Tell"})
     assert "Saved as version 2." in browser._page(saved, 200).text
+
+
+def test_whoever_looks_after_a_form_says_whether_managers_are_told_of_each_one(
+    owner: Database, browser: CheckedClient, template: FormTemplate
+) -> None:
+    page = browser.page(path_of(template))
+    assert "tells_managers" not in work_on(page)
+    page = press(browser, page, template, "save", tells_managers="on")
+    assert stored(owner, template).tells_managers
+    assert work_on(page)["tells_managers"] == "on"
+    newest = max(versions_of(owner, template), key=lambda each: each.version)
+    assert newest.content["tells_managers"] is True
+    press(browser, page, template, "save", tells_managers=None)
+    assert not stored(owner, template).tells_managers
 
 
 def test_a_form_without_its_assistant_has_none_beside_it(
@@ -420,7 +434,7 @@ def choices(key: str, count: int, length: int = 1) -> str:
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
-        ([choices(f"new{n}", 100) for n in range(1, 12)], "at most 1,000 choices together"),
+        ([choices(f"new{n}", 100) for n in range(1, 12)], "at most 1,000 choices in total"),
         ([choices(f"new{n}", 100, 500) for n in range(1, 11)], "at most 500,000 characters"),
     ],
 )

@@ -126,7 +126,7 @@ def test_the_extension_of_a_column_of_its_own_belongs_to_the_phone_beside_it(
         ("Ann,210-555-0123,1234567890", "An extension has at most 9 digits."),
         ("Ann,,45", "There is an extension without a phone number."),
         ("Ann,210-555-0123 x46,45", "The phone number has another extension."),
-        ("Ann,call me,45", "Write a phone number with its area code"),
+        ("Ann,call me,45", "Enter a phone number with its area code,"),
     ],
 )
 def test_an_extension_that_cannot_be_joined_is_told_with_its_row(
@@ -173,14 +173,14 @@ def test_the_same_contact_may_be_sent_to_two_groups_of_ones_own(
 @pytest.mark.parametrize(
     ("field", "value", "told"),
     [
-        ("name", " ", "Write a name."),
+        ("name", " ", "Enter a name."),
         ("name", "x" * 121, "Use at most 120 characters."),
         ("job", "x" * 81, "Use at most 80 characters."),
-        ("phone", "call me", "Write a phone number with its area code"),
-        ("phone", "not 210 555 0123", "Write a phone number with its area code"),
-        ("phone", "555 0123", "Write a phone number with its area code"),
+        ("phone", "call me", "Enter a phone number with its area code,"),
+        ("phone", "not 210 555 0123", "Enter a phone number with its area code,"),
+        ("phone", "555 0123", "Enter a phone number with its area code,"),
         ("phone", "210 555 0123 ext. 1234567890", "An extension has at most 9 digits."),
-        ("email", "nobody", "Write an e-mail address"),
+        ("email", "nobody", "Enter an email address,"),
     ],
 )
 def test_what_is_wrong_is_told_at_its_field_and_kept(
@@ -231,7 +231,7 @@ def test_of_two_who_change_one_field_the_second_is_told_and_writes_nothing(
     assert save(browser, theirs, **new).status_code == 303
     answer = save(browser, mine, job="Sous chef", email="ann@x.example")
     page = browser._page(answer, 409)
-    assert "Somebody else has changed this meanwhile." in page.text
+    assert "Somebody else changed this in the meantime." in page.text
     assert page.find("dl", class_="theirs").text == "JobGrill"
     now = contacts_of(owner, boss)["Ann Lee"]
     assert (now.job, now.phone, now.email) == ("Grill", "+12105550199", "")
@@ -291,14 +291,14 @@ def test_a_table_is_taken_in_row_by_row_and_twice_is_once(
     text = bring(browser, table)
     assert "1 contact is new. 1 was changed." in text
     assert "4 rows were left out." in text
-    assert "The same name is in line 2 already." in text
-    for line, why in ((4, "Write a name."), (5, "Write a phone number"), (8, "Write an e-mail")):
+    assert "Line 2 already has this name." in text
+    for line, why in ((4, "Enter a name."), (5, "Enter a phone number"), (8, "Enter an email")):
         assert why in text and str(line) in text
     people = contacts_of(owner, boss)
     assert set(people) == {"José Núñez", "Pérez, Ana"}
     assert people["José Núñez"].phone == "+12105550142"
     again = bring(browser, table)
-    assert "0 contacts are new. 0 were changed. 2 were as before." in again
+    assert "0 contacts are new. 0 were changed. 2 were unchanged." in again
 
 
 @pytest.mark.parametrize(
@@ -323,13 +323,13 @@ def test_tables_come_as_programs_write_them(
     [
         ("", "The file is empty."),
         ("Job,Phone\nChef,1\n", "The first line must name the columns"),
-        ("Name\n" + "Ann\n" * 2_001, "The table has 2,001 rows; 2,000 can be taken at once."),
-        (b"\x00\x01\x02", "This is no table in text."),
+        ("Name\n" + "Ann\n" * 2_001, "The table has 2,001 rows; only 2,000 fit at once."),
+        (b"\x00\x01\x02", "This is not a text table."),
         ('Name\n"Ann\n', "cannot be read as a table"),
         ("Name\n" + "x" * 1_048_576, "The file is larger than 1 MB."),
         ("Name" + ",x" * 200 + "\nAnn\n", "Line 1 has more than 200 columns."),
         ("Name,Job\nAnn,Host\n\nEva" + ";,|" * 200, "Line 4 has more than 200 columns."),
-        ("Name\nAnn\0\n".encode("utf-16"), "This is no table in text."),
+        ("Name\nAnn\0\n".encode("utf-16"), "This is not a text table."),
     ],
 )
 def test_what_is_no_table_of_contacts_is_told(
@@ -357,7 +357,7 @@ def test_a_table_is_read_in_a_process_of_its_own(
     owner: Database, boss: Member, browser: CheckedClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(child_process.sys, "executable", "/bin/false")
-    assert "The file is damaged or not complete." in bring(browser, "Name\nAnn\n", 422)
+    assert "The file is damaged or incomplete." in bring(browser, "Name\nAnn\n", 422)
     assert contacts_of(owner, boss) == {}
 
 

@@ -74,7 +74,7 @@ def test_what_was_said_in_the_chat_fills_the_right_fields(
     assert not typed.keys() & {"witness", "phone", "first_aid", "medical_care", "side"}
     assert filled(reply) == typed.keys()
     assert talker.draft.origins["body_part"]["words"] == "hand"
-    assert "Look at it before you send the form." in reply.content
+    assert "Check it before you send the form." in reply.content
     assert talker.draft.status == "open"
     assert submissions_of(owner, member) == []
 
@@ -185,7 +185,7 @@ def test_what_is_not_asked_as_the_form_stands_is_refused_and_not_told_as_filled(
     assert filled(reply) == {"what"}
     [refused] = updates(reply)["refused"]
     assert refused["name"] == "body_part"
-    assert refused["reason"].startswith("This is not asked")
+    assert refused["reason"].startswith("The form does not ask for this as it is filled in now.")
     assert talker.typed == {"what": "A cut"}
     # With what it depends on, it is.
     reply = talker.tell(model_saying(body_part="Left hand", hurt=True), SAID)
@@ -200,7 +200,7 @@ def test_a_form_that_was_thrown_away_says_so_and_how_it_comes_back(
             update(FormDraft).where(FormDraft.id == talker.draft_id).values(status="discarded")
         )
     reply = talker.tell(builtin, SAID)
-    assert reply.content == "This form was thrown away. Bring it back to go on with it."
+    assert reply.content == "This form was discarded. Bring it back to continue."
 
 
 def test_only_the_person_adds_files_and_signs(talker: Talker) -> None:
@@ -247,13 +247,13 @@ def test_a_form_that_was_sent_meanwhile_is_not_changed(
             update(FormDraft).where(FormDraft.id == talker.draft_id).values(status="submitted")
         )
     reply = talker.tell(builtin, "Actually it was his left hand")
-    assert reply.content == "This form has been sent meanwhile. Open a new one."
+    assert reply.content == "This form has already been sent. Open a new one."
     assert talker.typed == before
     # A model has no tool for it either, and is told what to say.
     model = ScriptedProvider(say("It was sent."))
     talker.tell(model, "Actually it was his left hand")
     assert model.offered == [[]]
-    assert "This form has been sent meanwhile." in model.requests[0].messages[0].text
+    assert "This form has already been sent. Open a new one." in model.requests[0].messages[0].text
 
 
 def test_a_form_that_is_sent_while_it_is_filled_in_says_so(talker: Talker, owner: Database) -> None:
@@ -267,7 +267,7 @@ def test_a_form_that_is_sent_while_it_is_filled_in_says_so(talker: Talker, owner
             yield from super().stream(request)
 
     reply = talker.tell(Late(), "It was in the kitchen")
-    assert reply.content == "This form has been sent meanwhile. Open a new one."
+    assert reply.content == "This form has already been sent. Open a new one."
     assert talker.typed == {}
 
 

@@ -149,11 +149,11 @@ def test_a_described_form_is_a_draft_that_says_where_it_comes_from(
     assert read_fields(made.fields) == starter.fields
     again = browser.post(NEW, **{"from": "sentence", "sentence": "a form to swap shifts"})
     page = browser.page(again.location)
-    assert "This begins with the starter form “Shift swap”" in page.text
+    assert "This is based on the starter form “Shift swap”" in page.text
     assert page.find("input", id="f-slug").attributes["value"] == "shift-swap-2"
     named = browser.post(NEW, **{"from": "sentence", "sentence": "name, date and a photo"})
     assert (
-        "No starter form fits. These are the fields that you named"
+        "No starter form fits. These are the fields you named; check each one."
         in browser.page(named.location).text
     )
     nothing = browser.post(NEW, **{"from": "sentence", "sentence": "lost and found"})
@@ -246,7 +246,7 @@ def test_where_the_model_gives_no_form_the_starters_serve(
     model_server.script(scenario(step))
     made, text = describe(with_model(settings, model_server), owner, admin)
     assert made.status == "draft"
-    assert "The model could not be used just now" in text
+    assert "The model wasn't available, so this" in text
 
 
 def test_a_model_that_only_writes_text_drafts_too(

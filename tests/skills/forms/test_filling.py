@@ -75,7 +75,7 @@ def test_opening_a_form_stores_nothing_and_the_first_word_does(
     assert browser.get(f"/forms/{template.slug}").location == address_on(page)
     assert address_on(browser.page(f"/forms/{template.slug}?new=1")) != address_on(page)
     assert "Half-filled" in browser.page("/forms/").text
-    assert "You have a half-filled form: Incident report." in browser.page("/chat").text
+    assert "You have an unfinished form: Incident report." in browser.page("/chat").text
 
 
 @pytest.mark.parametrize("language", ["en", "es"])
@@ -150,7 +150,7 @@ def test_what_is_wrong_is_told_at_once_and_kept_as_it_was_typed(
     saved = autosave(browser, page, number="warm", email="nobody")
     notes = saved.find("div", id="notes-number")
     assert notes.attributes["data-wrong"] == "true"
-    assert "Write a number, like 38 or 38.5." in notes.text
+    assert "Enter a number, like 38 or 38.5." in notes.text
     assert not saved.find_all("div", id="notes-text")
     again = browser.page(address_on(page))
     assert form_on(again)["v-number"] == "warm"
@@ -184,7 +184,7 @@ def test_of_two_tabs_the_later_save_wins_field_by_field_and_says_so(
     one, two = browser.page(address_on(page)), browser.page(address_on(page))
     autosave(browser, one, what="From one", who="Ann Lee")
     told = autosave(browser, two, what="From two")
-    assert "Changed elsewhere, too: What happened." in told.text
+    assert "Also changed on another page: What happened." in told.text
     assert "Changed on another page and shown here now: Who." in told.text
     assert told.find("input", id="v-who").attributes["value"] == "Ann Lee"
     assert not told.find_all("textarea", id="v-what")
@@ -195,7 +195,7 @@ def test_of_two_tabs_the_later_save_wins_field_by_field_and_says_so(
     autosave(browser, browser.page(address_on(page)), what="Earlier")
     response = send(browser, three, what="Later")
     assert (
-        "“What happened” was changed on another page, too." in browser.page(response.location).text
+        "“What happened” was also changed on another page." in browser.page(response.location).text
     )
 
 
@@ -220,7 +220,7 @@ def test_the_same_save_twice_is_one(
 ) -> None:
     page = browser.page(f"/forms/{template.slug}")
     for _ in range(2):
-        assert "elsewhere" not in autosave(browser, page, what="Once").text
+        assert "on another page" not in autosave(browser, page, what="Once").text
     [draft] = drafts_of(owner, member)
     assert draft.field_versions == {"what": 1}
 
@@ -230,10 +230,10 @@ def test_a_page_whose_answer_was_lost_is_not_told_of_itself(
 ) -> None:
     page = browser.page(f"/forms/{template.slug}")
     autosave(browser, page, what="First")
-    assert "elsewhere" not in autosave(browser, page, what="First and more").text
+    assert "on another page" not in autosave(browser, page, what="First and more").text
     other = browser.page(address_on(page))
     autosave(browser, other, what="Theirs")
-    assert "elsewhere" in autosave(browser, page, what="First and last").text
+    assert "on another page" in autosave(browser, page, what="First and last").text
     assert drafts_of(owner, member)[0].typed == {"what": "First and last"}
 
 
@@ -247,7 +247,7 @@ def test_a_name_finds_contacts_and_several_are_asked_about(
     assert [each.text for each in found.find_all("button")] == ["Ana López", "Ana Ruiz"]
     page = browser.page(f"/forms/{template.slug}")
     notes = autosave(browser, page, who="Ana").find("div", id="notes-who")
-    assert "Several people are called that. Which one?" in notes.text
+    assert "Several people have that name. Which one?" in notes.text
     # Without scripts the button of a choice saves the form with it.
     page = browser.page(address_on(page))
     response = browser.post(address_on(page), **form_on(page), **{"pick-who": str(ana.id)})
@@ -267,7 +267,7 @@ def test_the_beginning_of_a_name_is_nobody_yet(
     strict = make_template(owner, member.group_id, [{**WHO, "anybody": False}])
     page = browser.page(f"/forms/{strict.slug}")
     notes = autosave(browser, page, who="Juan").find("div", id="notes-who")
-    assert "Nobody of that name is among the contacts." in notes.text
+    assert "No contact has that name." in notes.text
     assert [each.text for each in notes.find_all("button")] == ["Juana Pérez"]
 
 
@@ -332,13 +332,13 @@ def test_thrown_away_can_be_brought_back_and_typing_on_does_so_too(
     autosave(browser, page, what="Kept")
     address = address_on(page)
     gone = browser.post(f"{address}/discard").location
-    assert "The form is thrown away." in browser.page(gone).text
+    assert "Form discarded." in browser.page(gone).text
     assert browser.get(address).location == gone
-    assert "half-filled" not in browser.page("/chat").text
+    assert "unfinished form" not in browser.page("/chat").text
     assert browser.post(f"{address}/restore").location == address
     browser.post(f"{address}/discard")
     refused = browser.post(f"{address}/undo/what", **form_on(page))
-    assert "This form was thrown away." in browser._page(refused, 409).text
+    assert "This form was discarded." in browser._page(refused, 409).text
     autosave(browser, page, what="Kept on")
     [draft] = drafts_of(owner, member)
     assert (draft.status, draft.typed) == ("open", {"what": "Kept on"})
@@ -388,9 +388,9 @@ def test_a_form_archived_before_anything_was_saved_keeps_what_was_typed_on_the_p
     response = browser.post(address_on(page), **form)
     assert response.status_code == 409
     assert "A lot of text" in response.text
-    assert "has been archived meanwhile" in response.text
+    assert "This form was archived in the meantime and can no longer be started." in response.text
     part = browser.post_fragment(address_on(page), 409, **form)
-    assert "has been archived meanwhile" in part.text
+    assert "This form was archived in the meantime and can no longer be started." in part.text
     assert drafts_of(owner, member) == []
     browser.page(f"/forms/{template.slug}", 404)
 
@@ -496,7 +496,7 @@ def test_a_draft_takes_one_megabyte_and_what_is_more_is_refused_in_words(
     page = browser.page(f"/forms/drafts/{draft.id}")
     form = {**form_on(page), **typed(filled_with("b")), "action": "save"}
     refused = browser.post_fragment(address_on(page), 422, **form)
-    assert "This form holds more than 1 MB" in refused.text
+    assert "This form is larger than 1 MB" in refused.text
     assert browser.post(address_on(page), **form).status_code == 422
     [draft] = drafts_of(owner, member)
     assert draft.typed == filled_with("a")
@@ -535,7 +535,7 @@ def test_more_forms_than_anybody_fills_in_are_not_begun(
     page = browser.page(f"/forms/{template.slug}?new=1")
     answer = send(browser, page, what="One more")
     assert answer.status_code == 429
-    assert "You have begun 200 forms that are not sent yet" in answer.text
+    assert "You have started 200 forms that are not sent yet" in answer.text
     assert len(drafts_of(owner, member)) == MOST_OPEN
 
 
@@ -561,4 +561,4 @@ def test_forms_that_are_thrown_away_do_not_pile_up(
     monkeypatch.setattr(drafts, "MOST_OPEN", 200)
     monkeypatch.setattr(drafts, "MOST_BEGUN", 2)
     answer = send(browser, browser.page(f"/forms/{template.slug}?new=1"), what="One more")
-    assert answer.status_code == 429 and "within a day" in answer.text
+    assert answer.status_code == 429 and "You have started 2 forms in one day" in answer.text

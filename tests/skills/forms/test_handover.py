@@ -189,7 +189,10 @@ def test_a_form_that_is_archived_meanwhile_is_not_opened_and_says_so(
             .where(FormTemplate.group_id == member.group_id)
             .values(status="archived")
         )
-    assert "archived meanwhile" in browser.page(link, status=410).text
+    assert (
+        "This form was archived in the meantime. What you wrote is still in the chat"
+        in browser.page(link, status=410).text
+    )
     assert browser.post(OPEN, message_id=str(message_id)).status_code == 404
     assert drafts(owner, member) == []
 

@@ -59,8 +59,8 @@ def test_what_is_missing_and_wrong_is_told_in_its_place_and_everything_is_kept(
     assert links == {"#v-what": "What happened", "#v-day": "Day"}
     for target in links:
         assert [each for each in again.root if each.attributes.get("id") == target[1:]]
-    assert "This is needed." in again.find("div", id="notes-what").text
-    assert "This lies in the future." in again.find("div", id="notes-day").text
+    assert "This is required." in again.find("div", id="notes-what").text
+    assert "This date is in the future." in again.find("div", id="notes-day").text
     assert form_on(again)["v-day"] == "2199-01-01"
     assert submissions_of(owner, member) == []
     assert drafts_of(owner, member)[0].typed == {"day": "2199-01-01", "hurt": "true"}
@@ -103,7 +103,7 @@ def test_a_form_in_which_nothing_was_typed_is_told_of_and_not_kept(
     again = browser._page(send(browser, page, "submit"), 422)
     assert "2 fields need another look." in again.text
     assert drafts_of(owner, member) == []
-    assert "half-filled" not in browser.page("/chat").text
+    assert "unfinished form" not in browser.page("/chat").text
     assert send(browser, again, "submit", who="Ann", what="A fall").status_code == 303
 
 
@@ -148,7 +148,7 @@ def test_pressed_twice_from_two_tabs_and_again_later_it_is_one(
     assert send(browser, page, who="Ann", what="Once").location == again.location
     form = {**form_on(page), "v-what": "More"}
     told = browser.post_fragment(address_on(page), 409, **form)
-    assert "This form has been sent meanwhile." in told.text
+    assert "This form has already been sent. Open a new one." in told.text
     assert browser.post(f"{address_on(page)}/discard").status_code == 409
     assert len(submissions_of(owner, member)) == 1
 
@@ -350,7 +350,7 @@ def test_a_form_names_nobody_but_whom_its_page_shows(
     make_contact(owner, member.group_id, "María González")
     refused = send(browser, page, "submit")
     assert refused.status_code == 409
-    assert "Look at whom this names now, then send it again: Who." in refused.text
+    assert "Check who is named here now, then send it again: Who." in refused.text
     again = browser._page(refused, 409)
     assert form_on(again)["v-who"] == "María González"
     assert send(browser, again, "submit").status_code == 303

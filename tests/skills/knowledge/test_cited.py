@@ -178,7 +178,11 @@ def test_it_says_when_the_words_themselves_went(
 @pytest.mark.parametrize(
     ("values", "wanted", "told"),
     [
-        ({"is_published": False}, "unpublished", "not published any more"),
+        (
+            {"is_published": False},
+            "unpublished",
+            "This is no longer published. You see it as it was when it was cited",
+        ),
         ({"is_published": False, "body_en": "", "title_en": ""}, "withdrawn", "was withdrawn"),
         ({"body_en": "", "body_es": "Dos horas."}, "withdrawn", "no longer in the manual"),
     ],
@@ -238,7 +242,7 @@ def test_a_dish_is_cited_with_its_allergens_and_tells_when_they_change(
     assert sheet.find("article").attributes["data-state"] == "changed"
     assert "peanuts" in sheet.find("ins").text
     change(database, editor, product, is_active=False)
-    assert "not on the menu any more" in browser.fragment(address).text
+    assert "This is no longer on the menu." in browser.fragment(address).text
 
 
 def test_the_description_that_older_answers_kept_is_enough(

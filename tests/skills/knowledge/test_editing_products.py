@@ -141,7 +141,7 @@ def test_a_form_that_made_a_product_says_so_before_it_makes_another(
     assert browser.post(path, **form).status_code == 303
     response = browser.post(path, **{**form, "name_en": "Fideuá"})
     page = browser._page(response, 409)
-    assert "has been saved already, with other words" in page.text
+    assert "This page was already saved once, with different text." in page.text
     assert page.find("input", name="name_en").attributes["value"] == "Fideuá"
     fresh = page.find("input", name="product_id").attributes["value"]
     again = browser.post(path, **{**form, "name_en": "Fideuá", "product_id": fresh})
@@ -164,7 +164,7 @@ def test_while_an_import_holds_the_library_nobody_waits_and_what_was_typed_stays
         lock_library(session)
         for address, sent in ((at(product), form), ("/library/edit/products/new/dishes", new)):
             page = browser._page(browser.post(address, **sent), 422)
-            assert "A file is being put into the library just now." in page.text
+            assert "A file is being imported into the library" in page.text
             typed_ = page.find("form", **{"class": "editor"})
             assert any(each.attributes.get("value") in ("99", "Paella") for each in typed_)
     assert browser.post(at(product), **form).status_code == 303
@@ -239,7 +239,7 @@ def test_a_row_that_does_not_say_of_what_is_asked_about(
     page = browser._page(
         browser.post(at(product), **typed(browser, at(product), **names, **amounts)), 422
     )
-    assert "does not say of what" in page.text
+    assert "A row has an amount or a note but does not say what it is for." in page.text
     notes = page.find_all("input", name="ingredient_note_en")
     assert notes[0].attributes["value"] == "ground PEANUTS"
 
@@ -290,12 +290,18 @@ def test_a_recipes_category_is_its_cuisine_too(
         ({"name_en": "", "name_es": " "}, "Give it a name"),
         ({"name_es": "x" * 121}, "at most 120 characters"),
         ({"price": "-4"}, "cannot be below zero"),
-        ({"price": "99999999"}, "more than any price"),
-        ({"price": "cheap"}, "Write a price like"),
+        ({"price": "99999999"}, "That price is too high. Check the number."),
+        ({"price": "cheap"}, "Enter a price like"),
         ({"allergens": ["plutonium"], "declaration": "list"}, "no such allergen"),
-        ({"allergens": None, "declaration": "list"}, "Tick what it has"),
-        ({"allergens": ["milk"], "declaration": "none"}, "Something is ticked"),
-        ({"declaration": None}, "which of the three"),
+        (
+            {"allergens": None, "declaration": "list"},
+            "Select what it has, or say that it has none.",
+        ),
+        (
+            {"allergens": ["milk"], "declaration": "none"},
+            "Some allergens are checked: say that it has these",
+        ),
+        ({"declaration": None}, "Choose one of the three options."),
         ({"tag": ["x" * 61]}, "at most 60 characters"),
         ({"ingredient_en": ["x"] * 101, "ingredient_es": ["x"] * 101}, "too many"),
     ],
@@ -339,7 +345,10 @@ def test_a_product_that_was_removed_gives_the_words_back(
     with owner.transaction() as session:
         session.delete(session.get_one(Product, product.id))
     page = browser._page(browser.post(at(product), **form), 404)
-    assert "has been removed meanwhile" in page.text
+    assert (
+        "This was removed in the meantime. What you typed is still here; "
+        "saving puts it on the menu as something new." in page.text
+    )
     assert page.find("textarea", name="description_en").text == "Three hours of work."
 
 
@@ -391,11 +400,11 @@ def test_a_missing_declaration_is_seen_and_mended_at_once(
     index = browser.page("/library/").find("nav", id="editor-tools").text
     assert "Allergens not declared 1" in " ".join(index.split())
     page = browser.page("/library/edit/allergens?show=missing")
-    assert "Of 1 thing on the menu" in page.text
+    assert "Nobody has declared the allergens of 1 menu item." in page.text
     assert "Flan" not in page.text
     address = f"/library/edit/allergens/{product.id}"
     wrong = browser.post_fragment(address, 422, version=1, declaration="list")
-    assert "Tick what it has" in wrong.text
+    assert "Select what it has, or say that it has none." in wrong.text
     line = browser.post_fragment(
         address, version=1, declaration="list", allergens=["gluten", "milk"]
     )
@@ -421,7 +430,7 @@ def test_a_missing_declaration_is_seen_and_mended_at_once(
     assert stale.status_code == 409
     assert now(owner, product).allergens == ["milk", "gluten"]
     assert (
-        "Everything on the menu has its declaration."
+        "Allergens are declared for everything on the menu."
         in browser.page("/library/edit/allergens").text
     )
 
@@ -455,7 +464,7 @@ def test_a_tag_is_renamed_on_everything_and_merged_with_another(
     assert len(found(app, editor, "spicy")) == 2
     empty = browser.post("/library/edit/tags", tag="house", name=" ")
     assert empty.status_code == 422
-    assert "Write the name" in empty.text
+    assert "Enter the new name." in empty.text
     assert browser.post("/library/edit/tags", tag="gone", name="x").status_code == 404
 
 
@@ -470,7 +479,7 @@ def test_tags_have_a_limit(
     assert browser.post(at(product), **form).status_code == 303
     assert now(owner, product).tags == ["smoky", "raw", "new one"]
     full = browser.post(at(product), **typed(browser, at(product), tag=["smoky", "one more"]))
-    assert full.status_code == 422 and "The menu has 3 different tags" in full.text
+    assert full.status_code == 422 and "The menu already has 3 different tags" in full.text
     monkeypatch.setattr("app.skills.knowledge.services.menu_limits.MOST_TAGS", 1)
     # What it has already it may keep, but no more.
     tags = ["smoky", "raw", "new one", "hot"]

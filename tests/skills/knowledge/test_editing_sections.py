@@ -145,7 +145,7 @@ def test_a_manual_has_so_many_characters(
     form = {"section_id": new_id(), "kind": "sop", "title_en": "c", "body_es": "ñ" * 18}
     page = browser._page(browser.post(new, **form), 422)
     assert "the manual would have 101 characters" in page.text
-    assert "it can have 100." in page.text
+    assert "the limit is 100. Shorten this text" in page.text
     assert page.find("textarea", name="body_es").text == "ñ" * 18
     assert browser.post(new, **{**form, "body_es": "ñ" * 17}).status_code == 303
     page = browser._page(browser.post(at(one), **typed(one, body_en="y" * 41)), 422)
@@ -174,7 +174,7 @@ def test_a_form_that_made_a_section_says_so_before_it_makes_another(
     form["title_en"] = "Closing"
     response = browser.post("/library/edit/sections/new", **form)
     page = browser._page(response, 409)
-    assert "has been saved already, with other words" in page.text
+    assert "This page was already saved once, with different text." in page.text
     assert page.find("input", name="title_en").attributes["value"] == "Closing"
     fresh = page.find("input", name="section_id").attributes["value"]
     assert fresh != str(form["section_id"])
@@ -208,7 +208,10 @@ def test_a_new_section_stands_last_under_its_parent(
         ({"title_en": "x" * 201}, "at most 200 characters"),
         ({"body_es": "x" * 1_000_000}, "at most 200,000 characters"),
         ({"kind": "poem"}, "Choose from the list"),
-        ({"slug": "Añejo / 1"}, "small letters without accents"),
+        (
+            {"slug": "Añejo / 1"},
+            "An address can only have numbers, hyphens and lowercase letters without accents.",
+        ),
         ({"slug": "raw-chicken"}, "Another section has this address"),
         ({"parent_id": "nonsense"}, "Choose from the list"),
         ({"parent_id": str(new_id())}, "Choose from the list"),
@@ -471,7 +474,7 @@ def test_a_section_that_was_removed_meanwhile_gives_the_words_back(
         session.execute(text("DELETE FROM manual_sections WHERE id = :id"), {"id": section.id})
     response = browser.post(at(section), **typed(section, body_en="Three hours of work."))
     page = browser._page(response, 404)
-    assert "has been removed meanwhile" in page.text
+    assert "This section was removed in the meantime." in page.text
     assert page.find("textarea", name="body_en").text == "Three hours of work."
     assert page.find("form", **{"class": "editor"}).attributes["action"].endswith("/sections/new")
 
@@ -647,7 +650,7 @@ def test_withdrawing_names_what_hangs_below_and_can_be_undone(
     # What was withdrawn on its own before does not come back with the rest.
     withdraw(browser, gamma)
     page = browser.page(at(alpha, "/withdraw"))
-    assert "1 section hangs below it" in page.text
+    assert "1 section under it will be withdrawn too" in page.text
     assert "Beta" in page.text
     assert "Gamma" not in page.text
     answer = withdraw(browser, alpha)
@@ -758,7 +761,9 @@ def test_a_section_with_others_below_is_not_hidden_alone(
     hiding = {name: value for name, value in typed(alpha).items() if name != "is_published"}
     response = browser.post(at(alpha), **hiding)
     assert response.status_code == 422
-    assert "takes them out of sight with it" in response.text
+    assert (
+        "There are other sections under it. “Withdraw” hides them along with it." in response.text
+    )
     hiding["version"], leaf = 2, now(owner, beta)
     own = {**hiding, "title_en": leaf.title_en, "body_en": leaf.body_en}
     assert browser.post(at(beta), **own).status_code == 303

@@ -68,13 +68,13 @@ def upload(
 def test_a_file_is_brought_read_looked_at_and_imported(
     database: Database, member: Member, browser: CheckedClient
 ) -> None:
-    assert "Nothing was imported yet" in browser.page("/library/imports/").text
+    assert "Nothing has been imported" in browser.page("/library/imports/").text
     status, address = upload(browser, PAY.encode())
     assert status == 303
     waiting = browser.page(address)
     working = waiting.find("div", id="import").attributes
     assert (working["hx-trigger"], working["hx-get"]) == ("every 1s", f"{address}/status")
-    assert "Look again" in waiting.text
+    assert "Refresh" in [link.text for link in waiting.find_all("a", href=address)]
     do_jobs(database, member.group_id)
     ready = browser.page(address)
     assert "2 new" in ready.text
@@ -95,7 +95,7 @@ def test_htmx_gets_the_fragment_alone(
     fragment = browser.fragment(f"/library/imports/{item.id}")
     assert [each.tag for each in fragment.root.children if each.tag] == ["div"]
     gone = browser.post_fragment(f"/library/imports/{item.id}/cancel")
-    assert "This import was cancelled" in gone.text
+    assert "This import was canceled." in gone.text
 
 
 def test_what_is_polled_is_light_until_there_is_a_plan_to_show(
@@ -130,7 +130,7 @@ def test_a_file_that_was_brought_already_says_where_it_stands(
 ) -> None:
     address = upload(browser, PAY.encode())[1]
     assert upload(browser, PAY.encode()) == (303, address)
-    assert "is being read. Here is how far it is." in browser.page(address).text
+    assert "being read. Here is its progress." in browser.page(address).text
     do_jobs(database, member.group_id)
     upload(browser, PAY.encode())
     assert "This file has been read already. Look through it" in browser.page(address).text
@@ -138,7 +138,7 @@ def test_a_file_that_was_brought_already_says_where_it_stands(
         item = load_import(session, UUID(address.rpartition("/")[2]))
         apply_when_ready(session, item.id, item.plan["signature"])
     upload(browser, PAY.encode())
-    assert "This file is being imported already." in browser.page(address).text
+    assert "This file is already being imported." in browser.page(address).text
 
 
 def test_an_undo_that_can_do_nothing_says_why_and_can_be_asked_for_again(
@@ -149,7 +149,7 @@ def test_an_undo_that_can_do_nothing_says_why_and_can_be_asked_for_again(
     import_file(database, member, PAY.replace("every Friday", "every Tuesday"))
     undo_file(database, member, first)
     page = browser.page(f"/library/imports/{first.id}")
-    assert "Nothing was undone: all that this import changed" in page.text
+    assert "Nothing was undone: everything this import changed" in page.text
     assert [each.text for each in page.find("ul", **{"class": "import-names"}).find_all("li")] == [
         "Tips"
     ]
@@ -161,7 +161,7 @@ def test_an_import_that_nobody_confirmed_says_so(
 ) -> None:
     item = _stored(owner, member, "cancelled", report={"is_expired": True})
     page = browser.page(f"/library/imports/{item.id}")
-    assert "Nobody confirmed this import for two weeks" in page.text
+    assert "Nobody confirmed this import within two weeks" in page.text
 
 
 def test_a_new_version_is_not_asked_what_it_is_the_other_language_of(
@@ -567,7 +567,10 @@ def test_what_somebody_else_has_begun_is_not_cancelled_by_a_page_from_before(
     page = browser.page(address)
     assert browser.press(browser.page(address), f"{address}/apply").status_code == 303
     stale = browser.press(page, f"{address}/cancel")
-    assert stale.status_code == 409 and "has gone on meanwhile" in stale.text
+    assert (
+        stale.status_code == 409
+        and "This import has moved on in the meantime. See how it is going now." in stale.text
+    )
     assert look_at(database, member, item.id).status == "applying"
     # The page that is shown then stops it, if that is what is wanted.
     assert browser.press(browser._page(stale, 409), f"{address}/cancel").status_code == 303

@@ -84,7 +84,7 @@ def test_the_texts_of_a_product_have_a_limit_together_and_nothing_typed_is_lost(
     long = ["a" * 9_000] * 3
     answer = browser.post(NEW, **new(step_en=long, step_es=long, description_en="Every word."))
     page = browser._page(answer, 422)
-    assert "at most 50,000 characters together" in page.text
+    assert "can have at most 50,000 characters in total" in page.text
     assert page.find("textarea", name="description_en").text == "Every word."
     assert len(page.find_all("textarea", name="step_en")[0].text) == 9_000
     short = ["a" * 8_000] * 3
@@ -175,7 +175,9 @@ def test_a_row_that_makes_a_product_too_long_is_left_out_and_told(
     item = bring(f"name,description\nMole,{'b' * 10_000}\nFlan,Cold\n")
     assert item.problems == [["row 2", "product_too_long", "", False]]
     assert item.plan["counts"]["added"] == 1
-    assert "longer than 50,000 characters" in browser.page(f"/library/imports/{item.id}").text
+    assert (
+        "add up to more than 50,000 characters" in browser.page(f"/library/imports/{item.id}").text
+    )
     # What says less of it is no matter.
     assert bring("name,price\nMole,9\n").problems == []
 

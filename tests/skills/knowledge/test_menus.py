@@ -124,7 +124,7 @@ def test_each_filter_that_is_on_can_be_taken_off_alone(browser: CheckedClient) -
 @pytest.mark.usefixtures("menu")
 def test_nothing_that_fits_says_so_and_leads_on(browser: CheckedClient) -> None:
     page = browser.page("/library/dishes?q=zebra")
-    assert "Nothing on this menu fits all of that." in page.text
+    assert "Nothing on this menu matches these filters." in page.text
     assert "There is nothing on this menu yet." in browser.page("/library/wines").text
 
 

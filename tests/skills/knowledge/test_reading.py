@@ -108,7 +108,7 @@ def test_a_long_branch_comes_in_pages(
             for number in range(BRANCH + 1)
         )
     page = browser.page("/library/manual/one")
-    assert [link.text for link in page.find_all("a") if "More of them" in link.text]
+    assert [link.text for link in page.find_all("a") if "See more" in link.text]
     rest = browser.page(f"/library/manual/one?first={BRANCH}")
     assert f"S {BRANCH}" in rest.text
     assert "S 3 " not in rest.text
@@ -262,7 +262,10 @@ def test_what_is_no_word_finds_nothing(browser: CheckedClient, nonsense: str) ->
 @pytest.mark.usefixtures("pantry")
 def test_words_that_were_put_right_are_told_and_marked(browser: CheckedClient) -> None:
     found = browser.fragment("/library/search?q=raw%20chiken")
-    assert "Nothing has “raw chiken” as you wrote it" in found.text
+    assert (
+        "Nothing matches “raw chiken” as you wrote it; these results have similar words."
+        in found.text
+    )
     marked = {mark.text.lower() for mark in found.find_all("mark")}
     assert marked == {"raw", "chicken"}
     assert "as you wrote it" not in browser.fragment("/library/search?q=raw%20chicken").text

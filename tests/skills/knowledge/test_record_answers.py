@@ -103,10 +103,13 @@ MENU = (FLAN, MOLE, FRIES, SPECIAL)
     [
         ("can a celiac eat the fries", "**Fries**: Gluten is not on its list. [3]"),
         ("is the flan nut free", "Listed allergens: milk, egg. [1] Tree nuts, peanuts are not on"),
-        ("does the mole have nuts", "By its own list, it has this: tree nuts, peanuts. [2]"),
-        ("is the mole free of peanuts", "By its own list, it has this: peanuts. [2]"),
-        ("¿el flan no lleva huevo?", "By its own list, it has this: egg. [1]"),
-        ("I'm lactose intolerant, can I have the flan", "it has this: milk. [1]"),
+        (
+            "does the mole have nuts",
+            "According to its own list, it contains: tree nuts, peanuts. [2]",
+        ),
+        ("is the mole free of peanuts", "According to its own list, it contains: peanuts. [2]"),
+        ("¿el flan no lleva huevo?", "According to its own list, it contains: egg. [1]"),
+        ("I'm lactose intolerant, can I have the flan", "it contains: milk. [1]"),
         ("can a celiac eat the special", "**Special**: Nobody has listed its allergens yet. [4]"),
     ],
 )
@@ -137,7 +140,7 @@ def test_a_name_that_is_written_otherwise_is_found(dishes: list[Record]) -> None
      "¿hay cacahuate en el mole?"],
 )  # fmt: skip
 def test_however_it_is_asked_what_is_declared_is_told(question: str) -> None:
-    assert "By its own list, it has this: peanuts. [2]" in tell(question, MENU)
+    assert "According to its own list, it contains: peanuts. [2]" in tell(question, MENU)
 
 
 @pytest.mark.parametrize(
@@ -208,7 +211,7 @@ def test_a_search_that_found_nothing_without_it_says_so() -> None:
 def test_an_allergen_in_a_name_is_not_what_is_asked_about() -> None:
     taco = Record(1, "Fish taco", "Crisp.", allergens=("fish", "gluten"))
     told = tell("is the fish taco gluten free", [taco])
-    assert "it has this: gluten. [1]" in told
+    assert "it contains: gluten. [1]" in told
 
 
 def test_ingredients_come_as_they_are_written(dishes: list[Record]) -> None:
@@ -296,7 +299,7 @@ def test_an_action_asks_for_its_attribute_whatever_the_words(steaks: list[Record
 
 def test_what_a_record_lacks_is_said_to_be_missing() -> None:
     told = tell("how much is the soup", [Record(4, "Soup", "Hot and red.")])
-    assert told == "**Soup**: That is not written in its record. [4] Hot and red. [4]"
+    assert told == "**Soup**: Its record does not say. [4] Hot and red. [4]"
 
 
 def test_a_malformed_record_is_read_as_far_as_it_goes() -> None:

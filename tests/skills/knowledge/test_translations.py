@@ -137,7 +137,7 @@ def test_of_a_long_history_no_more_is_read_than_says_who_is_behind(
 def test_what_lacks_a_language_is_listed_one_tap_from_its_editor(
     owner: Database, editor: Member, browser: CheckedClient
 ) -> None:
-    assert "Everything is there in both languages" in browser.page(LIST).text
+    assert "Everything is in both languages and says the same thing." in browser.page(LIST).text
     section = make_section(owner, editor.group_id)
     product = make_product(owner, editor.group_id, description_es="")
     page = browser.page(LIST)
@@ -155,14 +155,14 @@ def test_a_change_in_one_language_leaves_the_other_behind_until_it_follows(
 ) -> None:
     browser.post(at(section), **typed(section, body_en="One hour."))
     page = browser.page(LIST)
-    assert "Changed in the other language since" in page.text
+    assert "Changed later in the other language" in page.text
     assert "Spanish" in page.find("main").text
     # A move says nothing about the words.
     make_section(owner, editor.group_id, "zebra", "Zebra")
     browser.post(at(section, "/move"), version=2, direction="down")
-    assert "Changed in the other language since" in browser.page(LIST).text
+    assert "Changed later in the other language" in browser.page(LIST).text
     browser.post(at(section), **typed(now(owner, section), body_es="Una hora."))
-    assert "Changed in the other language since" not in browser.page(LIST).text
+    assert "Changed later in the other language" not in browser.page(LIST).text
 
 
 def test_both_can_be_said_to_mean_the_same(
@@ -179,7 +179,7 @@ def test_both_can_be_said_to_mean_the_same(
     staff = sign_in(app, owner, make_user(owner, editor.group_id))
     assert staff.post(address, version=version).status_code == 403
     assert browser.post(address, version=version).status_code == 303
-    assert "Everything is there in both languages" in browser.page(LIST).text
+    assert "Everything is in both languages and says the same thing." in browser.page(LIST).text
 
 
 def test_a_product_that_was_changed_in_one_language_is_listed(
@@ -191,10 +191,10 @@ def test_a_product_that_was_changed_in_one_language_is_listed(
     page = browser.page(LIST)
     assert "English" in page.find("main").text
     assert browser.post(f"{LIST}/product/{product.id}", version=2).status_code == 303
-    assert "Everything is there in both languages" in browser.page(LIST).text
+    assert "Everything is in both languages and says the same thing." in browser.page(LIST).text
     # The price is the same in every language.
     browser.post(path, **typed_product(browser, path, price="1.00"))
-    assert "Everything is there in both languages" in browser.page(LIST).text
+    assert "Everything is in both languages and says the same thing." in browser.page(LIST).text
 
 
 def test_a_list_that_was_written_in_one_language_lacks_the_other(
@@ -212,7 +212,7 @@ def test_a_list_that_was_written_in_one_language_lacks_the_other(
     browser.post(path, **form)
     assert "Missing 1" in " ".join(browser.page(LIST).text.split())
     browser.post(path, **typed_product(browser, path, step_es="Deja reposar la carne."))
-    assert "Everything is there in both languages" in browser.page(LIST).text
+    assert "Everything is in both languages and says the same thing." in browser.page(LIST).text
 
 
 def test_a_long_list_comes_in_pieces(

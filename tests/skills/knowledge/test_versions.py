@@ -154,7 +154,7 @@ def test_a_language_that_a_version_did_not_have_stays(
     edit(database, editor, section, title_es="Pollo crudo", body_es="Dos horas.")
     page = browser.page(f"{PATH}/1")
     assert "had no Spanish text yet" in page.text
-    assert "There is nothing else that differs today." in page.text
+    assert "Nothing else is different today." in page.text
     edit(database, editor, section, body_en="One hour.")
     page = browser.page(f"{PATH}/1")
     assert "had no Spanish text yet" in page.text
@@ -194,7 +194,7 @@ def test_a_version_that_was_hidden_is_not_restored_above_what_is_shown(
     edit(database, editor, below, parent_id=section.id)
     response = browser.post(f"{PATH}/2/restore", version="3")
     assert response.status_code == 422
-    assert "Other sections hang below it" in response.text
+    assert "There are other sections under it." in response.text
     assert stored(database, editor, section).is_published
 
 

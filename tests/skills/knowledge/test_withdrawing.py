@@ -152,7 +152,7 @@ def test_a_page_that_is_too_old_is_told_so_in_its_readers_language(
     assert "Las secciones que están debajo de esta cambiaron" in page.text
     assert withdraw(lucia, chapter).status_code == 303
     page = lucia._page(lucia.post(at(chapter, "/restore")), 409)
-    assert "Lo que volvería a verse cambió" in page.text
+    assert "Las secciones que se iban a restaurar cambiaron" in page.text
 
 
 # Restoring
@@ -231,7 +231,7 @@ def test_what_would_come_back_is_what_the_page_said(
         form = {"title_en": f"Fish {address}", "kind": "sop", "version": now(owner, below).version}
         assert colleague.post(at(below), **form).status_code == 303
         page = browser._page(browser.post(at(chapter, "/restore"), **shown), 409)
-        assert "What would come back has changed" in page.text
+        assert "The sections to restore have changed" in page.text
         assert listed(page) == [f"Fish {address}"]
         assert seen(owner, chapter, below) == [False, False]
     shown = shown_fields(browser, HIDDEN)

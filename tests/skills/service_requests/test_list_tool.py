@@ -54,8 +54,8 @@ def test_where_none_is_open_the_latest_are_told(
 
 @pytest.mark.parametrize(
     ("language", "words"),
-    [("en", ("In progress", "nobody yet", "All your requests")),
-     ("es", ("En curso", "nadie todavía", "Todas tus solicitudes"))],
+    [("en", ("In progress", "Unassigned", "All your requests")),
+     ("es", ("En curso", "Sin asignar", "Todas tus solicitudes"))],
 )  # fmt: skip
 def test_the_chat_shows_them_with_the_way_to_each(
     app: Flask, owner: Database, database: Database, member: Member, language: str,

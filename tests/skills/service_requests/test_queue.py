@@ -83,7 +83,7 @@ def test_another_house_sees_nothing_of_it(
     theirs = sign_in(app, owner, stranger)
     page = theirs.page("/requests/queue?status=all")
     assert page.find_all("td", **{"class": "queue-title"}) == []
-    assert "Nothing is open." in theirs.page("/requests/queue").text
+    assert "No requests are open." in theirs.page("/requests/queue").text
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_what_is_asked_for_in_an_address_is_asked_for_again_in_those_of_its_page
 
 
 def test_nothing_that_fits_is_said_with_a_way_back(manager: CheckedClient) -> None:
-    assert "No request fits all of that." in manager.page("/requests/queue?q=zebra").text
+    assert "No requests match these filters." in manager.page("/requests/queue?q=zebra").text
 
 
 def test_the_countdown_is_right_before_any_script_runs(

@@ -64,9 +64,9 @@ def test_the_clock_stops_with_the_solution_and_goes_on_when_it_is_opened_again()
 
 def test_who_has_asked_for_nothing_is_shown_the_way_to_the_chat(browser: CheckedClient) -> None:
     page = browser.page("/requests")
-    assert "You have not asked for anything yet." in page.text
+    assert "You have not filed any requests yet." in page.text
     assert page.find_all("a", href="/chat")
-    assert "None of your requests is open." in browser.page("/requests?state=open").text
+    assert "You have no open requests." in browser.page("/requests?state=open").text
     assert "None of your requests is finished yet." in browser.page("/requests?state=closed").text
     assert "There are no more." in browser.page("/requests?page=9").text
 
@@ -122,7 +122,8 @@ def test_what_was_asked_for_is_shown_in_the_readers_language_with_the_words_it_c
 ) -> None:
     text = browser.page(f"/requests/{full.id}").text
     for words in (full.reference, "Maintenance › Cooling", "Where is it?", "Bar",
-                  "said: “the one behind the bar”", "November 20, 2026", "High"):  # fmt: skip
+                  "original words: “the one behind the bar”", "November 20, 2026",
+                  "High"):  # fmt: skip
         assert words in text
     spanish = sign_in(app, owner, make_user(owner, member.group_id, "manager", language="es"))
     text = spanish.page(f"/requests/{full.id}").text

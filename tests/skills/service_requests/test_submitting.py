@@ -18,6 +18,7 @@ from app.accounts.models import AuditEntry, User
 from app.assistant.models import Message, Proposal, Thread
 from app.assistant.proposals.proposals import lock_thread, set_aside
 from app.assistant.threads.threads import accept_message, show_branch
+from app.assistant.tools.tool import ToolFailure
 from app.db import Database, new_id, utc_now
 from app.errors import Conflict
 from app.files.models import StoredFile
@@ -184,7 +185,10 @@ def test_what_stands_in_another_category_by_now_is_shown_again_before_it_is_file
         session.flush()
         session.get_one(RequestType, talk.kind.id).parent_id = pay.id
     refused = act(browser, proposal_id)
-    assert refused.status_code == 409 and "has changed since it was shown" in refused.text
+    assert (
+        refused.status_code == 409
+        and "The request has changed since you saw it. Check it and answer again." in refused.text
+    )
     assert not requests_of(owner, talk.who.group_id)
 
 
@@ -239,7 +243,7 @@ def test_what_was_cancelled_or_says_something_else_by_now_is_not_filed(
     talk.tell(priority="low")
     assert "has changed" in act(browser, proposal_id).get_json()["message"]
     talk.add({"type": "request_cancelled"})
-    assert "was cancelled" in act(browser, proposal_id).get_json()["message"]
+    assert "was canceled" in act(browser, proposal_id).get_json()["message"]
     talk.begin()
     assert act(browser, proposal_id).status_code == 409
     assert traces(owner, talk.who.group_id) == NOTHING
@@ -303,16 +307,13 @@ def test_what_says_something_else_than_what_was_filed_is_not_taken_for_it(
     talk.finish("It is cold", "Since noon")
     assert act(browser, talk.propose(app)).status_code == 200
     before = traces(owner, member.group_id)
-    for answers, status in (
-        (("It is warm", "Since noon"), 409),
-        (("It is cold", "Since noon"), 200),
-    ):
+    for answers in (("It is warm", "Since noon"), ("It is cold", "Since noon")):
         with owner.transaction() as session:
             session.execute(update(Thread).where(Thread.id == talk.thread_id).values(head_id=told))
         talk.finish(*answers)
-        answer = act(browser, talk.propose(app))
-        assert answer.status_code == status, answer.text
-        assert ("filed already" in answer.text) == (status == 409)
+        # Not even a card is shown for it.
+        with pytest.raises(ToolFailure, match="filed already as SR-"):
+            talk.propose(app)
     [request] = requests_of(owner, member.group_id)
     with owner.session() as session:
         query = select(RequestUpdate.body).where(RequestUpdate.request_id == request.id)
@@ -479,8 +480,8 @@ def test_whoever_looks_after_their_own_request_is_told_so(
     kind = make_type(owner, member.group_id, short_fields(), team=[member])
     answered = act(browser, ready_talk(database, member, kind).propose(app))
     told = answered.get_json()["part"]["summary"]
-    assert told["en"].endswith("It is yours to look after.")
-    assert told["es"].endswith("Te toca atenderla a ti.")
+    assert told["en"].endswith(". It is assigned to you.")
+    assert told["es"].endswith(". Está asignada a ti.")
 
 
 def test_whoever_of_the_team_has_least_to_do_is_given_it_if_they_are_still_there(

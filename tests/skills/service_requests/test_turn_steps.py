@@ -137,7 +137,7 @@ def test_what_is_confirmed_while_a_tool_runs_makes_it_take_nothing(
     accepted = ask(database, member, "cancel the request", talk.thread_id)
     reply = answer(app, member, accepted, provider)
     assert [(each["ok"], each["code"]) for each in reply.tool_trace] == [(False, "conflict")]
-    assert "cancelled" not in reply.content
+    assert "canceled" not in reply.content
     assert reply.internal_content is None
     assert talk.state().submitted
 
@@ -166,7 +166,7 @@ def test_a_model_that_says_it_has_filed_what_it_has_not_is_put_right(
              {"type": "resolution", "user_accepted": True})  # fmt: skip
     accepted = ask(database, member, "great, thank you", talk.thread_id)
     reply = answer(app, member, accepted, ScriptedProvider(say("I have filed it as solved.")))
-    assert reply.content.endswith("Nothing is filed yet.\n\nShall I file it as solved?")
+    assert reply.content.endswith("Nothing is filed yet.\n\nShould I file it as solved?")
     assert [part["type"] for part in reply.parts][-1] == "request_summary"
     assert not talk.state().submitted
 

@@ -169,7 +169,10 @@ def test_not_now_closes_the_list(
         form.attributes["action"], **carried(form), internal_content=later.attributes["value"]
     )
     page = shown(client, thread_id)
-    assert "not open any more" in page.find("div", **{"data-part-type": "type_selector"}).text
+    assert (
+        "This list is no longer open."
+        in page.find("div", **{"data-part-type": "type_selector"}).text
+    )
 
 
 def test_the_request_so_far_says_where_values_come_from_and_what_is_missing(app: Flask) -> None:

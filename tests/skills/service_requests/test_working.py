@@ -156,7 +156,7 @@ def test_a_stale_change_is_told_who_did_what(
     at_work.post(at(request_, "status"), status="waiting", version="1")
     response = manager.post(at(request_, "priority"), priority="urgent", version="1")
     assert response.status_code == 409
-    assert "Tina Tech has changed this meanwhile: Waiting." in response.text
+    assert "Tina Tech changed this in the meantime: Waiting." in response.text
     assert read_request(owner, request_).priority == "normal"
     # What is shown is how it stands now: pressed again, it holds.
     assert 'name="version" value="2"' in response.text
@@ -192,7 +192,7 @@ def test_whoever_is_given_a_request_is_told_by_bell_and_mail_in_their_language(
 ) -> None:
     ana = make_user(owner, boss.group_id, "manager", language="es", name="Ana")
     manager.post(at(request_, "assignee"), assignee=str(ana.user_id), version="1")
-    assert told(owner, ana) == [f"{request_.reference} is yours now: The walk-in is warm"]
+    assert told(owner, ana) == [f"{request_.reference} is now assigned to you: The walk-in is warm"]
     [letter] = mailed(owner, ana)
     assert request_.reference in letter.subject
     assert at(request_) in letter.body
@@ -293,12 +293,12 @@ def test_whoever_has_left_is_shown_as_such_and_told_nothing(
         found = session.get(Membership, (technician.user_id, technician.group_id))
         session.delete(found)
     page = manager.page(at(request_))
-    assert "Former colleague (does not work here any more)" in page.text
+    assert "Former colleague (no longer works here)" in page.text
     before = len(told(owner, technician))
     sign_in(app, owner, member).post(at(request_, "replies"), words="Hello?", message_key="k")
     assert len(told(owner, technician)) == before
     leave_the_house(owner, technician)
-    assert "nobody yet" in manager.page(at(request_)).text
+    assert "Unassigned" in manager.page(at(request_)).text
 
 
 def leave(owner: Database, person: Member) -> None:
@@ -371,7 +371,7 @@ def test_the_page_of_a_request_still_says_who_had_it(
     demote(owner, ana)
     assert "Ana Assignee" in manager.page(at(found)).text
     leave(owner, ana)
-    assert "Former colleague (does not work here any more)" in manager.page(at(found)).text
+    assert "Former colleague (no longer works here)" in manager.page(at(found)).text
 
 
 def test_the_bell_names_no_request_that_its_person_may_not_open_any_more(

@@ -30,7 +30,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "text": {"label": {"en": "Machine", "es": "Máquina"}, "max_length": 40},
     "textarea": {"label": {"en": "What happens", "es": "Qué pasa"}},
     "number": {"label": {"en": "Degrees", "es": "Grados"}, "min": -40, "max": 90, "decimals": 0},
-    "email": {"label": {"en": "E-mail", "es": "Correo"}},
+    "email": {"label": {"en": "Email", "es": "Correo"}},
     "checkbox": {"label": {"en": "It is unplugged", "es": "Está desenchufada"}},
     "select": {"label": {"en": "How soon", "es": "Qué tan pronto"}, "options": URGENCY},
     "radio": {"label": {"en": "Urgency", "es": "Urgencia"}, "options": URGENCY},

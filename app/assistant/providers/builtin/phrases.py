@@ -52,7 +52,9 @@ def proposed() -> str:
 
 def nothing_to_undo() -> str:
     """The reply to "undo that" where the last answer shows nothing that was done."""
-    return _("I undo only what my last answer did. What was done before has its own Undo button.")
+    return _(
+        "I can only undo what my last answer did. Anything done before has its own Undo button."
+    )
 
 
 def use_what_is_shown() -> str:
@@ -75,7 +77,7 @@ def small_talk(kinds: Sequence[str], tools: Sequence[ToolSpec], language: str) -
             "I am sorry that did not help. Ask me again in other words, or name the dish, the"
             " machine or the rule you mean."
         ),
-        "wellbeing": _("All is well here, thank you. What can I look up for you?"),
+        "wellbeing": _("All good here, thank you. What can I look up for you?"),
         "mood": _("I hear you. Tell me if I can look something up to make it easier."),
         "thanks": _("You are welcome. I am here if something else comes up."),
         "goodbye": _("Goodbye, and have a good shift."),
@@ -95,7 +97,7 @@ def not_of_this_group(tools: Sequence[ToolSpec], language: str) -> str:
 
 
 def nothing_to_search() -> str:
-    return _("I have nothing to look that up in at the moment. Ask a manager on duty.")
+    return _("I have nowhere to look that up right now. Ask the manager on duty.")
 
 
 def ask_which(examples: Sequence[str]) -> str:
@@ -123,7 +125,7 @@ def nothing_found(places: Sequence[str], query: str, near: Sequence[str]) -> str
         said = _("I looked for “%(query)s” and found nothing that answers it.", query=query)
     if near:
         titles = _listed([f"“{title}”" for title in near])
-        way_on = _("These come near: %(titles)s. Shall I look there?", titles=titles)
+        way_on = _("These are close: %(titles)s. Should I look there?", titles=titles)
     else:
         way_on = _("Try other words, or ask the manager on duty.")
     return f"{said} {way_on}"
@@ -149,7 +151,7 @@ def closest(title: str) -> str:
 
 
 def also_near() -> str:
-    return _("These come near too:")
+    return _("These are also close:")
 
 
 def only_in_other_language(language: str) -> str:

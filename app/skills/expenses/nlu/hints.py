@@ -47,7 +47,7 @@ from app.skills.expenses.nlu.rows import Row, read_rows
 from app.skills.expenses.nlu.sentence import ReadingContext, Sentence
 from app.skills.expenses.services.meant_expenses import find_meant
 from app.skills.expenses.services.settings import EDITORS, Ledger, load_ledger
-from app.skills.expenses.texts import asks_to_differ, asks_which
+from app.skills.expenses.texts import ask_which_expense, asks_to_differ, asks_which
 from app.text.bilingual import in_both, reader_language
 from app.text.money import amount_words
 from app.text.normalize import fold, words
@@ -229,7 +229,7 @@ def _is_about_what_was_declined(
 def _how_to_tell_it_anew(turn: TurnInput) -> str:
     proposed: Mapping[str, Any] = (turn.proposal or {}).get("arguments") or {}
     item = str(proposed.get("item") or _("taxi"))
-    return _("Tell it as it should be, for example “%(item)s $15 yesterday”.", item=item)
+    return _("Say it the way it should be, for example “%(item)s $15 yesterday”.", item=item)
 
 
 def _instead_of_a_change(
@@ -336,16 +336,16 @@ def ask_for(command: Command, currency: str) -> str:
     if missing == "date":
         return _("Which day was it?")
     if missing == "item":
-        return _("What item do you want to add?")
+        return _("What expense do you want to add?")
     if missing == "amount" and item:
         return _("How much was “%(item)s”?", item=item)
     if missing == "amount":
         return _("How much was it?")
     if missing == "category":
-        return _("Which category should it be?")
+        return _("Which category should it go in?")
     if missing == "which":
-        return _("Which expense do you mean? Say what it was for, or how much.")
-    return _("What should be different about it?")
+        return ask_which_expense()[reader_language()]
+    return _("What do you want to change about it?")
 
 
 def _ask_which_sum(row: Mapping[str, Any], currency: str) -> str:

@@ -87,11 +87,11 @@ def check_row(ledger: Ledger, row: Row) -> Row:
         raise InvalidInput("Say what the expense was for.", field="item")
     if len(item) > LONGEST_ITEM:
         raise InvalidInput(
-            "What it was for has at most %(limit)d letters.", field="item", limit=LONGEST_ITEM
+            "Say what it was for in at most %(limit)d characters.", field="item", limit=LONGEST_ITEM
         )
     if len(note) > LONGEST_NOTE:
         raise InvalidInput(
-            "A note has at most %(limit)d letters.", field="note", limit=LONGEST_NOTE
+            "A note can have up to %(limit)d characters.", field="note", limit=LONGEST_NOTE
         )
     amount = check_amount(row.amount)
     if row.currency not in ledger.currencies:
@@ -104,7 +104,7 @@ def check_row(ledger: Ledger, row: Row) -> Row:
     check_date(ledger, row.date)
     if row.category not in {each["slug"] for each in ledger.offered}:
         raise InvalidInput(
-            "This category does not exist. Choose one of the list.", field="category"
+            "This category does not exist. Choose one from the list.", field="category"
         )
     return replace(row, item=item, amount=amount, note=note)
 
@@ -122,7 +122,7 @@ def check_amount(amount: Decimal) -> Decimal:
             "The amount can be at most 1,000,000. Check it, or split it.", field="amount"
         )
     if amount != amount.quantize(CENT):
-        raise InvalidInput("The amount can have two places after the point.", field="amount")
+        raise InvalidInput("The amount can have two decimal places.", field="amount")
     return amount.quantize(CENT)
 
 
@@ -133,7 +133,7 @@ def check_date(ledger: Ledger, date: dt.date) -> None:
             "The date is in the future. Log the expense on the day that it is paid.", field="date"
         )
     if date < EARLIEST:
-        raise InvalidInput("The date is too long ago. Check the year.", field="date")
+        raise InvalidInput("The date is too far in the past. Check the year.", field="date")
 
 
 def category_for(ledger: Ledger, slug: str | None) -> str:
@@ -184,8 +184,8 @@ def _check_day(session: ScopedSession, more: int) -> None:
     )
     if (added or 0) + more > MOST_A_DAY:
         raise TooMany(
-            "You have added %(limit)s expenses within a day, and no more are taken. Go on"
-            " tomorrow.",
+            "You have added %(limit)s expenses in one day, and that is the limit. "
+            "Add more tomorrow.",
             limit=MOST_A_DAY,
         )
 
@@ -206,7 +206,7 @@ def load_expense(
         query = query.with_for_update(of=Expense)
     found = session.scalar(query.execution_options(populate_existing=True))
     if found is None:
-        raise NotFound("This expense is not there any more, or it is not yours.")
+        raise NotFound("This expense is no longer there, or it is not yours.")
     return found
 
 
@@ -226,7 +226,7 @@ def change_expense(
     require_editor(session)
     expense = load_expense(session, expense_id, lock=True)
     if version is not None and expense.version != version:
-        raise Conflict("Somebody else has changed this meanwhile. Look at it again, then save.")
+        raise Conflict("Somebody else changed this in the meantime. Look at it again, then save.")
     before = values_of(expense)
     known = ledger.keeping(expense.currency, expense.category)
     row = check_row(known, Row(**{**before, **changes}))
@@ -265,7 +265,7 @@ def restore_expense(
     except NotFound:
         return load_expense(session, expense_id)
     if expense.deleted_at is None or expense.deleted_at < utc_now() - timedelta(days=UNDO_DAYS):
-        raise Conflict("It is too late to take this back from here.")
+        raise Conflict("It is too late to undo this from here.")
     if version is not None and expense.version != version:
         raise Conflict("It has been changed again since, so it was not restored.")
     expense.deleted_at, expense.deleted_by = None, None
@@ -288,7 +288,7 @@ def take_back_added(session: ScopedSession, expense_ids: Sequence[UUID]) -> None
     )
     for expense in session.scalars(query.order_by(Expense.id).with_for_update(of=Expense)):
         if expense.deleted_at is None and expense.version != 1:
-            raise Conflict("It has been changed since, so it was not taken back. Ask a manager.")
+            raise Conflict("It has been changed since, so it was not undone. Ask a manager.")
         _delete(session, expense)
 
 
@@ -301,7 +301,7 @@ def put_back(session: ScopedSession, expense_id: UUID, before: Mapping[str, Any]
     require_editor(session)
     expense = load_expense(session, expense_id, lock=True)
     if expense.version != to:
-        raise Conflict("It has been changed again since, so this was not taken back.")
+        raise Conflict("It has been changed again since, so this was not undone.")
     _write(expense, before)
     session.flush()
 

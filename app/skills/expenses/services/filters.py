@@ -74,8 +74,8 @@ def _period(typed: Mapping[str, str], language: str, today: dt.date) -> tuple[Pe
             return found, ""
     problem = (
         _(
-            "I could not read “%(words)s” as a time. Say for example “last month” or “since 1"
-            " June”.",
+            "I could not read “%(words)s” as a date. Say, for example, “last month” "
+            "or “since June 1”.",
             words=said,
         )
         if said

@@ -55,7 +55,7 @@ def take_receipt(
     found = next((file for file in own if _is_free(file) or _belongs_to(new_id, file)), None)
     if others and found is None:
         # A form may stand open for longer than a file waits for it.
-        raise InvalidInput("The receipt is not there any more. Add it again.", field="receipt")
+        raise InvalidInput("The receipt is no longer there. Add it again.", field="receipt")
     return found
 
 
@@ -99,7 +99,7 @@ def keep_receipt(session: ScopedSession, expense: Expense, file: StoredFile) -> 
     """
     values = {"state": "kept", "owner_kind": OWNER_KIND, "owner_id": expense.id}
     if not _write_owner(session, file.id, StoredFile.owner_id.is_(None), values):
-        raise InvalidInput("This file is not there, or it is not yours.", field="receipt")
+        raise InvalidInput("This file does not exist, or it is not yours.", field="receipt")
 
 
 def let_receipt_go(session: ScopedSession, expense: Expense, file_id: UUID) -> None:
@@ -151,5 +151,5 @@ def load_fresh_picture(session: ScopedSession, file_id: UUID) -> StoredFile:
     """One's own picture that has just come and is nobody's receipt yet, or NotFound."""
     found = list_own_files(session, [file_id])
     if not found or found[0].kind != "image" or not _is_free(found[0]):
-        raise NotFound("This file is not there, or it is not yours.")
+        raise NotFound("This file does not exist, or it is not yours.")
     return found[0]

@@ -133,7 +133,7 @@ def save_settings(
         Forbidden: no admin. InvalidInput: with the field. Conflict: somebody was faster.
     """
     if session.scope.role != "admin":
-        raise Forbidden("Only admins change what the ledger offers.")
+        raise Forbidden("Only admins can change the expense settings.")
     wrong = [code for code in currencies if code not in CODES]
     if wrong:
         raise InvalidInput(
@@ -145,7 +145,7 @@ def save_settings(
         .with_for_update()
     )
     if (said.version if said else 0) != version:
-        raise Conflict("Somebody else has changed this meanwhile. Look at it again, then save.")
+        raise Conflict("Somebody else changed this in the meantime. Look at it again, then save.")
     checked = [_check(each, number) for number, each in enumerate(categories)]
     before = said.categories if said else default_categories()
     kept = {each["slug"] for each in checked}
@@ -173,7 +173,7 @@ def _begin(session: ScopedSession) -> ExpenseSettings:
             session.add(begun)
     except IntegrityError:
         raise Conflict(
-            "Somebody else has changed this meanwhile. Look at it again, then save."
+            "Somebody else changed this in the meantime. Look at it again, then save."
         ) from None
     return begun
 
@@ -186,15 +186,15 @@ def _check(category: dict[str, Any], number: int) -> dict[str, Any]:
         raise InvalidInput("Give the category a name.", field=field)
     if max(len(english), len(spanish)) > LONGEST_NAME:
         raise InvalidInput(
-            "A category's name has at most %(limit)d letters.", field=field, limit=LONGEST_NAME
+            "A category name can have up to %(limit)d characters.", field=field, limit=LONGEST_NAME
         )
     said = [list(category.get(name, ())) for name in ("words_en", "words_es")]
     if any(
         len(words) > MOST_WORDS or max(map(len, words), default=0) > LONGEST_NAME for words in said
     ):
         raise InvalidInput(
-            "A category has at most %(limit)d words in a language, each of at most %(letters)d"
-            " letters. Put commas between them.",
+            "A category can have up to %(limit)d words per language, each up to "
+            "%(letters)d characters long. Separate them with commas.",
             field=field,
             limit=MOST_WORDS,
             letters=LONGEST_NAME,
@@ -225,7 +225,7 @@ def _check_all(categories: Sequence[dict[str, Any]]) -> None:
     ]
     if sum(map(len, words)) > MOST_LETTERS:
         raise InvalidInput(
-            "The words of all categories have at most %(limit)d letters together.",
+            "The words of all categories together can have at most %(limit)d characters.",
             field="categories",
             limit=MOST_LETTERS,
         )

@@ -206,8 +206,8 @@ def _period(words: str | None, language: str, ledger: Ledger) -> Period | None:
             f"{words!r} is no time that can be read.",
             suggestion="Use words such as: today, last month, in March, since 1 June.",
             say=_(
-                "I could not read “%(words)s” as a time. Say for example “last month” or “since 1"
-                " June”.",
+                "I could not read “%(words)s” as a date. Say, for example, “last month” "
+                "or “since June 1”.",
                 words=words,
             ),
             code="invalid_input",

@@ -206,7 +206,7 @@ class UpdateExpense(WriteTool):
                 raise ToolFailure(
                     "That is what it says already; ask what should be different.",
                     say=_(
-                        "%(what)s is what it says already. What should be different?",
+                        "It already says %(what)s. What should be different?",
                         what=texts.called(expense, context.language),
                     ),
                     code="clarify",

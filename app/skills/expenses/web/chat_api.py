@@ -204,7 +204,7 @@ def _confirm(body: ChatBody) -> Answer:
     proposal_id = find_confirmed(session, on.registry, body.confirm, body.sessionId)
     proposal = confirm(session, on.registry, proposal_id)
     if proposal.undone_at is not None:
-        raise Conflict("This was taken back since. Say what you need again.")
+        raise Conflict("This has since been undone. Check the list before you ask for it again.")
     session.commit()
     return answer_of_confirmation(proposal, choose_language()), 200
 
@@ -263,7 +263,9 @@ def find_confirmed(
         is_open = (Proposal.state == "pending") & (Proposal.expires_at > utc_now())
         # Whoever repeats a confirmation means the same one: of two, neither is taken for it.
         if len(session.scalars(query.where(is_open).limit(2)).all()) > 1:
-            raise Conflict("This waits more than once. Confirm one by its proposal_id.")
+            raise Conflict(
+                "More than one proposal like this is waiting. Confirm one by its proposal_id."
+            )
         query = query.order_by(is_open.desc(), Proposal.created_at.desc())
     found = session.scalar(query.limit(1))
     if found is None:

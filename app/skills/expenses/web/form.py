@@ -101,7 +101,7 @@ def _amount(typed: Typed, errors: Errors) -> Decimal:
         return parse_amount(typed.amount)
     except ValueError:
         errors["amount"] = (
-            _("Write the amount in figures, such as 12.50.")
+            _("Enter the amount in numbers, like 12.50.")
             if typed.amount.strip()
             else _("Say how much it was.")
         )

@@ -76,7 +76,7 @@ def export_xlsx() -> ResponseReturnValue:
     table = _table()
     if count_expenses(db_session(), table.filters) > MOST_ROWS:
         raise InvalidInput(
-            "That is more than fits into one workbook. Narrow it down, or take the CSV."
+            "That is more than fits in one workbook. Filter the list, or download the CSV."
         )
     release_session()
     file = write_workbook(table)

@@ -24,6 +24,7 @@ class Work(FieldWork):
     version: int
     texts: Mapping[str, str]
     has_assistant: bool = True
+    tells_managers: bool = False
 
 
 def work_of(template: FormTemplate) -> Work:
@@ -32,6 +33,7 @@ def work_of(template: FormTemplate) -> Work:
         template.version,
         {name: getattr(template, name) for name in TEXTS},
         template.has_assistant,
+        template.tells_managers,
         rows=tuple(row_of(each) for each in read_fields(template.fields)),
     )
 
@@ -47,6 +49,7 @@ def read_work(form: Form) -> Work:
         int(version) if version.isdecimal() and len(version) < len("1000000") else 0,
         {name: form.get(name, "")[:2_000] for name in TEXTS},
         form.get("assistant", "") == "on",
+        form.get("tells_managers", "") == "on",
         rows=read_rows(form),
         open_key=form.get("open", ""),
     )

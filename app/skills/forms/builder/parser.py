@@ -47,6 +47,7 @@ def build(work: Work) -> Built:
         problems[""]["form"] = Problem("A form has at most %(limit)s fields.", limit=MOST_FIELDS)
     content = {**{name: clean(work.texts[name]) for name in TEXTS},
                "ai_tools": list(FORM_TOOLS) if work.has_assistant else [],
+               "tells_managers": work.tells_managers,
                "fields": dump_fields(list(built.fields.values()))}  # fmt: skip
     return Built(content, built.fields, {key: each for key, each in problems.items() if each})
 
@@ -59,10 +60,10 @@ def _problems_of_texts(work: Work) -> Problems:
             if length > longest:
                 found[f"{name}_{language}"] = too_long(length, longest)
     if not clean(work.texts["title_en"]) and not clean(work.texts["title_es"]):
-        found["title_en"] = Problem("Give the form a title, in one language at least.")
+        found["title_en"] = Problem("Give the form a title in at least one language.")
     slug = work.texts["slug"].strip()
     if not SLUG.fullmatch(slug):
-        found["slug"] = Problem("Use small letters, digits and hyphens, 60 at most.")
+        found["slug"] = Problem("Use lowercase letters, digits, and hyphens, 60 at most.")
     elif slug in TAKEN:
         found["slug"] = Problem("This address is used for something else. Choose another one.")
     if work.texts["icon"] not in SHAPES:

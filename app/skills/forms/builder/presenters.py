@@ -120,6 +120,7 @@ def form_in_words(content: Mapping[str, Any]) -> str:
         *_words(content),
         _("Icon: %(name)s", name=content["icon"]),
         _("With the assistant") if content["ai_tools"] else _("Without the assistant"),
+        *([_("Managers are notified of each one sent")] if content.get("tells_managers") else []),
     ]
     fields = fields_in_words([row_of(each) for each in read_fields(content["fields"])])
     return "\n\n".join(["\n".join(lines), *fields])

@@ -42,7 +42,8 @@ class Drafted:
 
 def content_of_starter(starter: Starter) -> dict[str, Any]:
     content = _content(starter.title, starter.description, starter.icon, starter.fields)
-    return {**content, "words_en": starter.words.en, "words_es": starter.words.es}
+    words = {"words_en": starter.words.en, "words_es": starter.words.es}
+    return {**content, **words, "tells_managers": starter.tells_managers}
 
 
 def _content(

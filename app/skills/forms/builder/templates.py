@@ -34,7 +34,7 @@ from app.text.normalize import words
 # What a version holds, and what bringing one back changes: its address and its state stay.
 CONTENT = (
     "title_en", "title_es", "description_en", "description_es", "words_en", "words_es", "icon",
-    "fields", "ai_tools",
+    "fields", "ai_tools", "tells_managers",
 )  # fmt: skip
 LONGEST_SLUG = 60
 # Archived ones too: nobody deletes a form.
@@ -42,7 +42,7 @@ MOST_FORMS = 300
 VERSIONS = Versions(
     FormTemplateVersion,
     FormTemplateVersion.template_id,
-    N_("This version of the form is not there any more."),
+    N_("This version of the form no longer exists."),
 )
 _COPY = {"title_en": "%s (copy)", "title_es": "%s (copia)"}
 
@@ -54,7 +54,7 @@ class StaleForm(Conflict):
     """
 
     def __init__(self, template: FormTemplate, editor: str) -> None:
-        super().__init__("Somebody has changed this form meanwhile. Look at it again first.")
+        super().__init__("Somebody changed this form in the meantime. Look at it again first.")
         self.template = template
         self.editor = editor
 
@@ -68,7 +68,7 @@ def load_own(session: ScopedSession, template_id: UUID, *, lock: bool = False) -
         query = query.with_for_update().execution_options(populate_existing=True)
     template = session.scalar(query)
     if template is None:
-        raise NotFound("There is no such form here, or it is not yours to change.")
+        raise NotFound("This form does not exist, or you can't change it.")
     return template
 
 
@@ -130,7 +130,7 @@ def _check_room(session: ScopedSession) -> None:
     own = select(func.count()).where(FormTemplate.group_id == session.scope.group_id)
     if (session.scalar(own) or 0) >= MOST_FORMS:
         raise InvalidInput(
-            "There can be at most %(limit)s forms. Change one that nobody needs any more.",
+            "There can be at most %(limit)s forms. Change one that is no longer needed.",
             field="form",
             limit=MOST_FORMS,
         )
@@ -197,7 +197,9 @@ def set_status(
 
 def _require_version(template: FormTemplate, version: int) -> None:
     if template.version != version:
-        raise Conflict("Somebody has changed this form since you opened this page. Look again.")
+        raise Conflict(
+            "Somebody has changed this form since you opened this page. Look at it again."
+        )
 
 
 def _require_substance(content: Mapping[str, Any]) -> None:
@@ -258,7 +260,7 @@ def _flush(session: ScopedSession) -> None:
         session.flush()
     except IntegrityError:
         session.rollback()
-        raise InvalidInput("Another form has this address already.", field="slug") from None
+        raise InvalidInput("Another form already has this address.", field="slug") from None
 
 
 @dataclass(frozen=True)

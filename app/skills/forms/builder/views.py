@@ -181,16 +181,16 @@ def _describe(sentence: str) -> Drafted:
     drafted = draft_with_model(make_provider(on.settings, on.embedder), said, language)
     if drafted is not None:
         return drafted
-    flash(_("The model could not be used just now, so this comes from the starter forms."), "warn")
+    flash(_("The model wasn't available, so this comes from the starter forms."), "warn")
     return draft_from_starters(on.embedder, said, language)
 
 
 def _tell_source(drafted: Drafted) -> None:
     if drafted.source == "starter" and drafted.starter:
         title = drafted.starter.title.text(reader_language())
-        flash(_("This begins with the starter form “%(title)s”, which fits best.", title=title))
+        flash(_("This is based on the starter form “%(title)s”, which fits best.", title=title))
     elif drafted.source == "named":
-        flash(_("No starter form fits. These are the fields that you named; look at each."), "warn")
+        flash(_("No starter form fits. These are the fields you named; check each one."), "warn")
     elif drafted.source == "empty" and request.form.get("from") == "sentence":
         flash(_("No starter form fits, so this one is empty. Add its fields below."), "warn")
     elif drafted.source == "model":
@@ -307,9 +307,9 @@ def change_status(template_id: UUID) -> ResponseReturnValue:
         flash(_(error.message), "error")
         return _to_page(template_id)
     told = {
-        "published": _("It is published: everybody finds it from now on."),
-        "archived": _("It is archived: nobody can begin it any more. Those half-filled go on."),
-        "draft": _("It is a draft again: nobody finds it until you publish it."),
+        "published": _("It is published: everybody can find it from now on."),
+        "archived": _("It is archived: nobody can start it anymore. Half-filled forms continue."),
+        "draft": _("It is a draft again: nobody can find it until you publish it."),
     }
     flash(told[status])
     return _to_page(template_id)
@@ -375,7 +375,7 @@ def restore(template_id: UUID) -> ResponseReturnValue:
         db_session().rollback()
         flash(_(error.message), "error")
         return redirect(url_for(".history", template_id=template_id), HTTPStatus.SEE_OTHER)
-    flash(_("The form is again what it was in version %(number)s.", number=number))
+    flash(_("The form is back to what it was in version %(number)s.", number=number))
     return _to_page(template_id)
 
 

@@ -133,7 +133,7 @@ def _namesake(texts: ContactTexts, seen: Mapping[str, int]) -> InvalidInput | No
     line = seen.get(_key(texts.name))
     if line is None:
         return None
-    return InvalidInput("The same name is in line %(line)s already.", line=line)
+    return InvalidInput("Line %(line)s already has this name.", line=line)
 
 
 def _by_name(session: ScopedSession, wanted: Set[str]) -> dict[str, Contact]:

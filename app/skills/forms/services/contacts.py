@@ -22,7 +22,7 @@ MOST_LISTED = 200
 # A table that is brought is compared with all of them.
 MOST_CONTACTS = 5_000
 LONGEST_JOB = 80
-EMAIL = EmailField(name="email", label=Words(en="E-mail"))
+EMAIL = EmailField(name="email", label=Words(en="Email"))
 PHONE = PhoneField(name="phone", label=Words(en="Phone"))
 
 
@@ -76,7 +76,7 @@ def load_contact(session: ScopedSession, contact_id: UUID, *, lock: bool = False
         query = query.with_for_update().execution_options(populate_existing=True)
     contact = session.scalar(query)
     if contact is None:
-        raise NotFound("This contact is not there, or it is not yours.")
+        raise NotFound("This contact does not exist, or it is not in your group.")
     return contact
 
 
@@ -88,7 +88,7 @@ def read_contact(texts: ContactTexts) -> ContactTexts:
     """
     name, job = clean(texts.name), clean(texts.job)
     if not name:
-        raise InvalidInput("Write a name.", field="name")
+        raise InvalidInput("Enter a name.", field="name")
     for field, text, longest in (("name", name, LONGEST_NAME), ("job", job, LONGEST_JOB)):
         if len(text) > longest:
             raise InvalidInput("Use at most %(longest)s characters.", field=field, longest=longest)

@@ -80,7 +80,8 @@ def update_draft(
     for name in taken.keys() - _asked_with(before, taken):
         del taken[name]
         refused[name] = Problem(
-            "This is not asked as the form is filled in now. Fill in first what it depends on."
+            "The form does not ask for this as it is filled in now. First fill in "
+            "what it depends on."
         )
     changes = {name: _change(update, value, message) for name, (update, value) in taken.items()}
     changed = change_fields(session, draft, changes, language)

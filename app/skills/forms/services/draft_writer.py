@@ -97,8 +97,9 @@ def lock_draft(
     template = load_template(session, template_id)
     if template.status == "archived":
         raise Conflict(
-            "This form has been archived meanwhile and cannot be begun any more. What you typed"
-            " is still here: copy what you need, or ask who looks after the forms."
+            "This form was archived in the meantime and can no longer be started. "
+            "What you typed is still here: copy what you need, or ask whoever "
+            "manages the forms."
         )
     if template.status != "published":
         raise NotFound("There is no such form here. It may have been archived.")
@@ -259,7 +260,7 @@ def restore_draft(session: ScopedSession, draft_id: UUID) -> FormDraft:
 def _move(session: ScopedSession, draft_id: UUID, status: str) -> FormDraft:
     draft = load_draft(session, draft_id, lock=True)
     if draft.status == "submitted":
-        raise Conflict("This form has been sent meanwhile. Open a new one.")
+        raise Conflict("This form has already been sent. Open a new one.")
     if status == "open" and draft.status != "open":
         check_room(session)
     draft.status = status

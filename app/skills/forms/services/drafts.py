@@ -124,13 +124,14 @@ def check_room(session: ScopedSession) -> None:
     ).one()
     if counts[0] >= MOST_OPEN:
         raise TooMany(
-            "You have begun %(limit)s forms that are not sent yet. Send or throw away some of those"
-            " first.",
+            "You have started %(limit)s forms that are not sent yet. Send or discard "
+            "some of them first.",
             limit=MOST_OPEN,
         )
     if counts[1] >= MOST_BEGUN:
         raise TooMany(
-            "You have begun %(limit)s forms within a day, and no more are taken. Go on tomorrow.",
+            "You have started %(limit)s forms in one day, and that is the limit. "
+            "Start more tomorrow.",
             limit=MOST_BEGUN,
         )
 
@@ -203,7 +204,7 @@ def _load(session: ScopedSession, condition: Any, lock: bool) -> FormDraft:
         query = query.with_for_update().execution_options(populate_existing=True)
     draft = session.scalar(query)
     if draft is None:
-        raise NotFound("This form is not there, or it is not yours.")
+        raise NotFound("This form does not exist, or it is not yours.")
     return draft
 
 
@@ -305,9 +306,9 @@ def require_open(draft: FormDraft) -> None:
         Conflict: it has been handed in or thrown away meanwhile.
     """
     if draft.status == "submitted":
-        raise Conflict("This form has been sent meanwhile. Open a new one.")
+        raise Conflict("This form has already been sent. Open a new one.")
     if draft.status != "open":
-        raise Conflict("This form was thrown away. Bring it back to go on with it.")
+        raise Conflict("This form was discarded. Bring it back to continue.")
 
 
 def undo_change(session: ScopedSession, draft: FormDraft, name: str, language: str) -> Changed:
@@ -327,8 +328,8 @@ def _check_size(*held: JsonObject) -> None:
     """Nobody makes a draft that is slow to load for everybody else in the same process."""
     if sum(map(_size, held)) > MOST_BYTES:
         raise InvalidInput(
-            "This form holds more than %(limit)s MB, which is more than can be saved. Shorten what"
-            " you typed.",
+            "This form is larger than %(limit)s MB, which is more than can be saved. "
+            "Shorten what you typed.",
             limit=MOST_BYTES // MIB,
         )
 

@@ -130,8 +130,8 @@ def _template(session: ScopedSession, handover: FormHandover) -> FormTemplate:
     template = session.scalar(wanted)
     if template is None:
         raise Gone(
-            "This form has been archived meanwhile. What you wrote is still in the chat; ask there"
-            " for another form."
+            "This form was archived in the meantime. What you wrote is still in the "
+            "chat; ask there for another form."
         )
     return template
 
@@ -148,7 +148,7 @@ def _load(session: ScopedSession, handover_id: UUID) -> FormHandover:
         .with_for_update()
     )
     if handover is None:
-        raise NotFound("This link is not there any more, or it is not yours.")
+        raise NotFound("This link no longer exists, or it is not yours.")
     return handover
 
 

@@ -28,6 +28,7 @@ class Starter:
     description: Words
     words: Words
     icon: str
+    tells_managers: bool
     fields: tuple[FormField, ...]
 
     def as_template(self, group_id: UUID | None, status: str = "published") -> FormTemplate:
@@ -43,6 +44,7 @@ class Starter:
             words_en=self.words.en,
             words_es=self.words.es,
             icon=self.icon,
+            tells_managers=self.tells_managers,
             fields=dump_fields(self.fields),
             status=status,
         )
@@ -66,6 +68,7 @@ def _read(file: Path) -> Starter:
         Words.model_validate(written["description"]),
         Words.model_validate(written["words"]),
         written["icon"],
+        written.get("tells_managers") is True,
         read_fields(written["fields"]),
     )
 

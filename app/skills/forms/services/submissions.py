@@ -74,7 +74,7 @@ def load_submission(session: ScopedSession, submission_id: UUID) -> FormSubmissi
     query = _visible(session).where(FormSubmission.id == submission_id)
     found = session.scalar(query)
     if found is None:
-        raise NotFound("This form is not there, or it is not yours to see.")
+        raise NotFound("This form does not exist, or you don't have access to it.")
     return found
 
 
@@ -153,7 +153,7 @@ def load_form(session: ScopedSession, submission_id: UUID) -> dict[str, Any]:
     query = _visible(session).where(FormSubmission.id == submission_id)
     form: dict[str, Any] | None = session.scalar(query.with_only_columns(FormSubmission.form))
     if form is None:
-        raise NotFound("This form is not there, or it is not yours to see.")
+        raise NotFound("This form does not exist, or you don't have access to it.")
     return form
 
 

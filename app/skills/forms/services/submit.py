@@ -18,6 +18,7 @@ from app.errors import NotFound
 from app.fields.definitions import dump_fields
 from app.fields.values import Checked, Values
 from app.skills.forms.models import FormCounter, FormSubmission, FormTemplate
+from app.skills.forms.notifications import tell_managers
 from app.skills.forms.services.attachments import keep_submitted_files
 from app.skills.forms.services.drafts import Filling, check_to_submit, require_open
 from app.skills.forms.services.field_context import field_context
@@ -50,6 +51,8 @@ def submit_draft(session: ScopedSession, filling: Filling, language: str) -> For
     submission = _write(session, filling, checked.values, language)
     keep_submitted_files(session, filling.fields, checked.values, submission.id)
     draft.status = "submitted"
+    if filling.template.tells_managers:
+        tell_managers(session, submission)
     record(session, "submit form", str(submission.id), _digest(checked.values))
     session.flush()
     return submission
@@ -65,7 +68,7 @@ def submission_of(session: ScopedSession, draft_id: UUID) -> FormSubmission:
         )
     )
     if found is None:
-        raise NotFound("This form is not there, or it is not yours.")
+        raise NotFound("This form does not exist, or it is not yours.")
     return found
 
 

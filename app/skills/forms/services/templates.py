@@ -66,7 +66,7 @@ def fields_at(
         )
     )
     if content is None:
-        raise NotFound("This version of the form is not there any more.")
+        raise NotFound("This version of the form no longer exists.")
     return read_fields(content["fields"])
 
 

@@ -188,18 +188,18 @@ def _reply(updated: Updated, part: FormUpdatesPart) -> str:
     """The words of the built-in assistant: what it did, what it could not do, what is next."""
     lines = []
     if part.filled:
-        lines.append(_("I filled in what you said. Look at it before you send the form."))
+        lines.append(_("I filled in what you said. Check it before you send the form."))
         doubtful = [f.label for f in part.filled if f.is_doubtful]
         if doubtful:
             lines.append(_("Please check: %(fields)s.", fields=", ".join(doubtful)))
     elif updated.held:
-        lines.append(_("The form says that already."))
+        lines.append(_("The form already says that."))
     elif not part.refused:
-        lines.append(_("I found nothing in that for this form."))
+        lines.append(_("I found nothing for this form in what you said."))
     lines += [f"{refused.label}: {refused.reason}" for refused in part.refused]
     if part.missing:
         asked = ", ".join(part.missing[:MOST_ASKED_FOR])
         lines.append(_("Still needed: %(fields)s.", fields=asked))
     elif part.filled:
-        lines.append(_("Everything that is needed is there."))
+        lines.append(_("The form has everything it needs."))
     return "\n\n".join(lines)

@@ -191,7 +191,7 @@ def _in_words(found: Sequence[FoundForm]) -> str:
         said = _("There is a form for that: “%(title)s”.", title=found[0].title)
     else:
         said = _(
-            "There are %(count)d forms that may be meant; the closest is “%(title)s”.",
+            "%(count)d forms might be the one you mean; the closest is “%(title)s”.",
             count=len(found),
             title=found[0].title,
         )

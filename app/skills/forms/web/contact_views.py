@@ -137,7 +137,7 @@ def save(contact_id: UUID) -> ResponseReturnValue:
     except Overtaken as error:
         session.rollback()
         return _overtaken_page(load_contact(session, contact_id), typed, error)
-    flash(_("%(name)s is saved.", name=contact.name))
+    flash(_("%(name)s was saved.", name=contact.name))
     return _to_list()
 
 

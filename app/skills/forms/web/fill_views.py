@@ -186,7 +186,7 @@ def _submit(
     # Where anything else is wrong, the page comes again with the names as they are read, too.
     if named and not refused and not check_to_submit(session, saved.filling, language).problems:
         session.commit()
-        told = _("Look at whom this names now, then send it again: %(fields)s.", fields=named)
+        told = _("Check who is named here now, then send it again: %(fields)s.", fields=named)
         return fill_page(saved.filling, problems=refused, error=told), HTTPStatus.CONFLICT
     problems: Mapping[str, Problem] = refused
     if not refused:
@@ -225,8 +225,10 @@ def _flash_others(saved: Saved) -> None:
     for field in saved.filling.fields:
         if field.name in saved.overtaken:
             label = field.label.text(language)
-            told = _("“%(field)s” was changed on another page, too. What you typed counts.",
-                     field=label)  # fmt: skip
+            told = _(
+                "“%(field)s” was also changed on another page. What you typed here replaced it.",
+                field=label,
+            )
             flash(told, "warn")
 
 
@@ -355,7 +357,7 @@ def open_form(slug: str) -> ResponseReturnValue:
     require_role()
     message_id = request.form.get("message_id", type=UUID)
     if message_id is None:
-        raise InvalidInput("This request could not be read. Reload the page and try again.")
+        raise InvalidInput("What the page sent could not be read. Reload it and try again.")
     handover = hand_over(db_session(), slug, message_id)
     return redirect(url_for(".receive", handover_id=handover.id), 303)
 

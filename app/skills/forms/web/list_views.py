@@ -102,7 +102,7 @@ def unfinished_work(session: ScopedSession, language: str) -> list[UnfinishedWor
 
 def _banner(draft: FormDraft, template: FormTemplate, language: str) -> UnfinishedWork:
     return UnfinishedWork(
-        _("You have a half-filled form: %(title)s.", title=template.title(language)),
+        _("You have an unfinished form: %(title)s.", title=template.title(language)),
         Link.to("forms.fill", draft_id=draft.id),
         Link.to("forms.discard", draft_id=draft.id),
     )

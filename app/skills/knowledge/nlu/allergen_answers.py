@@ -76,7 +76,7 @@ def _verdicts(record: Record, question: str) -> list[str]:
         has += there
         lacks += [] if there else codes
     told = [
-        _("By its own list, it has this: %(allergens)s.", allergens=a)
+        _("According to its own list, it contains: %(allergens)s.", allergens=a)
         for a in spoken_allergens(has)
     ]
     return [*told, *map(_lacks, spoken_allergens(lacks))]

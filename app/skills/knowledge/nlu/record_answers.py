@@ -382,4 +382,4 @@ def _pairing_label() -> str:
 
 
 def not_written() -> str:
-    return _("That is not written in its record.")
+    return _("Its record does not say.")

@@ -33,7 +33,7 @@ def _allergen_unknown(detail: str) -> str:
     language = reader_language()
     known = ", ".join(names[language] for names in ALLERGENS.values())
     return gettext(
-        "“%(name)s” is not a known allergen. Known are: %(known)s; or “none”.",
+        "“%(name)s” is not a known allergen. Use one of these: %(known)s; or “none”.",
         name=detail,
         known=known,
     )
@@ -51,12 +51,12 @@ _TEXTS: dict[str, Callable[[str], str]] = {
     "takes_too_long": lambda _: gettext(
         "Reading this file takes too long. Split it into smaller files."
     ),
-    "cancelled": lambda _: gettext("Reading was cancelled. Nothing has changed."),
+    "cancelled": lambda _: gettext("Reading was canceled. Nothing has changed."),
     "could_not_be_read": lambda _: gettext(
-        "The file could not be read. Open it on your computer, save it again, and try once more."
+        "The file could not be read. Open it on your computer, save it again, and try again."
     ),
     "damaged": lambda _: gettext(
-        "The file is damaged or not complete. Save it again, or download it once more."
+        "The file is damaged or incomplete. Save it again, or download it again."
     ),
     "encrypted": lambda _: gettext(
         "The file is protected with a password. Save a copy without one and choose that."
@@ -76,21 +76,21 @@ _TEXTS: dict[str, Callable[[str], str]] = {
         "The file refers to other files in a way that is not safe. Save it again and choose that."
     ),
     "old_office": lambda _: gettext(
-        "This is a file of an old Office version. Save it as .docx or .xlsx and choose that."
+        "This file is from an old version of Office. Save it as .docx or .xlsx and choose that."
     ),
     "unknown_format": lambda _: gettext(
         "This kind of file cannot be read. Manuals are .md, .html, .zip, .pdf or .docx;"
         " menus are .csv or .xlsx."
     ),
     "menu_as_manual": lambda _: gettext(
-        "This looks like a table of products. Choose a menu as what it becomes, not a manual."
+        "This looks like a table of products. Import it as a menu, not as a manual."
     ),
     "manual_as_menu": lambda _: gettext(
-        "This looks like a document. Choose a manual as what it becomes, or save the menu as a"
-        " table (.csv or .xlsx)."
+        "This looks like a document. Import it as a manual, or save the menu as "
+        "a table (.csv or .xlsx)."
     ),
     "bad_front_matter": lambda _: gettext(
-        "The lines between the two --- at the top are not valid. Mend or remove them."
+        "The lines between the two --- at the top are not valid. Fix or remove them."
     ),
     "duplicate_slug": lambda detail: gettext(
         "Two sections are called “%(name)s”. Give one of them another name.", name=detail
@@ -99,32 +99,34 @@ _TEXTS: dict[str, Callable[[str], str]] = {
         "The file has more than 20,000 sections. Split it into smaller files."
     ),
     "manual_full": lambda detail: gettext(
-        "With this file the manual would have %(number)s sections; it can have %(limit)s. Leave out"
-        " what nobody looks up, or put short sections together.",
+        "With this file, the manual would have %(number)s sections; the limit is "
+        "%(limit)s. Leave out what nobody looks up, or combine short sections.",
         number=f"{int(detail):,}",
         limit=f"{MOST_SECTIONS:,}",
     ),
     "menu_full": lambda detail: gettext(
-        "With this file the menus would have %(number)s products, with those that are off the"
-        " menu; they can have %(limit)s. Leave out what nobody orders.",
+        "With this file, the menus would have %(number)s products, including "
+        "those that are off the menu; the limit is %(limit)s. Leave out what "
+        "nobody orders.",
         number=f"{int(detail):,}",
         limit=f"{MOST_PRODUCTS:,}",
     ),
     "too_many_tags": lambda detail: gettext(
-        "With this file the menus would have %(number)s different tags; they can have %(limit)s."
-        " Use the same tag for several products.",
+        "With this file, the menus would have %(number)s different tags; the "
+        "limit is %(limit)s. Use the same tag for several products.",
         number=f"{int(detail):,}",
         limit=f"{MOST_TAGS_IN_ALL:,}",
     ),
     "too_many_categories": lambda detail: gettext(
-        "With this file this menu would have %(number)s different categories; it can have"
-        " %(limit)s. Use the same category for several products.",
+        "With this file, this menu would have %(number)s different categories; "
+        "the limit is %(limit)s. Use the same category for several products.",
         number=f"{int(detail):,}",
         limit=MOST_CATEGORIES,
     ),
     "manual_too_long": lambda detail: gettext(
-        "With this file the manual would have %(number)s characters in both languages together; it"
-        " can have %(limit)s. Leave out what nobody looks up.",
+        "With this file, the manual would have %(number)s characters in both "
+        "languages together; the limit is %(limit)s. Leave out what nobody looks "
+        "up.",
         number=f"{int(detail):,}",
         limit=f"{MOST_LETTERS_IN_ALL:,}",
     ),
@@ -149,9 +151,11 @@ _TEXTS: dict[str, Callable[[str], str]] = {
     # A part of a document
     "page_unreadable": lambda _: gettext("This page could not be read and is left out."),
     "page_without_text": lambda _: gettext("This page has no text: it may be a picture."),
-    "file_left_out": lambda _: gettext("This file has no text that can be read and is left out."),
+    "file_left_out": lambda _: gettext(
+        "This file has no text that can be read, so it is left out."
+    ),
     "not_in_a_zip": lambda _: gettext(
-        "Only HTML and Markdown are read from a zip. This file is left out: bring it by itself."
+        "Only HTML and Markdown are read from a zip. This file is left out: upload it separately."
     ),
     "other_language": lambda detail: ngettext(
         "%(num)s page in the other language is left out. Import the file in that language too.",
@@ -160,17 +164,18 @@ _TEXTS: dict[str, Callable[[str], str]] = {
     ),
     "left_out": lambda detail: gettext("Left out: “%(text)s”.", text=detail),
     "pdf_table": lambda detail: gettext(
-        "A PDF does not say where the cells of its tables are. Check that each value of the table"
-        " “%(name)s”, and of others on this page, is in its column.",
+        "A PDF does not say where its table cells are. Check that each value in "
+        "the table “%(name)s”, and in any other table on this page, is in the "
+        "right column.",
         name=detail,
     ),
     "struck_unclear": lambda _: gettext(
-        "Some text of this page may be struck out by its style sheet and was read as valid."
-        " Check the text."
+        "Some text on this page may be crossed out by its style sheet but was "
+        "read as valid. Check the text."
     ),
     "uneven_table": lambda detail: gettext(
-        "The rows of the table “%(name)s” do not all have as many cells. Check that each value is"
-        " in its column.",
+        "The rows of the table “%(name)s” don't all have the same number of "
+        "cells. Check that each value is in its column.",
         name=detail,
     ),
     "no_headings": lambda _: gettext(
@@ -178,49 +183,51 @@ _TEXTS: dict[str, Callable[[str], str]] = {
     ),
     # A table
     "no_rows": lambda _: gettext(
-        "The table has no rows. Its first row must name the columns, one product a row below."
+        "The table has no rows. Its first row must name the columns, with one "
+        "product per row below it."
     ),
     "no_name_column": lambda _: gettext(
         "No column is called “name” (or name_en, name_es). Name the columns in the first row."
     ),
     "unknown_column": lambda detail: gettext(
-        "The column “%(name)s” is not known and is left out.", name=detail
+        "The column “%(name)s” is not recognized and is left out.", name=detail
     ),
     "repeated_column": lambda detail: gettext(
-        "The column “%(name)s” is there twice; only the first is read.", name=detail
+        "The column “%(name)s” appears twice; only the first is read.", name=detail
     ),
     "allergens_unread": lambda detail: gettext(
-        "“%(name)s” says something of allergens that cannot be read, so no row declares any. Put"
-        " them into one column “allergens”, with commas between them.",
+        "“%(name)s” mentions allergens in a way that cannot be read, so no row "
+        "declares any. Put them all in one “allergens” column, separated by "
+        "commas.",
         name=detail,
     ),
     "allergens_noted": lambda detail: gettext(
-        "This stands beside the rows and may say something of allergens, so no row declares any:"
-        " “%(text)s”. Put it into the column “allergens” of the rows that it is about, and delete"
-        " it where it stands.",
+        "This is outside the rows and may say something about allergens, so no "
+        "row declares any: “%(text)s”. Put it in the column “allergens” of the "
+        "rows it is about, and delete it from where it is.",
         text=detail,
     ),
     "allergens_go_on": lambda detail: gettext(
-        "Row %(row)s has no name and may belong to this one, which declares no allergens therefore."
-        " Put all that is said of one product into one row.",
+        "Row %(row)s has no name and may belong to this one, so this one "
+        "declares no allergens. Put everything about a product in one row.",
         row=detail,
     ),
     "allergens_told_twice": lambda detail: gettext(
-        "Row %(row)s is of the same name and declares other allergens, so this one declares none."
-        " Keep the one that is right.",
+        "Row %(row)s has the same name but declares other allergens, so this one "
+        "declares none. Keep the one that is right.",
         row=detail,
     ),
     "allergens_headed_twice": lambda _: gettext(
-        "This row has no name and may name the columns once more, so no row declares any"
-        " allergens. Name the columns in one row."
+        "This row has no name and may be a second row of column names, so no row "
+        "declares any allergens. Name the columns in one row."
     ),
     "allergens_differ": lambda detail: gettext(
-        "Its own words name what its allergens leave out, so it declares none: %(names)s. Compare"
-        " the two.",
+        "Its text mentions allergens that its list leaves out: %(names)s. So it "
+        "counts as not declared. Compare the two.",
         names=_allergens_named(detail),
     ),
     "sheets_left_out": lambda detail: gettext(
-        "Only one sheet is read. Left out: %(names)s. Bring each as a file of its own.",
+        "Only one sheet is read. Left out: %(names)s. Upload each one as a separate file.",
         names=detail,
     ),
     "unnamed_column": lambda detail: gettext(
@@ -243,12 +250,12 @@ _TEXTS: dict[str, Callable[[str], str]] = {
         most=MOST_TAGS if detail == "tags" else MOST_ROWS,
     ),
     "product_too_long": lambda _: gettext(
-        "All texts of this product, with those that it has already, are longer than %(longest)s"
-        " characters together. Shorten them.",
+        "The texts of this product, including those it already has, add up to "
+        "more than %(longest)s characters. Shorten them.",
         longest=f"{MOST_LETTERS:,}",
     ),
     "duplicate_name": lambda detail: gettext(
-        "Row %(row)s has the same name and is used. Give this one another name.", row=detail
+        "Row %(row)s has the same name and is the one used. Give this one another name.", row=detail
     ),
     "price_not_a_number": lambda detail: gettext(
         "“%(price)s” is not a price. Write a number such as 12.50.", price=detail
@@ -257,14 +264,14 @@ _TEXTS: dict[str, Callable[[str], str]] = {
         "The price %(price)s is below zero. Write it without the minus.", price=detail
     ),
     "price_too_high": lambda detail: gettext(
-        "The price %(price)s is too high to be true. Check it.", price=detail
+        "The price %(price)s is too high. Check it.", price=detail
     ),
     "allergen_unknown": _allergen_unknown,
     "and_more": lambda detail: ngettext(
         "%(num)s more is not listed here.", "%(num)s more are not listed here.", int(detail)
     ),
     "allergens_contradict": lambda _: gettext(
-        "Allergens says “none” beside others. Keep one of the two."
+        "“Allergens” says “none” along with others. Keep one or the other."
     ),
     "not_yes_or_no": lambda detail: gettext(
         "“%(value)s” is neither yes nor no. Write yes or no.", value=detail

@@ -55,7 +55,7 @@ def read_price(text: str) -> str | None:
     if text.strip() in _NOTHING:
         return None
     if len(text) > LONGEST_PRICE:
-        raise BadValue("price_not_a_number", text)
+        raise BadValue("price_too_high" if text.isdecimal() else "price_not_a_number", text)
     bare = text.replace("−", "-").replace("\u202f", " ").strip()
     # Runs of blanks would be gone through from each of them.
     bare = _BEHIND.sub("", _BEFORE.sub(r"\1", " ".join(bare.split()))).strip()

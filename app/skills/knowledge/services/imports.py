@@ -55,7 +55,7 @@ MOST_HELD, MOST_HELD_BYTES = 100, 500 * MEGABYTE
 # Of each applied one all texts are kept, so that it can be undone.
 MOST_A_DAY = 300
 _FILE = LibraryImportFile
-CHANGED_MEANWHILE = "This import has gone on meanwhile. Look at how far it is now."
+CHANGED_MEANWHILE = "This import has moved on in the meantime. See how it is going now."
 
 
 def receive_file(
@@ -124,7 +124,7 @@ def _check_room(session: ScopedSession, size: int) -> None:
     )
     count, size_held = session.execute(held).one()
     if count >= MOST_HELD or int(size_held) + size > MOST_HELD_BYTES:
-        raise TooMany("Many imports are waiting to be applied. Apply or cancel some of them first.")
+        raise TooMany("Too many imports are waiting. Import or cancel some of them first.")
 
 
 def _check_day(session: ScopedSession) -> None:
@@ -134,8 +134,8 @@ def _check_day(session: ScopedSession) -> None:
     )
     if (session.scalar(lately) or 0) >= MOST_A_DAY:
         raise TooMany(
-            "Your restaurant has imported %(limit)s files within a day, and no more are taken. Go"
-            " on tomorrow.",
+            "Your restaurant has imported %(limit)s files in one day, and that is "
+            "the limit. Import more tomorrow.",
             limit=MOST_A_DAY,
         )
 
@@ -209,7 +209,7 @@ def load_import(
     # Not a full lock: revisions that are being written refer to the row, and hold it by its key.
     item = session.scalar(query.with_for_update(key_share=True) if lock else query)
     if item is None:
-        raise NotFound("There is no such import, or it is not yours to see.")
+        raise NotFound("This import does not exist, or you don't have access to it.")
     return item
 
 

@@ -18,7 +18,7 @@ def load_section(session: ScopedSession, slug: str) -> ManualSection:
     """A published section of the group, or NotFound."""
     section = session.scalar(_sections(session).where(ManualSection.slug == slug))
     if section is None:
-        raise NotFound("The manual has no such section any more.")
+        raise NotFound("The manual no longer has that section.")
     return section
 
 
@@ -26,7 +26,7 @@ def load_product(session: ScopedSession, kind: str, slug: str) -> Product:
     """An active product of the group, or NotFound."""
     product = session.scalar(_products(session).where(Product.kind == kind, Product.slug == slug))
     if product is None:
-        raise NotFound("This is not on the menu any more.")
+        raise NotFound("This is no longer on the menu.")
     return product
 
 
@@ -69,7 +69,7 @@ def find_renamed(session: ScopedSession, slug: str) -> ManualSection:
         .limit(1)
     )
     if section is None:
-        raise NotFound("The manual has no such section any more.")
+        raise NotFound("The manual no longer has that section.")
     return section
 
 
@@ -90,7 +90,9 @@ def load_passage(session: ScopedSession, document_id: UUID) -> SearchDocument:
         )
     )
     if document is None:
-        raise NotFound("This passage has changed since it was cited, or it is not yours to see.")
+        raise NotFound(
+            "This passage has changed since it was cited, or you don't have access to it."
+        )
     return document
 
 

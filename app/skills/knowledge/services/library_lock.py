@@ -25,8 +25,8 @@ def share_library(session: ScopedSession) -> None:
     """
     if not session.scalar(select(func.pg_try_advisory_xact_lock_shared(_key(session)))):
         raise InvalidInput(
-            "A file is being put into the library just now. Nothing is saved yet: try again in a"
-            " minute."
+            "A file is being imported into the library right now. Nothing is saved "
+            "yet: try again in a minute."
         )
 
 

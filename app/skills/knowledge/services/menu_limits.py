@@ -64,8 +64,8 @@ def check_product(product: Product | None, wanted: Mapping[str, Any]) -> None:
     if excess == ("too_many_items", "tags"):
         raise InvalidInput("That is too many: at most %(most)s.", field="tags", most=MOST_TAGS)
     raise InvalidInput(
-        "All texts of a product, in both languages, can have at most %(longest)s characters"
-        " together. Shorten the longest ones.",
+        "The texts of a product, in both languages, can have at most %(longest)s "
+        "characters in total. Shorten the longest ones.",
         field=max(_LONG, key=lambda name: _letters(wanted.get(name))),
         longest=f"{MOST_LETTERS:,}",
     )
@@ -75,8 +75,9 @@ def check_room(session: ScopedSession) -> None:
     """See that the restaurant may have one more product."""
     if _count(session, session.scope.group_id) >= MOST_PRODUCTS:
         raise InvalidInput(
-            "The menus have %(limit)s products, with those that are off the menu, and no room for"
-            " more. Change one that is off the menu into this one.",
+            "The menus have %(limit)s products, counting those that are off the "
+            "menu, and there is no room for more. Turn one that is off the menu into "
+            "this one.",
             limit=f"{MOST_PRODUCTS:,}",
         )
 
@@ -95,8 +96,8 @@ def check_new_tags(session: ScopedSession, tags: Sequence[str], known: Sequence[
     different = session.scalar(select(func.count(tag.distinct()))) or 0
     if new and different + len(new) > MOST_TAGS_IN_ALL:
         raise InvalidInput(
-            "The menu has %(most)s different tags, and no room for more. Use one that is there,"
-            " or join some on the page of tags.",
+            "The menu already has %(most)s different tags, and there is no room for "
+            "more. Use an existing one, or merge some on the tags page.",
             field="tags",
             most=MOST_TAGS_IN_ALL,
         )
@@ -113,8 +114,8 @@ def check_new_category(session: ScopedSession, kind: str, category: str, known: 
     different, same = session.execute(query).one()
     if not same and different >= MOST_CATEGORIES:
         raise InvalidInput(
-            "This menu has %(most)s different categories, and no room for more. Use one that is"
-            " there.",
+            "This menu has %(most)s different categories, and there is no room for "
+            "more. Use one of those.",
             field="category",
             most=MOST_CATEGORIES,
         )

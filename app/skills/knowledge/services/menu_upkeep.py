@@ -28,8 +28,8 @@ PAGE = 25
 # Of a tag's products so many are in memory at a time.
 RENAMED_AT_ONCE = 50
 CHANGED_MEANWHILE = N_(
-    "The menu has other tags by now than this page showed, and nothing was renamed. Look at them,"
-    " then rename again."
+    "The menu's tags are no longer the ones this page showed, so nothing was "
+    "renamed. Look at them, then rename again."
 )
 
 
@@ -107,14 +107,14 @@ def rename_tag(
     others = [code for code in tags if code != tag]
     code = Codes(others).code_for(wanted)
     if not code:
-        raise InvalidInput("Write the name that it should have.", field="name")
+        raise InvalidInput("Enter the new name.", field="name")
     if len(code) > LONGEST_WORD:
         raise InvalidInput(
             "That is too long: at most %(longest)s characters.", field="name", longest=LONGEST_WORD
         )
     ids = session.scalars(_tagged(session, tag).with_only_columns(Product.id)).all()
     if not ids:
-        raise NotFound("Nothing on the menu has this tag any more.")
+        raise NotFound("Nothing on the menu has this tag anymore.")
     if sign_tags(tags) != signature:
         raise Conflict(CHANGED_MEANWHILE)
     if code != tag:

@@ -24,9 +24,9 @@ def parse_price(text: str) -> Decimal | None:
     try:
         price = parse_amount(re.sub(r"\d", lambda figure: str(int(figure[0])), text))
     except ValueError:
-        raise InvalidInput("Write a price like 12.50 or 12,50.", field="price") from None
+        raise InvalidInput("Enter a price like 12.50 or 12,50.", field="price") from None
     if price < 0:
         raise InvalidInput("A price cannot be below zero.", field="price")
     if price > HIGHEST:
-        raise InvalidInput("That is more than any price here. Check the figures.", field="price")
+        raise InvalidInput("That price is too high. Check the number.", field="price")
     return price.quantize(Decimal("0.01"))

@@ -84,7 +84,7 @@ def load_product_to_edit(
         query = query.with_for_update().execution_options(populate_existing=True)
     product = session.scalar(query)
     if product is None:
-        raise NotFound("This is not on the menu any more.")
+        raise NotFound("This is no longer on the menu.")
     return product
 
 
@@ -96,7 +96,7 @@ def find_product_id(session: ScopedSession, kind: str, slug: str) -> UUID:
         )
     )
     if product_id is None:
-        raise NotFound("This is not on the menu any more.")
+        raise NotFound("This is no longer on the menu.")
     return product_id
 
 
@@ -136,7 +136,7 @@ def create_product(
     try:
         session.flush()
     except IntegrityError:
-        raise InvalidInput("Somebody has just added one of that name.", field="name_en") from None
+        raise InvalidInput("Somebody just added one with that name.", field="name_en") from None
     keep(session, product, None)
     record(session, "product_created", f"{kind}/{product.slug}")
     reindex_products(session, [product])
@@ -211,7 +211,7 @@ def _checked(draft: ProductDraft, product: Product | None) -> dict[str, Any]:
     A name that is the same in both languages need only be written once.
     """
     if not draft.name_en and not draft.name_es:
-        raise InvalidInput("Give it a name in one language at least.", field="name_en")
+        raise InvalidInput("Give it a name in at least one language.", field="name_en")
     values = {name: getattr(draft, name) for name in asdict(draft)}
     values["name_en"] = draft.name_en or draft.name_es
     values["name_es"] = draft.name_es or draft.name_en

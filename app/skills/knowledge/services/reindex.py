@@ -152,7 +152,7 @@ def _check_is_here(session: ScopedSession, source_id: UUID) -> None:
         for model in (ManualSection, Product)
     )
     if not session.scalar(select(or_(*is_here))):
-        raise NotFound("This page does not exist, or it is not yours to see.")
+        raise NotFound("This page does not exist, or you don't have access to it.")
 
 
 def _is_queued(session: ScopedSession) -> bool:

@@ -54,7 +54,7 @@ class StaleEdit(Conflict):
     """It has changed since the form was opened; `entity` is how it stands now."""
 
     def __init__(self, entity: Entity, editor: Editor) -> None:
-        super().__init__("Somebody has changed this meanwhile. Look at it again first.")
+        super().__init__("Somebody changed this in the meantime. Look at it again first.")
         self.entity = entity
         self.editor = editor
 
@@ -89,7 +89,7 @@ def load_section_to_edit(
         query = query.with_for_update().execution_options(populate_existing=True)
     section = session.scalar(query)
     if section is None:
-        raise NotFound("The manual has no such section any more.")
+        raise NotFound("The manual no longer has that section.")
     return section
 
 
@@ -101,7 +101,7 @@ def find_section_id(session: ScopedSession, slug: str) -> UUID:
         )
     )
     if section_id is None:
-        raise NotFound("The manual has no such section any more.")
+        raise NotFound("The manual no longer has that section.")
     return section_id
 
 
@@ -110,7 +110,7 @@ def _check_room(session: ScopedSession) -> None:
     own = select(func.count()).where(ManualSection.group_id == session.scope.group_id)
     if (session.scalar(own) or 0) >= MOST_SECTIONS:
         raise InvalidInput(
-            "The manual can have at most %(limit)s sections. Put this into one that is there.",
+            "The manual can have at most %(limit)s sections. Put this into an existing one.",
             limit=f"{MOST_SECTIONS:,}",
         )
 
@@ -135,8 +135,9 @@ def check_letters(session: ScopedSession, added: int) -> None:
     number = int(session.scalar(in_all) or 0) + added
     if number > MOST_LETTERS_IN_ALL:
         raise InvalidInput(
-            "With this text the manual would have %(number)s characters in both languages together;"
-            " it can have %(limit)s. Shorten this text, or another one that nobody needs in full.",
+            "With this text, the manual would have %(number)s characters in both "
+            "languages together; the limit is %(limit)s. Shorten this text, or "
+            "another one that nobody needs in full.",
             number=f"{number:,}",
             limit=f"{MOST_LETTERS_IN_ALL:,}",
         )
@@ -220,8 +221,8 @@ def save_section(
 def made_already() -> Conflict:
     """The form that was sent has made something already, and that says something else."""
     return Conflict(
-        "What this form was opened for has been saved already, with other words. Nothing is lost:"
-        " save once more to add this as well."
+        "This page was already saved once, with different text. Nothing is lost: "
+        "save again to add this too."
     )
 
 
@@ -261,7 +262,7 @@ def _is_stale(session: ScopedSession, section: ManualSection, version: int) -> b
 
 def _check_draft(draft: SectionDraft) -> None:
     if not draft.title_en and not draft.title_es:
-        raise InvalidInput("Give it a title in one language at least.", field="title_en")
+        raise InvalidInput("Give it a title in at least one language.", field="title_en")
     for language in ("en", "es"):
         _check_length(getattr(draft, f"title_{language}"), f"title_{language}", LONGEST_TITLE)
         _check_length(getattr(draft, f"body_{language}"), f"body_{language}", LONGEST_BODY)
@@ -269,14 +270,15 @@ def _check_draft(draft: SectionDraft) -> None:
         raise InvalidInput("Choose from the list.", field="kind")
     if draft.slug and not _SLUG.fullmatch(draft.slug):
         raise InvalidInput(
-            "An address has small letters without accents, numbers and hyphens only.", field="slug"
+            "An address can only have numbers, hyphens and lowercase letters without accents.",
+            field="slug",
         )
 
 
 def _check_length(value: str, field: str, longest: int) -> None:
     if len(value) > longest:
         raise InvalidInput(
-            "That is too long: at most %(longest)s characters. Divide it into several.",
+            "That is too long: at most %(longest)s characters. Split it into several sections.",
             field=field,
             longest=f"{longest:,}",
         )

@@ -78,7 +78,7 @@ def load_for_editor(session: ScopedSession, slug: str, *, lock: bool = False) ->
         query = query.with_for_update().execution_options(populate_existing=True)
     section = session.scalar(query)
     if section is None:
-        raise NotFound("The manual has no such section any more.")
+        raise NotFound("The manual no longer has that section.")
     return section
 
 
@@ -198,7 +198,9 @@ def restore_version(
     section = load_for_editor(session, slug, lock=True)
     was = load_version(session, section, number)
     if section.version != seen_version:
-        raise Conflict("Somebody has changed this section since you opened this page. Look again.")
+        raise Conflict(
+            "Somebody has changed this section since you opened this page. Look at it again."
+        )
     wanted = _brought_back(section, was)
     check_shown(session, section, wanted["is_published"])
     brought = [(wanted[name], getattr(section, name)) for name in WORDS if name in wanted]

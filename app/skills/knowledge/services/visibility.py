@@ -23,8 +23,8 @@ def check_may_show(session: ScopedSession, parent_id: UUID | None) -> None:
     """
     if parent_id is not None and is_hidden(session, parent_id):
         raise Conflict(
-            "Readers do not see the section that it would be under. Show that one first, or"
-            " hide this one.",
+            "Readers don't see the section this one would go under. Show that one "
+            "first, or hide this one.",
             field="is_published",
         )
 
@@ -50,6 +50,6 @@ def _check_nothing_below(session: ScopedSession, section: ManualSection) -> None
     )
     if session.scalar(below.limit(1)) is not None:
         raise InvalidInput(
-            "Other sections hang below it. “Withdraw” takes them out of sight with it.",
+            "There are other sections under it. “Withdraw” hides them along with it.",
             field="is_published",
         )

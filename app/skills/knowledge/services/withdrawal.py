@@ -112,8 +112,8 @@ def restore_section(session: ScopedSession, section_id: UUID, signature: str) ->
     branch = _hidden_branches(session, tree, [section_id])[0]
     if branch.signature != signature:
         raise Conflict(
-            "What would come back has changed since you opened this page. Nothing was restored."
-            " Look at it again first."
+            "The sections to restore have changed since you opened this page. "
+            "Nothing was restored. Look at them again first."
         )
     _publish(session, list(branch.coming_back), True)
     together = len(branch.coming_back)

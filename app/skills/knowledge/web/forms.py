@@ -236,12 +236,12 @@ def read_declaration(declaration: str, codes: Sequence[str]) -> list[str] | None
         InvalidInput: it does not say which of the three, or it says two things at once.
     """
     if declaration not in DECLARATIONS:
-        raise InvalidInput("Say which of the three it is.", field="allergens")
+        raise InvalidInput("Choose one of the three options.", field="allergens")
     if declaration == "list" and not codes:
-        raise InvalidInput("Tick what it has, or say that it has none.", field="allergens")
+        raise InvalidInput("Select what it has, or say that it has none.", field="allergens")
     if declaration != "list" and codes:
         raise InvalidInput(
-            "Something is ticked: say that it has these, or take the ticks away.", field="allergens"
+            "Some allergens are checked: say that it has these, or uncheck them.", field="allergens"
         )
     return None if declaration == "unknown" else list(codes)
 
@@ -249,7 +249,9 @@ def read_declaration(declaration: str, codes: Sequence[str]) -> list[str] | None
 def _named(row: Row, field_: str) -> Row:
     """The row; what nobody has said what it is of is not dropped, nor kept."""
     if not (row.en or row.es):
-        raise InvalidInput("A row has an amount or a note and does not say of what.", field=field_)
+        raise InvalidInput(
+            "A row has an amount or a note but does not say what it is for.", field=field_
+        )
     return row
 
 

@@ -68,7 +68,7 @@ def status_word(item: LibraryImport) -> str:
         "undoing": _("Undoing"),
         "undone": _("Undone"),
         "failed": _("Failed"),
-        "cancelled": _("Cancelled"),
+        "cancelled": _("Canceled"),
     }
     return words[item.status]
 
@@ -104,10 +104,10 @@ def under_way_words(item: LibraryImport) -> str:
     """What is said to who brings a file that was brought already."""
     words = {
         "ready": _("This file has been read already. Look through it below, then import."),
-        "applying": _("This file is being imported already. Here is how far it is."),
+        "applying": _("This file is already being imported. Here is its progress."),
         "undoing": _("This file was imported, and the import is being undone."),
     }
-    being_read = _("This file was brought already and is being read. Here is how far it is.")
+    being_read = _("This file was already uploaded and is being read. Here is its progress.")
     return words.get(item.status, being_read)
 
 
@@ -223,7 +223,7 @@ def load_change(
     slug = None if is_menu else find_planned_slug(session, item.id, document, place)
     found = load_section_text(session, item.id, document, place) if slug else None
     if found is None:
-        raise NotFound("This import has gone on meanwhile. Look at how far it is now.")
+        raise NotFound("This import has moved on in the meantime. See how it is going now.")
     title, body = found
     row = session.query(ManualSection).filter_by(group_id=item.group_id, slug=slug).first()
     before = _text(row, item.language) if row else ""

@@ -141,7 +141,7 @@ def section(slug: str) -> ResponseReturnValue:
 def product(kind: str, slug: str) -> ResponseReturnValue:
     """One dish, wine, cocktail, recipe, beer or spirit."""
     if kind not in PRODUCT_KINDS:
-        raise NotFound("This page does not exist, or it is not yours to see.")
+        raise NotFound("This page does not exist, or you don't have access to it.")
     session, language = db_session(), reader_language()
     found = load_product(session, kind, slug)
     group = session.get_one(Group, session.scope.group_id)
@@ -202,7 +202,7 @@ def restore(slug: str, number: int) -> ResponseReturnValue:
     except (Conflict, InvalidInput) as error:
         db_session().rollback()
         return _version_page(slug, number, told(error).popitem()[1]), error.status
-    flash(_("The section says again what it said in version %(number)s.", number=number))
+    flash(_("The section is back to what it said in version %(number)s.", number=number))
     if not section.is_published:
         return redirect(url_for("knowledge.versions", slug=slug), HTTPStatus.SEE_OTHER)
     return redirect(url_for("knowledge.section", slug=section.slug), HTTPStatus.SEE_OTHER)

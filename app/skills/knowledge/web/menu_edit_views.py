@@ -170,7 +170,7 @@ def declare(product_id: UUID) -> ResponseReturnValue:
         errors, status = {"allergens": editors.told(error).popitem()[1]}, HTTPStatus(error.status)
     if errors or wants_fragment():
         return _declaration_page(found, errors), status
-    flash(_("%(name)s: its allergens are declared.", name=found.name(reader_language())))
+    flash(_("%(name)s: allergens declared.", name=found.name(reader_language())))
     return redirect(url_for(".allergens", show="missing"), HTTPStatus.SEE_OTHER)
 
 
@@ -209,8 +209,8 @@ def rename() -> ResponseReturnValue:
     name = category_name(code, reader_language())
     flash(
         ngettext(
-            "%(num)d thing on the menu has the tag “%(name)s” now.",
-            "%(num)d things on the menu have the tag “%(name)s” now.",
+            "%(num)d menu item now has the tag “%(name)s”.",
+            "%(num)d menu items now have the tag “%(name)s”.",
             count,
             name=name,
         )
@@ -239,7 +239,7 @@ def _tags_page(wrong: str = "", errors: dict[str, str] | None = None) -> str:
 
 def _check_kind(kind: str) -> None:
     if kind not in PRODUCT_KINDS:
-        raise NotFound("This page does not exist, or it is not yours to see.")
+        raise NotFound("This page does not exist, or you don't have access to it.")
 
 
 def _draft(form: ProductForm, found: Product | None) -> ProductDraft:

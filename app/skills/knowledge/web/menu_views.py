@@ -69,7 +69,7 @@ def _choices(kind: str) -> dict[str, Any]:
 
     sorts = {"category": _("By category"), "name": _("By name")}
     if there.has_prices:
-        sorts |= {"price": _("Cheapest first"), "price-desc": _("Dearest first")}
+        sorts |= {"price": _("Cheapest first"), "price-desc": _("Priciest first")}
     return {
         "categories": [("", _("All")), *named(there.categories)],
         "tags": named(there.tags),

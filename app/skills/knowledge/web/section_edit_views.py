@@ -164,7 +164,7 @@ def move(section_id: UUID) -> ResponseReturnValue:
             move_under(session, section_id, version, editors.typed_id("parent_id"))
     except (InvalidInput, Conflict) as error:
         return _not_moved(section_id, error), error.status
-    flash(_("It has its new place."))
+    flash(_("It is in its new place now."))
     return redirect(
         url_for(".section", section_id=section_id, _anchor="place"), HTTPStatus.SEE_OTHER
     )
@@ -255,7 +255,7 @@ def translations() -> ResponseReturnValue:
 def confirm_translation(entity: str, entity_id: UUID) -> ResponseReturnValue:
     """Take it from the list: both languages say the same."""
     confirm_same(db_session(), entity, entity_id, editors.typed_version())
-    flash(_("Noted: both languages say the same."))
+    flash(_("Noted: both languages say the same thing."))
     return redirect(url_for(".translations"), HTTPStatus.SEE_OTHER)
 
 
@@ -351,7 +351,7 @@ def _places(tree: WholeTree, without: UUID | None = None) -> list[tuple[str, str
     language = reader_language()
     rows = tree.outline(without=without)
     under = [(str(row.id), "— " * depth + row.title(language)) for depth, row in rows]
-    return [("", _("The top: a chapter of its own")), *under]
+    return [("", _("Top level: a chapter of its own")), *under]
 
 
 def _withdraw_page(section_id: UUID, errors: dict[str, str] | None = None) -> str:

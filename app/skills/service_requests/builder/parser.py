@@ -82,7 +82,7 @@ class _TypeReader:
             "parent_id": self._id("parent_id"),
         }
         if not content["name_en"] and not content["name_es"]:
-            self.problems["name_en"] = Problem("Give it a name, in one language at least.")
+            self.problems["name_en"] = Problem("Give it a name in at least one language.")
         if content["icon"] not in SHAPES:
             self.problems["icon"] = Problem("Choose from the list.")
         return content
@@ -118,7 +118,7 @@ class _TypeReader:
         hours = int(text) if text.isascii() and text.isdecimal() and len(text) < 6 else 0
         if not 1 <= hours <= MOST_SLA_HOURS:
             self.problems["sla_hours"] = Problem(
-                "Write a whole number from %(least)s to %(most)s.", least=1, most=MOST_SLA_HOURS
+                "Enter a whole number from %(least)s to %(most)s.", least=1, most=MOST_SLA_HOURS
             )
         return hours
 
@@ -128,7 +128,7 @@ class _TypeReader:
         found = list(dict.fromkeys(filter(None, lines)))
         if len(found) > MOST_WORDS or max(map(len, found), default=0) > LONGEST_WORD:
             self.problems[name] = Problem(
-                "Write at most %(limit)s lines, each of at most %(letters)s letters.",
+                "Use at most %(limit)s lines of at most %(letters)s characters each.",
                 limit=MOST_WORDS,
                 letters=LONGEST_WORD,
             )
@@ -146,7 +146,7 @@ class _TypeReader:
         row = next((row for row in self.work.kept if row.key == asked.unless), None)
         if asked.unless and row is None:
             self.problems[f"question-{number}"] = Problem(
-                "The field that makes this question needless is not there any more."
+                "The field that made this question unnecessary is no longer there."
             )
         ask = {code: text for code, text in (("en", asked.en), ("es", asked.es)) if text}
         field = built.fields.get(row.key) if row else None

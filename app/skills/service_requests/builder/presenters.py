@@ -116,7 +116,7 @@ def _of_types(content: Mapping[str, Any], names: Names) -> Iterator[str]:
     yield _("Team: %(name)s", name=_called(content.get("team_id"), names))
     yield _("Usual priority: %(name)s", name=priorities().get(content["priority"], ""))
     if "sla_hours" in content:
-        yield _("To be done within (hours): %(hours)s", hours=content["sla_hours"])
+        yield _("Due within (hours): %(hours)s", hours=content["sla_hours"])
     for language, said in content["words"].items():
         words = ", ".join(said)
         if language == "en":
@@ -126,7 +126,7 @@ def _of_types(content: Mapping[str, Any], names: Names) -> Iterator[str]:
     for each in read_questions(content["questions"]):
         question = both(each.ask.en, each.ask.es)
         if each.unless:
-            yield _("Question (not where %(field)s is known): %(text)s",
+            yield _("Question (skipped if %(field)s is known): %(text)s",
                     field=each.unless, text=question)  # fmt: skip
         else:
             yield _("Question: %(text)s", text=question)

@@ -27,6 +27,7 @@ from app.skills.service_requests.nlu.intent import (
     asks_what_to_do,
     called_type,
     is_other_trouble,
+    likely_types,
     named_type,
     odds_of,
     rank_types,
@@ -121,7 +122,7 @@ def _go_on(session: ScopedSession, turn: TurnInput) -> Hints:
         if isinstance(state, OpenRequest):
             return _open_request(session, state, turn, around)
         tree = load_tree(session)
-        if state.is_choosing and (found := _choosing(turn.message, tree, asks=_asks(turn))):
+        if state.is_choosing and (found := _choosing(turn, state.query, tree)):
             return found
         if found := _about_filed(session, turn):
             return found
@@ -146,7 +147,7 @@ def _after_step(session: ScopedSession, turn: TurnInput, step: Step, around: Fie
     if step.get("type") == "type_selection":
         return _want("get_service_request_form", type_id=step["type_id"])
     if step.get("type") == "request_cancelled":
-        return {"reply": _("All right, I cancelled it. Nothing was filed and nothing is kept.")}
+        return {"reply": _("All right, I canceled it. Nothing was filed or kept.")}
     state = state_of(session, [*turn.steps, {**step, "message_id": "now"}], around, turn.memo)
     if isinstance(state, NoRequest):
         return {"reply": _("All right. What else can I do for you?")}
@@ -168,12 +169,20 @@ def _asks(turn: TurnInput) -> bool:
     return is_question(turn.message) or asks_elsewhere(turn.message, turn.intents, (TOOL,))
 
 
-def _choosing(message: str, tree: Sequence[TypeNode], *, asks: bool) -> Hints | None:
+def _choosing(turn: TurnInput, query: str, tree: Sequence[TypeNode]) -> Hints | None:
     """A type that is named instead of tapped, or none of them; a question leads back to it."""
+    message = turn.message
     if wants_none(message):
         return _want("cancel_service_request")
-    if asks:
-        return {"lead_back": _("And your request: choose its type above, or name it.")}
+    likely = likely_types(query, tree, 1)
+    # "It looks like …": a yes, right behind that, is that one.
+    is_asked = bool(likely) and likely[0].name.text(turn.language) in _asked(turn)
+    if is_asked and read_answer(message, _asked(turn)) == "yes":
+        return _want("get_service_request_form", type_id=str(likely[0].id))
+    if _asks(turn):
+        return {
+            "lead_back": _("As for your request: choose its type above, or tell me what it is.")
+        }
     if called_type(message, tree) is None and wants_request(message, tree):
         # Another trouble than the one that the list was shown for is asked about in its place.
         return _want(TOOL, user_query=message)
@@ -312,7 +321,7 @@ def _without_values(
     if told is not None and len(message.split()) > FEW:
         # What fits no choice and no number is a part of what happened.
         return _want(RECORD, values={str(told.field_id): message})
-    return {"reply": _("I could not read that.") + "\n\n" + pending_words(state, language)}
+    return {"reply": _("I did not understand that.") + "\n\n" + pending_words(state, language)}
 
 
 def _open_story(state: OpenRequest) -> RequestField | None:

@@ -28,6 +28,8 @@ SURE_OF_OTHER = 0.85
 # With "also", and the words of another type, this is enough.
 POSSIBLE = 0.05
 TOOL = "suggest_service_request_type"
+# For what fits no other type: whoever reports trouble need not know which types there are.
+GENERAL = "something-else"
 LEAST_ODDS, ODDS_A_POINT, MOST_ODDS = -0.35, 0.6, 1.3
 TOLD_ODDS = -2.0
 # Whoever says "request" or "ticket" means one, whatever it is for.
@@ -142,6 +144,12 @@ def nearest_types(text: str, tree: Sequence[TypeNode]) -> list[TypeNode]:
     scores = {slug: PHRASE * phrases.get(slug, 0.0) + words.get(slug, 0.0) for slug in found}
     # Of two as likely the one that stands first in the tree.
     return sorted((nodes[slug] for slug in nodes if slug in found), key=lambda e: -scores[e.slug])
+
+
+def likely_types(text: str, tree: Sequence[TypeNode], most: int) -> list[TypeNode]:
+    """The types that are suggested for a message; what fits none is for the general one."""
+    found = nearest_types(text, tree)[:most]
+    return found or [each for each in submittable(tree) if each.slug == GENERAL]
 
 
 def _described(node: TypeNode) -> Described:

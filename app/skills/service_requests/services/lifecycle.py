@@ -59,7 +59,9 @@ class Unread(Conflict):
     """Somebody else has written meanwhile; it is told who."""
 
     def __init__(self, said: RequestUpdate) -> None:
-        super().__init__(N_("%(who)s has written meanwhile. Read it, then press again."))
+        super().__init__(
+            N_("%(who)s wrote something in the meantime. Read it, then press the button again.")
+        )
         # Kept apart from the row: what failed is rolled back before it is told.
         self.who = said.author
 
@@ -72,7 +74,7 @@ class Stale(Conflict):
     """Somebody else has changed it meanwhile; it is told who, and what they did."""
 
     def __init__(self, last: RequestUpdate | None) -> None:
-        super().__init__(N_("%(who)s has changed this meanwhile: %(what)s. Look at it once more."))
+        super().__init__(N_("%(who)s changed this in the meantime: %(what)s. Look at it again."))
         # Kept apart from the row: what failed is rolled back before it is told.
         self.who, self.change = (last.author, (last.kind, last.after)) if last else ("", ("", ""))
 
@@ -100,9 +102,9 @@ def may_become(status: str, *, is_agent: bool) -> tuple[str, ...]:
 def change_in_words(kind: str, after: str) -> str:
     """A change as a line: "In progress", "Assigned to Ana"."""
     if not kind:
-        return _("It is another version now")
+        return _("There is a newer version now")
     if kind == "assignment":
-        return _("Assigned to %(name)s", name=after) if after else _("Assigned to nobody")
+        return _("Assigned to %(name)s", name=after) if after else _("Unassigned")
     if kind == "status":
         return status_words().get(after, after)
     return _(PRIORITY_WORDS.get(after, after))
@@ -136,7 +138,9 @@ def change_status(
     if unread := find_unread(session, seen, last):
         raise Unread(unread)
     if status not in may_become(request.status, is_agent=seen.is_agent):
-        raise InvalidInput("A request cannot go there from where it is now.", field="status")
+        raise InvalidInput(
+            "The request cannot go from its current status to that one.", field="status"
+        )
     before, now = request.status, utc_now()
     request.resolved_at, request.closed_at = moments_of(request, status, now)
     request.status = status
@@ -180,7 +184,7 @@ def assign(
     agents = dict(list_agents(session, request.team_id))
     if assignee_id is not None and assignee_id not in agents:
         raise InvalidInput(
-            "This person cannot be given the request. Choose from the list.", field="assignee"
+            "The request can't be assigned to this person. Choose from the list.", field="assignee"
         )
     name = agents[assignee_id] if assignee_id else ""
     is_so = request.assignee_id == assignee_id
@@ -239,7 +243,7 @@ def say(session: ScopedSession, request_id: UUID, words: str, key: str) -> Said:
 def _load_for_work(session: ScopedSession, request_id: UUID) -> Seen:
     seen = load_request(session, request_id, lock=True)
     if not seen.is_agent:
-        raise Forbidden("Only those who look after this request can do that.")
+        raise Forbidden("Only the people who handle this request can do that.")
     return seen
 
 

@@ -76,7 +76,7 @@ def worked_on(session: ScopedSession) -> ColumnElement[bool]:
 def require_agent(session: ScopedSession) -> None:
     """Raises NotFound for whoever looks after no requests: for them there is no queue."""
     if not has_queue(session):
-        raise NotFound("This page does not exist, or it is not yours to see.")
+        raise NotFound("This page does not exist, or you don't have access to it.")
 
 
 def has_queue(session: ScopedSession) -> bool:
@@ -98,7 +98,7 @@ def load_request(session: ScopedSession, request_id: UUID, *, lock: bool = False
         query = query.with_for_update(of=ServiceRequest)
     found = session.scalar(query.execution_options(populate_existing=True))
     if found is None:
-        raise NotFound("This request is not there, or it is not yours to see.")
+        raise NotFound("This request does not exist, or you don't have access to it.")
     is_own = found.user_id == session.scope.user_id
     return Seen(found, is_own, is_editor(session) or _is_of_my_team(session, found))
 
@@ -172,7 +172,7 @@ def load_file_of(session: ScopedSession, request_id: UUID, file_id: UUID) -> Sto
         )
     )
     if found is None:
-        raise NotFound("This file is not there, or it is not yours.")
+        raise NotFound("This file does not exist, or it is not yours.")
     return found
 
 

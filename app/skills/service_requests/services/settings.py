@@ -19,7 +19,7 @@ class StaleSettings(Conflict):
     """Somebody else has saved the settings since they were opened; `editor` is their name."""
 
     def __init__(self, editor: str) -> None:
-        super().__init__("Somebody else has changed this meanwhile. Look at it again, then save.")
+        super().__init__("Somebody else changed this in the meantime. Look at it again, then save.")
         self.editor = editor
 
 
@@ -51,10 +51,10 @@ def save_settings(
         Forbidden: no admin. InvalidInput: no such threshold. StaleSettings: somebody was faster.
     """
     if session.scope.role != "admin":
-        raise Forbidden("Only admins change the settings of requests.")
+        raise Forbidden("Only admins can change the settings of requests.")
     if not 0 <= threshold <= SURE:
         raise InvalidInput(
-            "Write a whole number from %(least)s to %(most)s.",
+            "Enter a whole number from %(least)s to %(most)s.",
             field="threshold",
             least=0,
             most=SURE,

@@ -83,7 +83,7 @@ def file_request(
         return Filed(known)
     state = load_state_at_head(session, thread_id, language)
     if isinstance(state, NoRequest) or state.begun_at != str(begun_at):
-        raise Conflict("This request was cancelled meanwhile, so nothing was filed.")
+        raise Conflict("This request was canceled in the meantime, so nothing was filed.")
     _check(session, state, values, language)
     if digest and digest != digest_of_state(state):
         raise _changed()
@@ -133,8 +133,8 @@ def _check(
         if problem is not None:
             label = each.field.label.text(language)
             raise InvalidInput(
-                "“%(label)s” has to be answered again, so nothing was filed yet. Write “go on” and"
-                " I ask for it.",
+                "“%(label)s” has to be answered again, so nothing was filed yet. Write "
+                "“go on” and I'll ask you for it.",
                 field=str(each.field_id),
                 label=label,
             )
@@ -143,7 +143,7 @@ def _check(
 
 
 def _changed() -> Conflict:
-    return Conflict("The request has changed since it was shown. Look at it and answer again.")
+    return Conflict("The request has changed since you saw it. Check it and answer again.")
 
 
 def _write(

@@ -114,7 +114,7 @@ def add_team(session: ScopedSession, name: Words) -> RequestTeam:
 
 def _check_name(teams: Sequence[RequestTeam], name: Words) -> None:
     if not name:
-        raise InvalidInput("Give the team a name, in one language at least.", field="name_en")
+        raise InvalidInput("Give the team a name in at least one language.", field="name_en")
     check_length(name)
     if any(is_called_like(name, each.name_en, each.name_es) for each in teams):
         raise InvalidInput("Another team has this name.", field="name_en")
@@ -139,7 +139,7 @@ def save_team(
     team = load_team(session, team_id)
     if (team.name_en, team.name_es) != (name.en, name.es):
         if (team.name_en, team.name_es) != (was.en, was.es):
-            raise Conflict("Somebody has renamed this team meanwhile. Look at it again first.")
+            raise Conflict("Somebody renamed this team in the meantime. Look at it again first.")
         _check_name([each for each in list_teams(session) if each is not team], name)
         team.name_en, team.name_es = name.en, name.es
         record(session, "request_team_renamed", team.slug)
@@ -159,7 +159,7 @@ def _let_come(session: ScopedSession, team: RequestTeam, people: Collection[UUID
         .with_for_update(read=True, key_share=True)
     )
     if set(session.scalars(known)) != set(people):
-        raise InvalidInput("Somebody you chose does not work here any more.", field="members")
+        raise InvalidInput("Somebody you chose no longer works here.", field="members")
     if people:
         rows = [{"team_id": team.id, "user_id": each, "group_id": team.group_id} for each in people]
         session.execute(insert(TeamMember).values(rows).on_conflict_do_nothing())
@@ -191,7 +191,7 @@ def remove_team(
     team = load_team(session, team_id, lock=True)
     is_as_shown = (team.name_en, team.name_es) == (was.en, was.es)
     if not is_as_shown or members_of(session, team) != set(members):
-        raise Conflict("Somebody has changed this team meanwhile. Look at it again first.")
+        raise Conflict("Somebody changed this team in the meantime. Look at it again first.")
     types = select(func.count()).where(
         RequestType.team_id == team.id, RequestType.group_id == session.scope.group_id
     )

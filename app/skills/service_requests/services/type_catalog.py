@@ -126,7 +126,7 @@ def load_form(session: ScopedSession, type_id: UUID, version: int | None = None)
     """
     found = load_type(session, type_id)
     if version is None and not (found.is_submittable and _is_offered(session, found)):
-        raise InvalidInput("Requests of this type cannot be made. Choose another one.")
+        raise InvalidInput("You can't send requests of this type. Choose another one.")
     content: Mapping[str, Any] = content_of(found)
     if version is not None and version != found.version:
         content = _content_at(session, found, version)

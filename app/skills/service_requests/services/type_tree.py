@@ -71,12 +71,12 @@ def check_place(
         InvalidInput: with the field.
     """
     if not name:
-        raise InvalidInput("Give it a name, in one language at least.", field="name_en")
+        raise InvalidInput("Give it a name in at least one language.", field="name_en")
     check_length(name)
     _check_parent(types, type_, parent_id)
     beside = [each for each in types if each.parent_id == parent_id and each is not type_]
     if any(is_called_like(name, each.name_en, each.name_es) for each in beside):
-        raise InvalidInput("Another one beside it has this name.", field="name_en")
+        raise InvalidInput("Another one in the same place already has this name.", field="name_en")
 
 
 def _check_parent(

@@ -46,7 +46,7 @@ MOST_WORDS_IN_ALL = 10_000
 VERSIONS = Versions(
     RequestTypeVersion,
     RequestTypeVersion.type_id,
-    N_("This version of the type is not there any more."),
+    N_("This version of the type no longer exists."),
 )
 
 
@@ -57,7 +57,7 @@ class StaleType(Conflict):
     """
 
     def __init__(self, type_: RequestType, editor: str) -> None:
-        super().__init__("Somebody has changed this meanwhile. Look at it again first.")
+        super().__init__("Somebody changed this in the meantime. Look at it again first.")
         self.type = type_
         self.editor = editor
 
@@ -174,7 +174,7 @@ def _check(
             RequestTeam.group_id == session.scope.group_id,
         )
         if session.scalar(team) is None:
-            raise InvalidInput("This team is not there any more.", field="team_id")
+            raise InvalidInput("This team is no longer there.", field="team_id")
 
 
 def _check_words(
@@ -185,8 +185,8 @@ def _check_words(
     others = sum(_count(each.words) for each in types if each is not type_)
     if mine > before and mine + others > MOST_WORDS_IN_ALL:
         raise InvalidInput(
-            "All types together can have at most %(limit)s words. Take away some, here or from"
-            " another type.",
+            "All types together can have at most %(limit)s words. Remove some, here "
+            "or from another type.",
             field=f"words_{max(words, key=lambda code: len(words[code]))}",
             limit=MOST_WORDS_IN_ALL,
         )

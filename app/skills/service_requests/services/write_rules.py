@@ -30,7 +30,7 @@ def check_length(name: Words) -> None:
     for language, text in (("en", name.en), ("es", name.es)):
         if len(text) > LONGEST_NAME:
             raise InvalidInput(
-                "A name has at most %(limit)s letters.",
+                "A name can have up to %(limit)s characters.",
                 field=f"name_{language}",
                 limit=LONGEST_NAME,
             )

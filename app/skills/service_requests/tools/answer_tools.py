@@ -312,7 +312,7 @@ class CancelRequest(ThreadTool):
         if isinstance(state, NoRequest) and not state.is_choosing:
             raise not_open(state)
         take(context, {"type": "request_cancelled"})
-        said = _("All right, I cancelled it. Nothing was filed and nothing is kept.")
+        said = _("All right, I canceled it. Nothing was filed or kept.")
         if isinstance(state, OpenRequest) and state.another:
             following = NextCall("suggest_service_request_type", {"user_query": state.another})
             return ToolResult({"cancelled": True}, say=said, next=following)

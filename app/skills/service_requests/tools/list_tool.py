@@ -99,14 +99,11 @@ def _tell(requests: Sequence[ServiceRequest]) -> str:
     """How many are open, and what can be done on their pages."""
     count = sum(each.status in OPEN_STATUSES for each in requests)
     if not requests:
-        return _("You have filed no request yet. Tell me what is broken or missing.")
+        return _("You have not filed any requests yet. Tell me what is broken or missing.")
     if not count:
-        return _("None of your requests is open. These are the latest; each opens with a tap.")
-    told = ngettext(
-        "This request of yours is open.", "These %(num)d requests of yours are open.", count
-    )
+        return _("You have no open requests. These are your latest; tap one to open it.")
+    told = ngettext("You have this request open.", "You have these %(num)d requests open.", count)
     way_on = _(
-        "Open it to see what has happened, to write to the team, or to tell them that it is not"
-        " needed any more."
+        "Open it to see what has happened, write to the team, or tell them it's no longer needed."
     )
     return f"{told} {way_on}"

@@ -151,16 +151,17 @@ def _told(filed: Filed) -> str:
         )
     elif request.assignee_id is None:
         said = _(
-            "Your request is filed: %(number)s. It waits in the queue.", number=request.reference
+            "Your request is filed: %(number)s. It is waiting in the queue.",
+            number=request.reference,
         )
     elif request.assignee_id == request.user_id:
         said = _(
-            "Your request is filed: %(number)s. It is yours to look after.",
+            "Your request is filed: %(number)s. It is assigned to you.",
             number=request.reference,
         )
     else:
         said = _(
-            "Your request is filed: %(number)s. Whoever looks after it has been told.",
+            "Your request is filed: %(number)s. The person assigned to it has been notified.",
             number=request.reference,
         )
     if filed.lost:

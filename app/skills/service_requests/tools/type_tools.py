@@ -13,7 +13,7 @@ from app.assistant.tools.examples import load_examples
 from app.assistant.tools.parts import Suggestion
 from app.assistant.tools.tool import NextCall, ThreadTool, ToolContext, ToolFailure, ToolResult
 from app.fields.definitions import Words
-from app.skills.service_requests.nlu.intent import nearest_types
+from app.skills.service_requests.nlu.intent import likely_types
 from app.skills.service_requests.nlu.values import read_said
 from app.skills.service_requests.parts import TreeNode, TypeSelectorPart
 from app.skills.service_requests.services.definitions import RequestField, RequestForm
@@ -22,7 +22,6 @@ from app.skills.service_requests.services.type_catalog import (
     TypeNode,
     load_form,
     load_tree,
-    submittable,
 )
 from app.skills.service_requests.tools.arguments import (
     EXAMPLES,
@@ -39,8 +38,6 @@ from app.skills.service_requests.workflow.tool_results import about_another, ask
 
 PROMPT = "service-request-rules"
 MOST_SUGGESTED = 3
-# For what fits no other type: whoever reports trouble need not know which types there are.
-GENERAL = "something-else"
 
 
 class SuggestType(ThreadTool):
@@ -74,8 +71,7 @@ class SuggestType(ThreadTool):
             )
         if isinstance(state, OpenRequest):
             return _ask_about_open(state, state.form, arguments.user_query, context)
-        likely = nearest_types(arguments.user_query, tree)[:MOST_SUGGESTED]
-        likely = likely or [each for each in submittable(tree) if each.slug == GENERAL]
+        likely = likely_types(arguments.user_query, tree, MOST_SUGGESTED)
         take(context, {"type": "type_offered", "query": arguments.user_query})
         part = TypeSelectorPart(
             query=arguments.user_query,
@@ -91,9 +87,9 @@ class SuggestType(ThreadTool):
 
 def _acknowledge(likely: Sequence[TypeNode], language: str) -> str:
     if not likely:
-        return _("Let us open a request. What kind is it? Choose below.")
+        return _("Let's open a request. What kind is it? Choose below.")
     name = likely[0].name.text(language)
-    return _("Let us open a request. It looks like “%(name)s”: choose the type below.", name=name)
+    return _("Let's open a request. It looks like “%(name)s”: choose the type below.", name=name)
 
 
 def _shown(node: TypeNode, language: str) -> TreeNode:
@@ -116,7 +112,7 @@ def _ask_about_open(
     said = ask_which_one(name)
     chips = [
         Suggestion(label=_("Cancel it, start the new one"), message=_("Cancel it")),
-        Suggestion(label=_("Go on with “%(name)s”", name=name), message=_("Go on with it")),
+        Suggestion(label=_("Keep “%(name)s”", name=name), message=_("Go on with it")),
     ]
     payload = {"open_request": str(form.type_id), "ask": said}
     question = Question(said, about_another(state))
@@ -153,7 +149,7 @@ class GetForm(ThreadTool):
 
 
 def _begun(form: RequestForm, language: str) -> str:
-    return _("%(name)s. I will ask a few things.", name=form.name.text(language))
+    return _("%(name)s. I will ask you a few questions.", name=form.name.text(language))
 
 
 def _with_what_was_said(begun: ToolResult, context: ToolContext) -> ToolResult:

@@ -13,7 +13,6 @@ from typing import Any
 
 from babel.dates import format_date
 from flask import render_template, request, url_for
-from flask_babel import format_decimal
 from flask_babel import gettext as _
 from flask_login import current_user
 
@@ -58,6 +57,7 @@ from app.skills.service_requests.web.request_presenters import (
     standing_of,
 )
 from app.text.bilingual import reader_language
+from app.text.numbers import figures
 from app.web.charts import Bar, Columns, columns, stretch
 
 Choices = list[tuple[str, str]]
@@ -203,7 +203,7 @@ def _quick(filters: Filters) -> list[tuple[str, str, bool]]:
     views = [
         (_("All open"), Filters()),
         (_("Assigned to me"), Filters(assignee=ME)),
-        (_("Nobody's"), Filters(assignee=NOBODY)),
+        (_("Unassigned"), Filters(assignee=NOBODY)),
         (_("Overdue"), Filters(is_overdue=True)),
     ]
     return [(words, url_for(".queue", **each.arguments), each == filters) for words, each in views]
@@ -218,7 +218,7 @@ def _choices(session: ScopedSession) -> dict[str, Choices]:
     people = [(str(id_), name) for id_, name in list_assignees(session) if id_ != own]
     types = [(str(each.id), each.name(language)) for each in list_types(session)]
     return {
-        "statuses": [(OPEN, _("Still open")), *states, (ALL, _("All states"))],
+        "statuses": [(OPEN, _("Still open")), *states, (ALL, _("All statuses"))],
         "teams": [
             ("", _("All teams")),
             *((str(each.id), each.name(language)) for each in list_teams(session)),
@@ -303,7 +303,7 @@ def _month_name(month: dt.date, language: str) -> str:
 
 
 def _number_in_words(value: int) -> str:
-    return str(format_decimal(value))
+    return figures(value)
 
 
 def _span_in_words(seconds: float | None) -> str:
@@ -313,4 +313,4 @@ def _span_in_words(seconds: float | None) -> str:
 def _share_in_words(part: int, whole: int) -> str:
     if not whole:
         return NOT_KNOWN
-    return _("%(number)s%%", number=format_decimal(round(part / whole * 100)))
+    return _("%(number)s%%", number=figures(round(part / whole * 100)))

@@ -196,7 +196,7 @@ def standing_in_words(found: Standing) -> str:
         return _("%(time)s left", time=length)
     if found.state == "overdue":
         return _("%(time)s overdue", time=length)
-    return _("done in time") if found.state == "met" else _("done %(time)s late", time=length)
+    return _("done on time") if found.state == "met" else _("done %(time)s late", time=length)
 
 
 def assignee_name(request: ServiceRequest, names: Mapping[UUID, str]) -> str:

@@ -102,7 +102,7 @@ def set_status(request_id: UUID) -> ResponseReturnValue:
     return _done(
         request_id,
         lambda session: change_status(session, request_id, status, version, last),
-        _("The status is changed."),
+        _("Status changed."),
     )
 
 
@@ -114,7 +114,7 @@ def set_priority(request_id: UUID) -> ResponseReturnValue:
     return _done(
         request_id,
         lambda session: change_priority(session, request_id, priority, version),
-        _("The priority is changed."),
+        _("Priority changed."),
     )
 
 
@@ -126,7 +126,7 @@ def set_assignee(request_id: UUID) -> ResponseReturnValue:
     return _done(
         request_id,
         lambda session: assign(session, request_id, _read_assignee(asked), version),
-        _("The request is assigned.") if asked else _("The request is nobody's now."),
+        _("Request assigned.") if asked else _("The request is now unassigned."),
     )
 
 
@@ -134,7 +134,7 @@ def _read_assignee(asked: str) -> UUID | None:
     found = read_id(asked)
     if asked and found is None:
         raise InvalidInput(
-            "This person cannot be given the request. Choose from the list.", field="assignee"
+            "The request can't be assigned to this person. Choose from the list.", field="assignee"
         )
     return found
 

@@ -111,7 +111,7 @@ def save(team_id: UUID) -> ResponseReturnValue:
     except (InvalidInput, Conflict) as error:
         db_session().rollback()
         return _team_page(team_id, error, is_typed=True)
-    flash(_("%(name)s is saved.", name=team.name(reader_language())))
+    flash(_("%(name)s was saved.", name=team.name(reader_language())))
     return redirect(url_for(".index"), HTTPStatus.SEE_OTHER)
 
 

@@ -105,7 +105,9 @@ def add() -> ResponseReturnValue:
     except InvalidInput as error:
         session.rollback()
         return _tree_page(error)
-    flash(_("It is added. Say here what it asks for.") if is_type else _("The category is added."))
+    flash(
+        _("The type is added. Choose here what it asks for.") if is_type else _("Category added.")
+    )
     return _to_page(made.id)
 
 
@@ -117,7 +119,7 @@ def _add_usual() -> ResponseReturnValue:
     count = add_starters(session, group_id) if group_id else 0
     session.commit()
     if count:
-        flash(_("They are added. Give each team its people, and change what you like."))
+        flash(_("They were added. Now choose who is on each team, and change what you like."))
     else:
         flash(_("The usual types are here already."))
     return redirect(url_for(".index"), HTTPStatus.SEE_OTHER)
@@ -130,7 +132,7 @@ def move() -> ResponseReturnValue:
     verb, _colon, about = request.form.get("do", "").partition(":")
     type_id = read_id(about)
     if verb not in ("up", "down") or type_id is None:
-        raise InvalidInput("This request could not be read. Reload the page and try again.")
+        raise InvalidInput("What the page sent could not be read. Reload it and try again.")
     move_type(db_session(), type_id, -1 if verb == "up" else 1)
     if wants_fragment():
         return _tree_page(focus=f"{verb}-{about}")
@@ -237,7 +239,7 @@ def archive(type_id: UUID) -> ResponseReturnValue:
     if to == "offered":
         flash(_("It is offered again."))
     else:
-        flash(_("It is archived: nobody can begin it any more. Requests that were made go on."))
+        flash(_("It is archived: nobody can start one anymore. Requests already made continue."))
     return _to_page(type_id)
 
 
@@ -284,7 +286,7 @@ def restore(type_id: UUID) -> ResponseReturnValue:
         db_session().rollback()
         flash(_(error.message, **error.params), "error")
         return redirect(url_for(".history", type_id=type_id), HTTPStatus.SEE_OTHER)
-    flash(_("The type is again what it was in version %(number)s.", number=number))
+    flash(_("The type is back to what it was in version %(number)s.", number=number))
     return _to_page(type_id)
 
 

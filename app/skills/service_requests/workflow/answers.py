@@ -44,7 +44,7 @@ class Recording:
         try:
             value = read_value(about.field, raw, around)
             if about.is_unanswered(value):
-                raise Problem("This is needed.")
+                raise Problem("This is required.")
         except Problem as problem:
             self.refused[name] = (about, problem)
             return

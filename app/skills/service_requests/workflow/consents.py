@@ -111,7 +111,7 @@ def _asked_once_more(state: RequestState, language: str) -> Question | None:
     if not isinstance(state, OpenRequest) or not state.asked:
         return None
     asked = number_question(state, question_of(state, language))
-    return Question(asked, words=_("Let me ask that once more."))
+    return Question(asked, words=_("Let me ask that again."))
 
 
 def _shows(heard: Heard, question: str) -> bool:

@@ -143,8 +143,8 @@ def number_question(state: OpenRequest, question: str) -> str:
 def ask_which_one(name: str) -> str:
     """What somebody is asked who begins a request while one is open; `name` is that one's."""
     return _(
-        "You have a request about “%(name)s” open. Shall I cancel it and start the new one, or do"
-        " we go on with it?",
+        "You have an open request about “%(name)s”. Should I cancel it and start "
+        "the new one, or do you want to go on with it?",
         name=name,
     )
 
@@ -154,7 +154,7 @@ def ask_whether_solved() -> str:
 
 
 def ask_whether_to_cancel() -> str:
-    return _("Shall I cancel the request? Nothing of it will be kept.")
+    return _("Should I cancel the request? None of it will be kept.")
 
 
 def ask_cancelling(state: RequestState) -> Question:
@@ -205,7 +205,7 @@ def pending_question(session: ScopedSession, context: ToolContext) -> Question |
         return ask_resolution(state, context.language)
     if kind == "submit_solved":
         so_far = summary_of(state, context.language).model_copy(update={"is_open": True})
-        unfiled, ask = _("Nothing is filed yet."), _("Shall I file it as solved?")
+        unfiled, ask = _("Nothing is filed yet."), _("Should I file it as solved?")
         return Question(ask, f"solved {state.begun_at}", unfiled, (so_far,))
     return Question(pending_words(state, context.language))
 

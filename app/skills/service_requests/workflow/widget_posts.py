@@ -93,7 +93,7 @@ def _read(session: ScopedSession, posted: Posted, field: RequestField, raw: Any)
     except Problem as problem:
         raise InvalidInput(problem.message, field=field_id, **problem.params) from None
     if field.is_unanswered(value):
-        raise InvalidInput("This is needed.", field=field_id)
+        raise InvalidInput("This is required.", field=field_id)
     return False if value is None else value
 
 

@@ -259,7 +259,7 @@ def converse(*said: str, language: str = "en") -> Command | None:
 def test_a_conversation_adds_up_to_one_wish() -> None:
     command = converse(
         "I want to add an item.",
-        "What item do you want to add?",
+        "What expense do you want to add?",
         "taxi",
         "**How much was the taxi?**",
         "12.50 yesterday",

@@ -53,7 +53,7 @@ def test_words_name_what_is_wrong_and_what_to_do() -> None:
     assert "tree nuts" in allergen
     full = problem_text(FileProblem("", "manual_too_long", "10000001"))
     assert "would have 10,000,001 characters" in full
-    assert full.endswith("it can have 10,000,000. Leave out what nobody looks up.")
+    assert full.endswith("the limit is 10,000,000. Leave out what nobody looks up.")
     tags = problem_text(FileProblem("row 3", "too_many_items", "tags"))
     assert tags == "“tags” has more than 40 items. Shorten it."
     unknown = problem_text(FileProblem("", "of a later version"))

@@ -59,7 +59,7 @@ def test_a_threshold_that_is_none_is_told_and_kept(
     database: Database, admin: Member, browser: CheckedClient, threshold: str
 ) -> None:
     page = browser._page(browser.post(SETTINGS, threshold=threshold, version="0"), 422)
-    assert "Write a whole number from 0 to 100." in page.text
+    assert "Enter a whole number from 0 to 100." in page.text
     assert settled(database, admin) == (True, 70, 0)
 
 
@@ -69,7 +69,7 @@ def test_whoever_is_slower_is_told_who_and_what(
     other.post(SETTINGS, resolution="on", threshold="60", version="0")
     page = browser._page(browser.post(SETTINGS, threshold="90", version="0"), 409)
     assert "Bea changed this while you were writing" in page.text
-    assert "Theirs: solutions are proposed from 60 percent on." in page.text
+    assert "Their version: solutions are proposed from 60 percent up." in page.text
     assert page.find("input", id="f-threshold").attributes["value"] == "90"
     assert page.find("input", name="version").attributes["value"] == "1"
     assert settled(database, admin) == (True, 60, 1)

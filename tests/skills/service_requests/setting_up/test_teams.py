@@ -95,7 +95,7 @@ def test_two_who_rename_are_told(
     other.post(path_of(team), was_name_en="Fixers", name_en="Theirs")
     answer = browser.post(path_of(team), was_name_en="Fixers", name_en="Mine")
     page = browser._page(answer, 409)
-    assert "Somebody has renamed this team meanwhile." in page.text
+    assert "Somebody renamed this team in the meantime." in page.text
     assert page.find("input", id="f-name_en").attributes["value"] == "Mine"
     form = page.find("form", **{"class": "form"})
     assert form.find("input", name="was_name_en").attributes["value"] == "Theirs"
@@ -125,7 +125,7 @@ def test_names_that_are_none_or_taken_and_people_of_elsewhere_are_refused(
     for name, told in (
         (" ", "Give the team a name"),
         ("ótros", "Another team has this name."),
-        ("x" * 81, "A name has at most 80 letters."),
+        ("x" * 81, "A name can have up to 80 characters."),
     ):
         for path in (TEAMS, path_of(team)):
             refused = browser.post(path, was_name_en="Fixers", name_es=name)
@@ -134,7 +134,7 @@ def test_names_that_are_none_or_taken_and_people_of_elsewhere_are_refused(
     same = {"was_name_en": "Fixers", "name_en": "Fixers"}
     for who in (stranger.user_id, new_id()):
         refused = browser.post(path_of(team), members=[str(who)], **same)
-        assert "does not work here any more" in browser._page(refused, 422).text
+        assert "no longer works here" in browser._page(refused, 422).text
     browser.post(path_of(team), members=["nonsense", "\x00"], **same)
     assert members_of(owner, team) == set() and len(teams_of(owner, admin.group_id)) == 2
 
@@ -177,7 +177,7 @@ def test_a_team_that_somebody_has_changed_meanwhile_is_not_removed_unseen(
         change = {"members": [str(admin.user_id), str(cook.user_id)]}
     assert other.post(path_of(team), **{**form, **change}).status_code == 303
     page = browser._page(remove(browser, team, shown), 409)
-    assert "Somebody has changed this team meanwhile." in page.text
+    assert "Somebody changed this team in the meantime." in page.text
     # The page is as the team is now: to save it changes nothing.
     ticked = [
         each for each in page.find_all("input", name="members") if "checked" in each.attributes
@@ -251,7 +251,7 @@ def test_whoever_is_removed_while_they_are_put_on_a_team_is_not_on_it(
             putting = pool.submit(put_there)
             # Until it waits for the removal, or is through without looking.
             wait([putting], timeout=1)
-        with pytest.raises(InvalidInput, match="does not work here any more"):
+        with pytest.raises(InvalidInput, match="no longer works here"):
             putting.result(60)
     assert members_of(owner, team) == set()
 

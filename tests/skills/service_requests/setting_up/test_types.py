@@ -56,7 +56,7 @@ def test_categories_and_types_are_added_where_one_says(
     assert made.status_code == 303
     [category] = types_of(owner, admin.group_id)
     assert (category.slug, category.is_submittable, category.fields) == ("upkeep", False, [])
-    assert "The category is added." in browser.page(made.location).text
+    assert "Category added." in browser.page(made.location).text
     made = browser.post(HOME, kind="type", name_en="", name_es="Fuga", parent_id=str(category.id))
     page = browser.page(made.location)
     assert "What is it about?" in page.text and "Priority" in page.text
@@ -75,10 +75,10 @@ def test_what_cannot_be_added_is_told_at_its_field_and_kept(
     elsewhere = put_category(owner, make_user(owner).group_id, "Elsewhere")
     tried: dict[str, dict[str, str]] = {
         "Give it a name": {"name_en": "", "name_es": " "},
-        "Another one beside it has this name.": {
+        "Another one in the same place already has this name.": {
             "name_en": "maquina de HIELO", "parent_id": str(category.id),
         },
-        "A name has at most 80 letters.": {"name_en": "x" * 81},
+        "A name can have up to 80 characters.": {"name_en": "x" * 81},
         "Choose from the list.": {"name_en": "New", "parent_id": str(elsewhere.id)},
     }  # fmt: skip
     for told, form in tried.items():

@@ -158,10 +158,10 @@ def test_what_is_wrong_is_told_at_its_place_and_all_that_was_typed_is_kept(
         o__en=["", "", "", ""], o__es=["", "", "", ""],
     )  # fmt: skip
     for told in (
-        "Give it a name, in one language at least.",
-        "Write a whole number from 1 to 8760.",
+        "Give it a name in at least one language.",
+        "Enter a whole number from 1 to 8760.",
         "Choose from the list.",
-        "Write at most 100 lines, each of at most 60 letters.",
+        "Use at most 100 lines of at most 60 characters each.",
         "Add at least one choice.",
     ):
         assert told in wrong.text
@@ -181,9 +181,9 @@ def test_a_team_of_another_house_and_a_neighbours_name_are_refused(
     page = browser.page(path_of(type_))
     assert "Theirs" not in page.text
     refused = press(browser, page, type_, "save", 422, team_id=str(theirs.id))
-    assert "This team is not there any more." in refused.text
+    assert "This team is no longer there." in refused.text
     refused = press(browser, page, type_, "save", 422, name_es="HORNO")
-    assert "Another one beside it has this name." in refused.text
+    assert "Another one in the same place already has this name." in refused.text
     assert stored(owner, type_).version == 1
 
 
@@ -197,7 +197,7 @@ def test_questions_are_written_moved_taken_away_and_know_what_makes_them_needles
     owner: Database, browser: CheckedClient, type_: RequestType
 ) -> None:
     page = browser.page(path_of(type_))
-    assert "These are fewer than 3." not in page.text
+    assert "There are fewer than 3 questions." not in page.text
     page = press(browser, page, type_, "ask-down:0")
     assert work_on(page)["q-en"][:3] == ["Question 2?", "Question 1?", "Question 3?"]
     page = press(browser, page, type_, "ask-up:0")
@@ -206,12 +206,12 @@ def test_questions_are_written_moved_taken_away_and_know_what_makes_them_needles
     two = asking(("", "", "where"), ("Since when?", "¿Desde cuándo?", "what"), ("  ", "", ""),
                  ("Tried  it?", "", ""))  # fmt: skip
     page = press(browser, page, type_, "save", **two)
-    assert "These are fewer than 3." in page.text
+    assert "There are fewer than 3 questions." in page.text
     first, second = read_questions(stored(owner, type_).questions)
     assert (first.ask.es, first.unless) == ("¿Desde cuándo?", "what")
     assert (second.ask.en, second.unless) == ("Tried it?", "")
     refused = press(browser, press(browser, page, type_, "remove:what"), type_, "save", 422)
-    assert "is not there any more" in refused.text
+    assert "The field that made this question unnecessary is no longer there." in refused.text
     page = press(browser, refused, type_, "add:text")
     page = press(
         browser,
@@ -277,7 +277,7 @@ def test_a_type_is_again_what_it_was_in_a_version(
     now = stored(owner, type_)
     assert (now.name_en, now.version, now.sla_hours) == ("Ice machine", 3, 24)
     assert now.questions == QUESTIONS and ids_of(now) == ids_of(type_)
-    # Who looks after it is not what it was, but what it is.
+    # Who handles it is not what it was, but what it is.
     assert now.team_id == team.id
     with database.session(admin.scope) as session:
         assert [load_form(session, type_.id, n).name.en for n in (1, 2, 3)] == [
@@ -286,12 +286,12 @@ def test_a_type_is_again_what_it_was_in_a_version(
     # Seen too early, or never there.
     browser.post(restore, number="2", version="2")
     history = f"{path_of(type_)}/history"
-    assert "Somebody has changed this meanwhile." in browser.page(history).text
+    assert "Somebody changed this in the meantime." in browser.page(history).text
     assert browser.post(restore, number="9", version="3").status_code == 404
     assert browser.post(restore, number="x", version="y").status_code == 404
     put_type(owner, admin.group_id, name_en="Other", name_es="")
     browser.post(restore, number="2", version="3")
-    assert "Another one beside it has this name." in browser.page(history).text
+    assert "Another one in the same place already has this name." in browser.page(history).text
     assert stored(owner, type_).version == 3
 
 
@@ -325,7 +325,7 @@ def test_a_post_that_is_too_large_is_refused_and_a_long_one_is_told(
 ) -> None:
     page = browser.page(path_of(type_))
     long = press(browser, page, type_, "save", 422, words_en="word" * 900_000)
-    assert "Write at most 100 lines, each of at most 60 letters." in long.text
+    assert "Use at most 100 lines of at most 60 characters each." in long.text
     answer = browser.post(path_of(type_), do="save", words_en="x" * (4 * 1024 * 1024))
     assert answer.status_code == 413
     assert stored(owner, type_).version == 1
