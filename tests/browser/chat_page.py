@@ -79,9 +79,13 @@ class Visitor:
 
     def wait_for_answer(self, status: str = "complete") -> None:
         expect(self.reply).to_have_attribute("data-status", status, timeout=30 * SECONDS)
-        # The bubble is brought up to date piece by piece, its attributes first.
+        # The bubble is brought up to date piece by piece, its attributes first, its words later.
         expect(self.reply.locator(".message-end")).to_be_attached()
         expect(self.reply.locator(".activity-live")).to_have_count(0)
+        before = ""
+        while (now := self.said()) != before:
+            before = now
+            self.page.wait_for_timeout(100)
 
     def read(self, words: str) -> None:
         """Wait until the newest reply says this."""
