@@ -1,6 +1,6 @@
 """Whom a change of a request concerns: they get a line at the bell and a mail.
 
-How it is told is `app.accounts.notices.py`.
+How it is told is `app/accounts/notices.py`.
 """
 
 from __future__ import annotations
