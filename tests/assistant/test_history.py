@@ -206,7 +206,7 @@ def test_a_deleted_chat_is_gone_and_its_answer_stopped(
     thread_id = asked.thread.id
     browser.post(f"/chats/{thread_id}/delete")
     page = browser.page("/chats").text
-    assert "“Delete me” was deleted. Its words will be gone in an hour." in page
+    assert "“Delete me” was deleted. Its words will be gone within two hours." in page
     assert f"/chat/{thread_id}" not in page
     assert browser.get(f"/chat/{thread_id}").status_code == 404
     assert browser.post(f"/chats/{thread_id}/delete").status_code == 404
