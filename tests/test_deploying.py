@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from app.config import Settings
+from app.config import Settings, load_settings
 from app.embedded.child import PROGRAMS
 from app.files.kinds import FORM_BYTES, LARGEST_BYTES
 from app.observability.metrics import REGISTRY
@@ -21,6 +21,17 @@ ROOT = Path(__file__).resolve().parent.parent
 SETTINGS = {name.upper() for name in Settings.model_fields}
 # Read by the containers of others, or by compose itself.
 NOT_OURS = {"POSTGRES_PASSWORD", "OWNER_PASSWORD", "APP_PASSWORD", "HTTP_PORT"}
+# What the containers are to each other, which nobody sets.
+MADE_BY_COMPOSE = {
+    "COMANDA_DATA",
+    "HOST",
+    "PORT",
+    "DATABASE_URL",
+    "MIGRATION_DATABASE_URL",
+    "REDIS_URL",
+    "TRUSTED_PROXIES",
+    "DEMO",
+}
 PAGE = (ROOT / "docs" / "deploying.md").read_text("utf-8")
 NGINX = (ROOT / "deploy" / "nginx.conf").read_text("utf-8")
 
@@ -41,16 +52,37 @@ def test_every_setting_is_documented_and_nothing_else_is() -> None:
     assert documented == SETTINGS
 
 
-def test_every_variable_of_the_containers_is_a_setting(compose: dict[str, Any]) -> None:
+def test_the_containers_take_every_setting_and_nothing_else(compose: dict[str, Any]) -> None:
     ours = [each for each in compose["services"].values() if each.get("image") == "comanda"]
     assert len(ours) == 4
     for service in ours:
-        assert set(service["environment"]) <= SETTINGS
+        assert set(service["environment"]) == SETTINGS
+        for name, value in service["environment"].items():
+            assert name in MADE_BY_COMPOSE or value.startswith(f"${{{name}:"), name
+
+
+def test_what_is_set_in_the_env_file_is_what_compose_reads() -> None:
     example = (ROOT / ".env.example").read_text("utf-8")
-    offered = set(re.findall(r"^#?([A-Z0-9_]+)=", example, re.MULTILINE))
+    offered = dict(re.findall(r"^#?([A-Z0-9_]+)=(.*)$", example, re.MULTILINE))
     used = set(re.findall(r"\$\{([A-Z0-9_]+)", (ROOT / "compose.yaml").read_text("utf-8")))
-    assert offered == used
-    assert used - NOT_OURS <= SETTINGS
+    assert set(offered) == used
+    assert used - NOT_OURS == SETTINGS - MADE_BY_COMPOSE
+
+
+def test_the_defaults_of_the_env_file_are_those_of_the_settings() -> None:
+    example = (ROOT / ".env.example").read_text("utf-8")
+    commented = dict(re.findall(r"^#([A-Z0-9_]+)=(.+)$", example, re.MULTILINE))
+    assert len(commented) > 20
+    unset = load_settings({})
+    # The containers stand behind HTTPS; without it the line is uncommented.
+    assert commented.pop("SECURE_COOKIES") == "false"
+    for name, value in commented.items():
+        read = load_settings({name: value})
+        assert getattr(read, name.lower()) == getattr(unset, name.lower()), name
+
+
+def test_an_empty_setting_of_the_containers_is_an_unset_one() -> None:
+    assert load_settings(dict.fromkeys(SETTINGS, "")) == load_settings({})
 
 
 def test_the_containers_start_what_the_supervisor_starts(compose: dict[str, Any]) -> None:
