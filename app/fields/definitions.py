@@ -153,14 +153,19 @@ class PhoneField(FieldBase):
 
 
 class DateField(FieldBase):
-    """A day; `when` says on which side of today it must be, today included."""
+    """A day; `when` says on which side of today it must be, today included.
+
+    With `starts_now`, as in the other fields of time, a page on which it is empty shows today.
+    """
 
     type: Literal["date"] = "date"
     when: Literal["any", "past", "future"] = "any"
+    starts_now: bool = False
 
 
 class TimeField(FieldBase):
     type: Literal["time"] = "time"
+    starts_now: bool = False
 
 
 class DatetimeField(FieldBase):
@@ -168,6 +173,7 @@ class DatetimeField(FieldBase):
 
     type: Literal["datetime"] = "datetime"
     when: Literal["any", "past", "future"] = "any"
+    starts_now: bool = False
 
 
 class _Choosing(FieldBase):

@@ -68,6 +68,13 @@ def shape_of(field: FormField, raw: Any, value: Value | None = None) -> Any:
     return _text(held)
 
 
+def shape_now(field: FormField, here: datetime) -> str:
+    """A field that starts with the present moment as the page shows it; `here` is local time."""
+    if field.type == "date":
+        return f"{here:%Y-%m-%d}"
+    return f"{here:%H:%M}" if field.type == "time" else f"{here:%Y-%m-%dT%H:%M}"
+
+
 def read_shape(field: FormField, form: TypedForm, shown: Any) -> Any:
     """A field as the form brings it; `shown` is its shape before.
 

@@ -70,6 +70,7 @@ _WHEN = Setting(
         ("future", _("Today or later")),
     ),
 )
+_NOW = Setting("starts_now", "flag", _("Start with the current date or time"))
 _FILES = Setting("most", "count", _("At most this many"), 1, 10)
 SETTINGS: dict[str, tuple[Setting, ...]] = {
     "text": (
@@ -94,8 +95,9 @@ SETTINGS: dict[str, tuple[Setting, ...]] = {
         Setting("decimals", "count", _("Decimal places"), 0, 4),
         Setting("unit", "words", _("Unit"), most=500),
     ),
-    "date": (_WHEN,),
-    "datetime": (_WHEN,),
+    "date": (_WHEN, _NOW),
+    "time": (_NOW,),
+    "datetime": (_WHEN, _NOW),
     "multi_select": (
         Setting("least", "count", _("At least this many"), 0, MOST_OPTIONS),
         Setting("most", "count", _("At most this many"), 1, MOST_OPTIONS),

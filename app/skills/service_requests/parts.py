@@ -70,7 +70,8 @@ class FieldWidgetPart(Posting):
     """One field of a request, asked for with a control of its own.
 
     `block` is the field as `definitions` stores it, with its texts in both languages; `usual`
-    is what most answer. `state` is as for the selector.
+    is what most answer, `starts_with` what the control holds at first. `state` is as for the
+    selector.
     """
 
     template: ClassVar[str] = "parts/_field_widget.html"
@@ -78,6 +79,7 @@ class FieldWidgetPart(Posting):
     field_id: UUID
     block: dict[str, Any]
     usual: str = ""
+    starts_with: str = ""
     state: Literal["open", "answered", "closed"] = "open"
     answer: str = ""
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime, timedelta
 from io import BytesIO
 from typing import Any
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 import pytest
 from flask import Flask, before_render_template
@@ -13,6 +15,8 @@ from jinja2 import Template
 from PIL import Image
 from sqlalchemy import Engine, event, update
 
+from app.accounts import clock
+from app.accounts.models import Group
 from app.db import Database
 from app.fields.form_data import LONGEST_TYPED
 from app.skills.forms.models import FormDraft, FormTemplate, FormTemplateVersion
@@ -28,6 +32,7 @@ from tests.skills.forms.filling import (
     address_on,
     autosave,
     drafts_of,
+    field,
     form_on,
     make_template,
     send,
@@ -562,3 +567,56 @@ def test_forms_that_are_thrown_away_do_not_pile_up(
     monkeypatch.setattr(drafts, "MOST_BEGUN", 2)
     answer = send(browser, browser.page(f"/forms/{template.slug}?new=1"), what="One more")
     assert answer.status_code == 429 and "You have started 2 forms in one day" in answer.text
+
+
+STARTING = [
+    field("date", required=True, when="past", starts_now=True),
+    field("time", required=True, starts_now=True),
+    field("datetime", starts_now=True, when="past"),
+    field("number", required=True),
+]
+
+
+def test_fields_that_start_with_now_show_it_and_keep_what_the_page_showed(
+    owner: Database, member: Member, browser: CheckedClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    template = make_template(owner, member.group_id, STARTING)
+    with owner.transaction() as session:
+        group = session.get_one(Group, member.group_id)
+        opened = datetime(2026, 11, 2, 23, 58, tzinfo=ZoneInfo(group.timezone))
+    monkeypatch.setattr(clock, "utc_now", lambda: opened)
+    page = browser.page(f"/forms/{template.slug}")
+    shown = {"date": "2026-11-02", "time": "23:58", "datetime": "2026-11-02T23:58"}
+    assert {name: form_on(page)[f"v-{name}"] for name in shown} == shown
+    assert drafts_of(owner, member) == []
+    # Midnight passes before the first figure is typed.
+    monkeypatch.setattr(clock, "utc_now", lambda: opened + timedelta(minutes=10))
+    autosave(browser, page, number="38")
+    [draft] = drafts_of(owner, member)
+    assert draft.typed == {**shown, "number": "38"}
+    again = browser.page(address_on(page))
+    assert form_on(again)["v-time"] == "23:58"
+    # Whoever empties it has emptied it.
+    autosave(browser, again, time="")
+    again = browser.page(address_on(page))
+    assert form_on(again)["v-time"] == ""
+    assert send(browser, again, "submit", time="23:50").status_code == 303
+    [submission] = submissions_of(owner, member)
+    assert (submission.values["date"], submission.values["time"]) == ("2026-11-02", "23:50")
+
+
+def test_a_form_from_the_chat_starts_with_the_time_that_its_page_shows(
+    owner: Database, database: Database, member: Member, browser: CheckedClient
+) -> None:
+    template = make_template(owner, member.group_id, STARTING)
+    with database.session(member.scope) as session:
+        draft = drafts.open_draft(session, session.merge(template, load=False))
+        session.commit()
+        filling = drafts.read_filling(session, draft, "en")
+        assert filling.missing == ["number"]
+        changed = change_fields(session, draft, {"time": Change("08:15", "said")}, "en")
+        session.commit()
+        assert changed.filling.missing == ["number"]
+    page = browser.page(f"/forms/drafts/{draft.id}")
+    assert form_on(page)["v-time"] == "08:15"
+    assert form_on(page)["v-date"]

@@ -71,8 +71,20 @@ class Filling:
 
     @property
     def missing(self) -> list[str]:
-        """The required fields that are shown and have nothing yet."""
-        return missing_fields(self.shown, self.checked)
+        """The required fields that are shown and have nothing yet, nor get it from the page."""
+        asked = [each for each in self.shown if not self.starts_now(each)]
+        return missing_fields(asked, self.checked)
+
+    def starts_now(self, field: FormField) -> bool:
+        """Whether the page fills a field in with the moment at which it is opened.
+
+        Nothing of it is stored before the page sends it, as what its person has typed.
+        """
+        return (
+            getattr(field, "starts_now", False)
+            and self.draft.status == "open"
+            and not self.draft.field_versions.get(field.name)
+        )
 
 
 @dataclass(frozen=True)

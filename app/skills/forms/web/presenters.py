@@ -11,12 +11,13 @@ from flask import render_template
 from flask_babel import gettext as _
 from flask_login import current_user
 
+from app.accounts.clock import load_zone, local_now
 from app.assistant.threads.threads import load_thread
 from app.assistant.web.conversation import no_talk_yet, talk_beside
 from app.db import new_id
 from app.errors import NotFound
 from app.fields.definitions import FILE_TYPES, FormField
-from app.fields.form_data import mark_of
+from app.fields.form_data import mark_of, shape_now
 from app.fields.values import Problem
 from app.files.presenters import FileView, view_own_files
 from app.skills.forms.models import FormDraft, FormTemplate
@@ -105,6 +106,10 @@ def _view(
     filling: Filling, field: FormField, is_shown: bool, problem: Problem | None, is_fresh: bool
 ) -> FieldView:
     draft, shape = filling.draft, shape_in(filling, field)
+    # What the page fills in is to be sent as a change, so its mark is that of the empty field.
+    mark = mark_of(shape)
+    if not shape and filling.starts_now(field):
+        shape = shape_now(field, local_now(load_zone(db_session())))
     origin = draft.origins.get(field.name, {})
     was_said = origin.get("by") == "said" and field.name in draft.typed
     return FieldView(
@@ -112,7 +117,7 @@ def _view(
         is_shown,
         shape,
         filling.checked.values.get(field.name),
-        f"{draft.field_versions.get(field.name, 0)}-{mark_of(shape)}",
+        f"{draft.field_versions.get(field.name, 0)}-{mark}",
         view_problem(problem) if problem else None,
         origin.get("words", "") if was_said else "",
         was_said,
