@@ -1,7 +1,8 @@
 """Telling people of the group something at the bell and in a letter, each in their language.
 
 Part of the transaction that it tells of. Nobody is told of what they have done themselves, nor
-anybody who has left the group. What people wrote is never in it: a mail goes through many hands.
+anybody who has left the group. Of what people wrote, names alone are in it: a mail goes through
+many hands.
 """
 
 from __future__ import annotations

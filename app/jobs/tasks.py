@@ -113,11 +113,12 @@ async def send_mail(timestamp: int = 0) -> None:
 @tasks.periodic(cron="17 * * * *")
 @tasks.task(name="forget_expired", queue=UPKEEP, queueing_lock="forget_expired")
 async def forget_expired(timestamp: int = 0) -> None:
-    """Remove sign-ins and resets that are over, old mail and facts of turns, deleted chats."""
+    """Remove sign-ins and resets that are over, old mail and facts of turns, what was deleted."""
 
     def forget() -> None:
         with _database().transaction() as session:
             session.execute(text("SELECT forget_expired_sign_ins()"))
+            session.execute(text("SELECT forget_discarded_forms()"))
         forget_old_mail(_database())
         forget_old_facts(_database())
         forget_deleted_chats(_database())

@@ -26,6 +26,11 @@ class OutgoingMail(Base):
             "next_try_at",
             postgresql_where=text("sent_at IS NULL"),
         ),
+        Index(
+            "ix_outgoing_mail_handed_over",
+            "handed_over_at",
+            postgresql_where=text("handed_over_at IS NOT NULL"),
+        ),
     )
 
     id: Mapped[UUID] = mapped_column(primary_key=True, default=new_id)
@@ -42,6 +47,8 @@ class OutgoingMail(Base):
     last_error: Mapped[str] = mapped_column(default="")
     # It lets somebody in, or tells that others may have got in: it goes before all the rest.
     is_awaited: Mapped[bool] = mapped_column(default=False)
+    # Who did what it tells of: nobody's letters keep those of others waiting. Only compared.
+    sender_id: Mapped[UUID | None]
 
 
 def queue_mail(
@@ -50,9 +57,17 @@ def queue_mail(
     """Put a message into the outbox; it leaves once the session's transaction commits.
 
     A message to nobody (an empty address) costs the same work and is thrown away by the
-    sender, so that the time an answer takes does not tell whether an address is known.
+    mailer, so that the time an answer takes does not tell whether an address is known.
     """
     line = " ".join(subject.split())
-    session.add(OutgoingMail(to_address=to, subject=line, body=body, is_awaited=is_awaited))
+    session.add(
+        OutgoingMail(
+            to_address=to,
+            subject=line,
+            body=body,
+            is_awaited=is_awaited,
+            sender_id=session.scope.user_id,
+        )
+    )
     session.flush()
     session.execute(text("SELECT pg_notify(:channel, '')"), {"channel": NOTIFY_CHANNEL})

@@ -25,7 +25,8 @@ MOST_COUNTED = 100
 class Notification(Base):
     """A line for one person, in both languages, and the page that it is about.
 
-    The database's policy hides the lines about a request that this person may not open any more.
+    The database's policy hides the lines about a request, or a form that somebody has sent, that
+    this person may not open any more.
     """
 
     __tablename__ = "notifications"

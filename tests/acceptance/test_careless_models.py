@@ -22,6 +22,7 @@ from tests.acceptance.conftest import Followed, Solving
 from tests.acceptance.service_requests.conversation import Conversation, Turn
 from tests.acceptance.service_requests.talking import Talk
 from tests.factories import Member, make_user, sign_in
+from tests.model_server import Call, CutAfter, Say, scenario
 
 PLAIN = Conversation("plain", "en", (), is_solving=False)
 SURE = Conversation("sure", "en", (), threshold=1)
@@ -356,3 +357,46 @@ def test_what_a_widget_has_settled_is_not_denied(talk: Talk) -> None:
         )
     )
     assert "Nothing was saved or sent" not in reply.text and "Not all of this" not in reply.text
+
+
+LIE = "I've filed your request and told the manager. They will come today and you need do nothing."
+
+
+@pytest.mark.parametrize("is_cut", [False, True])
+@pytest.mark.parametrize(
+    ("call", "claim"),
+    [
+        (("submit_service_request", {}), LIE),
+        (("add_expense", {"item": "taxi", "amount": 14}), "I've added your taxi $14."),
+        (("add_expense", {"item": "taxi", "amount": 14}), "Ya agregué tu gasto de taxi por $14."),
+    ],
+)
+def test_a_card_that_waits_makes_no_claim_true_beside_an_answer_that_was_kept(
+    talk: Talk, followed: Followed, solving: Solving, call: tuple[str, Mapping[str, Any]],
+    claim: str, is_cut: bool,
+) -> None:  # fmt: skip
+    with solving(PLAIN):
+        begin(talk)
+        do(talk, "no more questions", "record_answers", no_more_questions=True)
+        do(talk, "no", "submit_service_request")
+        field = talk.form("refrigeration").by_name("display_code")
+        assert field is not None
+        kept = ("record_answers", {"values": {str(field.field_id): "E27"}})
+        # Beside them it searches, so that it is asked for words.
+        wishes = (kept, call, ("search_manual_v2", {"query": "tips"}))
+        calls = [Call(*each, sizes=60) for each in wishes]
+        words = Say(claim, sizes=40)
+        steps = [CutAfter(-(-len(claim) // 40)), words] if is_cut else words
+        followed.server.script(scenario(calls, steps, when="it shows E27"))
+        reply = talk.send("it shows E27")
+    assert reply.status == ("interrupted" if is_cut else "complete")
+    assert "Not all of this has been done." in reply.text
+
+
+def test_that_it_recorded_what_the_field_refused_is_denied(talk: Talk) -> None:
+    begin(talk)
+    call = ("record_answers", {"values": {"priority": "enormous"}})
+    words = "I've recorded the priority as enormous and updated your request."
+    reply = talk.take(Turn(say="make it enormous", calls=(call,), words=words))
+    assert talk.state.told["priority"].value == "high"
+    assert "Not all of this has been done." in reply.text

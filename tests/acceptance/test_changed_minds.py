@@ -10,13 +10,13 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
-from app.assistant.models import Message, Proposal, Thread
-from app.assistant.proposals.proposals import confirm
+from app.assistant.models import Message, Thread
+from app.assistant.proposals.proposals import confirm, open_in
 from app.assistant.threads.steps import Posted, load_steps
 from app.db import Database
 from app.errors import Conflict
 from app.skills.expenses.models import Expense
-from app.skills.service_requests.models import ServiceRequest
+from app.skills.service_requests.models import RequestType, ServiceRequest
 from app.skills.service_requests.workflow.suggestions import unfinished_work
 from app.skills.service_requests.workflow.widget_posts import STEPS
 from tests.acceptance.service_requests.conversation import Turn
@@ -219,14 +219,11 @@ def test_what_a_button_has_added_is_changed_and_not_added_once_more(
     who = make_user(owner, houses["alamo-prime"], role, language=language)
     talk = Talk(demo, who, language)
     talk.send("add taxi $14 today" if language == "en" else "agrega taxi $14 hoy")
-    database, registry = demo.extensions["comanda"].database, demo.extensions["comanda"].registry
-    with demo.test_request_context("/"), database.transaction(who.scope) as session:
-        card = select(Proposal.id).where(Proposal.thread_id == talk.thread_id)
-        confirm(session, registry, session.scalars(card).one())
+    press(demo, talk)
     reply = talk.send(RIGHT[language][0]).text
     assert reply.startswith(CARD[language]) is (role == "manager"), reply
     assert "gerente" in reply or "manager" in reply or role == "manager"
-    with database.transaction(who.scope) as session:
+    with owner.transaction() as session:
         own = select(Expense.amount).where(Expense.user_id == who.user_id)
         assert session.scalars(own).all() == [Decimal(14)]
 
@@ -321,8 +318,11 @@ def test_a_widget_of_before_changes_nothing_of_what_was_filed(
         assert unfinished_work(session, "en") == []
 
 
-def file_ice_machine(talk: Talk, database: Database) -> UUID:
-    """File a request as people do; returns the message that ended the questions."""
+def file_ice_machine(talk: Talk, database: Database, last: str = "yes") -> UUID:
+    """File a request as people do; returns the message that ended the questions.
+
+    Without a `last` word its card waits.
+    """
     es = talk.language == "es"
     ended = "sin más preguntas" if es else "no more questions"
     begun = talk.send("la máquina de hielo gotea" if es else "the ice machine is leaking")
@@ -330,7 +330,7 @@ def file_ice_machine(talk: Talk, database: Database) -> UUID:
     chosen = selector["suggestions"][0]["type_id"]
     talk.send("", {"type": "type_selection", "type_id": chosen})
     talk.take(HIGH)
-    for words in (ended, "no", "no", "sí" if es else "yes"):
+    for words in filter(None, (ended, "no", "no", last and ("sí" if es else last))):
         talk.send(words)
     with database.transaction() as session:
         mine = select(Message.id).where(Message.thread_id == talk.thread_id)
@@ -341,3 +341,81 @@ def filed_by(owner: Database, who: Member) -> list[str]:
     with owner.transaction() as session:
         own = select(ServiceRequest).where(ServiceRequest.user_id == who.user_id)
         return [each.reference for each in session.scalars(own)]
+
+
+ADDED = {"en": "add taxi $14 today", "es": "agrega taxi $14 hoy"}
+HOW = {"en": "To undo it, say “undo that”.", "es": "di «deshaz eso»"}
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [("en", "no"), ("en", "cancel it"), ("en", "never mind"), ("en", "no wait"), ("es", "no"),
+     ("es", "cancélalo")],
+)  # fmt: skip
+def test_who_cancels_what_a_button_has_done_is_told_how_to_take_it_back(
+    demo: Flask, database: Database, person: Callable[[str], Member], language: str, said: str
+) -> None:
+    talk = Talk(demo, person(language), language)
+    talk.send(ADDED[language])
+    press(demo, talk)
+    assert HOW[language] in talk.send(said).text
+    with database.transaction(talk.person.scope) as session:
+        own = select(Expense.deleted_at).where(Expense.user_id == talk.person.user_id)
+        assert session.scalars(own).all() == [None]
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_a_yes_that_becomes_a_no_is_told_that_it_is_done(
+    demo: Flask, database: Database, person: Callable[[str], Member], language: str
+) -> None:
+    talk = Talk(demo, person(language), language)
+    talk.send(ADDED[language])
+    yes = "yes" if language == "en" else "sí"
+    talk.send(yes)
+    with database.transaction(talk.person.scope) as session:
+        mine = select(Message.id).where(Message.thread_id == talk.thread_id)
+        talk.instead_of = session.scalars(mine.where(Message.content == yes)).one()
+    assert HOW[language] in talk.send("no").text
+
+
+def test_a_filed_request_is_not_cancelled_by_a_no(
+    demo: Flask, owner: Database, database: Database, person: Callable[[str], Member]
+) -> None:
+    talk = Talk(demo, person("en"), "en")
+    file_ice_machine(talk, owner, last="")
+    press(demo, talk)
+    for said in ("no", "cancel it"):
+        assert "This is done, and I can't undo it." in talk.send(said).text, said
+    assert len(filed_by(owner, talk.person)) == 1
+
+
+def test_a_card_whose_category_was_renamed_is_shown_again_to_who_says_yes(
+    demo: Flask, owner: Database, person: Callable[[str], Member]
+) -> None:
+    talk = Talk(demo, person("en"), "en")
+    file_ice_machine(talk, owner, last="")
+    with owner.transaction() as session:
+        renamed = session.scalars(
+            select(RequestType).where(
+                RequestType.group_id == talk.person.group_id, RequestType.slug == "maintenance"
+            )
+        ).one()
+        before, renamed.name_en = renamed.name_en, "Repairs"
+    try:
+        again = talk.send("yes")
+        assert [part["type"] for part in again.body["parts"]] == ["proposal"], again.text
+        assert filed_by(owner, talk.person) == []
+        talk.send("yes")
+        assert len(filed_by(owner, talk.person)) == 1
+    finally:
+        with owner.transaction() as session:
+            session.get_one(RequestType, renamed.id).name_en = before
+
+
+def press(demo: Flask, talk: Talk) -> None:
+    """Confirm the card that is open with its button."""
+    on = demo.extensions["comanda"]
+    with demo.test_request_context("/"), on.database.transaction(talk.person.scope) as session:
+        waiting = open_in(session, talk.thread_id)
+        assert waiting is not None
+        confirm(session, on.registry, waiting.id)

@@ -36,6 +36,7 @@ from app.notifications.mail_delivery import (
     send_waiting_mail,
 )
 from tests.accounts.smtp_server import SmtpServer
+from tests.factories import make_user
 
 
 @pytest.fixture
@@ -357,6 +358,23 @@ def test_what_somebody_waits_for_to_get_in_goes_before_all_that_only_tells(
     assert send_waiting_mail(database, by_smtp) == 8
     sent = [message["To"] for message in smtp.received]
     assert sent[0] == awaited and sorted(sent) == sorted([awaited, *told])
+
+
+def test_letters_of_ones_doing_keep_nobody_elses_waiting(
+    owner: Database, database: Database, by_smtp: Settings, smtp: SmtpServer
+) -> None:
+    eager, other = make_user(owner), make_user(owner)
+    many = [f"{secrets.token_hex(6)}@example.com" for _ in range(6)]
+    one = f"{secrets.token_hex(6)}@example.com"
+    for to in many:
+        with database.transaction(eager.scope) as session:
+            queue_mail(session, to, "Sent a form", "http://x/y")
+    assert send_waiting_mail(database, by_smtp, most=2) == 2
+    with database.transaction(other.scope) as session:
+        queue_mail(session, one, "Sent a form", "http://x/y")
+    assert send_waiting_mail(database, by_smtp, most=1) == 1
+    assert [message["To"] for message in smtp.received][2:] == [one]
+    assert send_waiting_mail(database, by_smtp) == 4
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import select, text, update
 
-from app.assistant.models import Message, Proposal, Thread, Turn
+from app.assistant.models import ChatExport, Message, Proposal, Thread, Turn
 from app.assistant.threads.deletion import (
     KEPT,
     UNDO,
@@ -20,6 +20,7 @@ from app.assistant.threads.deletion import (
 from app.assistant.threads.history import find_threads
 from app.db import Database, utc_now
 from app.errors import NotFound
+from app.files.storage import new_key
 from app.skills.service_requests.models import ServiceRequest
 from app.web.idempotency import KeyedAnswer
 from tests.assistant.scripted import ScriptedProvider, call, say
@@ -133,3 +134,44 @@ def test_many_are_removed_in_several_goes(
         delete(database, owner, member, each, KEPT + timedelta(minutes=1))
     assert forget_deleted_chats(database) >= 5
     assert [words_of(owner, each) for each in threads] == [[]] * 5
+
+
+def test_what_a_program_was_told_goes_with_the_chat(
+    owner: Database, database: Database, member: Member
+) -> None:
+    gone, kept = (make_thread(database, member, f"Chat {n}") for n in range(2))
+    with owner.transaction() as session:
+        session.add_all(
+            KeyedAnswer(
+                user_id=member.user_id, group_id=member.group_id, key=f"key of {each}",
+                digest="d", body={"sessionId": str(each), "message": "taxi"}, status=200,
+            )
+            for each in (gone, kept)
+        )  # fmt: skip
+    delete(database, owner, member, gone, KEPT + timedelta(minutes=1))
+    assert forget_deleted_chats(database) >= 1
+    with owner.transaction() as session:
+        mine = select(KeyedAnswer.key).where(KeyedAnswer.user_id == member.user_id)
+        assert session.scalars(mine).all() == [f"key of {kept}"]
+
+
+def test_a_file_of_all_chats_goes_when_one_of_them_is_deleted(
+    app: Flask, owner: Database, database: Database, member: Member, browser: CheckedClient
+) -> None:
+    thread_id = make_thread(database, member, "Who can swap with me?")
+    files = app.extensions["comanda"].files
+    key = new_key()
+    files.put(key, b"PK")
+    with owner.transaction() as session:
+        session.add(
+            ChatExport(
+                user_id=member.user_id, group_id=member.group_id, key=key,
+                letterhead={}, status="ready",
+            )
+        )  # fmt: skip
+    browser.post(f"/chats/{thread_id}/delete")
+    with owner.transaction() as session:
+        mine = select(ChatExport).where(ChatExport.user_id == member.user_id)
+        assert session.scalars(mine).all() == []
+    with pytest.raises(FileNotFoundError):
+        files.open(key)

@@ -739,3 +739,43 @@ def test_the_state_follows_the_clock(owner: Database, offered: Message) -> None:
     found = stored(owner, proposal_id(offered))
     assert state_at(found, found.expires_at - timedelta(seconds=1)) == "pending"
     assert state_at(found, found.expires_at) == "expired"
+
+
+class Meanwhile(ScriptedProvider):
+    """A model before whose words, which follow its calls, somebody does something."""
+
+    def __init__(self, act: Callable[[], object], *replies: Any) -> None:
+        super().__init__(*replies)
+        self.act = act
+
+    def stream(self, request: Any) -> Any:
+        if self.requests:
+            self.act()
+        return super().stream(request)
+
+
+CLAIM = "I've recorded 4 degrees for the walk-in."
+
+
+@pytest.mark.parametrize("decision", [confirm, decline])
+def test_what_a_button_answers_while_the_reply_is_written_is_asked_no_more(
+    app: Flask, owner: Database, database: Database, member: Member, on: Services, decision: Any
+) -> None:
+    accepted = ask(database, member, "Log 4 degrees for the walk-in")
+
+    def press() -> None:
+        with database.transaction(member.scope) as session:
+            found = session.scalars(
+                select(Proposal.id).where(Proposal.message_id == accepted.reply.id)
+            ).one()
+            given = (session, on.registry, found) if decision is confirm else (session, found)
+            decision(*given)
+
+    # Beside the card another tool is called, so that the model is asked for words.
+    both = [*CALL, call("search_manual_v2", '{"query": "tips"}', "c2")]
+    reply = answer(app, member, accepted, Meanwhile(press, both, say(CLAIM)))
+    assert len(logged(owner, member.user_id)) == (decision is confirm)
+    assert not reply.content.endswith("?") and not reply.asked
+    assert ("saved or sent" in reply.content or "Not all" in reply.content) == (
+        decision is decline
+    ), reply.content

@@ -85,6 +85,7 @@ class LogTemperature(WriteTool):
     name = "log_temperature"
     description = "Write the temperature of a fridge into the log."
     arguments = Reading
+    makes_true = ("noted",)
     activity: Mapping[str, str] = MappingProxyType(
         {"en": "Reading the fridge log…", "es": "Leyendo el registro…"}
     )

@@ -20,10 +20,11 @@ from sqlalchemy import Select, select, update
 
 from app.accounts.audit import record
 from app.assistant.models import Message, Proposal, Thread, own
+from app.assistant.threads.branches import IN_SIGHT, ids_up
 from app.assistant.threads.steps import keep_steps
 from app.assistant.tools.parts import ProposalPart, ReceiptPart
 from app.assistant.tools.registry import Registry
-from app.assistant.tools.tool import Draft, Receipt, WriteTool
+from app.assistant.tools.tool import Draft, Receipt, ToolFailure, WriteTool
 from app.db import ScopedSession, utc_now
 from app.errors import Conflict, Forbidden, NotFound
 from app.web.links import Target
@@ -114,14 +115,27 @@ def latest_proposal(session: ScopedSession, thread_id: UUID) -> Proposal | None:
     return session.scalar(query.order_by(Proposal.created_at.desc()).limit(1))
 
 
-def is_anything_done(session: ScopedSession, thread_id: UUID) -> bool:
-    """Whether something that was proposed in the thread has been done, and not taken back."""
+def is_anything_done(session: ScopedSession, reply_id: UUID) -> bool:
+    """Whether something that was proposed above a reply has been done, and not taken back."""
+    above = ids_up(session, reply_id, IN_SIGHT)
     done = _own(session).where(
-        Proposal.thread_id == thread_id,
+        Proposal.message_id.in_(above),
         Proposal.state == "confirmed",
         Proposal.undone_at.is_(None),
     )
     return session.scalar(done.limit(1)) is not None
+
+
+def tools_done_by(session: ScopedSession, reply_id: UUID) -> list[str]:
+    """The tools whose proposals in this reply have been done, and not taken back."""
+    done = select(Proposal.tool).where(
+        Proposal.message_id == reply_id,
+        Proposal.state == "confirmed",
+        Proposal.undone_at.is_(None),
+        Proposal.group_id == session.scope.group_id,
+        Proposal.user_id == session.scope.user_id,
+    )
+    return list(session.scalars(done))
 
 
 def open_in(session: ScopedSession, thread_id: UUID) -> Proposal | None:
@@ -183,8 +197,14 @@ def confirm(
     if proposal.digest != digest_of(proposal.tool, proposal.arguments):
         raise Conflict("This is not what was shown to you, so it was not done. Ask again.")
     arguments = tool.arguments.model_validate(proposal.arguments)
-    _check_names(session, tool, proposal, arguments)
-    receipt = tool.execute(session, arguments)
+    try:
+        _check_names(session, tool, proposal, arguments)
+        receipt = tool.execute(session, arguments)
+    except ToolFailure as failure:
+        # What its tool would ask back when it is called, such as a currency that is gone.
+        raise Conflict(
+            "What this card shows isn't possible any more. Ask for it again."
+        ) from failure
     now = utc_now()
     proposal.state, proposal.decided_at, proposal.decided_by = "confirmed", now, by
     proposal.receipt = _as_json(receipt)

@@ -109,7 +109,8 @@ class ToolResult:
     sentence what there is to say, which the built-in assistant repeats, and `next` the call that it
     makes then; a model is told both. `by_words_alone` says of a search that its model was away,
     `odds` how likely the best that it found is an answer, as the logarithm of odds. A `question` is
-    asked as the last words of the reply, whatever else is said in it.
+    asked as the last words of the reply, whatever else is said in it. A tool that ran and kept
+    nothing of what it was given has not `has_taken` it: what a model says of that is not true.
     """
 
     payload: Mapping[str, Any]
@@ -122,6 +123,7 @@ class ToolResult:
     question: Question | None = None
     say: str = ""
     next: NextCall | None = None
+    has_taken: bool = True
 
     @property
     def told(self) -> Mapping[str, Any]:

@@ -62,6 +62,7 @@ class ToolOutcome:
     code: str = ""
     field: str = ""
     question: Question | None = None
+    has_taken: bool = True
 
     @property
     def model_text(self) -> str:
@@ -159,6 +160,7 @@ class Toolbox:
             result.by_words_alone,
             result.actions,
             question=result.question,
+            has_taken=result.has_taken,
         )
 
     def _use(self, tool: Tool, arguments: Any, call: ToolCall) -> ToolResult:

@@ -24,6 +24,7 @@ from app.assistant.proposals.decisions import (
     ask_once_more,
     close_what_was_left,
     decide_in_words,
+    is_still_open,
     offer_in,
     start_over,
     take_nothing,
@@ -386,7 +387,9 @@ def _converse(
     finished: Finished | None = None
     request = model_request(services.registry, context, turn.request, claimed.scope.role)
     rest = writer.rest or (lambda _seconds: None)
-    with closing(run_turn(request, provider, toolbox, rest=rest)) as events:
+    still_asks = partial(is_still_open, writer)
+    turn_events = run_turn(request, provider, toolbox, rest=rest, still_asks=still_asks)
+    with closing(turn_events) as events:
         for event in events:
             if isinstance(event, Finished):
                 finished = event
@@ -395,6 +398,9 @@ def _converse(
     assert finished is not None
     if finished.is_cut:
         relay(PartReady(cut_notice()), writer, services.registry, context.language)
+    if not writer.text.strip():
+        # Its card may have been answered by its button while it was written.
+        tell_what_was_done(writer, question.language)
     if not writer.text.strip() and not writer.parts:
         # A model that wants nothing but tools to its last call still owes the person words.
         writer.add_text(_("I could not put an answer together. Ask again in other words."))

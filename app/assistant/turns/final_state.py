@@ -18,7 +18,11 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.assistant.models import Message
 from app.assistant.proposals.consent import Question, load_asked
-from app.assistant.proposals.proposals import is_anything_done, latest_proposal
+from app.assistant.proposals.proposals import (
+    is_anything_done,
+    latest_proposal,
+    tools_done_by,
+)
 from app.assistant.threads.branches import path_up
 from app.assistant.threads.steps import load_taken
 from app.assistant.tools.parts import NoticePart, Suggestion
@@ -119,11 +123,21 @@ def deny_claims(registry: Registry, writer: ReplyWriter, message: Message) -> No
         return
     with writer.transaction() as session:
         has_taken = bool(load_taken(session, writer.claim.reply_id))
-        was_done = is_anything_done(session, writer.claim.thread_id)
-    used = [registry.tools[entry["tool"]] for entry in writer.trace if entry["ok"]]
-    true_of = [tool for tool in used if has_taken or tool.conversation]
-    receipts = (each["tool"] for each in writer.parts if each["type"] == "receipt")
-    true_of += [registry.tools[name] for name in receipts if name in registry.tools]
+        was_done = is_anything_done(session, writer.claim.reply_id)
+        done = tools_done_by(session, writer.claim.reply_id)
+    ran = [(registry.tools[each["tool"]], each) for each in writer.trace if each["ok"]]
+    used = [tool for tool, _entry in ran]
+    true_of = [
+        tool
+        for tool, entry in ran
+        # What only proposes has done nothing yet: its card waits.
+        if not isinstance(tool, WriteTool)
+        and entry.get("took", True)
+        and (has_taken or tool.conversation)
+    ]
+    # A card that was confirmed by its button while the reply was written is a receipt, too.
+    done += [each["tool"] for each in writer.parts if each["type"] == "receipt"]
+    true_of += [registry.tools[name] for name in done if name in registry.tools]
     so = {kind for tool in true_of for kind in tool.makes_true}
     if claimed <= so:
         return

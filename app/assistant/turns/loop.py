@@ -124,13 +124,15 @@ def run_turn(
     *,
     clock: Callable[[], float] = time.monotonic,
     rest: Callable[[float], object] = lambda _seconds: None,
+    still_asks: Callable[[Question], bool] = lambda _question: True,
 ) -> Generator[TurnEvent, None, None]:
     """Answer `request` with `provider`, running tools from `toolbox`.
 
     At most five model calls; search tools are withheld after three rounds of them and all
     tools on the fifth call, so that a turn always ends in words. The call of a model that says
     more than `LONGEST_REPLY` is closed there, and no tool is run for it. `rest` lets other turns
-    go on between two tools.
+    go on between two tools. What somebody has answered by its button meanwhile the reply no longer
+    asks: `still_asks` tells.
 
     Raises:
         ProviderError: the model failed; what was yielded before it stands.
@@ -144,6 +146,8 @@ def run_turn(
             break
         yield from _run_tools(calls, toolbox, progress, clock, rest)
     yield from _read_blocks(blocks, toolbox, progress)
+    if progress.question is not None and not still_asks(progress.question):
+        progress.question, progress.answers = None, ()
     yield from _end_words(progress)
     yield Finished(
         tuple(progress.suggestions if progress.question is None else progress.answers),
@@ -306,5 +310,6 @@ def trace_entry(finished: ToolFinished) -> dict[str, Any]:
         "args": outcome.arguments,
         "ok": outcome.ok,
         "ms": finished.milliseconds,
+        **({} if outcome.has_taken else {"took": False}),
         **{name: value for name, value in why.items() if value},
     }

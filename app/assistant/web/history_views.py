@@ -103,8 +103,12 @@ def rename(thread_id: UUID) -> ResponseReturnValue:
 @blueprint.post("/<uuid:thread_id>/delete")
 @limit_chat_changes
 def delete(thread_id: UUID) -> ResponseReturnValue:
-    """Take a conversation off the list; its words go an hour later."""
+    """Take a conversation off the list; its words go an hour later.
+
+    A file of all conversations that is ready for downloading has them too, and goes at once.
+    """
     delete_thread(db_session(), thread_id)
+    _forget_export()
     return _back()
 
 
@@ -164,10 +168,14 @@ def status() -> ResponseReturnValue:
 @blueprint.post("/export/cancel")
 def cancel() -> ResponseReturnValue:
     """Stop it, or let go of the file."""
+    _forget_export()
+    return _export_shown()
+
+
+def _forget_export() -> None:
     key = cancel_export(db_session())
     if key is not None:
         services().files.remove(key)
-    return _export_shown()
 
 
 @blueprint.get("/export/<uuid:export_id>.zip")

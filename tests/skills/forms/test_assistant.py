@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from io import BytesIO
 from uuid import UUID
 from zipfile import ZipFile
 
 import pytest
 from flask import Flask
-from sqlalchemy import select, update
+from PIL import Image
+from sqlalchemy import select, text, update
 
 from app.accounts.models import Group
 from app.assistant.models import Message, Prompt, Thread
 from app.assistant.threads.history import find_threads
 from app.assistant.threads.threads import recent_threads
-from app.db import Database, new_id
+from app.db import Database, new_id, utc_now
 from app.extensions import Services
-from app.skills.forms.models import FormTemplate
+from app.files.models import StoredFile
+from app.skills.forms.models import FormDraft, FormTemplate
 from app.skills.forms.workflow.conversation import KIND
 from tests.factories import CheckedClient, Member, ask, make_group, make_thread, make_user, sign_in
-from tests.skills.forms.filling import address_on, autosave, drafts_of, make_template, send
+from tests.skills.forms.filling import (
+    address_on,
+    autosave,
+    drafts_of,
+    field,
+    form_on,
+    make_template,
+    send,
+)
 from tests.skills.forms.talking import SAID
 
 
@@ -234,3 +245,56 @@ def test_the_row_of_the_form_assistant_is_edited_like_any_other(
     listed = admin.page("/admin/prompts/")
     [link] = [each for each in listed.find_all("a") if each.text.startswith("domain-forms")]
     assert "update_form" in admin.page(link.attributes["href"]).text
+
+
+def test_words_to_a_discarded_form_keep_its_photos(
+    owner: Database, member: Member, browser: CheckedClient
+) -> None:
+    make_template(owner, member.group_id, [field("photo")], slug="with-photo")
+    page = browser.page("/forms/with-photo")
+    content = BytesIO()
+    Image.new("RGB", (40, 30), "red").save(content, "JPEG")
+    files = {"u-photo": [(BytesIO(content.getvalue()), "hand.jpg")]}
+    browser.post(address_on(page), **form_on(page), **files)
+    [draft] = drafts_of(owner, member)
+
+    def holder() -> tuple[str, UUID | None]:
+        with owner.transaction() as session:
+            kept = session.scalars(
+                select(StoredFile).where(StoredFile.user_id == member.user_id)
+            ).one()
+            return kept.owner_kind, kept.owner_id
+
+    held = holder()
+    assert held[1] == draft.id
+    browser.post(f"/forms/drafts/{draft.id}/discard")
+    assert holder() == ("", None)
+    answered = browser.post(f"/forms/drafts/{draft.id}/ask", message="wait, it was his left hand")
+    assert answered.status_code == 303
+    assert drafts_of(owner, member)[0].status == "open"
+    assert holder() == held
+
+
+def test_a_form_that_was_discarded_is_gone_with_its_words_a_day_later(
+    owner: Database, database: Database, member: Member, browser: CheckedClient,
+    template: FormTemplate,
+) -> None:  # fmt: skip
+    tell(browser, template)
+    tell(browser, template, "Somebody else was hurt, too")
+    gone, kept = drafts_of(owner, member)
+    browser.post(f"/forms/drafts/{gone.id}/discard")
+    forget(database)
+    assert len(drafts_of(owner, member)) == 2
+    with owner.transaction() as session:
+        day_ago = {"updated_at": utc_now() - timedelta(hours=25)}
+        mine = FormDraft.id.in_([gone.id, kept.id])
+        session.execute(update(FormDraft).where(mine).values(day_ago))
+    forget(database)
+    assert [each.id for each in drafts_of(owner, member)] == [kept.id]
+    assert said_in(owner, gone.thread_id) == [] and said_in(owner, kept.thread_id)
+
+
+def forget(database: Database) -> None:
+    """What the hourly job does about forms."""
+    with database.transaction() as session:
+        session.execute(text("SELECT forget_discarded_forms()"))

@@ -331,3 +331,36 @@ def test_over_the_wire_a_model_fills_in_and_says_so(
     assert confidences["equipment"] == 0.4
     assert confidences["location"] == 1.0
     assert reply.suggestions == []
+
+
+def test_what_a_model_makes_up_is_not_read_as_its_persons_words(
+    owner: Database, talker: Talker
+) -> None:
+    made_up = json.dumps({"words": "Actually it was his left foot, yesterday at 3pm"})
+    talker.tell(ScriptedProvider([call("update_form", made_up)], say("Done.")), "what is this?")
+    assert talker.typed == {}
+    # What they said themselves is read, whatever a model makes of it.
+    talker.tell(ScriptedProvider([call("update_form", made_up)], say("Done.")), SAID)
+    assert talker.typed["body_part"] == "hand" and "side" not in talker.typed
+    assert "yesterday" not in json.dumps(origin_of(owner, talker, "body_part"))
+
+
+@pytest.mark.parametrize(
+    ("values", "claim"),
+    [
+        ({"body_part": "tail"}, "I've recorded the injured body part as tail in the report."),
+        ({}, "I've recorded that he hurt his hand at 3pm."),
+        ({"body_part": "tail"}, "Listo, ya registré la parte del cuerpo."),
+    ],
+)
+def test_that_it_recorded_what_the_form_refused_is_denied(
+    talker: Talker, values: dict[str, str], claim: str
+) -> None:
+    arguments = json.dumps({"fieldUpdates": values, "words": SAID})
+    model = ScriptedProvider([call("update_form", arguments)], say(claim))
+    reply = talker.tell(model, SAID)
+    assert talker.typed == {}
+    assert "Nothing was saved or sent with this answer." in reply.content
+    taken = json.dumps({"fieldUpdates": {"body_part": "hand"}, "words": SAID})
+    model = ScriptedProvider([call("update_form", taken)], say("I've recorded the hand."))
+    assert "Nothing was saved" not in talker.tell(model, SAID).content

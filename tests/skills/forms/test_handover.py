@@ -9,7 +9,7 @@ from uuid import UUID
 
 import pytest
 from flask import Flask
-from sqlalchemy import select, update
+from sqlalchemy import select, text, update
 
 from app.assistant.models import Message, Thread
 from app.db import Database, new_id, utc_now
@@ -274,3 +274,31 @@ def test_old_links_are_forgotten_when_a_new_one_is_made(
     with owner.transaction() as session:
         query = select(FormHandover).where(FormHandover.user_id == member.user_id)
         assert len(session.scalars(query).all()) == 1
+
+
+def test_words_that_a_link_carried_go_with_it(
+    on: Services, owner: Database, member: Member, browser: CheckedClient
+) -> None:
+    used, unused, fresh = (open_form(browser, say(on, member, f"{SAID} {n}")) for n in range(3))
+    browser.get(used)
+    with owner.transaction() as session:
+        expired = {"expires_at": utc_now() - timedelta(minutes=31)}
+        its = FormHandover.id == UUID(unused.rsplit("/", 1)[1])
+        session.execute(update(FormHandover).where(its).values(expired))
+    with on.database.transaction() as session:
+        session.execute(text("SELECT forget_discarded_forms()"))
+    with owner.transaction() as session:
+        mine = select(FormHandover.context).where(FormHandover.user_id == member.user_id)
+        assert sorted(session.scalars(mine)) == ["", "", f"{SAID} 2"]
+    assert browser.get(fresh).status_code == 303
+    # It still leads to what it became.
+    assert browser.get(used).status_code == 303
+
+
+def test_nothing_is_handed_over_from_a_chat_that_was_deleted(
+    on: Services, owner: Database, member: Member, browser: CheckedClient
+) -> None:
+    asked = ask(on.database, member, SAID)
+    browser.post(f"/chats/{asked.thread.id}/delete")
+    assert browser.post(OPEN, message_id=str(asked.message.id)).status_code == 404
+    assert drafts(owner, member) == []

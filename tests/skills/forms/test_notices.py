@@ -5,6 +5,7 @@ from __future__ import annotations
 from flask import Flask
 from sqlalchemy import select, update
 
+from app.accounts.models import Membership
 from app.db import Database
 from app.notifications.mail import OutgoingMail
 from app.notifications.services import Notification
@@ -81,3 +82,29 @@ def test_of_other_forms_nobody_is_told(
 
 def test_the_starters_that_tell_managers_are_those_that_are_urgent() -> None:
     assert {slug for slug, each in read_starters().items() if each.tells_managers} == URGENT
+
+
+def test_who_is_no_manager_any_more_sees_no_lines_of_forms(
+    app: Flask, owner: Database, member: Member, browser: CheckedClient
+) -> None:
+    template = urgent(owner, member)
+    manager = make_user(owner, member.group_id, "manager")
+    page = browser.page(f"/forms/{template.slug}")
+    assert send(browser, page, "submit", what="Cut her hand").status_code == 303
+    client = sign_in(app, owner, manager)
+    [sent] = submissions_of(owner, member)
+    assert sent.reference in client.get("/notifications").text
+    with owner.transaction() as session:
+        session.execute(
+            update(Membership).where(Membership.user_id == manager.user_id).values(role="staff")
+        )
+        line = session.scalars(
+            select(Notification.id).where(Notification.user_id == manager.user_id)
+        ).one()
+    assert sent.reference not in client.get("/notifications").text
+    assert client.get(f"/notifications/{line}").status_code == 404
+    with owner.transaction() as session:
+        session.execute(
+            update(Membership).where(Membership.user_id == manager.user_id).values(role="manager")
+        )
+    assert sent.reference in client.get("/notifications").text

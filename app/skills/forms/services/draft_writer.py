@@ -93,6 +93,7 @@ def lock_draft(
             # Whoever goes on typing has not meant to throw it away.
             check_room(session)
             draft.status = "open"
+            hold_draft_files(session, draft, read_fields_of(session, draft))
         return draft, False
     template = load_template(session, template_id)
     if template.status == "archived":

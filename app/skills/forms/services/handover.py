@@ -12,7 +12,7 @@ from uuid import UUID
 
 from sqlalchemy import delete, select
 
-from app.assistant.models import Message
+from app.assistant.models import Message, Thread
 from app.assistant.threads.branches import path_up
 from app.db import ScopedSession, new_id, utc_now
 from app.errors import Gone, LimitReached, NotFound
@@ -153,12 +153,16 @@ def _load(session: ScopedSession, handover_id: UUID) -> FormHandover:
 
 
 def _load_message(session: ScopedSession, message_id: UUID) -> Message | None:
+    """One's own words in a chat that is not deleted."""
     return session.scalar(
-        select(Message).where(
+        select(Message)
+        .join(Thread, Thread.id == Message.thread_id)
+        .where(
             Message.id == message_id,
             Message.role == "user",
             Message.group_id == session.scope.group_id,
             Message.user_id == session.scope.user_id,
+            Thread.deleted_at.is_(None),
         )
     )
 

@@ -97,7 +97,11 @@ class UpdateForm(ReadTool):
             part = _part(updated, context.language)
         reply = _reply(updated, part) if arguments.fieldUpdates is None else None
         return ToolResult(
-            _payload(updated, part), [part], _choices(updated, context.language), reply
+            _payload(updated, part),
+            [part],
+            _choices(updated, context.language),
+            reply,
+            has_taken=bool(updated.filled or updated.held),
         )
 
 
@@ -105,11 +109,13 @@ def _read_updates(
     session: ScopedSession, draft: FormDraft, arguments: FormUpdates, language: str, message: str
 ) -> list[Update]:
     """What is to be filled in: as a model says, or as the words say."""
+    # What the page puts between quotation marks is the person's, and not a model's of them.
+    said = own_words(session, UUID(message)) if message else ""
+    is_quoted = was_written(arguments.words, [said])
     if arguments.fieldUpdates is not None:
-        # What the page puts between quotation marks is the person's, and not a model's of them.
-        said = own_words(session, UUID(message)) if message else ""
-        words = arguments.words if was_written(arguments.words, [said]) else ""
+        words = arguments.words if is_quoted else ""
         return updates_of(arguments.fieldUpdates, arguments.confidence or {}, words)
+    read = arguments.words if is_quoted else said
     filling = read_filling(session, draft, language)
     # What an earlier run of the same turn has read, this one is to read, too.
     known = {
@@ -118,7 +124,7 @@ def _read_updates(
         if name not in said_in(draft, message)
     }
     around = field_context(session, language, draft.id)
-    found = extract(filling.fields, arguments.words, around, known)
+    found = extract(filling.fields, read, around, known)
     return [Update(each.name, each.raw, each.confidence, each.words) for each in found]
 
 

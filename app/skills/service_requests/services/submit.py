@@ -34,6 +34,10 @@ from app.skills.service_requests.workflow.state_loader import load_state_at_head
 FILE_OWNER = "service_request"
 
 
+class RequestChanged(Conflict):
+    """A request is not what its card showed: it is shown anew."""
+
+
 @dataclass(frozen=True)
 class Filed:
     """A request that was filed; `attached` and `lost` are the names of its files."""
@@ -142,8 +146,8 @@ def _check(
         raise _changed()
 
 
-def _changed() -> Conflict:
-    return Conflict("The request has changed since you saw it. Check it and answer again.")
+def _changed() -> RequestChanged:
+    return RequestChanged("The request has changed since you saw it. Check it and answer again.")
 
 
 def _write(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -152,12 +153,13 @@ class RecordAnswers(ThreadTool):
             after = state_in(session, context)
         cleared = cleared_between(before, after, [field for field, _b, _a in recording.changes])
         said = _told(recording, cleared, context.language)
-        return go_on(
+        result = go_on(
             context,
             said,
             payload={"refused": _refused(recording), "recorded": len(recording.changes)},
             shows=arguments.show,
         )
+        return replace(result, has_taken=bool(steps or recording.held))
 
 
 def _heard(session: ScopedSession, context: ToolContext) -> list[str]:

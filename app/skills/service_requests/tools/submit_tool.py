@@ -15,7 +15,12 @@ from app.assistant.tools.tool import Draft, Receipt, ToolContext, ToolFailure, W
 from app.db import ScopedSession
 from app.errors import ComandaError, InvalidInput
 from app.skills.service_requests.nlu.requester_replies import cancels
-from app.skills.service_requests.services.submit import Filed, digest_of_state, file_request
+from app.skills.service_requests.services.submit import (
+    Filed,
+    RequestChanged,
+    digest_of_state,
+    file_request,
+)
 from app.skills.service_requests.texts import details_in_both
 from app.skills.service_requests.tools.arguments import STEP_EXAMPLES, SubmitArguments
 from app.skills.service_requests.tools.type_tools import PROMPT
@@ -127,8 +132,8 @@ class SubmitRequest(WriteTool):
         return cancels(message)
 
     def mends(self, error: ComandaError) -> bool:
-        """What cannot be taken any more is asked for again."""
-        return isinstance(error, InvalidInput)
+        """What cannot be taken any more is asked for again; what has changed is shown again."""
+        return isinstance(error, InvalidInput | RequestChanged)
 
 
 def _summary(name: str, *, is_solved: bool) -> str:
