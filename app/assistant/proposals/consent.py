@@ -11,10 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from flask_babel import gettext as _
 from sqlalchemy import or_, select
 
 from app.assistant.models import AGENT, Message, Turn, own
@@ -24,6 +26,7 @@ from app.assistant.tools.parts import Part
 from app.db import ScopedSession
 from app.errors import Conflict
 from app.nlu.control import Answer, last_line, read_answer
+from app.text.bilingual import in_both
 from app.text.markdown import escape_markdown
 
 # Of a reply in these states its person has seen the words that are stored.
@@ -155,9 +158,27 @@ def load_done(session: ScopedSession, question: Message) -> UUID | None:
     return UUID(shown[-1]) if shown else None
 
 
-def says_what_was_done(session: ScopedSession, question: Message) -> bool:
-    """Whether the reply right before a message says that something was done, and no more."""
-    return question.parent_id is not None and _seen_before(session, question).answers_nothing
+def shows_it_last(session: ScopedSession, offered_in: UUID, question: Message) -> bool:
+    """Whether the reply right before a message shows as done what was proposed, and no more.
+
+    That is one that says so, the answer to whoever tried to cancel it, and the card itself
+    (`offered_in`) whose button was pressed, or that a yes was said to before the message was
+    changed.
+    """
+    if question.parent_id is None:
+        return False
+    if question.parent_id == offered_in:
+        return True
+    seen = _seen_before(session, question)
+    told = [in_both(partial(told_as_done, can)).values() for can in (True, False)]
+    return seen.answers_nothing or seen.shown.strip() in chain(*told)
+
+
+def told_as_done(can_be_undone: bool, _language: str = "") -> str:
+    """What somebody is told who says no to what is done."""
+    if can_be_undone:
+        return _("This is done. To undo it, say “undo that”.")
+    return _("This is done, and I can't undo it.")
 
 
 def _load_heard(session: ScopedSession, question: Message, before: Sequence[Step]) -> Heard:

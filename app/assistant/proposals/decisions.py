@@ -25,7 +25,8 @@ from app.assistant.proposals.consent import (
     had_ended,
     load_done,
     load_question,
-    says_what_was_done,
+    shows_it_last,
+    told_as_done,
 )
 from app.assistant.proposals.proposals import (
     call_off,
@@ -248,7 +249,9 @@ def undo_in_words(writer: ReplyWriter, registry: Registry, question: Message) ->
                 # What came of it since (a manager has restored it, for example) nobody undoes.
                 is_old = done.undone_at is not None and done.undone_at < question.created_at
                 undone = undo(session, registry, done.id)
-            elif done.undone_at is not None or not _is_shown_last(session, done, question):
+            elif done.undone_at is not None or not shows_it_last(
+                session, done.message_id, question
+            ):
                 return None
             elif done.undo_until is None and len(words.split()) > _MOST_OF_CANCELLING:
                 # "Cancel the request" is for its skill.
@@ -261,9 +264,9 @@ def undo_in_words(writer: ReplyWriter, registry: Registry, question: Message) ->
         _tell(writer, told, receipt_part(undone))
     elif done.undo_until is not None:
         # With its receipt: what is taken back is what the reply right before shows.
-        _tell(writer, _can_be_undone(question.language), receipt_part(done))
+        _tell(writer, told_as_done(True), receipt_part(done))
     else:
-        _tell(writer, _cannot_be_undone(question.language), receipt_part(done))
+        _tell(writer, told_as_done(False), receipt_part(done))
     return NO_MODEL
 
 
@@ -275,27 +278,6 @@ def _done_just_before(session: ScopedSession, question: Message) -> Proposal | N
     # An answer that is made again finds what was done since its message.
     is_since = done.decided_at is None or done.decided_at > question.created_at
     return None if is_since else done
-
-
-def _is_shown_last(session: ScopedSession, done: Proposal, question: Message) -> bool:
-    """Whether the reply right before a message asks nothing but what was done since, if anything.
-
-    A card whose button was pressed, or that a yes was said to before the message was changed,
-    shows that it is done and asks no more; so does the answer to whoever tried to cancel it.
-    """
-    if done.message_id == question.parent_id or says_what_was_done(session, question):
-        return True
-    above = session.get(Message, question.parent_id) if question.parent_id else None
-    told = (*in_both(_can_be_undone).values(), *in_both(_cannot_be_undone).values())
-    return above is not None and above.content.strip() in map(escape_markdown, told)
-
-
-def _can_be_undone(_language: str) -> str:
-    return _("This is done. To undo it, say “undo that”.")
-
-
-def _cannot_be_undone(_language: str) -> str:
-    return _("This is done, and I can't undo it.")
 
 
 def ask_once_more(

@@ -388,8 +388,7 @@ def _converse(
     request = model_request(services.registry, context, turn.request, claimed.scope.role)
     rest = writer.rest or (lambda _seconds: None)
     still_asks = partial(is_still_open, writer)
-    turn_events = run_turn(request, provider, toolbox, rest=rest, still_asks=still_asks)
-    with closing(turn_events) as events:
+    with closing(run_turn(request, provider, toolbox, rest=rest, still_asks=still_asks)) as events:
         for event in events:
             if isinstance(event, Finished):
                 finished = event
@@ -398,10 +397,9 @@ def _converse(
     assert finished is not None
     if finished.is_cut:
         relay(PartReady(cut_notice()), writer, services.registry, context.language)
-    if not writer.text.strip():
-        # Its card may have been answered by its button while it was written.
-        tell_what_was_done(writer, question.language)
-    if not writer.text.strip() and not writer.parts:
+    # Its card may have been confirmed by its button while the reply was written.
+    has_words = writer.text.strip() or tell_what_was_done(writer, question.language)
+    if not has_words and not writer.parts:
         # A model that wants nothing but tools to its last call still owes the person words.
         writer.add_text(_("I could not put an answer together. Ask again in other words."))
     deny_claims(services.registry, writer, question)

@@ -103,10 +103,7 @@ def rename(thread_id: UUID) -> ResponseReturnValue:
 @blueprint.post("/<uuid:thread_id>/delete")
 @limit_chat_changes
 def delete(thread_id: UUID) -> ResponseReturnValue:
-    """Take a conversation off the list; its words go an hour later.
-
-    A file of all conversations that is ready for downloading has them too, and goes at once.
-    """
+    """Take a conversation off the list; a file that has its words goes at once."""
     delete_thread(db_session(), thread_id)
     _forget_export()
     return _back()
