@@ -25,6 +25,9 @@ class Group(Base):
     timezone: Mapped[str] = mapped_column(default="America/Chicago")
     currency: Mapped[str] = mapped_column(default="USD")
     language: Mapped[str] = mapped_column(default="en")
+    # The country, by its code of two letters, and whom one calls there in danger.
+    region: Mapped[str] = mapped_column(default="US")
+    emergency_number: Mapped[str] = mapped_column(default="911")
     # None: as the settings say; 0: none at all (app.assistant.usage.message_quotas).
     daily_message_limit: Mapped[int | None] = mapped_column(
         CheckConstraint("daily_message_limit >= 0", name="daily_message_limit")

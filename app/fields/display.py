@@ -144,14 +144,15 @@ class CallingCode(NamedTuple):
 
 
 @cache
-def calling_codes(language: str) -> tuple[CallingCode, ...]:
-    """All countries by name, the common ones before them."""
+def calling_codes(language: str, home: str) -> tuple[CallingCode, ...]:
+    """All countries by name, before them the common ones: first that of `home`, by its code."""
     names = Locale.parse(language).territories
-    common = [_code_of(region, names[region], is_common=True) for region in COMMON_REGIONS]
+    first = tuple(dict.fromkeys((home, *COMMON_REGIONS)))
+    common = [_code_of(region, names[region], is_common=True) for region in first]
     others = (
         _code_of(region, names[region], is_common=False)
         for region in phonenumbers.SUPPORTED_REGIONS
-        if region in names and region not in COMMON_REGIONS
+        if region in names and region not in first
     )
     return (*common, *sorted(others, key=lambda each: fold(each.name)))
 

@@ -199,6 +199,64 @@ def test_a_name_must_be_one(
     assert "Old name" in page
 
 
+def test_the_open_chat_is_renamed_in_the_list_of_chats(
+    database: Database, member: Member, browser: CheckedClient
+) -> None:
+    other = make_thread(database, member, "Another one")
+    thread_id = make_thread(database, member, "Old name")
+    page = browser.page(f"/chat/{thread_id}")
+    assert len(page.find_all("details", class_="rail-rename")) == 1
+    address = f"/chats/{thread_id}/rename"
+    renamed = browser.post(address, htmx=True, title="  Friday's <b>fryer ", **{"from": "rail"})
+    assert "<title>Friday&#39;s &lt;b&gt;fryer · Comanda</title>" in renamed.text
+    assert "It is called “Friday&#39;s &lt;b&gt;fryer” now." in renamed.text
+    assert f"/chat/{other}" in renamed.text and "Old name" not in renamed.text
+    # What is no name stays in the field, and nothing is called so.
+    refused = browser.post(address, htmx=True, title="x" * 81, **{"from": "rail"})
+    assert "A name can have up to 80 characters." in refused.text
+    assert f'value="{"x" * 81}"' in refused.text and "fryer</span>" in refused.text
+    # Without scripts the chat is shown again.
+    answer = browser.post(address, title="Fryer", **{"from": "rail"})
+    assert (answer.status_code, answer.location) == (303, f"/chat/{thread_id}")
+
+
+def test_chats_that_are_called_the_same_tell_their_time(
+    database: Database, member: Member, browser: CheckedClient
+) -> None:
+    for words in ("How do I report a leak?", "How do I report a leak?", "Who is on tonight?"):
+        make_thread(database, member, words)
+    shown = browser.page("/chat").find("nav", id="history")
+    times = [each.find_all("small") for each in shown.find_all("a", class_="rail-link")[:3]]
+    assert [len(each) for each in times] == [0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        (["Hi!", "thanks", "the ice machine is leaking"], "the ice machine is leaking"),
+        (["Hola, buenos días", "¿cuánto cuesta el ribeye?"], "¿cuánto cuesta el ribeye?"),
+        (["Good morning, what is the dress code?", "and the shoes?"], "what is the dress code?"),
+        (["Hola", "gracias"], "Hola"),
+    ],
+)
+def test_a_chat_is_called_by_what_says_something(
+    database: Database, member: Member, said: list[str], title: str
+) -> None:
+    thread_id = make_thread(database, member, *said)
+    with database.transaction(member.scope) as session:
+        assert session.get_one(Thread, thread_id).title == title
+
+
+def test_a_chat_that_its_person_named_keeps_its_name(
+    database: Database, member: Member, browser: CheckedClient
+) -> None:
+    thread_id = make_thread(database, member, "Hi!")
+    browser.post(f"/chats/{thread_id}/rename", title="Hola")
+    ask(database, member, "the ice machine is leaking", thread_id)
+    with database.transaction(member.scope) as session:
+        assert session.get_one(Thread, thread_id).title == "Hola"
+
+
 def test_a_deleted_chat_is_gone_and_its_answer_stopped(
     database: Database, member: Member, browser: CheckedClient
 ) -> None:

@@ -194,6 +194,7 @@ SIGNED_IN: dict[str, Callable[[Visitor], object]] = {
     "imports": to("/library/imports/"),
     "profile": to("/profile"),
     "people": to("/people"),
+    "restaurant": to("/restaurant"),
     "usage": see_the_usage,
     "usage table": to("/admin/usage?days=7&table=1"),
     "turns": to("/admin/turns"),

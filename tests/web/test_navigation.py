@@ -15,7 +15,7 @@ from tests.factories import make_group, make_user, sign_in
 
 STAFF = ["Manual and menu", "Requests", "Forms", "Expenses"]
 MANAGER = [*STAFF, "Form builder", "Types of requests", "People", "Contacts"]
-ADMIN = [*MANAGER, "Prompts", "Usage"]
+ADMIN = [*MANAGER, "Prompts", "Usage", "Restaurant"]
 # Those lists are the core's places and these skills'; one that was added since has its own tests.
 SHIPPED = {"knowledge", "service_requests", "forms", "expenses"}
 PLACES = re.compile(r'<nav class="rail-places".*?</nav>', re.S)
@@ -63,6 +63,7 @@ def test_each_role_is_led_to_what_it_may_see(
         ("/admin/requests/teams", "Types of requests"),
         ("/admin/feedback", "Usage"),
         ("/people", "People"),
+        ("/restaurant", "Restaurant"),
         ("/profile", None),
     ],
 )

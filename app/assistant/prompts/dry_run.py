@@ -18,6 +18,7 @@ import structlog
 from flask_babel import force_locale
 from sqlalchemy import text
 
+from app.accounts.restaurant import load_help
 from app.assistant.models import Message, Prompt, Turn
 from app.assistant.prompts.editor import estimate_tokens
 from app.assistant.prompts.expectations import Expectation
@@ -143,7 +144,8 @@ def _converse(
     result: Rehearsal,
 ) -> None:
     if is_crisis(sentence.text):
-        result.answer = support_in_crisis()
+        with services.database.transaction(scope) as session:
+            result.answer = support_in_crisis(*load_help(session))
         return
     began = time.monotonic()
     deadline = began + services.settings.ai_turn_timeout_seconds

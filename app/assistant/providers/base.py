@@ -22,6 +22,9 @@ MOST_CALLS = 32
 # are kept in.
 MOST_TOKENS = 100_000_000
 
+# Where the group's own cannot be had.
+USUAL_NUMBER = "911"
+
 Role = Literal["system", "user", "assistant", "tool"]
 
 
@@ -104,7 +107,8 @@ class ModelRequest:
 
     `hints` are facts the context found about the message (for one: which of the group's
     products it names, by tool); they are also part of the system prompt's words.
-    `today` is the group's date, YYYY-MM-DD; empty where it could not be had. `records` are the
+    `today` is the group's date, YYYY-MM-DD; empty where it could not be had. The
+    `emergency_number` is whom one calls where the group is. `records` are the
     tools whose results the built-in assistant has told by their skill, offered now or not.
     """
 
@@ -114,6 +118,7 @@ class ModelRequest:
     action: str = ""
     hints: Mapping[str, Any] = field(default_factory=dict)
     today: str = ""
+    emergency_number: str = USUAL_NUMBER
     records: Mapping[str, RecordAnswers] = field(default_factory=dict)
 
 

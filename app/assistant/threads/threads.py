@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -22,6 +22,7 @@ from app.assistant.usage.message_quotas import count_message
 from app.db import ScopedSession, new_id, utc_now
 from app.errors import Conflict, InvalidInput, NotFound
 from app.nlu.control import last_line, listed_act, may_be_answer, read_answer
+from app.nlu.courtesies import read_courtesy
 from app.text.plain_text import clean_line, clean_lines, compose
 
 MESSAGE_LIMIT = 4000
@@ -49,6 +50,7 @@ class Accepted:
     reply: Message
     turn: Turn
     is_first: bool = False  # the thread began with it
+    is_titled: bool = False  # the thread is called by it
     repeated: bool = False
 
 
@@ -184,7 +186,9 @@ def accept_message(
         # What is asked there, and what "the request" is, the page has not shown.
         behind = {"is_behind": True} if is_behind else {}
         told = {**(request or {}), **behind}
+        is_titled = is_first or _is_titled_by(session, thread, words)
         accepted = queue_turn(session, thread, question, told, reserve, is_first)
+        accepted = replace(accepted, is_titled=is_titled)
         session.commit()
     except IntegrityError as error:
         session.rollback()
@@ -418,9 +422,22 @@ def _own_thread(
     return load_thread(session, thread_id, lock=True), is_first
 
 
+def _is_titled_by(session: ScopedSession, thread: Thread, words: str) -> bool:
+    """Call a thread that began with a greeting by the first words that say something."""
+    if read_courtesy(thread.title).rest or not read_courtesy(words).rest:
+        return False
+    asked = (Message.thread_id == thread.id, Message.role == "user", *own(session, Message))
+    first = session.scalar(select(Message.content).where(*asked).order_by(Message.id).limit(1))
+    if first is None or _title(first) != thread.title:
+        # Its person calls it so.
+        return False
+    thread.title = _title(words)
+    return True
+
+
 def _title(words: str) -> str:
-    """A thread is called by its first words until somebody renames it."""
-    line = clean_line(words)
+    """A thread is called by its first words until somebody renames it, without a greeting."""
+    line = clean_line(read_courtesy(words).rest or words)
     if len(line) <= TITLE_LENGTH:
         return line
     return line[:TITLE_LENGTH].rsplit(" ", 1)[0] + "…"

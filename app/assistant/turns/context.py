@@ -30,7 +30,7 @@ from app.assistant.proposals.proposals import (
     receipt_of,
     state_at,
 )
-from app.assistant.providers.base import ChatMessage
+from app.assistant.providers.base import USUAL_NUMBER, ChatMessage
 from app.assistant.threads.branches import IN_SIGHT, leads_to, said_up
 from app.assistant.threads.steps import Step, StepLoader, as_told
 from app.assistant.tools.registry import Opening, Registry, TurnInput
@@ -52,7 +52,9 @@ _PERSON = (
     .outerjoin(UserProfile, UserProfile.user_id == User.id)
     .where(User.id == bindparam("user_id"))
 )
-_GROUP = select(Group.name, Group.timezone).where(Group.id == bindparam("group_id"))
+_GROUP = select(Group.name, Group.timezone, Group.emergency_number).where(
+    Group.id == bindparam("group_id")
+)
 
 Found = TypeVar("Found")
 # Gets a piece by its name, or the default where it cannot be had.
@@ -75,6 +77,7 @@ class TurnContext:
     generated: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     today: str = ""
+    emergency_number: str = USUAL_NUMBER
     # Whether the thread may have an open proposal, be it out of sight.
     has_proposal: bool = True
     # In threads of another kind than the chat: which, and what they start from.
@@ -136,7 +139,8 @@ def _fetch_pieces(
     earlier = partial(_history, session, turn, message, hints)
     history = fetch("history", earlier, list[ChatMessage]())
     prompts = fetch("prompts", lambda: load_prompts(session), list[Prompt]())
-    today, generated = fetch("today", lambda: _today(session, language), ("", list[str]()))
+    here = fetch("today", lambda: _here(session, language), ("", USUAL_NUMBER, list[str]()))
+    today, emergency_number, generated = here
     generated += _about(profile, language)
     unknown: tuple[bool, Mapping[str, Any], list[str]] = (True, {}, [])
     has_proposal, proposed, lines = fetch("proposal", lambda: _proposal(session, message), unknown)
@@ -163,6 +167,7 @@ def _fetch_pieces(
         tuple(generated),
         tuple(missing),
         today,
+        emergency_number,
         has_proposal,
         kind,
         opening,
@@ -295,14 +300,22 @@ def _told(said: Row[Any], in_words: bool) -> str:
     return content if in_words else as_told(content, said.internal_content)
 
 
-def _today(session: ScopedSession, language: str) -> tuple[str, list[str]]:
-    """The date where the group is, and lines that tell a model of both."""
-    name, zone = session.execute(_GROUP, {"group_id": session.scope.group_id}).one()
+def _here(session: ScopedSession, language: str) -> tuple[str, str, list[str]]:
+    """The date where the group is, whom one calls there in danger, and lines that tell a model."""
+    name, zone, number = session.execute(_GROUP, {"group_id": session.scope.group_id}).one()
     now = local_now(ZoneInfo(zone))
     day, date = get_day_names(locale=language)[now.weekday()], f"{now:%Y-%m-%d}"
     if language == "es":
-        return date, [f"Restaurante: {name}.", f"Hoy es {day} {date}. Contesta en español."]
-    return date, [f"Restaurant: {name}.", f"Today is {day} {date}. Answer in English."]
+        lines = [
+            f"Restaurante: {name}. Número de emergencias: {number}.",
+            f"Hoy es {day} {date}. Contesta en español.",
+        ]
+    else:
+        lines = [
+            f"Restaurant: {name}. Emergency number: {number}.",
+            f"Today is {day} {date}. Answer in English.",
+        ]
+    return date, number, lines
 
 
 def _proposal(

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from flask_babel import gettext as _
 
+from app.accounts.restaurant import crisis_lines
 from app.nlu.emergency import exaggerates, reports_accident, speaks_of_dying
 from app.nlu.model import CRISIS, read_intents
+from app.text.bilingual import reader_language
 
 # Measured on authors that the model had not read: with this share eight in ten are heard, and what
 # is taken for one wrongly is one message in two thousand.
@@ -30,18 +32,20 @@ def is_crisis(message: str, *, is_answer: bool = False) -> bool:
     return read_intents(message, is_answer=is_answer)[CRISIS] >= least
 
 
-def support_in_crisis() -> str:
-    """Whom to call, and that one is not alone; in Markdown, in the reader's language."""
+def support_in_crisis(region: str, emergency_number: str) -> str:
+    """Whom to call, and that one is not alone; in Markdown, in the reader's language.
+
+    `region` is the country, by its code of two letters.
+    """
+    lines = crisis_lines().get(region)
     return "\n\n".join(
         (
             _("I'm glad you said this. You don't have to get through it alone."),
-            _(
-                "**Call or text 988** now, at any hour. It is free, and no one is told. "
-                "For Spanish, press 2 or text AYUDA."
-            ),
+            *([lines[reader_language()]] if lines else []),
             _(
                 "If you think you might act on it, or have already hurt yourself, **call "
-                "911** or go to someone near you right now."
+                "%(number)s** or go to someone near you right now.",
+                number=emergency_number,
             ),
             _(
                 "I'm only a program. Please tell someone you trust, a coworker or the "

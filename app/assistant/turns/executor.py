@@ -17,6 +17,7 @@ from redis import RedisError
 from sqlalchemy import bindparam, func, select, update
 from sqlalchemy.exc import SQLAlchemyError
 
+from app.accounts.restaurant import load_help
 from app.assistant.models import Message, Turn, own
 from app.assistant.proposals.consent import hearing_of
 from app.assistant.proposals.decisions import (
@@ -252,9 +253,10 @@ def _settle_without_model(
         before = select(Message.content).where(Message.id == question.parent_id)
         with writer.transaction() as session:
             asked = session.scalar(before.where(*own(session, Message)))
+            place = load_help(session)
         is_answer = "?" in (asked or "")
         if is_crisis(question.content, is_answer=is_answer):
-            writer.add_text(support_in_crisis())
+            writer.add_text(support_in_crisis(*place))
             return NO_MODEL
     registry = services.registry
     decided = decide_in_words(writer, registry, question)

@@ -79,4 +79,13 @@ def model_request(
     denied = tuple(sorted(denied_tools(registry, context, role)))
     hints = {**context.hints, "domain": domain, "denied": denied}
     records = {name: tool.records for name, tool in registry.tools.items() if tool.records}
-    return ModelRequest(messages, (), context.language, action, hints, context.today, records)
+    return ModelRequest(
+        messages,
+        (),
+        context.language,
+        action,
+        hints,
+        context.today,
+        context.emergency_number,
+        records,
+    )

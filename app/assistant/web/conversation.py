@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -11,7 +12,7 @@ from uuid import UUID, uuid4
 
 from flask import redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
-from flask_babel import format_date
+from flask_babel import format_date, format_time
 from flask_babel import gettext as _
 from flask_login import current_user
 from redis import RedisError
@@ -43,6 +44,8 @@ class ThreadView:
     is_new: bool
     is_current: bool = False
     is_chat: bool = True
+    # When it was used last, where another one in the list is called the same.
+    at: str = ""
 
 
 def home_of(thread: Thread) -> str:
@@ -136,7 +139,7 @@ def exchange(accepted: Accepted) -> ResponseReturnValue:
             view_message(new, services().registry) for new in (accepted.message, accepted.reply)
         ],
         cursor="",
-        history=history_by_day(str(thread.id)) if accepted.is_first and is_chat else [],
+        history=history_by_day(str(thread.id)) if accepted.is_titled and is_chat else [],
         thread=ThreadView(str(thread.id), thread.title, accepted.is_first, is_chat=is_chat),
     )
     return response, 200, {"HX-Push-Url" if is_chat else "HX-Replace-Url": address}
@@ -200,10 +203,18 @@ def presence_of(messages: Sequence[Message]) -> str:
 def history_by_day(current: str) -> list[tuple[str, list[ThreadView]]]:
     """The threads under the day they were last used on, in the person's zone and language."""
     days: dict[str, list[ThreadView]] = {}
-    for found in recent_threads(db_session()):
-        view = ThreadView(str(found.id), found.title, False, str(found.id) == current)
+    threads = recent_threads(db_session())
+    titles = Counter(each.title for each in threads)
+    for found in threads:
+        at = _time(found) if titles[found.title] > 1 else ""
+        view = ThreadView(str(found.id), found.title, False, str(found.id) == current, at=at)
         days.setdefault(_day(found), []).append(view)
     return list(days.items())
+
+
+def _time(thread: Thread) -> str:
+    local = thread.last_message_at.astimezone(current_user.zone)
+    return str(format_time(local, "short", rebase=False))
 
 
 def _day(thread: Thread) -> str:

@@ -43,6 +43,7 @@ from app.assistant.threads.export_jobs import (
     state_of,
 )
 from app.assistant.threads.history import PAGE_THREADS, find_threads, rename_thread
+from app.assistant.web.conversation import history_by_day
 from app.errors import Conflict, InvalidInput
 from app.extensions import services
 from app.files.views import send_stored
@@ -92,12 +93,19 @@ def _export_facts() -> dict[str, Any]:
 @limit_chat_changes
 def rename(thread_id: UUID) -> ResponseReturnValue:
     """Give a conversation another name."""
+    wanted, problem = request.form.get("title", ""), ""
     try:
-        thread = rename_thread(db_session(), thread_id, request.form.get("title", ""))
-        flash(_("It is called “%(title)s” now.", title=thread.title), "success")
+        wanted = rename_thread(db_session(), thread_id, wanted).title
     except InvalidInput as error:
-        flash(_(error.message, **error.params), "error")
-    return _back()
+        problem = _(error.message, **error.params)
+    said = problem or _("It is called “%(title)s” now.", title=wanted)
+    if is_htmx():
+        renamed = {"title": wanted, "problem": problem, "said": said}
+        history = history_by_day(str(thread_id))
+        return render_template("chat/_renamed.html", history=history, renamed=renamed)
+    flash(said, "error" if problem else "success")
+    is_in_rail = request.form.get("from") == "rail"
+    return redirect(url_for("chat.thread", thread_id=thread_id), 303) if is_in_rail else _back()
 
 
 @blueprint.post("/<uuid:thread_id>/delete")

@@ -49,6 +49,7 @@ TITLE_NAMED = 0.5
 STEPS_BONUS = 0.3
 # In an emergency: what the part that says to call for help is worth beside words in common.
 CALLS_FOR_HELP = 1.25
+_EMERGENCY_NUMBER = re.compile(r"\b(?:911|112|999|000)\b")
 # With less than this nothing in the passages speaks of what was asked.
 LEAST_WORTH = 0.55
 # The odds that a piece answers, as logarithms: what each of these says for it. Fitted to 180
@@ -199,7 +200,7 @@ def _fit(part: Sequence[Piece], said: set[str]) -> float:
     """How much of what was reported a part speaks of, and whether it says to call for help."""
     by_lead = len(said & set(stems(part[0].lead)))
     by_piece = max(len(said & set(stems(piece.text))) for piece in part)
-    calls = any("911" in piece.text for piece in part)
+    calls = any(_EMERGENCY_NUMBER.search(piece.text) for piece in part)
     return 2 * by_lead + by_piece + CALLS_FOR_HELP * calls
 
 

@@ -70,8 +70,8 @@ class FieldWidgetPart(Posting):
     """One field of a request, asked for with a control of its own.
 
     `block` is the field as `definitions` stores it, with its texts in both languages; `usual`
-    is what most answer, `starts_with` what the control holds at first. `state` is as for the
-    selector.
+    is what most answer, `starts_with` what the control holds at first, `region` the country
+    of numbers that name none. `state` is as for the selector.
     """
 
     template: ClassVar[str] = "parts/_field_widget.html"
@@ -80,6 +80,7 @@ class FieldWidgetPart(Posting):
     block: dict[str, Any]
     usual: str = ""
     starts_with: str = ""
+    region: str = "US"
     state: Literal["open", "answered", "closed"] = "open"
     answer: str = ""
 
@@ -99,7 +100,7 @@ class FieldWidgetPart(Posting):
 
     def calling_codes(self, language: str) -> tuple[CallingCode, ...]:
         """The countries that a phone number can be of."""
-        return calling_codes(language)
+        return calling_codes(language, self.region)
 
     @property
     def request(self) -> tuple[str, dict[str, Any]]:

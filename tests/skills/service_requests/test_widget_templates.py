@@ -195,7 +195,7 @@ def test_the_request_so_far_says_where_values_come_from_and_what_is_missing(app:
 
 
 def test_countries_come_by_name_in_the_readers_language_the_common_ones_first() -> None:
-    spanish = calling_codes("es")
+    spanish = calling_codes("es", "US")
     assert [each.code for each in spanish[:2]] == ["1", "52"]
     assert spanish[1].name == "México"
     assert [each.is_common for each in spanish].index(False) == len(COMMON_REGIONS)

@@ -173,7 +173,7 @@ class _Composer:
         ]
         own = [passage for passage in passages if passage.language in (language, "mul")]
         told = tell_whole(self.reading.text, self.reading.emergency, own or passages)
-        return told or (Line(phrases.call_for_help()),)
+        return told or (Line(phrases.call_for_help(self.request.emergency_number)),)
 
     def _answer(self, brought: Brought) -> list[Line]:
         """The lines that this result gives; none where it does not answer."""

@@ -137,7 +137,9 @@ def decide(
         likeliest = index.rank(call_for_help(language), {})
         call = _plan(likeliest, reading.text)
         if call is None:
-            return Decision(phrases.call_for_help(), wanted, why="emergency")
+            return Decision(
+                phrases.call_for_help(request.emergency_number), wanted, why="emergency"
+            )
         # Help comes first, and what was asked for besides with it.
         besides = (each for each in wanted if each.tool != call.tool)
         return Decision(calls=(call, *besides), why="emergency")

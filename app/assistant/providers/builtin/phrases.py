@@ -131,10 +131,11 @@ def nothing_found(places: Sequence[str], query: str, near: Sequence[str]) -> str
     return f"{said} {way_on}"
 
 
-def call_for_help() -> str:
+def call_for_help(emergency_number: str) -> str:
     return _(
-        "If anybody is in danger, call 911 now and get the manager on duty. I found nothing about"
-        " this in the restaurant's documents."
+        "If anybody is in danger, call %(number)s now and get the manager on duty. I found nothing"
+        " about this in the restaurant's documents.",
+        number=emergency_number,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from uuid import UUID
 
-from app.accounts.clock import load_zone
+from app.accounts.restaurant import load_place
 from app.db import ScopedSession, utc_now
 from app.fields.values import FieldContext
 from app.files.access import find_attachment
@@ -14,10 +14,12 @@ from app.skills.forms.services.contact_names import find_people
 
 def field_context(session: ScopedSession, language: str, draft_id: UUID) -> FieldContext:
     """What the values of a draft are read in."""
+    zone, region = load_place(session)
     return FieldContext(
         utc_now(),
-        load_zone(session),
-        language=language,
+        zone,
+        region,
+        language,
         find_people=partial(find_people, session),
         find_file=partial(find_attachment, session, holder_id=draft_id),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from app.accounts.clock import load_zone
+from app.accounts.restaurant import load_place
 from app.db import ScopedSession, utc_now
 from app.fields.values import FieldContext
 from app.files.access import find_attachment
@@ -12,9 +12,11 @@ from app.files.access import find_attachment
 
 def field_context(session: ScopedSession, language: str) -> FieldContext:
     """What values are read in for the session's person."""
+    zone, region = load_place(session)
     return FieldContext(
         utc_now(),
-        load_zone(session),
-        language=language,
+        zone,
+        region,
+        language,
         find_file=partial(find_attachment, session),
     )

@@ -10,7 +10,8 @@ from zoneinfo import ZoneInfo
 from flask_babel import gettext as _
 from sqlalchemy import select
 
-from app.accounts.clock import load_zone, local_now
+from app.accounts.clock import local_now
+from app.accounts.restaurant import load_place
 from app.assistant.models import Message, own
 from app.assistant.tools.examples import load_examples
 from app.assistant.tools.tool import NextCall, ThreadTool, ToolContext, ToolFailure, ToolResult
@@ -78,7 +79,7 @@ class RequestFieldInput(ThreadTool):
     def run(self, arguments: Any, context: ToolContext) -> ToolResult:
         with context.transaction() as session:
             state = _open_state(session, context)
-            zone = load_zone(session)
+            zone, region = load_place(session)
         field = state.form.by_id(arguments.field_id)
         if field is None or field not in state.fields:
             raise ToolFailure(
@@ -96,16 +97,22 @@ class RequestFieldInput(ThreadTool):
             return ToolResult({**payload, "needs_ui": False, "ask": said}, say=said)
         said = why + point_to_widget(field, context.language)
         shown = {**payload, "needs_ui": True, "note": "The widget is shown; wait for the answer."}
-        return ToolResult(shown, [_widget(field, state, zone)], say=said)
+        return ToolResult(shown, [_widget(field, state, zone, region)], say=said)
 
 
-def _widget(field: RequestField, state: OpenRequest, zone: ZoneInfo) -> FieldWidgetPart:
+def _widget(
+    field: RequestField, state: OpenRequest, zone: ZoneInfo, region: str
+) -> FieldWidgetPart:
     [block] = dump_fields([field.field])
     usual = state.form.priority if field.field.name == PRIORITY else ""
     starts_now = isinstance(field.field, DateField) and field.field.starts_now
     starts_with = shape_now(field.field, local_now(zone)) if starts_now else ""
     return FieldWidgetPart(
-        field_id=field.field_id, block=block, usual=usual, starts_with=starts_with
+        field_id=field.field_id,
+        block=block,
+        usual=usual,
+        starts_with=starts_with,
+        region=region,
     )
 
 
