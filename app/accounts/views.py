@@ -47,6 +47,8 @@ from app.web.pages import (
 )
 
 COOKIE_AGE = timedelta(days=365)
+# Of the lists of a profile, those that something reads.
+PROFILE_LISTS = ("allergens",)
 
 # What a program may do here with its token. Everything else is about a person's own account, who
 # is in a group, or which one they look at: a token is of one group, and is not the person.
@@ -136,7 +138,7 @@ def sign_out() -> ResponseReturnValue:
 
 @blueprint.get("/profile")
 def profile() -> ResponseReturnValue:
-    """Oneself: language, units, what one cannot eat, the password, the devices."""
+    """Oneself: language, what one cannot eat, the password, the devices."""
     require_role()
     return _profile_page()
 
@@ -157,9 +159,9 @@ def save_profile() -> ResponseReturnValue:
 
 def _posted_profile(prefix: str = "") -> dict[str, Any]:
     """What the profile's form says by field, or with "was_" what it said when it was shown."""
-    form, single = request.form, ("name", "language", "theme", "units")
+    form, single = request.form, ("name", "language", "theme")
     one = {name: form[prefix + name] for name in single if prefix + name in form}
-    return one | {name: form.getlist(prefix + name) for name in profiles.LISTS}
+    return one | {name: form.getlist(prefix + name) for name in PROFILE_LISTS}
 
 
 def _profile_page(
@@ -171,13 +173,14 @@ def _profile_page(
     session = db_session()
     session.rollback()
     kept = profiles.load_profile(session)
-    now = {"name": current_user.name, **{name: getattr(kept, name) for name in profiles.CHOICES}}
+    shown = ("language", "theme", *PROFILE_LISTS)
+    now = {"name": current_user.name, **{name: getattr(kept, name) for name in shown}}
     return page(
         "accounts/profile.html",
         error,
         values={**now, **(typed or {})},
         was=now if was is None else was,
-        lists=profiles.LISTS,
+        lists=PROFILE_LISTS,
         groups=sign_ins.list_groups(session),
         sign_ins=sign_ins.list_sign_ins(session, current_user.sign_in_id),
         choices=choices,

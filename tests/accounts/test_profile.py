@@ -11,7 +11,7 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.accounts.models import AuditEntry, User, UserProfile
-from app.accounts.profile import save_profile
+from app.accounts.profile import save_profile, update_profile
 from app.db import Database, new_id
 from app.notifications.mail import OutgoingMail
 from tests.accounts.conftest import Browser, House, Member, found_house
@@ -23,10 +23,7 @@ FORM = {
     "name": "Ana María Peña",
     "language": "en",
     "theme": "dark",
-    "units": "metric",
     "allergens": ["peanut", "tree_nut"],
-    "diets": ["vegan"],
-    "cuisines": ["mexican", "tex-mex"],
 }
 
 
@@ -48,8 +45,7 @@ def test_a_profile_is_saved_and_shown_again(
     assert 'data-theme="dark"' in page
     kept = profile_of(owner, house.staff)
     assert kept is not None
-    assert (kept.units, kept.allergens, kept.diets) == ("metric", ["peanut", "tree_nut"], ["vegan"])
-    assert kept.cuisines == ["mexican", "tex-mex"]
+    assert (kept.theme, kept.allergens) == ("dark", ["peanut", "tree_nut"])
 
 
 def test_unticking_everything_empties_the_lists(
@@ -58,11 +54,27 @@ def test_unticking_everything_empties_the_lists(
     browser = signed_in(house.staff)
     browser.post("/profile", FORM)
     shown = {f"was_{name}": value for name, value in FORM.items()}
-    emptied = {"name": "Ana", "language": "en", "theme": "dark", "units": "us"}
+    emptied = {"name": "Ana", "language": "en", "theme": "dark"}
     browser.post("/profile", {**shown, **emptied})
     kept = profile_of(owner, house.staff)
     assert kept is not None
-    assert kept.allergens == kept.diets == kept.cuisines == []
+    assert kept.allergens == []
+
+
+def test_only_what_something_reads_is_asked_for(
+    signed_in: SignedIn, house: House, database: Database, owner: Database
+) -> None:
+    """Recipes will read units, diets and cuisines: what is there stays, and nobody is asked."""
+    browser = signed_in(house.staff)
+    kept = {"units": "metric", "diets": ["vegan"], "cuisines": ["mexican"]}
+    with database.session(house.staff.scope) as session:
+        update_profile(session, **kept)
+    page = browser.get("/profile").text
+    assert not [name for name in kept if f'name="{name}"' in page]
+    assert browser.post("/profile", {**FORM, "units": "us", "diets": ["halal"]}).status_code == 303
+    after = profile_of(owner, house.staff)
+    assert after is not None
+    assert {name: getattr(after, name) for name in kept} == kept
 
 
 # What a page says is what it showed and what was typed over it.
@@ -90,16 +102,14 @@ def test_an_old_tab_takes_nothing_away_that_was_added_elsewhere(
     old = shown_on(parse_html(browser.get("/profile").text))
     new = shown_on(parse_html(browser.get("/profile").text))
     new["allergens"] = ["sesame", "peanut"]
-    new |= {"theme": ["light"], "diets": []}
+    new |= {"theme": ["light"]}
     assert browser.post("/profile", new).status_code == 303
-    old |= {"units": ["us"], "cuisines": ["mexican", "italian"]}
     old["allergens"].append("soy")
     assert browser.post("/profile", old).status_code == 303
     kept = profile_of(owner, house.staff)
     assert kept is not None
     assert kept.allergens == ["peanut", "sesame", "soy"]
-    assert (kept.diets, kept.cuisines) == ([], ["mexican", "italian"])
-    assert (kept.theme, kept.units) == ("light", "us")
+    assert kept.theme == "light"
 
 
 def test_an_old_tab_keeps_the_name_that_was_typed_elsewhere(
@@ -134,10 +144,10 @@ def test_what_does_not_say_what_it_showed_takes_nothing_away(
 ) -> None:
     browser = signed_in(house.staff)
     browser.post("/profile", FORM)
-    browser.post("/profile", {**FORM, "allergens": ["soy"], "diets": []})
+    browser.post("/profile", {**FORM, "allergens": ["soy"]})
     kept = profile_of(owner, house.staff)
     assert kept is not None
-    assert (kept.allergens, kept.diets) == (["peanut", "tree_nut", "soy"], ["vegan"])
+    assert kept.allergens == ["peanut", "tree_nut", "soy"]
 
 
 def test_of_first_profiles_that_are_saved_at_once_nothing_is_lost(
@@ -161,10 +171,8 @@ def test_of_first_profiles_that_are_saved_at_once_nothing_is_lost(
     [
         {"language": "fr"},
         {"theme": "blue"},
-        {"units": "stones"},
         {"allergens": ["peanut", "luck"]},
-        {"diets": [""]},
-        {"cuisines": ["martian"]},
+        {"allergens": [""]},
         {"name": ""},
         {"name": " \x00\u200b "},
         {"name": "x" * 81},

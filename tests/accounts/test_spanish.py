@@ -34,7 +34,7 @@ def test_the_pages_before_signing_in(
 @pytest.mark.parametrize(
     ("path", "spanish", "english"),
     [
-        ("/profile", "Cocinas que te gustan", "Cuisines you like"),
+        ("/profile", "Tus alergias", "Your allergies"),
         ("/people", "Invita a alguien", "Invite somebody"),
     ],
 )
