@@ -35,7 +35,8 @@ CATEGORY_NAMES: Mapping[str, LazyString] = {
 CATEGORY_NOTES: Mapping[str, LazyString] = {
     "system": _("Added before every message, whatever it is about."),
     "domain": _(
-        "Added only when somebody asks in that place. Only one of these applies at a time."
+        "Ordinary questions in the chat get the row of the manual. Each of the others is added only "
+        "when somebody taps a button on a card of its kind."
     ),
     "skill": _("Added before every message to explain what a skill can do."),
     "action": _("Added when somebody taps that button on a card."),
@@ -113,5 +114,6 @@ def in_common(session: ScopedSession) -> dict[str, Any]:
         "estimate": estimate_tokens,
         "word_diff": partial(compare, effort=Effort()),
         "budget": services().settings.prompt_budget_tokens,
+        "has_model": services().settings.provider != "builtin",
         "zone": current_user.zone,
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -621,3 +622,18 @@ def test_an_empty_language_takes_the_other_in_the_whole_prompt(
         rows = load_prompts(session)
         rows[0].prompt_es = ""
         assert rows[0].prompt_en.strip() in assemble(rows, language="es", domain="manual")
+
+
+@pytest.mark.parametrize("has_model", [True, False])
+def test_where_nothing_reads_the_rows_their_pages_say_so(
+    app: Flask, owner: Database, admin: Member, browser: CheckedClient, has_model: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    on = app.extensions["comanda"]
+    provider = {"ai_provider": "openai" if has_model else "builtin"}
+    monkeypatch.setitem(
+        app.extensions, "comanda", replace(on, settings=on.settings.model_copy(update=provider))
+    )
+    for address in (HOME, f"{HOME}{row_of(owner, admin).id}"):
+        said = "nothing reads these texts" in browser.page(address).text
+        assert said is not has_model, address
