@@ -21,6 +21,7 @@ from app.assistant.proposals.consent import Question, StepConsent
 from app.assistant.providers.base import ChatMessage
 from app.assistant.threads.steps import Step, StepReader
 from app.assistant.tools.parts import NoticePart, Part, ProposalPart, ReceiptPart, Suggestion
+from app.assistant.tools.sent_data import CORE, SentData
 from app.assistant.tools.tool import Tool, ToolContext
 from app.assistant.tools.toolbox import BlockReader
 from app.db import ScopedSession
@@ -164,6 +165,7 @@ class Skill:
     like for other clients, by the type of an action; `readers` read what a message asks for where
     no model does. `steps` validate what widgets post, by its type;
     `consents` say of each step that its tools may take what its person must have said for it;
+    `sends` is what its tools and jobs give to servers elsewhere.
     `prompt_state` says what is open in a conversation, `questions` what is asked again after a
     language model's reply to something else, `refreshers` what has become of its parts.
     """
@@ -190,6 +192,7 @@ class Skill:
     prompt_state: Mapping[str, PromptStateSource] = field(default_factory=dict)
     questions: Mapping[str, QuestionSource] = field(default_factory=dict)
     refreshers: Mapping[str, PartRefresher] = field(default_factory=dict)  # by the type of part
+    sends: tuple[SentData, ...] = ()
 
 
 class Registry:
@@ -198,6 +201,7 @@ class Registry:
     def __init__(self, skills: Iterable[Skill]) -> None:
         self.skills = tuple(skills)
         self.titles = {skill.name: skill.title for skill in self.skills}
+        self.sends = (*CORE, *(each for skill in self.skills for each in skill.sends))
         self.navigation = tuple(entry for skill in self.skills for entry in skill.navigation)
         self.first_questions = tuple(
             sorted(

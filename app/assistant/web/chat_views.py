@@ -37,6 +37,7 @@ from app.assistant.threads.threads import (
 )
 from app.assistant.tools.parts import Suggestion
 from app.assistant.tools.registry import UnfinishedWork
+from app.assistant.tools.sent_data import now_sent
 from app.assistant.turns.ask import announce, turn_request
 from app.assistant.turns.events import EventLog
 from app.assistant.turns.language import detect_language
@@ -217,7 +218,14 @@ def part(thread_id: UUID, message_id: UUID, index: int) -> ResponseReturnValue:
 @blueprint.get("/help")
 def help_page() -> ResponseReturnValue:
     """Who answers here, and how an admin sets up a language model."""
-    return render_template("chat/help.html", presence=presence_of([]), settings=services().settings)
+    settings, every = services().settings, services().registry.sends
+    return render_template(
+        "chat/help.html",
+        presence=presence_of([]),
+        settings=settings,
+        sent=now_sent(every, settings),
+        with_model=[each for each in every if each.receiver == "model"],
+    )
 
 
 @blueprint.get("/chat/history")

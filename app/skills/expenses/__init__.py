@@ -7,6 +7,7 @@ from pathlib import Path
 from flask_babel import lazy_gettext as _
 
 from app.assistant.tools.registry import Skill
+from app.assistant.tools.sent_data import SentData
 from app.skills.expenses.nlu.hints import find_hints
 from app.skills.expenses.parts import ExpenseListPart
 from app.skills.expenses.tools.ledger_tools import TOOLS
@@ -29,4 +30,12 @@ SKILL = Skill(
     ),
     prompts=Path(__file__).with_name("prompts.yaml"),
     readers={"expenses": find_hints},
+    sends=(
+        SentData(
+            "expenses",
+            _("The expenses you ask about: items, amounts, days, notes and who paid"),
+            tools=tuple(tool.name for tool in TOOLS),
+        ),
+        SentData("receipts", _("Photos of receipts"), "vision"),
+    ),
 )

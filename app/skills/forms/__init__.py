@@ -7,6 +7,7 @@ from pathlib import Path
 from flask_babel import lazy_gettext as _
 
 from app.assistant.tools.registry import Conversation, Skill
+from app.assistant.tools.sent_data import SentData
 from app.skills.forms.builder.views import blueprint as builder_pages
 from app.skills.forms.nlu import find_hints, offer_form
 from app.skills.forms.parts import FormCardPart, FormUpdatesPart
@@ -45,6 +46,18 @@ SKILL = Skill(
     suggestions={"search_forms": offer_form},
     blocks={"form_navigation": read_navigation},
     action_blocks={OPEN_FORM: write_navigation},
+    sends=(
+        SentData("forms", _("The forms that fit your words"), tools=(SearchForms.name,)),
+        SentData(
+            "form_values",
+            _(
+                "What a form holds that you fill in with the assistant beside it, and the names of "
+                "contacts that fit"
+            ),
+            tools=(UpdateForm.name,),
+        ),
+        SentData("form_wishes", _("The sentence that a new form is made from")),
+    ),
     unfinished_work={"forms": list_views.unfinished_work},
     conversations={KIND: Conversation("forms", open_conversation, page_of_conversation)},
 )

@@ -7,6 +7,7 @@ from pathlib import Path
 from flask_babel import lazy_gettext as _
 
 from app.assistant.tools.registry import FirstQuestion, Skill
+from app.assistant.tools.sent_data import SentData
 from app.skills.knowledge.nlu.hints import find_hints
 from app.skills.knowledge.parts import ProductCardPart
 from app.skills.knowledge.services.import_jobs import TASKS
@@ -42,4 +43,11 @@ SKILL = Skill(
     context={"knowledge": find_hints},
     domains=("manual", "dishes", "wines", "cocktails", "recipes", "beer_liquor", "training"),
     tasks=TASKS,
+    sends=(
+        SentData(
+            "passages",
+            _("The passages of the manual and the menu that a search finds"),
+            tools=tuple(tool.name for tool in TOOLS),
+        ),
+    ),
 )

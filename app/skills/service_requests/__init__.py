@@ -7,6 +7,7 @@ from pathlib import Path
 from flask_babel import lazy_gettext as _
 
 from app.assistant.tools.registry import FirstQuestion, Skill
+from app.assistant.tools.sent_data import SentData
 from app.skills.service_requests.nlu.hints import describe_state, find_hints
 from app.skills.service_requests.parts import PARTS
 from app.skills.service_requests.tools.answer_tools import (
@@ -29,19 +30,21 @@ from app.skills.service_requests.workflow.tool_results import pending_question
 from app.skills.service_requests.workflow.widget_posts import STEPS
 from app.web.navigation import NavEntry
 
+TOOLS = (
+    SuggestType(),
+    GetForm(),
+    RequestFieldInput(),
+    RecordAnswers(),
+    EvaluateResolution(),
+    SubmitRequest(),
+    CancelRequest(),
+    ListRequests(),
+)
+
 SKILL = Skill(
     name="service_requests",
     title=_("Requests"),
-    tools=(
-        SuggestType(),
-        GetForm(),
-        RequestFieldInput(),
-        RecordAnswers(),
-        EvaluateResolution(),
-        SubmitRequest(),
-        CancelRequest(),
-        ListRequests(),
-    ),
+    tools=TOOLS,
     parts=PARTS,
     blueprints=(blueprint, types, teams, settings),
     navigation=(
@@ -62,6 +65,13 @@ SKILL = Skill(
     readers={"service_requests": find_hints},
     prompt_state={"service_requests": describe_state},
     steps=STEPS,
+    sends=(
+        SentData(
+            "requests",
+            _("The request you are putting together with your answers, and those you ask about"),
+            tools=tuple(tool.name for tool in TOOLS),
+        ),
+    ),
     consents=CONSENTS,
     questions={"service_requests": pending_question},
     refreshers={"type_selector": refresh_parts, "field_widget": refresh_parts},
