@@ -188,7 +188,6 @@ def accept_message(
         told = {**(request or {}), **behind}
         is_titled = is_first or _is_titled_by(session, thread, words)
         accepted = queue_turn(session, thread, question, told, reserve, is_first)
-        accepted = replace(accepted, is_titled=is_titled)
         session.commit()
     except IntegrityError as error:
         session.rollback()
@@ -198,7 +197,7 @@ def accept_message(
             return known
         raise_if_busy(error)
         raise
-    return accepted
+    return replace(accepted, is_titled=is_titled)
 
 
 def _question_in(

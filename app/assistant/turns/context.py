@@ -61,6 +61,8 @@ Found = TypeVar("Found")
 Fetch = Callable[[str, Callable[[], Any], Any], Any]
 PIECE_ERRORS = (SQLAlchemyError, LookupError, ValueError)
 NO_PROFILE = Profile()
+# Whether there may be a proposal, and what is said of it, where nobody can look.
+_UNKNOWN: tuple[bool, Mapping[str, Any], list[str]] = (True, {}, [])
 log = structlog.get_logger()
 
 
@@ -139,11 +141,9 @@ def _fetch_pieces(
     earlier = partial(_history, session, turn, message, hints)
     history = fetch("history", earlier, list[ChatMessage]())
     prompts = fetch("prompts", lambda: load_prompts(session), list[Prompt]())
-    here = fetch("today", lambda: _here(session, language), ("", USUAL_NUMBER, list[str]()))
-    today, emergency_number, generated = here
+    today, number, generated = fetch("today", partial(_here, session, language), _nowhere())
     generated += _about(profile, language)
-    unknown: tuple[bool, Mapping[str, Any], list[str]] = (True, {}, [])
-    has_proposal, proposed, lines = fetch("proposal", lambda: _proposal(session, message), unknown)
+    has_proposal, proposed, lines = fetch("proposal", lambda: _proposal(session, message), _UNKNOWN)
     known, generated = {**proposed}, generated + lines
     kind = str(turn.request.get("conversation", ""))
     opening = fetch(kind, lambda: _open(session, registry, turn, message), None) if kind else None
@@ -167,7 +167,7 @@ def _fetch_pieces(
         tuple(generated),
         tuple(missing),
         today,
-        emergency_number,
+        number,
         has_proposal,
         kind,
         opening,
@@ -298,6 +298,11 @@ def _as_a_yes(proposal: Proposal, reply: str, language: str) -> list[ChatMessage
 def _told(said: Row[Any], in_words: bool) -> str:
     content: str = said.content
     return content if in_words else as_told(content, said.internal_content)
+
+
+def _nowhere() -> tuple[str, str, list[str]]:
+    """The same where it cannot be had."""
+    return "", USUAL_NUMBER, []
 
 
 def _here(session: ScopedSession, language: str) -> tuple[str, str, list[str]]:
