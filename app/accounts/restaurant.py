@@ -14,6 +14,8 @@ from zoneinfo import ZoneInfo, available_timezones
 
 import phonenumbers
 from babel import Locale
+from babel.core import get_global
+from babel.dates import get_timezone_location
 from sqlalchemy import bindparam, select
 
 from app.accounts.audit import record
@@ -34,8 +36,6 @@ _NUMBER = re.compile(r"[0-9][0-9 ()-]*")
 _PLACE = select(Group.timezone, Group.region).where(Group.id == bindparam("group_id"))
 _HELP = select(Group.region, Group.emergency_number).where(Group.id == bindparam("group_id"))
 _CRISIS_LINES = Path(__file__).with_name("crisis_lines.yaml")
-# Clocks of no place, and old names of places; who has one keeps it.
-_NOT_OFFERED = re.compile(r"(Etc|SystemV|US|Canada|Brazil|Chile|Mexico)/|[^/]*$")
 
 
 def load_place(session: ScopedSession) -> tuple[ZoneInfo, str]:
@@ -113,12 +113,19 @@ def choices_of(name: str, language: str, held: str) -> list[tuple[str, str]]:
     if name == "language":
         return list(LANGUAGE_NAMES.items())
     if name == "timezone":
-        zones = {zone for zone in available_timezones() if not _NOT_OFFERED.match(zone)}
-        return [(each, each.replace("_", " ")) for each in sorted(zones | {held})]
+        zones = available_timezones() & get_global("zone_territories").keys()
+        places = [(each, _place_of(each, locale)) for each in zones | {held}]
+        return sorted(places, key=lambda each: fold(each[1]))
     if name == "currency":
         return sorted((each, f"{each} · {locale.currencies[each]}") for each in CODES | {held})
     named = [(each, locale.territories.get(each, each)) for each in _known(name)]
     return sorted(named, key=lambda each: fold(each[1]))
+
+
+def _place_of(zone: str, locale: Locale) -> str:
+    """Country and city of a time zone; the zone's own name where it is of no place."""
+    country = locale.territories.get(get_global("zone_territories").get(zone, ""), "")
+    return f"{country} · {get_timezone_location(zone, locale, True)}" if country else zone
 
 
 @cache

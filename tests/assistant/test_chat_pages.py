@@ -317,7 +317,7 @@ def test_sending_answers_with_the_two_bubbles_and_opens_the_stream(
     assert reply.find_all("ul")
     assert page.find("div", id="stream").attributes["hx-swap-oob"] == "outerHTML"
     assert page.find("nav", id="history").attributes["hx-swap-oob"] == "outerHTML"
-    assert page.find("title").text.startswith("Hola")
+    assert page.find("title").text.startswith("¿cuánto tiempo?")
 
 
 def test_a_later_message_brings_its_bubbles_alone(browser: CheckedClient, thread_id: UUID) -> None:

@@ -236,6 +236,7 @@ def test_chats_that_are_called_the_same_tell_their_time(
         (["Hi!", "thanks", "the ice machine is leaking"], "the ice machine is leaking"),
         (["Hola, buenos días", "¿cuánto cuesta el ribeye?"], "¿cuánto cuesta el ribeye?"),
         (["Good morning, what is the dress code?", "and the shoes?"], "what is the dress code?"),
+        (["Hola, ¿cuánto cuesta el ribeye?"], "¿cuánto cuesta el ribeye?"),
         (["Hola", "gracias"], "Hola"),
     ],
 )

@@ -436,7 +436,10 @@ def _is_titled_by(session: ScopedSession, thread: Thread, words: str) -> bool:
 
 def _title(words: str) -> str:
     """A thread is called by its first words until somebody renames it, without a greeting."""
-    line = clean_line(read_courtesy(words).rest or words)
+    rest = read_courtesy(words).rest or words
+    # "Hola, ¿cuánto cuesta?" without its greeting keeps the sign that it opens with.
+    before = words[: words.rfind(rest)]
+    line = clean_line(before[-1] + rest if before.endswith(("¿", "¡")) else rest)
     if len(line) <= TITLE_LENGTH:
         return line
     return line[:TITLE_LENGTH].rsplit(" ", 1)[0] + "…"

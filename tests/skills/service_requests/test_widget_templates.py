@@ -150,7 +150,7 @@ def test_the_list_of_types_has_its_suggestion_and_every_type_and_is_chosen_from_
         if str(type_id) in button.attributes["value"]
     ]
     assert len(chosen) == 2, "as a suggestion, and in its category"
-    assert "Rooms" in page.find("details").text
+    assert "Rooms" in form.find("details").text
     step = chosen[0].attributes["value"]
     client.post(form.attributes["action"], **carried(form), internal_content=step)
     [(words, kept)] = answers(owner, thread_id)
