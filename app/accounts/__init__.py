@@ -9,8 +9,8 @@ def init_accounts(app: Flask) -> None:
     """Let people in and out of `app`, and refuse what another site makes their browser send."""
     # Imported here because migrations and jobs need the models and nothing of a web server.
     from app.accounts.form_tokens import init_form_tokens
+    from app.accounts.group_settings_views import blueprint as group_settings
     from app.accounts.person import load_from_bearer, load_from_cookie
-    from app.accounts.restaurant_views import blueprint as restaurant
     from app.accounts.views import blueprint
     from app.extensions import login_manager
 
@@ -25,7 +25,7 @@ def init_accounts(app: Flask) -> None:
     app.before_request(_refuse_forgeries)
     init_form_tokens(app)
     app.register_blueprint(blueprint)
-    app.register_blueprint(restaurant)
+    app.register_blueprint(group_settings)
 
 
 def _refuse_forgeries() -> None:

@@ -35,8 +35,9 @@ CATEGORY_NAMES: Mapping[str, LazyString] = {
 CATEGORY_NOTES: Mapping[str, LazyString] = {
     "system": _("Added before every message, whatever it is about."),
     "domain": _(
-        "Ordinary questions in the chat get the row of the manual. Each of the others is added "
-        "only when somebody taps a button on a card of its kind."
+        "Ordinary questions in the chat get the row of the manual, and the assistant beside a form "
+        "gets the row of forms. Each of the others is added when somebody taps a button on a card "
+        "of its kind."
     ),
     "skill": _("Added before every message to explain what a skill can do."),
     "action": _("Added when somebody taps that button on a card."),

@@ -30,6 +30,7 @@ from app.config import LANGUAGES
 from app.db import Scope, ScopedSession, owner_database
 from app.errors import ComandaError
 from app.extensions import services
+from app.text.currencies import CODES
 
 # What commands, files and addresses can carry without quotes.
 SLUG = re.compile(r"[a-z0-9][a-z0-9-]{1,39}")
@@ -161,7 +162,10 @@ def list_groups() -> None:
 @click.option("--currency", default="USD", show_default=True)
 @click.option("--language", type=click.Choice(list(LANGUAGES)), default="en", show_default=True)
 def add_group(slug: str, name: str, timezone: str, currency: str, language: str) -> None:
-    """Found the group SLUG; then add its first admin with `flask users add`."""
+    """Found the group SLUG; then add its first admin with `flask users add`.
+
+    Its country and its emergency number an admin sets on the page "Restaurant".
+    """
     if not SLUG.fullmatch(slug):
         raise click.BadParameter(
             "use 2 to 40 lowercase letters, digits and hyphens, starting with a letter or digit,"
@@ -170,6 +174,8 @@ def add_group(slug: str, name: str, timezone: str, currency: str, language: str)
         )
     if timezone not in available_timezones():
         raise click.BadParameter("is not a time zone like America/Chicago", param_hint="timezone")
+    if currency not in CODES:
+        raise click.BadParameter("is not a currency like USD", param_hint="currency")
     with _as_owner() as session:
         group = create_group(
             session, slug, name, timezone=timezone, currency=currency, language=language

@@ -118,10 +118,11 @@ async def forget_expired(timestamp: int = 0) -> None:
     def forget() -> None:
         with _database().transaction() as session:
             session.execute(text("SELECT forget_expired_sign_ins()"))
-            session.execute(text("SELECT forget_discarded_forms()"))
         forget_old_mail(_database())
         forget_old_facts(_database())
         forget_deleted_chats(_database())
+        with _database().transaction() as session:
+            session.execute(text("SELECT forget_discarded_forms()"))
 
     await asyncio.to_thread(forget)
 

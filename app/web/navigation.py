@@ -43,7 +43,7 @@ CORE = (
         "prompts.index", "pencil", _("Prompts"), 200, "admin", ("prompts", "sentences", "bench")
     ),
     NavEntry("admin.usage", "chart", _("Usage"), 210, "admin", ("admin", "inbox", "inspector")),
-    NavEntry("restaurant.settings", "globe", _("Restaurant"), 220, "admin"),
+    NavEntry("group_settings.settings", "globe", _("Restaurant"), 220, "admin"),
 )
 
 

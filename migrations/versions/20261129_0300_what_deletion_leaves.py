@@ -53,8 +53,10 @@ FORGET_FORMS = """
          WHERE context <> ''
            AND (used_at IS NOT NULL OR expires_at < clock_timestamp() - interval '30 minutes');
         WITH gone AS (
-          DELETE FROM form_drafts
-           WHERE status = 'discarded' AND updated_at < clock_timestamp() - interval '24 hours'
+          DELETE FROM form_drafts WHERE id IN (
+            SELECT id FROM form_drafts
+             WHERE status = 'discarded' AND updated_at < clock_timestamp() - interval '24 hours'
+             LIMIT 1000 FOR UPDATE SKIP LOCKED)
           RETURNING thread_id)
         DELETE FROM threads WHERE id IN (SELECT thread_id FROM gone);
 """

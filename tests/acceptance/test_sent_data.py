@@ -24,6 +24,7 @@ from tests.acceptance.service_requests.talking import Talk, providers_of
 from tests.factories import Member, make_contact, make_thread, make_user, sign_in
 from tests.factories.expenses import make_expense
 from tests.factories.library import make_section
+from tests.factories.service_requests import make_request
 from tests.model_server import Call, ModelServer, Say, scenario
 from tests.skills.forms.talking import add_injury_report
 from tests.skills.forms.talking import begin as begin_form
@@ -33,14 +34,14 @@ MARKS = {
     "messages": "zorilla one",
     "restaurant": "Emergency number: 911",
     "allergies": "Allergies: sesame",
-    "proposal": "axolotl feed",
+    "proposal": "Open proposal, not done: add_expense",
     "expenses": "marmoset lunch",
     "receipts": "data:image/jpeg;base64,",
     "forms": "employee-injury-report",
     "form_values": "tapir kitchen",
     "form_wishes": "a log of quetzals",
     "passages": "Capybaras are weighed at noon",
-    "requests": "pangolin pump",
+    "requests": "SR-2026-",
     "texts": "okapi search",
 }
 # What no request carries, whatever is asked: besides, nobody's address.
@@ -81,6 +82,7 @@ def sent(demo: Flask, settings: Settings, owner: Database, database: Database) -
         colleague = make_user(owner, person.group_id)
         make_thread(database, colleague, "Marsupial of a colleague")
         make_expense(database, person, "marmoset lunch")
+        make_request(owner, person, "pangolin pump")
         with database.session(person.scope) as session:
             update_profile(session, allergens=["sesame"])
         converse(Talk(app, person, "en", model), server)

@@ -38,7 +38,10 @@ FOREIGN = """() => {
   const wrong = [...document.querySelectorAll("#messages *, #history *")].filter((element) => {
     // htmx puts a style on the hidden fields of its forms; nothing else has one.
     const styled = element.hasAttribute("style") && element.localName !== "input";
-    return styled || element.matches(never) || [...element.attributes].some(({ name, value }) =>
+    // What renames a chat is the product's own; the name stands in it as a value.
+    const renames = element.closest(".rail-rename") && element.matches("link, input");
+    const foreign = element.matches(never) && !renames;
+    return styled || foreign || [...element.attributes].some(({ name, value }) =>
       name.startsWith("on") || (addresses.test(name) && !/^[/#](?!\\/)/.test(value)));
   });
   return [...window.trapped, ...wrong.map((element) => element.outerHTML.slice(0, 200))];

@@ -36,7 +36,7 @@ CARRIED = {
     "imports.choose_editions": ("signature",),
     "inbox.handle": ("given_at",),
     "inbox.sentence": ("given_at",),
-    "restaurant.save": ("was_*",),
+    "group_settings.save": ("was_*",),
     "knowledge.restore": ("version",),
     "menu.declare": ("version",),
     "menu.rename": ("signature",),

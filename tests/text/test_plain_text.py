@@ -161,7 +161,7 @@ READERS: dict[str, Callable[[str], str]] = {
     "long field": lambda text: clean(text, lines=True),
     "choice": named_option,
     "form of a model": named_form_of_a_model,
-    "contact": lambda text: read_contact(ContactTexts(text)).name,
+    "contact": lambda text: read_contact(ContactTexts(text), "US").name,
     "words of a category": lambda text: split_words(text)[0],
     "section": named_section,
     "product": named_product,

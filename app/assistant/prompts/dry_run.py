@@ -18,7 +18,7 @@ import structlog
 from flask_babel import force_locale
 from sqlalchemy import text
 
-from app.accounts.restaurant import load_help
+from app.accounts.group_settings import load_region_and_emergency_number
 from app.assistant.models import Message, Prompt, Turn
 from app.assistant.prompts.editor import estimate_tokens
 from app.assistant.prompts.expectations import Expectation
@@ -145,7 +145,7 @@ def _converse(
 ) -> None:
     if is_crisis(sentence.text):
         with services.database.transaction(scope) as session:
-            result.answer = support_in_crisis(*load_help(session))
+            result.answer = support_in_crisis(*load_region_and_emergency_number(session))
         return
     began = time.monotonic()
     deadline = began + services.settings.ai_turn_timeout_seconds

@@ -262,7 +262,7 @@ def undo_in_words(writer: ReplyWriter, registry: Registry, question: Message) ->
     if undone is not None:
         told = _("This was undone before, so I changed nothing.") if is_old else _("I undid that.")
         _tell(writer, told, receipt_part(undone))
-    elif done.undo_until is not None:
+    elif done.undo_until is not None and done.undo_until > utc_now():
         # With its receipt: what is taken back is what the reply right before shows.
         _tell(writer, told_as_done(True), receipt_part(done))
     else:

@@ -132,8 +132,7 @@ def tools_done_by(session: ScopedSession, reply_id: UUID) -> list[str]:
         Proposal.message_id == reply_id,
         Proposal.state == "confirmed",
         Proposal.undone_at.is_(None),
-        Proposal.group_id == session.scope.group_id,
-        Proposal.user_id == session.scope.user_id,
+        *own(session, Proposal),
     )
     return list(session.scalars(done))
 

@@ -1,6 +1,6 @@
 """What leaves the restaurant, and when: the list that people read on the help page.
 
-It is complete by test: tests/acceptance/test_sent_data.py holds it against what requests carry.
+tests/acceptance/test_sent_data.py holds each entry against what requests carry.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ CORE = (
     SentData("messages", _("Your message and the last messages of the chat")),
     SentData(
         "restaurant",
-        _("The name of the restaurant, its date and emergency number, and its prompts"),
+        _("The name of the restaurant, today's date, the emergency number and the prompts"),
     ),
     SentData("allergies", _("The allergies in your profile")),
     SentData("proposal", _("What a card shows that waits for your answer")),

@@ -141,7 +141,7 @@ def _fetch_pieces(
     earlier = partial(_history, session, turn, message, hints)
     history = fetch("history", earlier, list[ChatMessage]())
     prompts = fetch("prompts", lambda: load_prompts(session), list[Prompt]())
-    today, number, generated = fetch("today", partial(_here, session, language), _nowhere())
+    today, number, generated = fetch("today", partial(_here, session, language), _no_group_facts())
     generated += _about(profile, language)
     has_proposal, proposed, lines = fetch("proposal", lambda: _proposal(session, message), _UNKNOWN)
     known, generated = {**proposed}, generated + lines
@@ -300,8 +300,8 @@ def _told(said: Row[Any], in_words: bool) -> str:
     return content if in_words else as_told(content, said.internal_content)
 
 
-def _nowhere() -> tuple[str, str, list[str]]:
-    """The same where it cannot be had."""
+def _no_group_facts() -> tuple[str, str, list[str]]:
+    """What `_here` gives where the group cannot be read; a new list each time."""
     return "", USUAL_NUMBER, []
 
 

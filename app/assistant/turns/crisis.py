@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from flask_babel import gettext as _
 
-from app.accounts.restaurant import crisis_lines
+from app.accounts.group_settings import crisis_lines
 from app.nlu.emergency import exaggerates, reports_accident, speaks_of_dying
 from app.nlu.model import CRISIS, read_intents
 from app.text.bilingual import reader_language

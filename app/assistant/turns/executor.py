@@ -17,7 +17,7 @@ from redis import RedisError
 from sqlalchemy import bindparam, func, select, update
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.accounts.restaurant import load_help
+from app.accounts.group_settings import load_region_and_emergency_number
 from app.assistant.models import Message, Turn, own
 from app.assistant.proposals.consent import hearing_of
 from app.assistant.proposals.decisions import (
@@ -253,7 +253,7 @@ def _settle_without_model(
         before = select(Message.content).where(Message.id == question.parent_id)
         with writer.transaction() as session:
             asked = session.scalar(before.where(*own(session, Message)))
-            place = load_help(session)
+            place = load_region_and_emergency_number(session)
         is_answer = "?" in (asked or "")
         if is_crisis(question.content, is_answer=is_answer):
             writer.add_text(support_in_crisis(*place))
@@ -400,8 +400,8 @@ def _converse(
     if finished.is_cut:
         relay(PartReady(cut_notice()), writer, services.registry, context.language)
     # Its card may have been confirmed by its button while the reply was written.
-    has_words = writer.text.strip() or tell_what_was_done(writer, question.language)
-    if not has_words and not writer.parts:
+    is_told = bool(writer.text.strip()) or tell_what_was_done(writer, question.language)
+    if not is_told and not writer.parts:
         # A model that wants nothing but tools to its last call still owes the person words.
         writer.add_text(_("I could not put an answer together. Ask again in other words."))
     deny_claims(services.registry, writer, question)

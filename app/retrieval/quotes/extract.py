@@ -49,7 +49,7 @@ TITLE_NAMED = 0.5
 STEPS_BONUS = 0.3
 # In an emergency: what the part that says to call for help is worth beside words in common.
 CALLS_FOR_HELP = 1.25
-_EMERGENCY_NUMBER = re.compile(r"\b(?:911|112|999|000)\b")
+_EMERGENCY_NUMBER = re.compile(r"(?<![\d.,$])(?:911|112|999|000)(?![.,]?\d)")
 # With less than this nothing in the passages speaks of what was asked.
 LEAST_WORTH = 0.55
 # The odds that a piece answers, as logarithms: what each of these says for it. Fitted to 180

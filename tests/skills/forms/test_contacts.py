@@ -368,10 +368,10 @@ def test_rows_are_read_without_a_connection_and_in_no_lane(
     """Six tables of one person, each waiting for the thread that reads, had all connections."""
     held: list[object] = []
 
-    def read(table: Cells) -> list[ReadRow]:
+    def read(table: Cells, region: str) -> list[ReadRow]:
         session = g.get("db")
         held.extend((bool(session and session.in_transaction()), "lanes" in g))
-        return read_contacts(table)
+        return read_contacts(table, region)
 
     monkeypatch.setattr(contact_views, "read_contacts", read)
     assert "1 contact is new." in bring(browser, "Name\nAnn\n")

@@ -59,7 +59,7 @@ class Imported:
     problems: list[RowProblem] = field(default_factory=list)
 
 
-def read_contacts(table: Cells) -> list[ReadRow]:
+def read_contacts(table: Cells, region: str) -> list[ReadRow]:
     """Each row of a table as a contact, or why it is none; before a transaction begins.
 
     Addresses in other scripts take long to read, and nobody else's page waits for thousands.
@@ -67,7 +67,7 @@ def read_contacts(table: Cells) -> list[ReadRow]:
     Raises:
         InvalidInput: none of its columns has names.
     """
-    return _READING.run(lambda: [_read(*row) for row in _rows(table)])
+    return _READING.run(lambda: [_read(*row, region) for row in _rows(table)])
 
 
 def import_contacts(session: ScopedSession, rows: Iterable[ReadRow]) -> Imported:
@@ -101,15 +101,15 @@ def import_contacts(session: ScopedSession, rows: Iterable[ReadRow]) -> Imported
     return done
 
 
-def _read(line: int, given: ContactTexts, extension: str) -> ReadRow:
+def _read(line: int, given: ContactTexts, extension: str, region: str) -> ReadRow:
     """A row with what is to be written of it, or why it cannot be."""
     try:
-        return line, given, _join_extension(read_contact(given), extension)
+        return line, given, _join_extension(read_contact(given, region), extension, region)
     except InvalidInput as error:
         return line, given, error
 
 
-def _join_extension(texts: ContactTexts, extension: str) -> ContactTexts:
+def _join_extension(texts: ContactTexts, extension: str, region: str) -> ContactTexts:
     """A contact with the extension that a column of its own says: "45", "ext. 45" or nothing.
 
     Raises:
@@ -126,7 +126,7 @@ def _join_extension(texts: ContactTexts, extension: str) -> ContactTexts:
         raise InvalidInput("There is an extension without a phone number.", field="phone")
     if known and known != match["digits"]:
         raise InvalidInput("The phone number has another extension.", field="phone")
-    return read_contact(replace(texts, phone=f"{number} ext. {match['digits']}"))
+    return read_contact(replace(texts, phone=f"{number} ext. {match['digits']}"), region)
 
 
 def _namesake(texts: ContactTexts, seen: Mapping[str, int]) -> InvalidInput | None:

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import ColumnElement, Text, cast, func, or_, select
 
 from app.accounts.audit import record
+from app.accounts.group_settings import load_zone_and_region
 from app.db import ScopedSession, new_id, utc_now
 from app.errors import InvalidInput, NotFound
 from app.fields.definitions import EmailField, PhoneField, Words
@@ -80,8 +81,8 @@ def load_contact(session: ScopedSession, contact_id: UUID, *, lock: bool = False
     return contact
 
 
-def read_contact(texts: ContactTexts) -> ContactTexts:
-    """A contact as it is stored.
+def read_contact(texts: ContactTexts, region: str) -> ContactTexts:
+    """A contact as it is stored; a phone number that names no country is of `region`.
 
     Raises:
         InvalidInput: names the field.
@@ -92,7 +93,7 @@ def read_contact(texts: ContactTexts) -> ContactTexts:
     for field, text, longest in (("name", name, LONGEST_NAME), ("job", job, LONGEST_JOB)):
         if len(text) > longest:
             raise InvalidInput("Use at most %(longest)s characters.", field=field, longest=longest)
-    around = FieldContext(utc_now(), ZoneInfo("UTC"))
+    around = FieldContext(utc_now(), ZoneInfo("UTC"), region)
     found = {}
     for each, text in ((PHONE, texts.phone), (EMAIL, texts.email)):
         try:
@@ -108,7 +109,7 @@ def add_contact(session: ScopedSession, contact_id: UUID, typed: ContactTexts) -
     Raises:
         InvalidInput: names the field.
     """
-    texts = read_contact(typed)
+    texts = read_contact(typed, load_zone_and_region(session)[1])
     # Of two that come at once the second waits here for the first.
     session.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(str(contact_id), 0))))
     own = (Contact.id == contact_id, Contact.group_id == session.scope.group_id)
@@ -171,7 +172,8 @@ def save_contact(
     Raises:
         NotFound, InvalidInput. Overtaken: both have changed the same field; nothing is written.
     """
-    before, texts = asdict(was), asdict(read_contact(typed))
+    region = load_zone_and_region(session)[1]
+    before, texts = asdict(was), asdict(read_contact(typed, region))
     contact = load_contact(session, contact_id, lock=True)
     merged = merge_edit(before, texts, asdict(texts_of(contact)))
     write_contact(contact, ContactTexts(**merged))

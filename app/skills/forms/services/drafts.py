@@ -80,8 +80,11 @@ class Filling:
 
         Nothing of it is stored before the page sends it, as what its person has typed.
         """
+        # What must be later than now cannot start with it, unless it is a day.
+        is_later = field.type == "datetime" and getattr(field, "when", "") == "future"
         return (
             getattr(field, "starts_now", False)
+            and not is_later
             and self.draft.status == "open"
             and not self.draft.field_versions.get(field.name)
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from uuid import UUID
 
-from app.accounts.restaurant import load_place
+from app.accounts.group_settings import load_zone_and_region
 from app.db import ScopedSession, utc_now
 from app.fields.values import FieldContext
 from app.files.access import find_attachment
@@ -14,7 +14,7 @@ from app.skills.forms.services.contact_names import find_people
 
 def field_context(session: ScopedSession, language: str, draft_id: UUID) -> FieldContext:
     """What the values of a draft are read in."""
-    zone, region = load_place(session)
+    zone, region = load_zone_and_region(session)
     return FieldContext(
         utc_now(),
         zone,

@@ -13,6 +13,7 @@ from flask_babel import gettext as _
 from flask_login import current_user
 
 from app.accounts.form_pages import page
+from app.accounts.group_settings import load_zone_and_region
 from app.db import new_id
 from app.errors import ComandaError, Conflict, InvalidInput, TooMany
 from app.extensions import services
@@ -179,8 +180,10 @@ def take_table() -> ResponseReturnValue:
         posted = get_posted_files({"file": 1})
         if not posted:
             raise InvalidInput("Choose a file first.", field="file")
+        region = _region()
         with examination():
-            rows = read_contacts(read_table(posted["file"][0].stream, services().files.spool))
+            table = read_table(posted["file"][0].stream, services().files.spool)
+            rows = read_contacts(table, region)
         done = import_contacts(db_session(), rows)
     except (InvalidInput, TooMany) as error:
         db_session().rollback()
@@ -196,3 +199,10 @@ def _typed(prefix: str = "") -> ContactTexts:
 
 def _to_list() -> ResponseReturnValue:
     return redirect(url_for(".index"), HTTPStatus.SEE_OTHER)
+
+
+def _region() -> str:
+    """The group's country; no transaction is open behind it, while a file is read."""
+    _zone, region = load_zone_and_region(db_session())
+    db_session().rollback()
+    return region

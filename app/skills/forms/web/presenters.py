@@ -11,7 +11,7 @@ from flask import render_template
 from flask_babel import gettext as _
 from flask_login import current_user
 
-from app.accounts.clock import load_zone, local_now
+from app.accounts.clock import local_now
 from app.assistant.threads.threads import load_thread
 from app.assistant.web.conversation import no_talk_yet, talk_beside
 from app.db import new_id
@@ -109,7 +109,7 @@ def _view(
     # What the page fills in is to be sent as a change, so its mark is that of the empty field.
     mark = mark_of(shape)
     if not shape and filling.starts_now(field):
-        shape = shape_now(field, local_now(load_zone(db_session())))
+        shape = shape_now(field, local_now(current_user.zone))
     origin = draft.origins.get(field.name, {})
     was_said = origin.get("by") == "said" and field.name in draft.typed
     return FieldView(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from app.accounts.restaurant import load_place
+from app.accounts.group_settings import load_zone_and_region
 from app.db import ScopedSession, utc_now
 from app.fields.values import FieldContext
 from app.files.access import find_attachment
@@ -12,7 +12,7 @@ from app.files.access import find_attachment
 
 def field_context(session: ScopedSession, language: str) -> FieldContext:
     """What values are read in for the session's person."""
-    zone, region = load_place(session)
+    zone, region = load_zone_and_region(session)
     return FieldContext(
         utc_now(),
         zone,

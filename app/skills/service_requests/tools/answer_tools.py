@@ -11,7 +11,7 @@ from flask_babel import gettext as _
 from sqlalchemy import select
 
 from app.accounts.clock import local_now
-from app.accounts.restaurant import load_place
+from app.accounts.group_settings import load_zone_and_region
 from app.assistant.models import Message, own
 from app.assistant.tools.examples import load_examples
 from app.assistant.tools.tool import NextCall, ThreadTool, ToolContext, ToolFailure, ToolResult
@@ -79,7 +79,7 @@ class RequestFieldInput(ThreadTool):
     def run(self, arguments: Any, context: ToolContext) -> ToolResult:
         with context.transaction() as session:
             state = _open_state(session, context)
-            zone, region = load_place(session)
+            zone, region = load_zone_and_region(session)
         field = state.form.by_id(arguments.field_id)
         if field is None or field not in state.fields:
             raise ToolFailure(

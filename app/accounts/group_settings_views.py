@@ -9,13 +9,18 @@ from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 
 from app.accounts.form_pages import page
-from app.accounts.restaurant import FIELDS, choices_of, read_restaurant, save_restaurant
+from app.accounts.group_settings import (
+    FIELDS,
+    choices_of,
+    load_group_settings,
+    update_group_settings,
+)
 from app.errors import ComandaError
 from app.text.bilingual import reader_language
 from app.text.edits import Overtaken
 from app.web.pages import db_session, require_browser, require_role
 
-blueprint = Blueprint("restaurant", __name__, url_prefix="/restaurant")
+blueprint = Blueprint("group_settings", __name__, url_prefix="/restaurant")
 
 
 @blueprint.before_request
@@ -37,9 +42,9 @@ def save() -> ResponseReturnValue:
     was = {name: form.get(f"was_{name}", "") for name in FIELDS}
     typed = {name: form.get(name, "") for name in FIELDS}
     try:
-        save_restaurant(db_session(), was=was, typed=typed)
+        update_group_settings(db_session(), was=was, typed=typed)
     except Overtaken as error:
-        texts, theirs = error.shown_again(read_restaurant(db_session()), typed)
+        texts, theirs = error.shown_again(load_group_settings(db_session()), typed)
         return _page(error, texts=texts, theirs=theirs)
     except ComandaError as error:
         return _page(error, texts=typed, was=was)
@@ -55,9 +60,9 @@ def _page(
     theirs: dict[str, str] | None = None,
 ) -> ResponseReturnValue:
     """`texts` stand in the form; what it changes is told by what they `was`."""
-    shown = read_restaurant(db_session())
+    shown = load_group_settings(db_session())
     return page(
-        "accounts/restaurant.html",
+        "accounts/group_settings.html",
         error,
         texts=shown if texts is None else texts,
         was=shown if was is None else was,

@@ -11,10 +11,11 @@ from flask import Flask
 from sqlalchemy import select, text
 
 from app.accounts import clock
+from app.accounts.group_settings import FIELDS, load_zone_and_region
 from app.accounts.models import AuditEntry, Group
-from app.accounts.restaurant import FIELDS, load_place
-from app.db import Database
+from app.db import Database, new_id
 from app.fields.phones import parse_phone, store_phone
+from app.skills.forms.services.contacts import ContactTexts, add_contact
 from app.skills.service_requests.services.field_context import field_context
 from tests.assistant.scripted import ScriptedProvider
 from tests.factories import CheckedClient, Member, answer, api_token, ask, make_user, sign_in
@@ -66,6 +67,8 @@ def test_an_admin_says_what_it_is_called_and_where_it_is(
     assert said == [", ".join(name for name in FIELDS if was[name] != MEXICO[name])]
     # Saved once more as it is, it changes nothing and is noted nowhere.
     assert save(browser, MEXICO).status_code == 303
+    with owner.transaction() as session:
+        assert session.scalars(noted.where(AuditEntry.action == "restaurant_changed")).all() == said
 
 
 @pytest.mark.parametrize(
@@ -144,7 +147,7 @@ def test_its_clock_its_country_and_its_number_count_from_then_on(
     for zone in ("Pacific/Kiritimati", "Pacific/Pago_Pago"):
         save(browser, stored(owner, admin.group_id), timezone=zone)
         with database.transaction(admin.scope) as session:
-            days.append(clock.local_now(load_place(session)[0]).date().isoformat())
+            days.append(clock.local_now(load_zone_and_region(session)[0]).date().isoformat())
     assert days == ["2026-11-03", "2026-11-02"]
     monkeypatch.undo()
     save(browser, stored(owner, admin.group_id), **MEXICO)
@@ -156,6 +159,27 @@ def test_its_clock_its_country_and_its_number_count_from_then_on(
     lost = answer(app, admin, ask(database, admin, "I want to kill myself"), ScriptedProvider())
     assert "800 911 2000" in lost.content and "call 066" in lost.content
     assert "988" not in lost.content
+
+
+@pytest.mark.parametrize("held", ["KRW", "pesos"])
+def test_a_currency_that_is_not_offered_stays_and_keeps_nothing_from_being_saved(
+    owner: Database, admin: Member, browser: CheckedClient, held: str
+) -> None:
+    with owner.transaction() as session:
+        session.get_one(Group, admin.group_id).currency = held
+    assert f'value="{held}" selected' in browser.get("/restaurant").text
+    assert save(browser, stored(owner, admin.group_id), name="Casa").status_code == 303
+    now = stored(owner, admin.group_id)
+    assert (now["name"], now["currency"]) == ("Casa", held)
+
+
+def test_a_contact_without_a_country_code_is_of_the_country(
+    owner: Database, database: Database, admin: Member, browser: CheckedClient
+) -> None:
+    save(browser, stored(owner, admin.group_id), **MEXICO)
+    with database.session(admin.scope) as session:
+        contact = add_contact(session, new_id(), ContactTexts("Ana", phone="55 1234 5678"))
+        assert contact.phone == "+525512345678"
 
 
 def test_a_clock_that_is_not_offered_stays(

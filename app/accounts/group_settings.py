@@ -16,7 +16,7 @@ import phonenumbers
 from babel import Locale
 from babel.core import get_global
 from babel.dates import get_timezone_location
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, select, text
 
 from app.accounts.audit import record
 from app.accounts.choices import LANGUAGE_NAMES
@@ -38,25 +38,25 @@ _HELP = select(Group.region, Group.emergency_number).where(Group.id == bindparam
 _CRISIS_LINES = Path(__file__).with_name("crisis_lines.yaml")
 
 
-def load_place(session: ScopedSession) -> tuple[ZoneInfo, str]:
+def load_zone_and_region(session: ScopedSession) -> tuple[ZoneInfo, str]:
     """The time zone of the session's group, and its country: the code of two letters."""
     zone, region = session.execute(_PLACE, {"group_id": session.scope.group_id}).one()
     return ZoneInfo(zone), region
 
 
-def load_help(session: ScopedSession) -> tuple[str, str]:
+def load_region_and_emergency_number(session: ScopedSession) -> tuple[str, str]:
     """The country of the session's group, and the number that is called in an emergency there."""
     region, number = session.execute(_HELP, {"group_id": session.scope.group_id}).one()
     return region, number
 
 
-def read_restaurant(session: ScopedSession) -> dict[str, str]:
+def load_group_settings(session: ScopedSession) -> dict[str, str]:
     """The fields of the session's group, as their form writes them."""
     group = session.get_one(Group, session.scope.group_id)
     return {name: getattr(group, name) for name in FIELDS}
 
 
-def save_restaurant(
+def update_group_settings(
     session: ScopedSession, *, was: Mapping[str, str], typed: Mapping[str, str]
 ) -> None:
     """Change what differs from what the form `was`; what somebody else has changed stays. Commits.
@@ -66,7 +66,11 @@ def save_restaurant(
         Overtaken: both have changed the same field; nothing is written.
         Forbidden: no admin.
     """
-    wanted = {name: _check(name, typed.get(name, "")) for name in FIELDS}
+    # What was not changed here is not checked: a group may hold what is offered to nobody.
+    wanted = {
+        name: said if said == was.get(name) else _check(session, name, said)
+        for name, said in ((name, typed.get(name, "")) for name in FIELDS)
+    }
     query = select(Group).where(Group.id == session.scope.group_id)
     query = query.with_for_update(key_share=True).execution_options(populate_existing=True)
     # The database gives the row to admins alone when it is to be changed.
@@ -82,7 +86,7 @@ def save_restaurant(
     session.commit()
 
 
-def _check(name: str, typed: str) -> str:
+def _check(session: ScopedSession, name: str, typed: str) -> str:
     if name == "name":
         return clean_name(typed)
     value = typed.strip()
@@ -90,18 +94,30 @@ def _check(name: str, typed: str) -> str:
         if len(value) > LONGEST_NUMBER or not _NUMBER.fullmatch(value):
             raise InvalidInput("Enter the number as it is dialed, such as 911.", field=name)
         return value
-    if value not in _known(name):
+    if value not in _known(name) or (name == "timezone" and not _is_clock(session, value)):
         raise InvalidInput("Choose from the list.", field=name)
     return value
 
 
 def _known(name: str) -> Collection[str]:
-    """The values that a field may have, without those that a group keeps."""
+    """The values that a field offers."""
     if name == "timezone":
-        return available_timezones()
+        return _zones()
     if name == "region":
         return phonenumbers.SUPPORTED_REGIONS
     return CODES if name == "currency" else LANGUAGES
+
+
+@cache
+def _zones() -> frozenset[str]:
+    """The time zones of places."""
+    return frozenset(available_timezones() & get_global("zone_territories").keys())
+
+
+def _is_clock(session: ScopedSession, zone: str) -> bool:
+    """Whether the database knows a time zone, too: it counts days in it."""
+    known = text("SELECT EXISTS (SELECT FROM pg_timezone_names WHERE name = :zone)")
+    return bool(session.scalar(known, {"zone": zone}))
 
 
 def choices_of(name: str, language: str, held: str) -> list[tuple[str, str]]:
@@ -113,11 +129,12 @@ def choices_of(name: str, language: str, held: str) -> list[tuple[str, str]]:
     if name == "language":
         return list(LANGUAGE_NAMES.items())
     if name == "timezone":
-        zones = available_timezones() & get_global("zone_territories").keys()
-        places = [(each, _place_of(each, locale)) for each in zones | {held}]
+        places = [(each, _place_of(each, locale)) for each in _zones() | {held}]
         return sorted(places, key=lambda each: fold(each[1]))
     if name == "currency":
-        return sorted((each, f"{each} · {locale.currencies[each]}") for each in CODES | {held})
+        return sorted(
+            (each, f"{each} · {locale.currencies.get(each, each)}") for each in CODES | {held}
+        )
     named = [(each, locale.territories.get(each, each)) for each in _known(name)]
     return sorted(named, key=lambda each: fold(each[1]))
 
