@@ -241,7 +241,7 @@ def shape_in(filling: Filling, field: FormField) -> object:
 
 
 def discard_draft(session: ScopedSession, draft_id: UUID) -> FormDraft:
-    """Throw a half-filled form away; `restore_draft` brings back one of the last. Commits.
+    """Throw a half-filled form away; `restore_draft` brings it back within a day. Commits.
 
     Raises:
         Conflict: it has been handed in.
