@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from flask import request
+from flask import request, url_for
 from flask_babel import LazyString
 from flask_babel import lazy_gettext as _
 from flask_login import current_user
 
+from app.db import ScopedSession
 from app.extensions import services
 
 Role = Literal["staff", "manager", "admin"]
 RANKS: dict[str, int] = {"staff": 0, "manager": 1, "admin": 2}
+# More is shown as this many and a plus.
+MOST_COUNTED = 99
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a place has to do for those who look after it: they are led there instead.
+
+    `count_open` gives how much is open, at most one more than `MOST_COUNTED`; None for whoever
+    looks after nothing. `words` puts such a number into words. `opens_for` are the roles whose
+    first page it is.
+    """
+
+    endpoint: str
+    count_open: Callable[[ScopedSession], int | None]
+    words: Callable[[int], str]
+    opens_for: tuple[Role, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -22,7 +40,8 @@ class NavEntry:
     """A place of the menu: its first page, an icon of the sprite, and its name.
 
     `role` is the least that sees it; `order` its place from the top, a hundred a group of
-    places; `blueprints` are those whose pages are parts of it.
+    places; `blueprints` are those whose pages are parts of it; `work` what it has for those
+    who look after it.
     """
 
     endpoint: str
@@ -31,6 +50,7 @@ class NavEntry:
     order: int
     role: Role = "staff"
     blueprints: tuple[str, ...] = ()
+    work: Work | None = None
 
     @property
     def is_current(self) -> bool:
@@ -47,9 +67,48 @@ CORE = (
 )
 
 
-def nav_entries() -> Sequence[NavEntry]:
-    """The places that the person who is signed in may see, from the top."""
+@dataclass(frozen=True)
+class NavLink:
+    """A place as the menu draws it; `count` is "" where nothing is open."""
+
+    endpoint: str
+    icon: str
+    label: LazyString
+    is_current: bool
+    count: str = ""
+    count_in_words: str = ""
+
+
+def nav_links(session: ScopedSession | None) -> list[NavLink]:
+    """The places that the person who is signed in may see, from the top; None counts nothing."""
+    return [_link(session, entry) for entry in _visible_entries()]
+
+
+def first_page(session: ScopedSession) -> str:
+    """Where the person who is signed in begins: at their work, or in the chat."""
+    for entry in _visible_entries():
+        work = entry.work
+        if work and current_user.role in work.opens_for and work.count_open(session) is not None:
+            return url_for(work.endpoint)
+    return url_for("chat.new")
+
+
+def _visible_entries() -> Sequence[NavEntry]:
     rank = RANKS[current_user.role]
     entries = (*CORE, *services().registry.navigation)
     visible = (entry for entry in entries if RANKS[entry.role] <= rank)
     return sorted(visible, key=lambda entry: entry.order)
+
+
+def _link(session: ScopedSession | None, entry: NavEntry) -> NavLink:
+    link = NavLink(entry.endpoint, entry.icon, entry.label, entry.is_current)
+    if session is None or entry.work is None:
+        return link
+    is_open = entry.work.count_open(session)
+    if is_open is None:
+        return link
+    link = replace(link, endpoint=entry.work.endpoint)
+    if not is_open:
+        return link
+    count = str(is_open) if is_open <= MOST_COUNTED else f"{MOST_COUNTED}+"
+    return replace(link, count=count, count_in_words=entry.work.words(is_open))

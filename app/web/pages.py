@@ -45,7 +45,7 @@ from app.extensions import PROBES, ComandaRequest, kept_cookie, services
 from app.jobs.system_threads import give_back_with
 from app.web.fair_queue import draw
 from app.web.icons import icon, icon_sprite
-from app.web.navigation import nav_entries
+from app.web.navigation import NavLink, nav_links
 from app.web.request_body import LARGEST_SIGNED_OUT, MOST_FILES, drain
 from app.web.static_files import keep_for_ever, static_url
 from app.web.urls import url_of
@@ -273,6 +273,7 @@ def error_response(error: ComandaError) -> ResponseReturnValue:
         return message, error.status, {**headers, "Content-Type": "text/plain; charset=utf-8"}
     part = "errors/_limit.html" if isinstance(error, LimitReached) else "errors/_error.html"
     template = part if wants_fragment() else "errors/page.html"
+    g.is_error_page = True
     page = render_template(template, message=message, status=error.status, code=error.code)
     return page, error.status, headers
 
@@ -410,6 +411,11 @@ def _drain_body(response: Response) -> Response:
     return response
 
 
+def _nav_links() -> list[NavLink]:
+    """The menu's places. The page of an error counts nothing: the database may be what failed."""
+    return nav_links(None if "is_error_page" in g else db_session())
+
+
 def _favicon() -> ResponseReturnValue:
     """Browsers ask for it by this name wherever a page has not named another yet."""
     return redirect(static_url("icons/comanda-180.png"), HTTPStatus.MOVED_PERMANENTLY)
@@ -443,7 +449,7 @@ def init_web(app: Flask) -> None:
         "static_url": static_url,
         "url_of": url_of,
         "kept_cookie": kept_cookie,
-        "nav_entries": nav_entries,
+        "nav_links": _nav_links,
         "languages": LANGUAGES,
         "get_locale": get_locale,
         "now": utc_now,

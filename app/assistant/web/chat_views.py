@@ -62,6 +62,7 @@ from app.errors import ComandaError, Conflict, InvalidInput, LimitReached, NotFo
 from app.extensions import services
 from app.text.json_text import parse_json
 from app.web.issued_ids import is_issued, issue_id
+from app.web.navigation import first_page
 from app.web.pages import choose_language, db_session, is_htmx, require_role
 from app.web.rate_limits import limit_chat_changes, limit_decisions, limit_messages, limit_person
 
@@ -84,8 +85,8 @@ def signed_in_only() -> None:
 
 @blueprint.get("/")
 def home() -> ResponseReturnValue:
-    """The front door leads to the chat."""
-    return redirect(url_for("chat.new"))
+    """Where a person begins: the chat, or the work of those who have one."""
+    return redirect(first_page(db_session()))
 
 
 @blueprint.get("/chat")

@@ -8,8 +8,10 @@ from flask_babel import lazy_gettext as _
 
 from app.assistant.tools.registry import FirstQuestion, Skill
 from app.assistant.tools.sent_data import SentData
+from app.skills.service_requests.labels import open_in_words
 from app.skills.service_requests.nlu.hints import describe_state, find_hints
 from app.skills.service_requests.parts import PARTS
+from app.skills.service_requests.services.queue import count_open
 from app.skills.service_requests.tools.answer_tools import (
     CancelRequest,
     EvaluateResolution,
@@ -28,7 +30,7 @@ from app.skills.service_requests.workflow.refreshers import refresh_parts
 from app.skills.service_requests.workflow.suggestions import suggest_request, unfinished_work
 from app.skills.service_requests.workflow.tool_results import pending_question
 from app.skills.service_requests.workflow.widget_posts import STEPS
-from app.web.navigation import NavEntry
+from app.web.navigation import NavEntry, Work
 
 TOOLS = (
     SuggestType(),
@@ -49,7 +51,12 @@ SKILL = Skill(
     blueprints=(blueprint, types, teams, settings),
     navigation=(
         NavEntry(
-            "service_requests.index", "wrench", _("Requests"), 20, blueprints=("service_requests",)
+            "service_requests.index",
+            "wrench",
+            _("Requests"),
+            20,
+            blueprints=("service_requests",),
+            work=Work("service_requests.queue", count_open, open_in_words, ("manager",)),
         ),
         NavEntry(
             "request_types.index",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flask_babel import gettext as _
-from flask_babel import pgettext
+from flask_babel import ngettext, pgettext
 
 from app.errors import N_
 
@@ -32,3 +32,8 @@ def status_words() -> dict[str, str]:
         "resolved": pgettext("request", "Resolved"),
         "closed": pgettext("request", "Closed"),
     }
+
+
+def open_in_words(count: int) -> str:
+    """How many requests are open, as the menu is read out."""
+    return ngettext("%(num)d open request", "%(num)d open requests", count)

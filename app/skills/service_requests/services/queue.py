@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, and_, bindparam, or_, select
+from sqlalchemy import ColumnElement, and_, bindparam, func, or_, select
 
 from app.accounts.models import Membership, User
 from app.db import ScopedSession, read_id
@@ -25,6 +25,7 @@ from app.skills.service_requests.models import (
 from app.skills.service_requests.services.requests import (
     AS_LISTED,
     EDITORS,
+    has_queue,
     is_editor,
     of_group,
     worked_on,
@@ -33,6 +34,7 @@ from app.skills.service_requests.services.type_catalog import AS_NAMED
 from app.text.free_text import has_words, limit_search
 from app.text.normalize import words as folded_words
 from app.text.plain_text import clean_line
+from app.web.navigation import MOST_COUNTED
 
 PAGE = 25
 LONGEST_SEARCH = 100
@@ -111,6 +113,18 @@ def find_queue(
     with limit_search(session):
         found = session.scalars(query).all()
     return list(found[:PAGE]), len(found) > PAGE
+
+
+def count_open(session: ScopedSession) -> int | None:
+    """How many requests of the queue are open, at most one more than the menu shows.
+
+    None for whoever looks after no requests.
+    """
+    if not has_queue(session):
+        return None
+    some = select(ServiceRequest.id).where(of_group(session), worked_on(session), _IS_OPEN)
+    counted = some.limit(MOST_COUNTED + 1).subquery()
+    return session.scalar(select(func.count()).select_from(counted)) or 0
 
 
 def _conditions(
