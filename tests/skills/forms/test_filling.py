@@ -126,8 +126,8 @@ def test_drawing_the_page_asks_the_database_nothing(
             event.listen(Engine, "before_cursor_execute", note)
 
     def note(*facts: Any) -> None:
-        # The bell of every page has a look of its own.
-        if "notifications" not in facts[2]:
+        # The bell and the menu of every page have a look of their own.
+        if not any(table in facts[2] for table in ("notifications", "service_team_members")):
             asked.append(facts[2])
 
     with before_render_template.connected_to(watch, app):
