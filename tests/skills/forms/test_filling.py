@@ -355,7 +355,8 @@ def test_a_form_archived_or_changed_meanwhile_is_finished_as_it_was_begun(
     page, late = browser.page(f"/forms/{template.slug}"), browser.page(f"/forms/{template.slug}")
     autosave(browser, page, what="Begun")
     with owner.transaction() as session:
-        content = {"fields": SHORT}
+        begun_as = template.title_en
+        content = {"fields": SHORT, "title_en": begun_as, "description_en": "As it was."}
         session.add(
             FormTemplateVersion(
                 group_id=member.group_id, template_id=template.id, version=1, content=content
@@ -364,10 +365,11 @@ def test_a_form_archived_or_changed_meanwhile_is_finished_as_it_was_begun(
         session.execute(
             update(FormTemplate)
             .where(FormTemplate.id == template.id)
-            .values(version=2, fields=[{**SHORT[1], "name": "other"}])
+            .values(version=2, title_en="Confession", fields=[{**SHORT[1], "name": "other"}])
         )
     again = browser.page(address_on(page))
     assert "This form has changed since you began." in again.text
+    assert (again.find("h1").text, "As it was." in again.text) == (begun_as, True)
     assert form_on(again)["v-what"] == "Begun"
     # Opened before it changed, first saved after: still the one that was seen.
     autosave(browser, late, what="Late")
@@ -380,6 +382,8 @@ def test_a_form_archived_or_changed_meanwhile_is_finished_as_it_was_begun(
     assert send(browser, again, "submit", who="Ann").status_code == 303
     [submission] = submissions_of(owner, member)
     assert (submission.template_version, submission.values["what"]) == (1, "Begun")
+    # Nobody hands in what its page did not show, and that is what it is called, too.
+    assert submission.form["title_en"] == begun_as
 
 
 def test_a_form_archived_before_anything_was_saved_keeps_what_was_typed_on_the_page(

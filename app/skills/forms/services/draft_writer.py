@@ -37,7 +37,7 @@ from app.skills.forms.services.drafts import (
     undo_change,
 )
 from app.skills.forms.services.field_context import field_context
-from app.skills.forms.services.templates import fields_at, load_template
+from app.skills.forms.services.templates import load_template, version_of
 from app.text.normalize import fold
 
 LONGEST_PAGE = 32
@@ -119,7 +119,7 @@ def read_posted_fields(
         if template.status != "published":
             return ()
         version = _version_seen(session, template, form.get("version") or "")
-        return fields_at(session, template, version)
+        return version_of(session, template, version).fields
     return () if draft.status == "submitted" else read_fields_of(session, draft)
 
 
@@ -220,18 +220,20 @@ def unsaved_filling(
     """A form as a page has it that is stored nowhere: a new one, or one that could not be saved."""
     version = _version_seen(session, template, form.get("version") or "")
     draft = blank_draft(session, template, draft_id=draft_id, version=version)
-    fields = fields_at(session, template, draft.template_version)
+    shown = version_of(session, template, draft.template_version)
     shapes = {
         field.name: read_shape(field, form, shape_of(field, None))
-        for field in fields
+        for field in shown.fields
         if has_value(field) and read_seen(form.get(f"s-{field.name}"))
     }
     raws = {
-        field.name: raw_of(field, shapes[field.name]) for field in fields if field.name in shapes
+        field.name: raw_of(field, shapes[field.name])
+        for field in shown.fields
+        if field.name in shapes
     }
     draft.typed = {name: raw for name, raw in raws.items() if raw is not None}
     around = field_context(session, language, draft.id)
-    return Filling(draft, template, fields, check_values(fields, draft.typed, around))
+    return Filling(draft, template, shown, check_values(shown.fields, draft.typed, around))
 
 
 def shape_in(filling: Filling, field: FormField) -> object:

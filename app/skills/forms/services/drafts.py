@@ -20,7 +20,12 @@ from app.fields.validation import check_form, check_values, missing_fields, show
 from app.fields.values import Checked
 from app.skills.forms.models import FormDraft, FormTemplate
 from app.skills.forms.services.field_context import field_context
-from app.skills.forms.services.templates import WITHOUT_FIELDS, fields_at, load_template
+from app.skills.forms.services.templates import (
+    WITHOUT_FIELDS,
+    FormVersion,
+    load_template,
+    version_of,
+)
 
 # What a field held before it was changed is kept for undoing, this often.
 MOST_KEPT_BEFORE = 5
@@ -61,8 +66,12 @@ class Filling:
 
     draft: FormDraft
     template: FormTemplate
-    fields: tuple[FormField, ...]
+    form: FormVersion
     checked: Checked
+
+    @property
+    def fields(self) -> tuple[FormField, ...]:
+        return self.form.fields
 
     @property
     def shown(self) -> list[FormField]:
@@ -258,15 +267,16 @@ def list_open_work(session: ScopedSession, most: int) -> list[tuple[FormDraft, F
 
 def read_fields_of(session: ScopedSession, draft: FormDraft) -> tuple[FormField, ...]:
     """The fields of a draft, as its own version of the form has them."""
-    return fields_at(session, load_template(session, draft.template_id), draft.template_version)
+    template = load_template(session, draft.template_id)
+    return version_of(session, template, draft.template_version).fields
 
 
 def read_filling(session: ScopedSession, draft: FormDraft, language: str) -> Filling:
     """A draft with its form and its values as they are read now."""
     template = load_template(session, draft.template_id)
-    fields = fields_at(session, template, draft.template_version)
+    form = version_of(session, template, draft.template_version)
     around = field_context(session, language, draft.id)
-    return Filling(draft, template, fields, check_values(fields, draft.typed, around))
+    return Filling(draft, template, form, check_values(form.fields, draft.typed, around))
 
 
 def check_to_submit(session: ScopedSession, filling: Filling, language: str) -> Checked:
@@ -287,8 +297,7 @@ def change_fields(
         InvalidInput: the draft would hold more than a draft may.
     """
     require_open(draft)
-    template = load_template(session, draft.template_id)
-    known = {each.name for each in fields_at(session, template, draft.template_version)}
+    known = {each.name for each in read_fields_of(session, draft)}
     typed, origins, versions = dict(draft.typed), dict(draft.origins), dict(draft.field_versions)
     changed: list[str] = []
     overtaken: list[str] = []

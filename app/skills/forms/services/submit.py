@@ -17,7 +17,7 @@ from app.db import ScopedSession, new_id, utc_now
 from app.errors import NotFound
 from app.fields.definitions import dump_fields
 from app.fields.values import Checked, Values
-from app.skills.forms.models import FormCounter, FormSubmission, FormTemplate
+from app.skills.forms.models import FormCounter, FormSubmission
 from app.skills.forms.notifications import tell_managers
 from app.skills.forms.services.attachments import keep_submitted_files
 from app.skills.forms.services.drafts import Filling, check_to_submit, require_open
@@ -85,7 +85,7 @@ def _write(
         draft_id=draft.id,
         template_id=filling.template.id,
         template_version=draft.template_version,
-        form=form_as_it_is(filling.template, filling),
+        form=form_as_it_was_shown(filling),
         values=dict(values),
         year=here.year,
         number=_next_number(session, here.year),
@@ -97,14 +97,15 @@ def _write(
     return submission
 
 
-def form_as_it_is(template: FormTemplate, filling: Filling) -> dict[str, Any]:
+def form_as_it_was_shown(filling: Filling) -> dict[str, Any]:
     """What a submission keeps of its form, so that it can be drawn whatever becomes of it."""
+    form = filling.form
     return {
-        "slug": template.slug,
-        "title_en": template.title_en,
-        "title_es": template.title_es,
-        "icon": template.icon,
-        "fields": dump_fields(filling.fields),
+        "slug": filling.template.slug,
+        "title_en": form.title_en,
+        "title_es": form.title_es,
+        "icon": form.icon,
+        "fields": dump_fields(form.fields),
     }
 
 

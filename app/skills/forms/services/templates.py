@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Select, or_, select
@@ -11,9 +14,11 @@ from app.db import ScopedSession
 from app.errors import NotFound
 from app.fields.definitions import FormField, read_fields
 from app.skills.forms.models import FormTemplate, FormTemplateVersion
+from app.text.bilingual import in_language
 
 # For lists, which show what forms are called: the fields of all of them are megabytes.
 WITHOUT_FIELDS = defer(FormTemplate.fields, raiseload=True)
+_TEXTS = ("title_en", "title_es", "description_en", "description_es", "icon")
 
 
 def visible_templates(session: ScopedSession) -> Select[FormTemplate]:
@@ -53,12 +58,31 @@ def list_published(session: ScopedSession) -> list[FormTemplate]:
     return list(by_slug.values())
 
 
-def fields_at(
-    session: ScopedSession, template: FormTemplate, version: int
-) -> tuple[FormField, ...]:
-    """The fields of a template as they were in a version of it, or NotFound."""
+@dataclass(frozen=True)
+class FormVersion:
+    """What a version of a template is called, says and asks."""
+
+    title_en: str
+    title_es: str
+    description_en: str
+    description_es: str
+    icon: str
+    fields: tuple[FormField, ...]
+
+    def title(self, language: str) -> str:
+        """The title in `language`, else in the one there is."""
+        return in_language(language, self.title_en, self.title_es)
+
+    def description(self, language: str) -> str:
+        """The description in `language`, else in the one there is."""
+        return in_language(language, self.description_en, self.description_es)
+
+
+def version_of(session: ScopedSession, template: FormTemplate, version: int) -> FormVersion:
+    """A template as it was in a version of it, or NotFound."""
+    now = {name: getattr(template, name) for name in (*_TEXTS, "fields")}
     if version == template.version:
-        return read_fields(template.fields)
+        return _version(now)
     content = session.scalar(
         select(FormTemplateVersion.content).where(
             FormTemplateVersion.template_id == template.id,
@@ -67,7 +91,12 @@ def fields_at(
     )
     if content is None:
         raise NotFound("This version of the form no longer exists.")
-    return read_fields(content["fields"])
+    return _version({**now, **content})
+
+
+def _version(content: Mapping[str, Any]) -> FormVersion:
+    texts = {name: content[name] for name in _TEXTS}
+    return FormVersion(**texts, fields=read_fields(content["fields"]))
 
 
 def _found(template: FormTemplate | None) -> FormTemplate:

@@ -149,6 +149,7 @@ def fill_page(
     return render_template(
         "forms/fill.html",
         template=filling.template,
+        form=filling.form,
         fields=views,
         summary=[view for view in views if problems and view.problem and view.is_shown],
         error=error,

@@ -143,7 +143,7 @@ def _without_tools(reason: str) -> Opening:
 def _known_of(session: ScopedSession, filling: Filling, language: str) -> tuple[str, ...]:
     clock = field_context(session, language, filling.draft.id).here
     return (
-        f"Form: {filling.template.title(language)}.",
+        f"Form: {filling.form.title(language)}.",
         f"Now, where the restaurant is: {clock:%Y-%m-%dT%H:%M}, {clock.tzname()}.",
         "Fields, one a line, as JSON:",
         *(_described(each, filling, language) for each in filling.shown if has_value(each)),
