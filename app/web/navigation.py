@@ -24,14 +24,14 @@ MOST_COUNTED = 99
 class Work:
     """What a place has to do for those who look after it: they are led there instead.
 
-    `count_open` gives how much is open, at most one more than `MOST_COUNTED`; None for whoever
-    looks after nothing. `words` puts such a number into words. `opens_for` are the roles whose
-    first page it is.
+    `count_open` gives how much is open, counted up to a bound; None for whoever looks after
+    nothing. `words` puts such a number into words, with how it is shown ("99+"). `opens_for`
+    are the roles whose first page it is.
     """
 
     endpoint: str
-    count_open: Callable[[ScopedSession], int | None]
-    words: Callable[[int], str]
+    count_open: Callable[[ScopedSession, int], int | None]
+    words: Callable[[int, str], str]
     opens_for: tuple[Role, ...] = ()
 
 
@@ -88,7 +88,8 @@ def first_page(session: ScopedSession) -> str:
     """Where the person who is signed in begins: at their work, or in the chat."""
     for entry in _visible_entries():
         work = entry.work
-        if work and current_user.role in work.opens_for and work.count_open(session) is not None:
+        is_first = work and current_user.role in work.opens_for
+        if work and is_first and work.count_open(session, 1) is not None:
             return url_for(work.endpoint)
     return url_for("chat.new")
 
@@ -104,11 +105,11 @@ def _link(session: ScopedSession | None, entry: NavEntry) -> NavLink:
     link = NavLink(entry.endpoint, entry.icon, entry.label, entry.is_current)
     if session is None or entry.work is None:
         return link
-    is_open = entry.work.count_open(session)
+    is_open = entry.work.count_open(session, MOST_COUNTED + 1)
     if is_open is None:
         return link
     link = replace(link, endpoint=entry.work.endpoint)
     if not is_open:
         return link
     count = str(is_open) if is_open <= MOST_COUNTED else f"{MOST_COUNTED}+"
-    return replace(link, count=count, count_in_words=entry.work.words(is_open))
+    return replace(link, count=count, count_in_words=entry.work.words(is_open, count))

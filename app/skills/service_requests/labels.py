@@ -34,6 +34,6 @@ def status_words() -> dict[str, str]:
     }
 
 
-def open_in_words(count: int) -> str:
-    """How many requests are open, as the menu is read out."""
-    return ngettext("%(num)d open request", "%(num)d open requests", count)
+def open_in_words(number: int, shown: str) -> str:
+    """How many requests are open, as the menu is read out; `shown` may be "99+"."""
+    return ngettext("%(shown)s open request", "%(shown)s open requests", number, shown=shown)

@@ -34,7 +34,6 @@ from app.skills.service_requests.services.type_catalog import AS_NAMED
 from app.text.free_text import has_words, limit_search
 from app.text.normalize import words as folded_words
 from app.text.plain_text import clean_line
-from app.web.navigation import MOST_COUNTED
 
 PAGE = 25
 LONGEST_SEARCH = 100
@@ -115,15 +114,15 @@ def find_queue(
     return list(found[:PAGE]), len(found) > PAGE
 
 
-def count_open(session: ScopedSession) -> int | None:
-    """How many requests of the queue are open, at most one more than the menu shows.
+def count_open(session: ScopedSession, most: int) -> int | None:
+    """How many requests of the queue are open, counted up to `most`.
 
     None for whoever looks after no requests.
     """
     if not has_queue(session):
         return None
     some = select(ServiceRequest.id).where(of_group(session), worked_on(session), _IS_OPEN)
-    counted = some.limit(MOST_COUNTED + 1).subquery()
+    counted = some.limit(most).subquery()
     return session.scalar(select(func.count()).select_from(counted)) or 0
 
 
