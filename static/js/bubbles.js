@@ -1,5 +1,5 @@
 // Bringing bubbles up to date. Events about a bubble that is on its way wait for it.
-import { idle } from "./in_flight.js";
+import { idle, timesSent } from "./in_flight.js";
 
 const messages = document.getElementById("messages");
 const composer = document.getElementById("composer");
@@ -119,15 +119,28 @@ export async function refreshOffers() {
   }
 }
 
-async function fetchMessages(after) {
-  await after;
-  await idle();
+// True where nothing was sent meanwhile; else what came is older than the page, and not drawn.
+async function drawMessages() {
+  const before = timesSent();
+  const isLate = () => timesSent() !== before;
+  const drop = (event) => {
+    if (event.detail.ctx.sourceElement.id === messages.id && isLate()) event.preventDefault();
+  };
+  document.addEventListener("htmx:before:swap", drop);
   await window.htmx.ajax("GET", location.pathname, {
     source: messages,
     target: messages,
     select: "#messages",
     swap: "outerMorph",
   });
+  document.removeEventListener("htmx:before:swap", drop);
+  return !isLate();
+}
+
+async function fetchMessages(after) {
+  await after;
+  do await idle();
+  while (!(await drawMessages()));
   elsewhere.clear();
 }
 

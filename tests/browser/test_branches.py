@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import APIResponse, Locator, Route, expect
 
 from tests.browser.axe import findings
 from tests.browser.catalog import leftovers
@@ -312,6 +313,37 @@ def test_by_keyboard_the_focus_stays_with_what_was_chosen(visit: Visit, house: H
     visitor.wait_for_answer()
     expect(switch(visitor)).to_have_count(2)
     expect(visitor.reply).to_be_focused()
+
+
+def test_messages_that_come_late_do_not_take_back_what_was_chosen_since(
+    visit: Visit, house: House
+) -> None:
+    visitor = talk(visit(house.hire()))
+    change(visitor, "Two", "Two, better")
+    visitor.wait_for_answer()
+    page = visitor.page
+    held: list[tuple[Route, APIResponse]] = []
+
+    def hold(route: Route) -> None:
+        # What is fetched anew after the first choice arrives after the second one.
+        if held:
+            route.continue_()
+        else:
+            held.append((route, route.fetch()))
+
+    page.route(re.compile(r"/chat/[0-9a-f-]{36}$"), hold)
+    page.get_by_role("button", name="Previous version").press("Enter")
+    expect(page.get_by_role("button", name="Next version")).to_be_focused()
+    while not held:
+        page.wait_for_timeout(20)
+    page.keyboard.press("Enter")
+    chosen = page.get_by_role("button", name="Previous version")
+    expect(chosen).to_be_focused()
+    [(late, before)] = held
+    late.fulfill(response=before)
+    page.wait_for_timeout(1_000)
+    expect(chosen).to_be_focused()
+    expect(switch(visitor)).to_contain_text("2/2")
 
 
 # Where a switch stands in the window.
