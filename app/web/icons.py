@@ -1,4 +1,4 @@
-"""The icons: drawn once per page as symbols on a 24 by 24 grid, and used by name.
+"""The icons: drawn once per page as paths on a 24 by 24 grid, and used by name.
 
 An icon never speaks for itself: it stands beside a word, or its button carries an aria-label.
 """
@@ -127,18 +127,19 @@ SHAPES = {
 @cache
 def icon(name: str, class_: str = "") -> Markup:
     """The icon of that name, with a further class."""
-    return Markup('<svg class="{}" aria-hidden="true"><use href="#i-{}"/></svg>').format(
-        f"icon {class_}".rstrip(), name
+    drawing = Markup(
+        '<svg class="{}" viewBox="0 0 24 24" aria-hidden="true"><use href="#i-{}"/></svg>'
     )
+    return drawing.format(f"icon {class_}".rstrip(), name)
 
 
 @cache
 def icon_sprite(*, of_fields: bool = False) -> Markup:
-    """All icons as symbols, for the page that uses them; those of fields for the form builder."""
-    symbol = Markup('<symbol id="i-{}" viewBox="0 0 24 24"><path d="{}"/></symbol>')
+    """All icons as paths, for the page that uses them; those of fields for the form builder."""
+    path = Markup('<path id="i-{}" d="{}"/>')
     return Markup("<svg hidden>{}</svg>").format(
         Markup("").join(
-            symbol.format(name, shape)
+            path.format(name, shape)
             for name, shape in SHAPES.items()
             if name.startswith(OF_FIELDS) == of_fields
         )

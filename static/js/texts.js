@@ -11,6 +11,7 @@ export function icon(name) {
   const drawing = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   const use = document.createElementNS("http://www.w3.org/2000/svg", "use");
   drawing.setAttribute("class", "icon");
+  drawing.setAttribute("viewBox", "0 0 24 24");
   drawing.setAttribute("aria-hidden", "true");
   use.setAttribute("href", `#i-${name}`);
   drawing.append(use);
