@@ -1,6 +1,8 @@
 """What a message is made of, as a learned model counts it: pieces of words, words and pairs.
 
 Each as it is spelled and as it sounds, because many write as they speak: "aser", "qeso", "nite".
+What a language model writes is spelled well, and counted with its accents and signs: "registré" is
+done, "registre" is a wish.
 """
 
 from __future__ import annotations
@@ -21,6 +23,8 @@ SHORTEST_PIECE, LONGEST_PIECE = 2, 5
 LENGTHS = (1, 2, 3, 4, 5, 9)
 # Words are the same in a question and its answer that begin with the same letters, so many.
 STEM = 4
+# A word of a reply, with its accents; or a sign that parts what it says.
+_SAID = re.compile(r"[$€£]?[^\W_]+(?:['.,:/-][^\W_]+)*|[,;:—]")
 # Letters that sound alike in Spanish, and mostly in English; in this order.
 _SOUNDS = tuple(
     (re.compile(spelled), sound)
@@ -53,6 +57,27 @@ def count_answer_features(text: str, asked: str) -> tuple[Counter[int], ...]:
     "It did" is a yes to "Did this solve it?", and nothing by itself.
     """
     return (*count_features(text), Counter(map(_number, _answering(text, asked))))
+
+
+def count_claim_features(sentence: str) -> tuple[Counter[int], ...]:
+    """The same of a sentence of a reply: pieces of its words, and runs of up to three of them."""
+    plain = sentence.lower().replace("\u2019", "'")
+    words = [_mask(word) for word in _SAID.findall(plain)][:MOST_WORDS]
+    return Counter(map(_number, _pieces(words))), Counter(map(_number, _runs(words)))
+
+
+def _mask(word: str) -> str:
+    return word if not any(map(str.isdigit, word)) else "0sum" if word[0] in "$€£" else "0number"
+
+
+def _runs(words: list[str]) -> Iterator[str]:
+    ends = ["^", *words, "$"]
+    yield f"#long {next((most for most in LENGTHS if len(words) <= most), '')}"
+    yield from (f"={word}" for word in words)
+    yield from (f"={first} {second}" for first, second in pairwise(ends))
+    for first, second, third in zip(ends, ends[1:], ends[2:], strict=False):
+        yield f"={first} {second} {third}"
+        yield f"={first} _ {third}"
 
 
 def _answering(text: str, asked: str) -> Iterator[str]:

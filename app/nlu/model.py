@@ -1,8 +1,8 @@
 """What a message is for, as a model learned it from sentences: a share for each class.
 
-The artefact is made by `make nlu` (`app.nlu.trainer`) and read with numpy alone. It holds two
-classifiers: of intents (a tool's name, or one of `OTHER_INTENTS`), and of what a short message
-does to what is open (`CONTROL_ACTS`).
+The artefact is made by `make nlu` (`app.nlu.trainer`) and read with numpy alone. It holds three
+classifiers: of intents (a tool's name, or one of `OTHER_INTENTS`), of what a short message does to
+what is open, and of whether a sentence of a reply says that something has been done (`CLAIM`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import hashlib
 import re
 import zipfile
 import zlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -28,10 +28,10 @@ FOLDER = Path(__file__).parent
 ARTEFACT = FOLDER / "model.npz"
 # What changes the artefact when it changes: the sentences, how they are read, and how it learns.
 SOURCES = (
-    "sentences/*.jsonl", "features.py", "normalization.py", "spellings.yaml", "slots.yaml",
-    "trainer.py",
+    "sentences/*.jsonl", "sentences/claims/*.jsonl", "features.py", "normalization.py",
+    "spellings.yaml", "slots.yaml", "trainer.py",
 )  # fmt: skip
-INTENTS, CONTROLS = "intents", "controls"
+INTENTS, CONTROLS, CLAIMS = "intents", "controls", "claims"
 EMERGENCY, CRISIS, OFF_TOPIC, SMALL_TALK = "emergency", "crisis", "none_offtopic", "none_smalltalk"
 # An answer to what was asked or done: "yes add it", "skip that one".
 REPLY = "reply"
@@ -39,6 +39,8 @@ REPLY = "reply"
 OTHER_INTENTS = (EMERGENCY, CRISIS, OFF_TOPIC, SMALL_TALK, REPLY)
 # A message that does nothing to what is open: an answer to it, or something else.
 NO_ACT = "none"
+# A sentence that says something has just been done, and one that does not.
+CLAIM, NO_CLAIM = "claim", "none"
 # Where a tool begins in a skill's examples and templates.
 _TOOL = re.compile(r"^(\w+):", re.MULTILINE)
 
@@ -86,7 +88,12 @@ class Classifier:
 
         Whoever has learned from answers is told what was `asked`, "" for nothing.
         """
-        counted = count_features(text) if asked is None else count_answer_features(text, asked)
+        return self.weigh(
+            count_features(text) if asked is None else count_answer_features(text, asked)
+        )
+
+    def weigh(self, counted: Sequence[Mapping[int, int]]) -> dict[str, float]:
+        """How likely each class is by the features that were `counted`, together 1."""
         scores = self.start.copy()
         first = 0
         for group, counts in zip(self.groups, counted, strict=True):
@@ -99,7 +106,7 @@ class Classifier:
 
 @cache
 def load_model(path: Path = ARTEFACT) -> Mapping[str, Classifier]:
-    """The classifiers of the artefact, `INTENTS` and `CONTROLS`.
+    """The classifiers of the artefact: `INTENTS`, `CONTROLS` and `CLAIMS`.
 
     Raises:
         NotLearned: it is missing, damaged, or older than what it was made from.
@@ -107,7 +114,7 @@ def load_model(path: Path = ARTEFACT) -> Mapping[str, Classifier]:
     try:
         with np.load(path, allow_pickle=False) as stored:
             made_from = str(stored["digest"])
-            model = {name: _unpack(stored, name) for name in (INTENTS, CONTROLS)}
+            model = {name: _unpack(stored, name) for name in (INTENTS, CONTROLS, CLAIMS)}
     except (OSError, ValueError, KeyError, zipfile.BadZipFile, EOFError) as error:
         raise NotLearned(f"{path.name} cannot be read ({type(error).__name__})") from error
     if made_from != digest(learned=model[INTENTS].classes):

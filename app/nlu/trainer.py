@@ -6,10 +6,11 @@ counts. Needs scikit-learn, which nothing needs at run time.
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -28,13 +29,16 @@ from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
 from sklearn.svm import LinearSVC  # type: ignore[import-untyped]
 
 from app.nlu.evaluation import CONTROL, NO_TOOL, QUESTION, Case, read_cases
-from app.nlu.features import count_answer_features, count_features
+from app.nlu.features import count_answer_features, count_claim_features, count_features
 from app.nlu.model import (
     ARTEFACT,
+    CLAIM,
+    CLAIMS,
     CONTROLS,
     FOLDER,
     INTENTS,
     NO_ACT,
+    NO_CLAIM,
     REPLY,
     SMALL_TALK,
     Classifier,
@@ -88,8 +92,12 @@ class Sentence:
     author: str
     # What it answers; None for what is not learned as an answer.
     asked: str | None = None
+    # A sentence of a reply, and no message.
+    is_reply: bool = False
 
     def count(self) -> tuple[Counter[int], ...]:
+        if self.is_reply:
+            return count_claim_features(self.text)
         if self.asked is None:
             return count_features(self.text)
         return count_answer_features(self.text, self.asked)
@@ -99,7 +107,20 @@ def load_sentences(folder: Path = SENTENCES) -> dict[str, list[Sentence]]:
     """What there is to learn from, for each classifier."""
     cases = [case for path in sorted(folder.glob("*.jsonl")) for case in read_cases(path)]
     intents = [Sentence(case.text, _intent_of(case), case.author) for case in cases]
-    return {INTENTS: intents + list(_examples()), CONTROLS: _controls(cases)}
+    return {
+        INTENTS: intents + list(_examples()),
+        CONTROLS: _controls(cases),
+        CLAIMS: list(_claims(folder / "claims")),
+    }
+
+
+def _claims(folder: Path) -> Iterator[Sentence]:
+    """What replies say of something as done, and what they say else."""
+    for path in sorted(folder.glob("*.jsonl")):
+        for line in path.read_text("utf-8").splitlines():
+            told = json.loads(line)
+            label = CLAIM if told["is_claim"] else NO_CLAIM
+            yield Sentence(told["text"], label, path.stem, is_reply=True)
 
 
 def _controls(cases: Sequence[Case]) -> list[Sentence]:
@@ -206,6 +227,10 @@ def _fit(
     skills = _skills_of_tools()
     tools = LinearSVC(C=FREEDOM, random_state=0).fit(matrix, labels)
     classes = tuple(map(str, tools.classes_))
+    if len(classes) == 2:
+        # Of two classes it learns what speaks for the second.
+        sides = np.array([-1.0, 1.0])
+        return classes, sides[:, None] * tools.coef_, sides * tools.intercept_
     groups = [skills.get(label, label) for label in labels]
     if groups == list(labels):
         return classes, tools.coef_, tools.intercept_
@@ -273,11 +298,7 @@ def read_held_out(sentences: Sequence[Sentence]) -> Held:
 
 def _read_authors(sentences: Sequence[Sentence], authors: Collection[str]) -> Held:
     classifier = learn([each for each in sentences if each.author not in authors])
-    return [
-        (each, classifier.shares(each.text, each.asked))
-        for each in sentences
-        if each.author in authors
-    ]
+    return [(each, classifier.weigh(each.count())) for each in sentences if each.author in authors]
 
 
 def _folds(sentences: Sequence[Sentence]) -> list[tuple[str, ...]]:

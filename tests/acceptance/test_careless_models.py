@@ -292,6 +292,9 @@ def test_after_a_tools_error_it_says_so_and_goes_on_when_told_to(
         ),
         ("en", "the fryer is broken", "I've told the manager.", "Nothing was saved or sent"),
         ("es", "agrega taxi $14 hoy", "Listo, ya registré tu gasto.", "no se guardó"),
+        ("en", "that taxi was wrong, delete it", "Deleted.", "Nothing was saved or sent"),
+        ("en", "make it urgent", "I moved it up to urgent.", "Nothing was saved or sent"),
+        ("es", "ponla urgente", "Le cambié la prioridad a urgente.", "no se guardó"),
     ],
 )
 def test_what_it_claims_and_has_not_done_is_denied(

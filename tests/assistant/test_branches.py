@@ -92,7 +92,7 @@ def again(
             .values(status="running", fence=1, attempts=1, runner_id=TEST_RUNNER[0])
         )
         session.commit()
-    provider = ScriptedProvider(*(script or (say("Made again."),)))
+    provider = ScriptedProvider(*(script or (say("The other answer."),)))
     return answer(app, member, accepted, provider), provider
 
 
@@ -138,14 +138,14 @@ def test_the_model_is_told_the_branch_that_it_is_on_and_nothing_of_the_others(
 ) -> None:
     second = shown(database, member, thread_id)[2]
     accepted = ask(database, member, "Second, changed", thread_id, instead_of=second.id)
-    provider = ScriptedProvider(say("Changed."))
+    provider = ScriptedProvider(say("The second answer."))
     answer(app, member, accepted, provider)
     told = [message.text for message in provider.requests[0].messages[1:]]
     assert told == ["First", "An answer.", "Second, changed"]
     followed = ask(database, member, "And then?", thread_id)
     answer(app, member, followed, provider)
     told = [message.text for message in provider.requests[1].messages[1:]]
-    assert told == ["First", "An answer.", "Second, changed", "Changed.", "And then?"]
+    assert told == ["First", "An answer.", "Second, changed", "The second answer.", "And then?"]
 
 
 def test_changing_a_question_stops_the_answer_that_is_being_written(
@@ -234,7 +234,7 @@ def test_a_reply_made_again_stands_beside_the_old_one_and_is_told_the_same(
 ) -> None:
     third, reply = shown(database, member, thread_id)[-2:]
     new, provider = again(app, database, member, reply)
-    assert (new.parent_id, new.content) == (third.id, "Made again.")
+    assert (new.parent_id, new.content) == (third.id, "The other answer.")
     assert [m.text for m in provider.requests[0].messages[-2:]] == ["An answer.", "Third"]
     assert said(shown(database, member, thread_id)) == ["First", "Second", "Third"]
     assert stored(owner, reply).content == "An answer."

@@ -115,10 +115,10 @@ def test_the_person_is_told_that_an_answer_was_cut(
     settings: Settings, database: Database, member: Member, model: ModelServer, mode: str
 ) -> None:
     begins = "" if mode == "native" else '{"type": "answer", "content": "'
-    model.script(scenario([Say([begins + "Much. ", *["word " * 100] * 100]), Stall(20)]))
+    model.script(scenario([Say([begins + "Much. ", *["rice " * 100] * 100]), Stall(20)]))
     reply = answered(settings, database, member, model, ai_tool_mode=mode)
     assert reply.status == "complete"
-    assert reply.content.startswith("Much. word word")
+    assert reply.content.startswith("Much. rice rice")
     assert len(reply.content) == LONGEST_REPLY
     assert [(part["type"], part["kind"]) for part in reply.parts] == [("notice", "limit")]
     told = "This answer has reached the maximum length and ends here."

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import pytest
 from flask import Flask
 
+from app import demo
 from app.assistant.tools.tool import WriteTool
 from app.nlu import claims
-from app.nlu.claims import claimed_kinds
+from app.nlu.claims import claimed_kinds, says_done
 from app.text.yaml_file import read_yaml
 
+UNSEEN = Path(__file__).parent / "unseen" / "claims"
+MANUALS = Path(demo.__file__).parent
 CLAIMS = {
     "en": [
         "I've added your taxi $14 for today.",
@@ -114,3 +119,59 @@ def test_tools_make_true_what_is_listed_in_each_language_and_each_that_writes_so
     assert [tool.name for tool in tools if not set(tool.makes_true) <= kinds] == []
     writing = [tool for tool in tools if isinstance(tool, WriteTool)]
     assert [tool.name for tool in writing if not tool.makes_true] == []
+
+
+def flagged(text: str, *, has_looked_up: bool = False) -> bool:
+    """Whether a reply in which nothing was done is denied."""
+    return bool(
+        says_done(text, has_looked_up=has_looked_up)
+        or any(claimed_kinds(text, language) for language in CLAIMS)
+    )
+
+
+@pytest.mark.parametrize("path", sorted(UNSEEN.glob("*.jsonl")), ids=lambda path: path.stem)
+def test_what_writers_claim_of_whom_nothing_was_learned(path: Path) -> None:
+    """Measured when it was made: 97 % of what is claimed is found, and 4 % of the rest denied."""
+    told = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    claims = [each["text"] for each in told if each["is_claim"]]
+    others = [each["text"] for each in told if not each["is_claim"]]
+    assert len(claims) >= 60 and len(others) >= 60
+    assert sum(map(flagged, claims)) >= 0.9 * len(claims)
+    assert sum(map(flagged, others)) <= 0.08 * len(others)
+
+
+def test_what_is_told_of_a_manual_is_hardly_ever_taken_for_a_claim() -> None:
+    sections = [
+        section
+        for path in sorted(MANUALS.glob("*/manual/**/*.md"))
+        for section in re.split(r"\n(?=#)", path.read_text("utf-8"))
+        if len(section) > 80
+    ]
+    assert len(sections) > 200
+    taken = [each for each in sections if says_done(each, has_looked_up=True)]
+    assert len(taken) <= 0.01 * len(sections)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I changed the priority to urgent.",
+        "It's done: your request is in the queue.",
+        "Marcus knows about it now.",
+        "I've deleted your taxi.",
+        "Deleted.",
+        "Cambié la prioridad a urgente.",
+        "Ya lo borré.",
+        "He borrado el taxi.",
+    ],
+)
+def test_a_claim_is_one_whatever_it_is_about(said: str) -> None:
+    assert says_done(said, has_looked_up=False)
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["", "?", "- \n- \n", "Anything else?", "¿Lo agrego?", "Shall I file it, or not?"],
+)
+def test_what_says_nothing_claims_nothing(said: str) -> None:
+    assert not says_done(said, has_looked_up=False)

@@ -6,7 +6,7 @@ Before that come the question that the conversation waits with, and the chips th
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
@@ -27,7 +27,7 @@ from app.assistant.threads.branches import path_up
 from app.assistant.threads.steps import load_taken
 from app.assistant.tools.parts import NoticePart, Suggestion
 from app.assistant.tools.registry import Registry
-from app.assistant.tools.tool import ThreadTool, ToolContext, WriteTool
+from app.assistant.tools.tool import ReadTool, ThreadTool, Tool, ToolContext, WriteTool
 from app.assistant.turns.citations import cited_numbers
 from app.assistant.turns.delivery import relay
 from app.assistant.turns.loop import PartReady
@@ -35,7 +35,7 @@ from app.assistant.turns.outcome import TurnOutcome
 from app.assistant.turns.writer import ReplyWriter
 from app.config import LANGUAGES
 from app.db import ScopedSession
-from app.nlu.claims import claimed_kinds
+from app.nlu.claims import claimed_kinds, says_done
 from app.text.markdown import join_paragraphs, paragraph_after
 
 log = structlog.get_logger(__name__)
@@ -119,14 +119,14 @@ def deny_claims(registry: Registry, writer: ReplyWriter, message: Message) -> No
     if not writer.is_a_models or message.internal_content is not None:
         return
     claimed = frozenset().union(*(claimed_kinds(writer.text, each) for each in LANGUAGES))
-    if not claimed:
+    ran = [(registry.tools[each["tool"]], each) for each in writer.trace if each["ok"]]
+    used = [tool for tool, _entry in ran]
+    if not claimed and not _says_done(writer.text, used):
         return
     with writer.transaction() as session:
         has_taken = bool(load_taken(session, writer.claim.reply_id))
         was_done = is_anything_done(session, writer.claim.reply_id)
         done = tools_done_by(session, writer.claim.reply_id)
-    ran = [(registry.tools[each["tool"]], each) for each in writer.trace if each["ok"]]
-    used = [tool for tool, _entry in ran]
     true_of = [
         tool
         for tool, entry in ran
@@ -139,7 +139,8 @@ def deny_claims(registry: Registry, writer: ReplyWriter, message: Message) -> No
     done += [each["tool"] for each in writer.parts if each["type"] == "receipt"]
     true_of += [registry.tools[name] for name in done if name in registry.tools]
     so = {kind for tool in true_of for kind in tool.makes_true}
-    if claimed <= so:
+    # In whatever words it is told: of what was done, the listed ones alone tell what else was not.
+    if so and claimed <= so:
         return
     if so or any(isinstance(tool, WriteTool | ThreadTool) for tool in used):
         denied = _(
@@ -157,6 +158,16 @@ def deny_claims(registry: Registry, writer: ReplyWriter, message: Message) -> No
             "Nothing was saved or sent with this answer. If you still need it done, tell me again."
         )
     writer.add_text(paragraph_after(writer.text, denied))
+
+
+def _says_done(text: str, used: Sequence[Tool]) -> bool:
+    """Whether a reply claims something in words that are not listed.
+
+    A card that waits says itself that nothing is done before it is confirmed.
+    """
+    if any(isinstance(tool, WriteTool) for tool in used):
+        return False
+    return says_done(text, has_looked_up=any(isinstance(tool, ReadTool) for tool in used))
 
 
 def find_suggestions(

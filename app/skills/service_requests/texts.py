@@ -13,7 +13,7 @@ from app.fields.display import display
 from app.skills.service_requests.parts import RequestSummaryPart, SummaryLine
 from app.skills.service_requests.services.definitions import Question, RequestField
 from app.skills.service_requests.workflow.next_step import Next
-from app.skills.service_requests.workflow.state import OpenRequest, Told
+from app.skills.service_requests.workflow.state import OpenRequest, RequestState, Told
 from app.text.bilingual import in_both
 from app.text.normalize import fold
 
@@ -71,6 +71,17 @@ def point_to_widget(field: RequestField, language: str) -> str:
     if label.endswith("?"):
         return label
     return _("%(label)s: answer below.", label=label)
+
+
+def cancelled(state: RequestState, language: str) -> str:
+    """What is said of a request that was given up; named, as what was done above may be another."""
+    if isinstance(state, OpenRequest):
+        name = state.form.name.text(language)
+        return _(
+            "All right, I canceled the request that you had begun, “%(name)s”. It was not filed.",
+            name=name,
+        )
+    return _("All right, I canceled the request that you had begun. It was not filed.")
 
 
 def why(field: RequestField | None, language: str) -> str:

@@ -53,7 +53,8 @@ def proposed() -> str:
 def nothing_to_undo() -> str:
     """The reply to "undo that" where the last answer shows nothing that was done."""
     return _(
-        "I can only undo what my last answer did. Anything done before has its own Undo button."
+        "I can only undo what my last answer did. What can be undone of earlier answers has an "
+        "Undo button there."
     )
 
 

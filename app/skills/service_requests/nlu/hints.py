@@ -51,10 +51,10 @@ from app.skills.service_requests.services.definitions import QUESTIONS_ASKED, Re
 from app.skills.service_requests.services.field_context import field_context
 from app.skills.service_requests.services.requests import has_filed
 from app.skills.service_requests.services.type_catalog import TypeNode, load_tree
-from app.skills.service_requests.texts import why
+from app.skills.service_requests.texts import cancelled, why
 from app.skills.service_requests.tools.arguments import LONGEST_SAID
 from app.skills.service_requests.workflow.next_step import next_step
-from app.skills.service_requests.workflow.state import NoRequest, OpenRequest
+from app.skills.service_requests.workflow.state import NoRequest, OpenRequest, RequestState
 from app.skills.service_requests.workflow.state_loader import state_of
 from app.skills.service_requests.workflow.tool_results import (
     NEXT_TOOLS,
@@ -116,7 +116,7 @@ def _go_on(session: ScopedSession, turn: TurnInput) -> Hints:
     state = state_of(session, turn.steps, around, turn.memo)
     with force_locale(turn.language):
         if turn.step is not None:
-            return _after_step(session, turn, turn.step, around)
+            return _after_step(session, turn, turn.step, state, around)
         if isinstance(state, OpenRequest) and (found := _about_cancelling(turn)) is not None:
             return found
         if isinstance(state, OpenRequest):
@@ -142,12 +142,18 @@ def _want(tool: str, **arguments: Any) -> Hints:
     return {"wanted": {tool: arguments}}
 
 
-def _after_step(session: ScopedSession, turn: TurnInput, step: Step, around: FieldContext) -> Hints:
-    """What follows a step that was posted with a widget."""
+def _after_step(
+    session: ScopedSession,
+    turn: TurnInput,
+    step: Step,
+    before: RequestState,
+    around: FieldContext,
+) -> Hints:
+    """What follows a step that was posted with a widget, where the request was `before`."""
     if step.get("type") == "type_selection":
         return _want("get_service_request_form", type_id=step["type_id"])
     if step.get("type") == "request_cancelled":
-        return {"reply": _("All right, I canceled it. Nothing was filed or kept.")}
+        return {"reply": cancelled(before, turn.language)}
     state = state_of(session, [*turn.steps, {**step, "message_id": "now"}], around, turn.memo)
     if isinstance(state, NoRequest):
         return {"reply": _("All right. What else can I do for you?")}

@@ -8,11 +8,10 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from flask_babel import gettext as _
-from sqlalchemy import select
 
 from app.accounts.clock import local_now
 from app.accounts.group_settings import load_zone_and_region
-from app.assistant.models import Message, own
+from app.assistant.threads.branches import said_up
 from app.assistant.tools.examples import load_examples
 from app.assistant.tools.tool import NextCall, ThreadTool, ToolContext, ToolFailure, ToolResult
 from app.db import ScopedSession
@@ -26,6 +25,7 @@ from app.skills.service_requests.services.field_context import field_context
 from app.skills.service_requests.services.settings import load_settings_of
 from app.skills.service_requests.texts import (
     ask_for,
+    cancelled,
     point_to_widget,
     recorded,
 )
@@ -170,20 +170,9 @@ class RecordAnswers(ThreadTool):
 
 
 def _heard(session: ScopedSession, context: ToolContext) -> list[str]:
-    """The last messages of the person, word by word."""
-    return list(
-        session.scalars(
-            select(Message.content)
-            .where(
-                Message.thread_id == context.thread_id,
-                Message.role == "user",
-                Message.id <= context.message_id,
-                *own(session, Message),
-            )
-            .order_by(Message.id.desc())
-            .limit(HEARD)
-        )
-    )
+    """The last messages of the person in this branch, word by word."""
+    said = said_up(session, context.message_id, 2 * HEARD)
+    return [each.content for each in said if each.role == "user"]
 
 
 def _by_id(state: OpenRequest, values: Mapping[str, Any]) -> list[tuple[RequestField, Any]]:
@@ -329,7 +318,7 @@ class CancelRequest(ThreadTool):
         if isinstance(state, NoRequest) and not state.is_choosing:
             raise not_open(state)
         take(context, {"type": "request_cancelled"})
-        said = _("All right, I canceled it. Nothing was filed or kept.")
+        said = cancelled(state, context.language)
         if isinstance(state, OpenRequest) and state.another:
             following = NextCall("suggest_service_request_type", {"user_query": state.another})
             return ToolResult({"cancelled": True}, say=said, next=following)
