@@ -24,6 +24,7 @@ from tests.factories.service_requests import (
     make_team,
     make_type,
     make_update,
+    read_request,
     read_updates,
 )
 
@@ -143,6 +144,35 @@ def test_an_agent_works_on_a_request_from_the_queue(
     page.get_by_role("button", name="Mark as resolved").click()
     expect(page.locator(".sheet-head .status")).to_have_text("Resolved")
     expect(page.locator(".due")).to_have_text("done on time")
+
+
+def test_several_are_given_to_somebody_at_once_by_keyboard(
+    visit: Visit, house: House, ana: Member, boss: Member
+) -> None:
+    made = [make_request(house.owner, ana, f"Tap {n} drips") for n in range(8)]
+    visitor = visit(boss, phone=True, media=STILL).open("/requests/queue")
+    page = visitor.page
+    bar = page.get_by_role("group", name="Change the selected requests")
+    expect(bar).to_be_hidden()
+    page.get_by_role("checkbox", name="Select Tap 0 drips").focus()
+    page.keyboard.press("Space")
+    for _n in range(2):  # The title, and the next box.
+        page.keyboard.press("Tab")
+    page.keyboard.press("Space")
+    expect(bar).to_be_visible()
+    # What has the focus is not hidden below the bar.
+    last = page.get_by_role("checkbox", name="Select Tap 7 drips")
+    last.focus()
+    inside = "([box, bar]) => box.getBoundingClientRect().bottom <= bar.getBoundingClientRect().top"
+    assert page.evaluate(inside, [last.element_handle(), bar.element_handle()])
+    assert look_over(visitor) == []
+    bar.get_by_label("Assigned to").select_option(label="Max Boss (you)")
+    bar.get_by_role("button", name="Assign").click()
+    expect(page.locator(".notice-ok")).to_have_text("2 requests changed.")
+    expect(bar).to_be_hidden()
+    assert [read_request(house.owner, each).assignee_id for each in made[:3]] == [
+        boss.user_id, boss.user_id, None,
+    ]  # fmt: skip
 
 
 def test_the_countdown_turns_when_the_time_is_over(

@@ -56,6 +56,7 @@ CARRIED = {
     "request_types.save": ("version",),
     "sentences.delete": ("was_*",),
     "sentences.save": ("was_*",),
+    "service_requests.change_chosen": ("request", "last"),
     "service_requests.set_assignee": ("version",),
     "service_requests.set_priority": ("version",),
     "service_requests.set_status": ("version", "last"),

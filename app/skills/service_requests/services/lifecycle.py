@@ -6,7 +6,7 @@ tells whom it concerns, all in one transaction. Nothing here commits.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -20,7 +20,7 @@ from sqlalchemy import select
 from app.accounts.audit import record
 from app.accounts.models import User
 from app.db import ScopedSession, utc_now
-from app.errors import N_, Conflict, Forbidden, InvalidInput
+from app.errors import N_, ComandaError, Conflict, Forbidden, InvalidInput, NotFound
 from app.skills.service_requests.labels import PRIORITY_WORDS, status_words
 from app.skills.service_requests.models import PRIORITIES, RequestUpdate, ServiceRequest
 from app.skills.service_requests.notifications import (
@@ -81,6 +81,22 @@ class Stale(Conflict):
     def told(self, language: str) -> dict[str, Any]:
         with force_locale(language):
             return {"who": self.who or _("Somebody"), "what": change_in_words(*self.change)}
+
+
+@dataclass(frozen=True, order=True)
+class Chosen:
+    """A request that was chosen from a list, at the version that the list showed."""
+
+    request_id: UUID
+    version: int
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A request that was not changed with the others; its number, where it can be seen, and why."""
+
+    reference: str
+    error: ComandaError
 
 
 @dataclass(frozen=True)
@@ -195,6 +211,33 @@ def assign(
     _note_change(session, seen, "assignment", before, name)
     tell_assigned(session, request)
     return request
+
+
+def change_each(
+    session: ScopedSession,
+    chosen: Collection[Chosen],
+    change: Callable[[Chosen], ServiceRequest],
+) -> list[Refused]:
+    """Change each of these requests by itself; those that could not be.
+
+    What one of them refuses leaves the others as they were changed. They are held in the order of
+    their ids, so that two people who chose the same ones wait and do not block each other.
+    """
+    refused = []
+    for each in sorted(chosen):
+        try:
+            with session.begin_nested():
+                change(each)
+        except (InvalidInput, Conflict, NotFound, Forbidden) as error:
+            refused.append(Refused(_reference_of(session, each.request_id), error))
+    return refused
+
+
+def _reference_of(session: ScopedSession, request_id: UUID) -> str:
+    try:
+        return load_request(session, request_id).request.reference
+    except NotFound:
+        return ""
 
 
 def add_note(session: ScopedSession, request_id: UUID, words: str, key: str) -> Said:

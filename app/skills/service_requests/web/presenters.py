@@ -191,6 +191,9 @@ def queue_page(session: ScopedSession, filters: Filters, page: int, *, alone: bo
         "earlier": turned(page - 1) if page > 1 else "",
         "later": turned(page + 1) if has_more else "",
         "quick": _quick(filters),
+        "agents": list_assignees(session) if found else [],
+        "here": url_for(".change_chosen", page=page, **filters.arguments),
+        "last": new_id(),
         **common(session),
     }
     if alone:

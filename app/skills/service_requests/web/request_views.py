@@ -5,7 +5,7 @@ The queue and its numbers are for those who look after requests, and so is what 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from typing import Any
 from uuid import UUID
@@ -13,6 +13,7 @@ from uuid import UUID
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
+from flask_babel import ngettext
 from flask_login import current_user
 
 from app.accounts.clock import local_now
@@ -20,17 +21,21 @@ from app.db import ScopedSession, read_id
 from app.errors import Conflict, InvalidInput
 from app.files.views import send_stored
 from app.notifications.services import read_about
+from app.skills.service_requests.models import STATUSES, ServiceRequest
 from app.skills.service_requests.services.agent_replies import announce_reply
 from app.skills.service_requests.services.analytics import RANGES, first_month, measure
 from app.skills.service_requests.services.lifecycle import (
+    Chosen,
+    Refused,
     Said,
     add_note,
     assign,
+    change_each,
     change_priority,
     change_status,
     say,
 )
-from app.skills.service_requests.services.queue import read_filters
+from app.skills.service_requests.services.queue import NOBODY, PAGE, read_filters
 from app.skills.service_requests.services.requests import (
     EDITORS,
     load_file_of,
@@ -44,6 +49,7 @@ from app.skills.service_requests.web.presenters import (
     queue_page,
     request_page,
 )
+from app.text.bilingual import reader_language
 from app.web import charts
 from app.web.pages import db_session, page_number, require_role, wants_fragment
 from app.web.rate_limits import limit_person, limit_searches
@@ -51,6 +57,8 @@ from app.web.rate_limits import limit_person, limit_searches
 blueprint = Blueprint("service_requests", __name__, url_prefix="/requests")
 # Each reply is a letter, and a line in the requester's conversation.
 MOST_WRITTEN = "60 per minute; 2000 per day"
+# Of those that could not be changed with others so many are named: it is kept in a cookie.
+MOST_NAMED = 3
 limit_writes = limit_person(MOST_WRITTEN, "service requests")
 
 
@@ -71,6 +79,75 @@ def queue() -> ResponseReturnValue:
     session = db_session()
     require_agent(session)
     return queue_page(session, read_filters(request.args), page_number(), alone=wants_fragment())
+
+
+@blueprint.post("/queue")
+@limit_person("10 per minute; 80 per day", "service requests at once")
+def change_chosen() -> ResponseReturnValue:
+    """Give the chosen requests of the queue to somebody, or move them on; each by itself."""
+    session = db_session()
+    require_agent(session)
+    try:
+        chosen, change = _read_chosen(), _read_change()
+        refused = change_each(session, chosen, lambda each: change(session, each))
+        session.commit()
+        _tell_changed(len(chosen) - len(refused), refused)
+    except InvalidInput as error:
+        flash(_(error.message), "error")
+    kept = read_filters(request.args).arguments
+    return redirect(url_for(".queue", page=page_number(), **kept), HTTPStatus.SEE_OTHER)
+
+
+def _read_chosen() -> set[Chosen]:
+    """The requests that were ticked, at the versions that the list showed; no more than a page."""
+    ticked = (each.partition(":") for each in request.form.getlist("request")[:PAGE])
+    found = {
+        Chosen(request_id, int(version) if version.isdecimal() and len(version) < 7 else -1)
+        for request_id, version in ((read_id(id_), version) for id_, _sign, version in ticked)
+        if request_id is not None
+    }
+    if not found:
+        raise InvalidInput("Select at least one request.")
+    return found
+
+
+def _read_change() -> Callable[[ScopedSession, Chosen], ServiceRequest]:
+    """What shall be done with each of them: assigned, or moved on to a status."""
+    last, status = read_id(request.form.get("last", "")), request.form.get("status", "")
+    if request.form.get("act") == "assign":
+        asked = request.form.get("assignee", "")
+        if not asked:
+            raise InvalidInput("Choose who should have them.")
+        assignee = None if asked == NOBODY else _read_assignee(asked)
+        return lambda session, each: assign(session, each.request_id, assignee, each.version)
+    if status not in STATUSES:
+        raise InvalidInput("Choose a status for them.")
+    return lambda session, each: change_status(session, each.request_id, status, each.version, last)
+
+
+def _tell_changed(number: int, refused: Sequence[Refused]) -> None:
+    """Say how many were changed, and of the first few others why they were not."""
+    if number:
+        flash(ngettext("%(num)s request changed.", "%(num)s requests changed.", number))
+    for each in refused[:MOST_NAMED]:
+        flash(
+            _(
+                "%(reference)s was not changed. %(why)s",
+                reference=each.reference or _("A request"),
+                why=_(each.error.message, **each.error.told(reader_language())),
+            ),
+            "error",
+        )
+    more = len(refused[MOST_NAMED:])
+    if more:
+        flash(
+            ngettext(
+                "%(num)s more was not changed: look at it in the list.",
+                "%(num)s more were not changed: look at them in the list.",
+                more,
+            ),
+            "error",
+        )
 
 
 @blueprint.get("/queue/analytics")
