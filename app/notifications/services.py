@@ -114,8 +114,8 @@ def open_notification(session: ScopedSession, notification_id: UUID) -> str:
 
 
 def read_about(session: ScopedSession, url: str) -> bool:
-    """Mark all lines about a page as read, as it is being read; returns whether there were any."""
-    return _mark(session, Notification.url == url)
+    """Mark all lines about a page, or a place on it, as read; returns whether there were any."""
+    return _mark(session, func.split_part(Notification.url, "#", 1) == url)
 
 
 def read_all(session: ScopedSession, until: UUID) -> bool:

@@ -13,7 +13,7 @@ from sqlalchemy import select
 
 from app.accounts.notices import send_notice
 from app.db import ScopedSession
-from app.skills.service_requests.models import ServiceRequest, TeamMember
+from app.skills.service_requests.models import RequestUpdate, ServiceRequest, TeamMember
 from app.skills.service_requests.services.requests import list_agents
 
 ASSIGNED, REPLIED, ANSWERED = "assigned", "replied", "answered"
@@ -31,14 +31,15 @@ def tell_assigned(session: ScopedSession, request: ServiceRequest) -> None:
         _tell(session, request, WAITING, _looking_after(session, request))
 
 
-def tell_reply(session: ScopedSession, request: ServiceRequest) -> None:
-    """Tell whoever asked that somebody has replied."""
-    _tell(session, request, REPLIED, [request.user_id])
+def tell_reply(session: ScopedSession, request: ServiceRequest, reply: RequestUpdate) -> None:
+    """Tell whoever asked that somebody has replied; the line opens the page at the reply."""
+    _tell(session, request, REPLIED, [request.user_id], at=f"#event-{reply.id}")
 
 
-def tell_answer(session: ScopedSession, request: ServiceRequest) -> None:
-    """Tell whoever has the request that its requester has answered."""
-    _tell(session, request, ANSWERED, _looking_after(session, request))
+def tell_answer(session: ScopedSession, request: ServiceRequest, answer: RequestUpdate) -> None:
+    """Tell whoever has the request that its requester has answered; it opens at the answer."""
+    people = _looking_after(session, request)
+    _tell(session, request, ANSWERED, people, at=f"#event-{answer.id}")
 
 
 def tell_reopened(session: ScopedSession, request: ServiceRequest) -> None:
@@ -69,9 +70,14 @@ def _looking_after(session: ScopedSession, request: ServiceRequest) -> list[UUID
 
 
 def _tell(
-    session: ScopedSession, request: ServiceRequest, event: str, people: Iterable[UUID | None]
+    session: ScopedSession,
+    request: ServiceRequest,
+    event: str,
+    people: Iterable[UUID | None],
+    *,
+    at: str = "",
 ) -> None:
-    send_notice(session, people, lambda: _line(event, request), f"/requests/{request.id}")
+    send_notice(session, people, lambda: _line(event, request), f"/requests/{request.id}{at}")
 
 
 def _line(event: str, request: ServiceRequest) -> str:

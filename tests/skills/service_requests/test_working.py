@@ -245,6 +245,25 @@ def test_an_answer_reaches_whoever_has_the_request_else_the_team(
     assert read_request(owner, request_).responded_at is not None
 
 
+def test_a_notice_of_a_reply_opens_the_page_at_it_and_is_read_by_that(
+    owner: Database, browser: CheckedClient, manager: CheckedClient, member: Member,
+    request_: ServiceRequest,
+) -> None:  # fmt: skip
+    manager.post(at(request_, "replies"), words="On my way", message_key="a")
+    [reply] = read_updates(owner, request_)
+    [line] = browser.page("/notifications").find_all("a", **{"class": "notification is-unread"})
+    leads = browser.get(line.attributes["href"]).location
+    assert leads == f"{at(request_)}#event-{reply.id}"
+    page = browser.page(at(request_))
+    assert "On my way" in page.find("li", id=f"event-{reply.id}").text
+    assert "is-unread" not in browser.page("/notifications").response.text
+    browser.post(at(request_, "replies"), words="Thank you", message_key="b")
+    answer = read_updates(owner, request_)[-1]
+    [letter] = mailed(owner, member)
+    assert f"{at(request_)}#event-{reply.id}" in letter.body
+    assert f"event-{answer.id}" in manager.page(at(request_)).response.text
+
+
 def test_what_is_sent_twice_is_said_once(
     owner: Database, browser: CheckedClient, manager: CheckedClient, request_: ServiceRequest
 ) -> None:
@@ -384,6 +403,9 @@ def test_the_bell_names_no_request_that_its_person_may_not_open_any_more(
     with database.transaction(boss.scope) as session:
         for url, line in ((at(own), "The lamp is fixed"), ("/chats", "The export is ready")):
             notify(session, boss.user_id, {"en": line, "es": line}, url)
+        hidden = {"en": "The walk-in again", "es": "La cámara otra vez"}
+        for place in ("", "#answer", "?page=2", "?page=2#answer"):
+            notify(session, boss.user_id, hidden, at(request_) + place)
     line = f"An answer to {request_.reference}: The walk-in is warm"
     others = ("The lamp is fixed", "The export is ready")
     page = manager.page("/notifications")
@@ -393,6 +415,7 @@ def test_the_bell_names_no_request_that_its_person_may_not_open_any_more(
     assert manager.get(at(request_)).status_code == 404
     page = manager.page("/notifications")
     assert "walk-in" not in page.text and request_.reference not in page.text
+    assert hidden["en"] not in page.text, "an address that leads to a place on the page"
     assert all(each in page.text for each in others)
     assert page.find("span", **{"class": "bell-count"}).text == "2"
     assert manager.get(link.attributes["href"]).status_code == 404
@@ -401,7 +424,7 @@ def test_the_bell_names_no_request_that_its_person_may_not_open_any_more(
     change_role(owner, boss, "manager")
     page = manager.page("/notifications")
     assert line in page.text
-    assert page.find("span", **{"class": "bell-count"}).text == "1"
+    assert page.find("span", **{"class": "bell-count"}).text == "5"
 
 
 @pytest.fixture

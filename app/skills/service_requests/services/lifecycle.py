@@ -273,13 +273,13 @@ def say(session: ScopedSession, request_id: UUID, words: str, key: str) -> Said:
         return Said(seen.request, repeated, is_repeated=True)
     update = _write(session, seen, "reply", body=body, key=key)
     record(session, "service_request.reply", str(request_id))
+    session.flush()
     if seen.is_own:
-        tell_answer(session, seen.request)
+        tell_answer(session, seen.request, update)
         return Said(seen.request, update)
     _note_response(seen)
-    session.flush()
     thread_id, message_id = reply_in_thread(session, seen.request, update)
-    tell_reply(session, seen.request)
+    tell_reply(session, seen.request, update)
     return Said(seen.request, update, thread_id, message_id)
 
 

@@ -67,7 +67,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Event:
-    """One thing that has happened to a request: who, when, and what in a line or in words."""
+    """One thing that has happened to a request: who, when, and what in a line or in words.
+
+    `anchor` is its place on the page, where a notice leads to.
+    """
 
     kind: str
     icon: str
@@ -77,6 +80,7 @@ class Event:
     body: Markup | str = ""
     is_internal: bool = False
     is_theirs: bool = False
+    anchor: str = ""
 
 
 @dataclass(frozen=True)
@@ -164,6 +168,7 @@ def _draw_event(request: ServiceRequest, update: RequestUpdate) -> Event:
         render_model_text(without_citations(update.body)) if is_proposed else update.body,
         update.is_internal,
         update.kind == "answer" or (by_requester and not is_proposed),
+        f"event-{update.id}",
     )
 
 
