@@ -207,7 +207,7 @@ def test_the_bell_rings_while_a_page_is_open_and_stops_when_it_is_read(
     asking.page.locator("#bell").click()
     expect(asking.page.locator(".notification.is-unread")).to_have_count(2)
     asking.page.locator(".notification").first.click()
-    expect(asking.page).to_have_url(re.compile(rf"/requests/{request_.id}$"))
+    expect(asking.page).to_have_url(re.compile(rf"/requests/{request_.id}#event-"))
     expect(asking.page.locator(".bell-count")).to_have_count(0)
 
 

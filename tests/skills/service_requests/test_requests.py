@@ -12,7 +12,13 @@ from app.db import Database, new_id, utc_now
 from app.extensions import Services
 from app.files.models import StoredFile
 from app.skills.service_requests.models import ServiceRequest
-from app.skills.service_requests.services.deadline import ended_at, span, standing
+from app.skills.service_requests.services.deadline import (
+    due_at_priority,
+    due_from,
+    ended_at,
+    span,
+    standing,
+)
 from tests.factories import CheckedClient, Member, make_user, sign_in
 from tests.factories.service_requests import (
     PHOTO,
@@ -27,6 +33,23 @@ from tests.factories.service_requests import (
 )
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("usual", "priority", "hours"),
+    [
+        ("normal", "normal", 8),
+        ("normal", "high", 4),
+        ("normal", "urgent", 2),
+        ("normal", "low", 16),
+        ("urgent", "low", 64),
+        ("low", "urgent", 1),
+    ],
+)
+def test_priority_decides_how_soon_it_is_due(usual: str, priority: str, hours: int) -> None:
+    due = NOON + timedelta(hours=hours)
+    assert due_from(NOON, 8, usual, priority) == due
+    assert due_at_priority(NOON, due, priority, usual) == NOON + timedelta(hours=8)
 
 
 @pytest.mark.parametrize(

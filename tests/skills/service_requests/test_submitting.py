@@ -6,6 +6,7 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -115,6 +116,9 @@ def test_everything_of_a_request_is_written_and_its_assignee_is_told(
     [request] = requests_of(owner, talk.who.group_id)
     assert request.reference == f"SR-{utc_now().year}-000001"
     assert (request.title, request.priority, request.status) == ("Oven", "high", "new")
+    # One step above the type's usual priority: half of its 24 hours.
+    assert talk.kind.priority == "normal"
+    assert request.due_at - request.submitted_at == timedelta(hours=12)
     assert request.values[id_of(talk.kind, "title")] == "Oven"
     assert (request.assignee_id, request.team_id) == (technician.user_id, talk.kind.team_id)
     assert (str(request.begun_at), request.thread_id) == (begun_at, talk.thread_id)

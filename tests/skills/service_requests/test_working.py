@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from pathlib import Path
 from uuid import UUID
 
@@ -160,6 +161,22 @@ def test_a_stale_change_is_told_who_did_what(
     assert read_request(owner, request_).priority == "normal"
     # What is shown is how it stands now: pressed again, it holds.
     assert 'name="version" value="2"' in response.text
+
+
+def test_another_priority_moves_when_it_is_due_and_its_place_in_the_queue(
+    owner: Database, manager: CheckedClient, member: Member, request_: ServiceRequest
+) -> None:
+    other = make_request(owner, member, "Due before", due_at=request_.due_at - timedelta(hours=1))
+    manager.post(at(request_, "priority"), priority="urgent", version="1")
+    moved = read_request(owner, request_)
+    was = request_.due_at - request_.submitted_at
+    assert moved.due_at - moved.submitted_at == was / 4
+    titles = [each.text for each in manager.page("/requests/queue").find_all("a")]
+    assert titles.index(request_.title) < titles.index(other.title)
+    # Whether what is over was done in time is settled.
+    manager.post(at(request_, "status"), status="resolved", version="2")
+    manager.post(at(request_, "priority"), priority="low", version="3")
+    assert read_request(owner, request_).due_at == moved.due_at
 
 
 def test_the_same_change_by_two_is_made_by_one(

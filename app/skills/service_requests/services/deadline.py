@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
+from app.skills.service_requests.models import PRIORITIES
+
 State = Literal["due", "soon", "overdue", "met", "missed"]
 # Less than this is left: it is time to look at it.
 SOON = timedelta(hours=2)
@@ -31,6 +33,20 @@ class Standing:
     def is_running(self) -> bool:
         """Whether the clock still runs."""
         return self.state in ("due", "soon", "overdue")
+
+
+def due_from(submitted_at: datetime, hours: int, usual: str, priority: str) -> datetime:
+    """When a request is due: after its type's hours at the type's `usual` priority.
+
+    Each step of priority above it halves that time, each step below it doubles it.
+    """
+    return due_at_priority(submitted_at, submitted_at + timedelta(hours=hours), usual, priority)
+
+
+def due_at_priority(submitted_at: datetime, due_at: datetime, before: str, after: str) -> datetime:
+    """When a request that was due at `due_at` with the priority `before` is due with another."""
+    steps = PRIORITIES.index(after) - PRIORITIES.index(before)
+    return submitted_at + (due_at - submitted_at) / 2.0**steps
 
 
 def standing(due_at: datetime, ended_at: datetime | None, now: datetime) -> Standing:

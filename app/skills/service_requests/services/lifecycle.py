@@ -31,6 +31,7 @@ from app.skills.service_requests.notifications import (
     tell_status,
 )
 from app.skills.service_requests.services.agent_replies import reply_in_thread
+from app.skills.service_requests.services.deadline import due_at_priority
 from app.skills.service_requests.services.requests import (
     Seen,
     find_unread,
@@ -171,7 +172,7 @@ def change_status(
 def change_priority(
     session: ScopedSession, request_id: UUID, priority: str, version: int
 ) -> ServiceRequest:
-    """Give a request another priority; when it is due stays as it was promised.
+    """Give a request another priority; while it is open, that moves when it is due.
 
     Raises:
         NotFound. Forbidden: only agents do that. InvalidInput. Stale.
@@ -183,6 +184,8 @@ def change_priority(
     if _is_done(session, request, version, "priority", priority, request.priority == priority):
         return request
     before, request.priority = request.priority, priority
+    if request.is_open:
+        request.due_at = due_at_priority(request.submitted_at, request.due_at, before, priority)
     _note_change(session, seen, "priority", before, priority)
     return request
 

@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -21,6 +20,7 @@ from app.fields.validation import check_form
 from app.files.models import StoredFile
 from app.skills.service_requests.models import RequestCounter, RequestUpdate, ServiceRequest
 from app.skills.service_requests.notifications import tell_assigned
+from app.skills.service_requests.services.deadline import due_from
 from app.skills.service_requests.services.definitions import PRIORITY, TITLE, dump_request_fields
 from app.skills.service_requests.services.field_context import field_context
 from app.skills.service_requests.services.requests import ALREADY_FILED, find_filed
@@ -160,6 +160,7 @@ def _write(
     found = load_type(session, state.form.type_id)
     is_solved = bool(state.resolution and state.resolution.is_accepted)
     team = found.team_id
+    priority = str(state.values.get(PRIORITY, found.priority))
     request = ServiceRequest(
         id=new_id(),
         group_id=scope.group_id,
@@ -173,7 +174,7 @@ def _write(
         values=state.stored,
         origins=_origins(state),
         title=str(state.values.get(TITLE, "")),
-        priority=str(state.values.get(PRIORITY, found.priority)),
+        priority=priority,
         status="closed" if is_solved else "new",
         language=language,
         team_id=team,
@@ -183,7 +184,7 @@ def _write(
         is_ai_resolution_attempted=state.resolution is not None,
         is_ai_resolution_successful=is_solved,
         ai_resolution_confidence_score=state.confidence,
-        due_at=now + timedelta(hours=found.sla_hours),
+        due_at=due_from(now, found.sla_hours, found.priority, priority),
         submitted_at=now,
         resolved_at=now if is_solved else None,
         closed_at=now if is_solved else None,
