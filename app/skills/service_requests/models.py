@@ -271,6 +271,19 @@ class RequestUpdate(Base):
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
 
 
+class QueueView(Base):
+    """Filters of the queue that somebody keeps under a name, as the arguments of its address."""
+
+    __tablename__ = "queue_views"
+    __table_args__ = (UniqueConstraint("group_id", "user_id", "name"),)
+
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=new_id)
+    group_id: Mapped[UUID] = mapped_column(ForeignKey("groups.id", ondelete="CASCADE"))
+    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    name: Mapped[str]
+    arguments: Mapped[JsonObject]
+
+
 class RequestCounter(Base):
     """The last number that a group's requests of a year have."""
 

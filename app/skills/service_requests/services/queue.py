@@ -9,14 +9,17 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, and_, bindparam, func, or_, select
+from sqlalchemy import ColumnElement, and_, bindparam, delete, func, or_, select
+from sqlalchemy.dialects.postgresql import insert
 
 from app.accounts.models import Membership, User
-from app.db import ScopedSession, read_id
+from app.db import ScopedSession, new_id, read_id
+from app.errors import InvalidInput
 from app.skills.service_requests.models import (
     OPEN_STATUSES,
     PRIORITIES,
     STATUSES,
+    QueueView,
     RequestTeam,
     RequestType,
     ServiceRequest,
@@ -37,6 +40,7 @@ from app.text.plain_text import clean_line
 
 PAGE = 25
 LONGEST_SEARCH = 100
+MOST_VIEWS, LONGEST_NAME = 10, 40
 ME, NOBODY = "me", "nobody"
 # What a list of states can be narrowed to beside one of them; "open" unless something is said.
 OPEN, ALL = "open", "all"
@@ -171,6 +175,55 @@ def _number(typed: str) -> ColumnElement[bool] | None:
     if match[3]:
         return ServiceRequest.number == int(match[3])
     return and_(ServiceRequest.year == int(match[1]), ServiceRequest.number == int(match[2]))
+
+
+def list_views(session: ScopedSession) -> Sequence[QueueView]:
+    """The filters that the session's person has saved, the oldest first."""
+    return session.scalars(
+        select(QueueView).where(*_own_views(session)).order_by(QueueView.id)
+    ).all()
+
+
+def save_view(session: ScopedSession, name: str, filters: Filters) -> None:
+    """Keep filters under a name; those that had it before are replaced. Never commits.
+
+    Raises:
+        InvalidInput: no name, no filters, or as many as there may be.
+    """
+    named = clean_line(name)[:LONGEST_NAME].strip()
+    if not named:
+        raise InvalidInput("Name these filters, so that you find them again.", field="name")
+    if not filters.is_narrow:
+        raise InvalidInput("Choose at least one filter first.")
+    views = list_views(session)
+    if len(views) >= MOST_VIEWS and named not in {view.name for view in views}:
+        raise InvalidInput(
+            "You have %(most)s saved filters. Remove one, then save these.", most=MOST_VIEWS
+        )
+    scope = session.scope
+    session.execute(
+        insert(QueueView)
+        .values(
+            id=new_id(),
+            group_id=scope.group_id,
+            user_id=scope.user_id,
+            name=named,
+            arguments=filters.arguments,
+        )
+        .on_conflict_do_update(
+            index_elements=["group_id", "user_id", "name"], set_={"arguments": filters.arguments}
+        )
+    )
+
+
+def remove_view(session: ScopedSession, view_id: UUID) -> None:
+    """Forget saved filters; of what is not there, or somebody else's, nothing. Never commits."""
+    session.execute(delete(QueueView).where(*_own_views(session), QueueView.id == view_id))
+
+
+def _own_views(session: ScopedSession) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    scope = session.scope
+    return QueueView.group_id == scope.group_id, QueueView.user_id == scope.user_id
 
 
 def list_teams(session: ScopedSession) -> Sequence[RequestTeam]:

@@ -27,6 +27,7 @@ from app.skills.service_requests.services.deadline import Standing, span
 from app.skills.service_requests.services.lifecycle import LONGEST_WORDS, may_become
 from app.skills.service_requests.services.queue import (
     ALL,
+    LONGEST_NAME,
     ME,
     NOBODY,
     OPEN,
@@ -35,6 +36,8 @@ from app.skills.service_requests.services.queue import (
     list_assignees,
     list_teams,
     list_types,
+    list_views,
+    read_filters,
 )
 from app.skills.service_requests.services.requests import (
     Seen,
@@ -190,7 +193,7 @@ def queue_page(session: ScopedSession, filters: Filters, page: int, *, alone: bo
         "filters": filters,
         "earlier": turned(page - 1) if page > 1 else "",
         "later": turned(page + 1) if has_more else "",
-        "quick": _quick(filters),
+        **_views(session, filters),
         "agents": list_assignees(session) if found else [],
         "here": url_for(".change_chosen", page=page, **filters.arguments),
         "last": new_id(),
@@ -201,15 +204,30 @@ def queue_page(session: ScopedSession, filters: Filters, page: int, *, alone: bo
     return render_template("requests/queue.html", **context, **_choices(session))
 
 
-def _quick(filters: Filters) -> list[tuple[str, str, bool]]:
-    """The views that are asked for most: their words, where they lead, and whether they are on."""
-    views = [
+def _views(session: ScopedSession, filters: Filters) -> dict[str, Any]:
+    """The views that are asked for most, and those that this person has saved.
+
+    Each has its words, where it leads, and whether it is on. A saved one that is on can be removed;
+    filters that are no view yet can be saved.
+    """
+    usual = [
         (_("All open"), Filters()),
         (_("Assigned to me"), Filters(assignee=ME)),
         (_("Unassigned"), Filters(assignee=NOBODY)),
         (_("Overdue"), Filters(is_overdue=True)),
     ]
-    return [(words, url_for(".queue", **each.arguments), each == filters) for words, each in views]
+    saved = [(each, read_filters(each.arguments)) for each in list_views(session)]
+    views = [*usual, *((each.name, found) for each, found in saved)]
+    removes = [
+        url_for(".remove_filters", view_id=each.id) for each, found in saved if found == filters
+    ]
+    is_view = any(found == filters for _words, found in views)
+    return {
+        "quick": [(w, url_for(".queue", **each.arguments), each == filters) for w, each in views],
+        "removes": removes[0] if removes else "",
+        "saves": "" if is_view else url_for(".save_filters", **filters.arguments),
+        "longest_name": LONGEST_NAME,
+    }
 
 
 def _choices(session: ScopedSession) -> dict[str, Choices]:

@@ -35,7 +35,13 @@ from app.skills.service_requests.services.lifecycle import (
     change_status,
     say,
 )
-from app.skills.service_requests.services.queue import NOBODY, PAGE, read_filters
+from app.skills.service_requests.services.queue import (
+    NOBODY,
+    PAGE,
+    read_filters,
+    remove_view,
+    save_view,
+)
 from app.skills.service_requests.services.requests import (
     EDITORS,
     load_file_of,
@@ -60,6 +66,7 @@ MOST_WRITTEN = "60 per minute; 2000 per day"
 # Of those that could not be changed with others so many are named: it is kept in a cookie.
 MOST_NAMED = 3
 limit_writes = limit_person(MOST_WRITTEN, "service requests")
+limit_views = limit_person("60 per minute", "saved filters")
 
 
 @blueprint.before_request
@@ -148,6 +155,32 @@ def _tell_changed(number: int, refused: Sequence[Refused]) -> None:
             ),
             "error",
         )
+
+
+@blueprint.post("/queue/views")
+@limit_views
+def save_filters() -> ResponseReturnValue:
+    """Keep the filters of the address under a name."""
+    session, filters = db_session(), read_filters(request.args)
+    require_agent(session)
+    try:
+        save_view(session, request.form.get("name", ""), filters)
+        session.commit()
+        flash(_("Filters saved."))
+    except InvalidInput as error:
+        flash(_(error.message, **error.params), "error")
+    return redirect(url_for(".queue", **filters.arguments), HTTPStatus.SEE_OTHER)
+
+
+@blueprint.post("/queue/views/<uuid:view_id>/remove")
+@limit_views
+def remove_filters(view_id: UUID) -> ResponseReturnValue:
+    """Forget saved filters."""
+    session = db_session()
+    remove_view(session, view_id)
+    session.commit()
+    flash(_("Saved filters removed."))
+    return redirect(url_for(".queue", **read_filters(request.args).arguments), HTTPStatus.SEE_OTHER)
 
 
 @blueprint.get("/queue/analytics")
