@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from app.nlu.features import count_claim_features
-from app.nlu.model import CLAIM, CLAIMS, load_model
+from app.nlu.model import CLAIMS, NO_CLAIM, SENT, load_model
 from app.text.yaml_file import read_yaml
 
 _SENTENCE = re.compile(r"[^.!?…\n]+(?:\.\d+[^.!?…\n]*)*[.!?…]?")
@@ -29,9 +29,11 @@ _WHO_IS_NEAR = 4
 _MOST_OF_SHORT = 5
 # So likely it must be that a sentence says it; in a reply that tells what was looked up, or of more
 # than so many sentences, almost none does. Measured on writers who were left out.
-_LIKELY, _SURE, _MOST_SENTENCES = 0.6, 0.85, 8
-# A line of a list, a table or a title names things; the sentence above it says what was done.
-_LINE = re.compile(r"^[ \t]*(?:[-*+#>|]|\d+[.)]).*$", re.MULTILINE)
+_LIKELY, _SURE, _MOST_SENTENCES = 0.6, 0.9, 8
+# Of a reply that has kept something, a sentence says with this likelihood that it was sent.
+_SENT = 0.4
+# A line of a list, a table or a title mostly names things: it, too, must say so plainly.
+_LINE = re.compile(r"^[ \t]*(?:[-*+#>][#>]*[ \t]|\d+[.)][ \t]|\|).*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,7 @@ class _Claims:
     denies: frozenset[str]
     supposes: frozenset[str]
     asks: frozenset[str]
+    subjects: Mapping[str, frozenset[str]]
     wordings: Sequence[_Wording]
     # Those of all wordings: most sentences have none.
     verbs: frozenset[str]
@@ -64,23 +67,42 @@ def says_done(text: str, *, has_looked_up: bool) -> bool:
     Where a tool `has_looked_up` something it must be said more plainly: who did what and when is
     what such a reply tells.
     """
-    told = _LINE.sub("", text).strip() or text
-    said = [each for each in map(_without_question, _sentences(told)) if each.strip()]
+    said, listed = _said(_LINE.sub("", text)), _said("\n".join(_LINE.findall(text)))
     sure = _SURE if has_looked_up or len(said) > _MOST_SENTENCES else _LIKELY
-    learned = load_model()[CLAIMS]
-    return any(learned.weigh(count_claim_features(each))[CLAIM] >= sure for each in said)
+    shares = load_model()[CLAIMS].weigh
+    return any(
+        1 - shares(count_claim_features(each))[NO_CLAIM] >= least
+        for sentences, least in ((said, sure), (listed, _SURE))
+        for each in sentences
+    )
+
+
+def says_sent(text: str) -> bool:
+    """Whether a sentence of a reply says that something has gone out, or that others know of it."""
+    shares = load_model()[CLAIMS].weigh
+    return any(shares(count_claim_features(each))[SENT] >= _SENT for each in _said(text))
+
+
+def _said(text: str) -> list[str]:
+    found = map(_without_question, _sentences(text))
+    return [each for each in found if _WORD.search(each)]
 
 
 def claimed_kinds(text: str, language: str) -> frozenset[str]:
-    """The kinds of what the text's sentences say to be done, and neither ask nor only suppose."""
+    """The kinds of what the text's sentences say to be done, and neither ask nor only suppose.
+
+    With what they are about, where that is listed ("expense").
+    """
     claims = _CLAIMS[language]
-    return frozenset(
-        wording.kind
-        for words in (_words_said(each, claims) for each in _sentences(text))
-        if not claims.verbs.isdisjoint(words)
-        for wording in claims.wordings
-        if _is_claim(words, wording, claims)
-    )
+    found: set[str] = set()
+    for words in (_words_said(each, claims) for each in _sentences(text)):
+        if claims.verbs.isdisjoint(words):
+            continue
+        kinds = {each.kind for each in claims.wordings if _is_claim(words, each, claims)}
+        if kinds:
+            found |= kinds
+            found |= {name for name, things in claims.subjects.items() if _is_about(words, things)}
+    return frozenset(found)
 
 
 def _sentences(text: str) -> list[str]:
@@ -142,7 +164,8 @@ def _claims(listed: Mapping[str, Any]) -> _Claims:
     who, joins, denies, supposes, asks = (
         _words(listed[name]) for name in ("who", "joins", "denies", "supposes", "asks")
     )
-    return _Claims(who, joins, denies, supposes, asks, wordings, verbs)
+    subjects = {name: _words(things) for name, things in listed["subjects"].items()}
+    return _Claims(who, joins, denies, supposes, asks, subjects, wordings, verbs)
 
 
 def _words(line: str) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 The artefact is made by `make nlu` (`app.nlu.trainer`) and read with numpy alone. It holds three
 classifiers: of intents (a tool's name, or one of `OTHER_INTENTS`), of what a short message does to
-what is open, and of whether a sentence of a reply says that something has been done (`CLAIM`).
+what is open, and of whether a sentence of a reply says that something has been done (`CLAIMS`).
 """
 
 from __future__ import annotations
@@ -39,8 +39,9 @@ REPLY = "reply"
 OTHER_INTENTS = (EMERGENCY, CRISIS, OFF_TOPIC, SMALL_TALK, REPLY)
 # A message that does nothing to what is open: an answer to it, or something else.
 NO_ACT = "none"
-# A sentence that says something has just been done, and one that does not.
-CLAIM, NO_CLAIM = "claim", "none"
+# A sentence says that something was noted or changed for its person; that it has gone out to others
+# or taken effect for them; or neither.
+KEPT, SENT, NO_CLAIM = "kept", "sent", "none"
 # Where a tool begins in a skill's examples and templates.
 _TOOL = re.compile(r"^(\w+):", re.MULTILINE)
 

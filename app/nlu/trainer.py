@@ -32,13 +32,11 @@ from app.nlu.evaluation import CONTROL, NO_TOOL, QUESTION, Case, read_cases
 from app.nlu.features import count_answer_features, count_claim_features, count_features
 from app.nlu.model import (
     ARTEFACT,
-    CLAIM,
     CLAIMS,
     CONTROLS,
     FOLDER,
     INTENTS,
     NO_ACT,
-    NO_CLAIM,
     REPLY,
     SMALL_TALK,
     Classifier,
@@ -119,8 +117,7 @@ def _claims(folder: Path) -> Iterator[Sentence]:
     for path in sorted(folder.glob("*.jsonl")):
         for line in path.read_text("utf-8").splitlines():
             told = json.loads(line)
-            label = CLAIM if told["is_claim"] else NO_CLAIM
-            yield Sentence(told["text"], label, path.stem, is_reply=True)
+            yield Sentence(told["text"], told["claims"], path.stem, is_reply=True)
 
 
 def _controls(cases: Sequence[Case]) -> list[Sentence]:
@@ -227,10 +224,6 @@ def _fit(
     skills = _skills_of_tools()
     tools = LinearSVC(C=FREEDOM, random_state=0).fit(matrix, labels)
     classes = tuple(map(str, tools.classes_))
-    if len(classes) == 2:
-        # Of two classes it learns what speaks for the second.
-        sides = np.array([-1.0, 1.0])
-        return classes, sides[:, None] * tools.coef_, sides * tools.intercept_
     groups = [skills.get(label, label) for label in labels]
     if groups == list(labels):
         return classes, tools.coef_, tools.intercept_

@@ -316,7 +316,9 @@ def test_what_a_card_or_an_answer_shows_is_not_denied(talk: Talk) -> None:
 @pytest.mark.parametrize(
     "claim",
     ["Done! I've filed your request.", "I've told the manager.", "I've cancelled the request.",
-     "I've deleted the taxi from the ledger."],
+     "I've deleted the taxi from the ledger.", "I've logged your taxi $12.",
+     "I've recorded the answer and added $12 for the cab.", "Your request is in the queue now.",
+     "I put your request through to maintenance."],
 )  # fmt: skip
 def test_what_only_a_conversation_keeps_has_reached_nobody(talk: Talk, claim: str) -> None:
     begin(talk)

@@ -336,6 +336,22 @@ def all_of(reply: Any) -> str:
     return str(reply.text) + json.dumps(reply.body["parts"])
 
 
+@pytest.mark.parametrize("word", ["go ahead", "ok", "dale"])
+@pytest.mark.parametrize("claim", ["Have a look.", "Done, maintenance has been notified."])
+def test_a_denied_claim_leaves_the_question_the_last_word(
+    talk: Talk, server: ModelServer, solving: Solving, owner: Database, word: str, claim: str,
+) -> None:  # fmt: skip
+    """What follows is read as the answer to the last line: behind a denial "ok" was a yes to it."""
+    with solving(SURE):
+        begin(talk, "the walk-in is not cooling")
+        server.script(scenario(at_once(*EVALUATE), Say(claim), when="no more questions"))
+        asked = talk.send("no more questions")
+        assert asked.text.endswith("Did this resolve your issue?")
+        server.script(scenario(FILE, Say("All right."), when=f"^{word}$"))
+        talk.send(word)
+    assert Ledger(owner, talk.person).news() == {}
+
+
 def test_what_a_yes_would_file_is_shown_whatever_was_drawn_before_it(
     talk: Talk, server: ModelServer, solving: Solving
 ) -> None:

@@ -404,7 +404,7 @@ def _converse(
     if not is_told and not writer.parts:
         # A model that wants nothing but tools to its last call still owes the person words.
         writer.add_text(_("I could not put an answer together. Ask again in other words."))
-    deny_claims(services.registry, writer, question)
+    deny_claims(services.registry, writer, question, finished.question)
     hinted = asked_by_hints(context.hints, writer.text) if provider.uses_hints else None
     if context.has_proposal:
         own = str(context.hints.get("reply") or "") if provider.uses_hints else ""

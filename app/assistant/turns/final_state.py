@@ -35,10 +35,12 @@ from app.assistant.turns.outcome import TurnOutcome
 from app.assistant.turns.writer import ReplyWriter
 from app.config import LANGUAGES
 from app.db import ScopedSession
-from app.nlu.claims import claimed_kinds, says_done
+from app.nlu.claims import claimed_kinds, says_done, says_sent
 from app.text.markdown import join_paragraphs, paragraph_after
 
 log = structlog.get_logger(__name__)
+# Kinds of claims about what others have of it; beside them it may be told in whatever words.
+_FOR_OTHERS = {"filed", "told", "cancelled", "taken_back"}
 # What a yes would do is drawn again after so many messages, some screens of a phone.
 NEAR_MESSAGES = 6
 
@@ -110,11 +112,14 @@ def _keep_cited(writer: ReplyWriter) -> None:
     writer.ledger.citations[:] = [c for c in writer.ledger.citations if c.number in cited]
 
 
-def deny_claims(registry: Registry, writer: ReplyWriter, message: Message) -> None:
+def deny_claims(
+    registry: Registry, writer: ReplyWriter, message: Message, question: str = ""
+) -> None:
     """Where a model says that it did something, and has called no tool that does, say so.
 
     Its person would believe it, and has only the receipt that is missing to go by. What they
-    have settled with a widget needs no tool.
+    have settled with a widget needs no tool. The reply ends in its `question` all the same: what
+    they say next is read as the answer to its last line.
     """
     if not writer.is_a_models or message.internal_content is not None:
         return
@@ -139,8 +144,8 @@ def deny_claims(registry: Registry, writer: ReplyWriter, message: Message) -> No
     done += [each["tool"] for each in writer.parts if each["type"] == "receipt"]
     true_of += [registry.tools[name] for name in done if name in registry.tools]
     so = {kind for tool in true_of for kind in tool.makes_true}
-    # In whatever words it is told: of what was done, the listed ones alone tell what else was not.
-    if so and claimed <= so:
+    # Of what was done, the listed words tell what else was not; what was only kept was not sent.
+    if so and claimed <= so and (so & _FOR_OTHERS or not says_sent(writer.text)):
         return
     if so or any(isinstance(tool, WriteTool | ThreadTool) for tool in used):
         denied = _(
@@ -158,6 +163,8 @@ def deny_claims(registry: Registry, writer: ReplyWriter, message: Message) -> No
             "Nothing was saved or sent with this answer. If you still need it done, tell me again."
         )
     writer.add_text(paragraph_after(writer.text, denied))
+    if question:
+        writer.add_text(paragraph_after(writer.text, question))
 
 
 def _says_done(text: str, used: Sequence[Tool]) -> bool:

@@ -67,8 +67,9 @@ class PartReady:
 class Finished:
     """The reply is whole; `is_cut` where the model had not come to its end at the longest.
 
-    `asked` names the question of the product's own in which it ends, if it does. `explained`
-    says why the built-in assistant answered as it did, where it was the one.
+    `asked` names the question of the product's own in which it ends, if it does, and `question`
+    holds its text, also of one that only collects and has no name. `explained` says why the
+    built-in assistant answered as it did, where it was the one.
     """
 
     suggestions: tuple[Suggestion, ...]
@@ -79,6 +80,7 @@ class Finished:
     is_cut: bool = False
     asked: str = ""
     explained: Explained | None = None
+    question: str = ""
 
 
 TurnEvent = Text | ToolStarted | ToolFinished | PartReady | Finished
@@ -158,6 +160,7 @@ def run_turn(
         progress.is_cut,
         progress.question.about if progress.question else "",
         progress.explained,
+        progress.question.markdown if progress.question else "",
     )
 
 

@@ -97,6 +97,24 @@ def test_what_was_written_meanwhile_is_read_first(
     said = change(manager, [shown["One"]], act="move", status="closed", last=shown["last"])
     assert "wrote something in the meantime" in said
     assert read_request(owner, three[0]).status == "new"
+    # The list drawn anew shows no words either: it ends nothing that nobody has worked on since.
+    shown = ticks(manager)
+    said = change(manager, [shown["One"]], act="move", status="resolved", last=shown["last"])
+    assert "wrote something in the meantime" in said
+    said = change(manager, [shown["One"]], act="move", status="in_progress", last=shown["last"])
+    assert "1 request changed." in said
+    shown = ticks(manager)
+    said = change(manager, [shown["One"]], act="move", status="closed", last=shown["last"])
+    assert "1 request changed." in said
+
+
+def test_what_is_so_already_is_not_counted(
+    manager: CheckedClient, boss: Member, three: list[ServiceRequest]
+) -> None:
+    for said in ("2 requests changed.", "They are so already: nothing had to be changed."):
+        shown = ticks(manager)
+        boxes = [shown["One"], shown["Two"], shown["Two"]]
+        assert said in change(manager, boxes, act="assign", assignee=str(boss.user_id))
 
 
 def test_many_that_could_not_be_changed_are_counted(

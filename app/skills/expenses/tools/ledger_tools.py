@@ -106,7 +106,7 @@ class AddExpense(WriteTool):
     activity: Mapping[str, str] = {"en": "Opening the ledger…", "es": "Abriendo los gastos…"}
     examples = load_examples(EXAMPLES)["add_expense"]
     prompt_slug = PROMPT
-    makes_true = ("noted", "added")
+    makes_true = ("noted", "added", "expense")
     is_wished = True
     undo_minutes = A_DAY
 
@@ -186,7 +186,7 @@ class UpdateExpense(WriteTool):
     activity: Mapping[str, str] = {"en": "Looking it up…", "es": "Buscando el gasto…"}
     examples = load_examples(EXAMPLES)["update_expense"]
     prompt_slug = PROMPT
-    makes_true = ("noted",)
+    makes_true = ("noted", "expense")
     is_wished = True
     roles = EDITORS
     undo_minutes = A_DAY
@@ -264,7 +264,7 @@ class DeleteExpense(WriteTool):
     activity: Mapping[str, str] = {"en": "Looking it up…", "es": "Buscando el gasto…"}
     examples = load_examples(EXAMPLES)["delete_expense"]
     prompt_slug = PROMPT
-    makes_true = ("noted", "deleted")
+    makes_true = ("noted", "deleted", "expense")
     is_wished = True
     roles = EDITORS
     undo_minutes = 30 * A_DAY

@@ -220,20 +220,54 @@ def change_each(
     session: ScopedSession,
     chosen: Collection[Chosen],
     change: Callable[[Chosen], ServiceRequest],
-) -> list[Refused]:
-    """Change each of these requests by itself; those that could not be.
+) -> tuple[int, list[Refused]]:
+    """Change each of these requests by itself; how many were, and those that could not be.
 
     What one of them refuses leaves the others as they were changed. They are held in the order of
     their ids, so that two people who chose the same ones wait and do not block each other.
     """
-    refused = []
+    changed, refused = 0, []
     for each in sorted(chosen):
         try:
             with session.begin_nested():
-                change(each)
+                # What was so already is neither.
+                changed += change(each).version == each.version + 1
         except (InvalidInput, Conflict, NotFound, Forbidden) as error:
             refused.append(Refused(_reference_of(session, each.request_id), error))
-    return refused
+    return changed, refused
+
+
+def finish_from_list(
+    session: ScopedSession, request_id: UUID, status: str, version: int, listed: UUID | None
+) -> ServiceRequest:
+    """Move a request on from a list that was drawn at `listed`, and shows nothing that was said.
+
+    What its requester wrote after anybody had last worked on it has been read by nobody here: it
+    ends no request.
+
+    Raises:
+        As `change_status`.
+    """
+    last = listed
+    if status in ("resolved", "closed"):
+        request = load_request(session, request_id, lock=True).request
+        worked = _last_worked_on(session, request)
+        last = worked and min(worked, listed or worked)
+    return change_status(session, request_id, status, version, last)
+
+
+def _last_worked_on(session: ScopedSession, request: ServiceRequest) -> UUID | None:
+    """The latest update by somebody else than whoever asked."""
+    return session.scalar(
+        select(RequestUpdate.id)
+        .where(
+            RequestUpdate.request_id == request.id,
+            RequestUpdate.group_id == session.scope.group_id,
+            RequestUpdate.author_id.is_distinct_from(request.user_id),
+        )
+        .order_by(RequestUpdate.id.desc())
+        .limit(1)
+    )
 
 
 def _reference_of(session: ScopedSession, request_id: UUID) -> str:

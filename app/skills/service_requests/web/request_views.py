@@ -33,6 +33,7 @@ from app.skills.service_requests.services.lifecycle import (
     change_each,
     change_priority,
     change_status,
+    finish_from_list,
     say,
 )
 from app.skills.service_requests.services.queue import (
@@ -96,26 +97,27 @@ def change_chosen() -> ResponseReturnValue:
     require_agent(session)
     try:
         chosen, change = _read_chosen(), _read_change()
-        refused = change_each(session, chosen, lambda each: change(session, each))
+        changed, refused = change_each(session, chosen, lambda each: change(session, each))
         session.commit()
-        _tell_changed(len(chosen) - len(refused), refused)
+        _tell_changed(changed, refused)
     except InvalidInput as error:
         flash(_(error.message), "error")
     kept = read_filters(request.args).arguments
     return redirect(url_for(".queue", page=page_number(), **kept), HTTPStatus.SEE_OTHER)
 
 
-def _read_chosen() -> set[Chosen]:
+def _read_chosen() -> list[Chosen]:
     """The requests that were ticked, at the versions that the list showed; no more than a page."""
-    ticked = (each.partition(":") for each in request.form.getlist("request")[:PAGE])
-    found = {
-        Chosen(request_id, int(version) if version.isdecimal() and len(version) < 7 else -1)
-        for request_id, version in ((read_id(id_), version) for id_, _sign, version in ticked)
-        if request_id is not None
-    }
+    found = {}
+    for ticked in request.form.getlist("request")[:PAGE]:
+        id_, _sign, version = ticked.partition(":")
+        request_id = read_id(id_)
+        if request_id is not None:
+            is_version = version.isdecimal() and len(version) < len("1000000")
+            found[request_id] = Chosen(request_id, int(version) if is_version else -1)
     if not found:
         raise InvalidInput("Select at least one request.")
-    return found
+    return list(found.values())
 
 
 def _read_change() -> Callable[[ScopedSession, Chosen], ServiceRequest]:
@@ -129,13 +131,19 @@ def _read_change() -> Callable[[ScopedSession, Chosen], ServiceRequest]:
         return lambda session, each: assign(session, each.request_id, assignee, each.version)
     if status not in STATUSES:
         raise InvalidInput("Choose a status for them.")
-    return lambda session, each: change_status(session, each.request_id, status, each.version, last)
+    return lambda session, each: finish_from_list(
+        session, each.request_id, status, each.version, last
+    )
 
 
 def _tell_changed(number: int, refused: Sequence[Refused]) -> None:
     """Say how many were changed, and of the first few others why they were not."""
-    if number:
-        flash(ngettext("%(num)s request changed.", "%(num)s requests changed.", number))
+    if number or not refused:
+        flash(
+            ngettext("%(num)s request changed.", "%(num)s requests changed.", number)
+            if number
+            else _("They are so already: nothing had to be changed.")
+        )
     for each in refused[:MOST_NAMED]:
         flash(
             _(
