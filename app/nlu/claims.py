@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from app.nlu.features import count_claim_features
-from app.nlu.model import CLAIMS, NO_CLAIM, SENT, load_model
+from app.nlu.model import CLAIMS, KEPT, NO_CLAIM, SENT, load_model
 from app.text.yaml_file import read_yaml
 
 _SENTENCE = re.compile(r"[^.!?…\n]+(?:\.\d+[^.!?…\n]*)*[.!?…]?")
@@ -30,7 +30,8 @@ _MOST_OF_SHORT = 5
 # So likely it must be that a sentence says it; in a reply that tells what was looked up, or of more
 # than so many sentences, almost none does. Measured on writers who were left out.
 _LIKELY, _SURE, _MOST_SENTENCES = 0.6, 0.9, 8
-# Of a reply that has kept something, a sentence says with this likelihood that it was sent.
+# Of a reply that has kept something, a sentence says with this likelihood that it was sent; and it
+# is likelier than that it was kept.
 _SENT = 0.4
 # A line of a list, a table or a title mostly names things: it, too, must say so plainly.
 _LINE = re.compile(r"^[ \t]*(?:[-*+#>][#>]*[ \t]|\d+[.)][ \t]|\|).*$", re.MULTILINE)
@@ -79,8 +80,9 @@ def says_done(text: str, *, has_looked_up: bool) -> bool:
 
 def says_sent(text: str) -> bool:
     """Whether a sentence of a reply says that something has gone out, or that others know of it."""
-    shares = load_model()[CLAIMS].weigh
-    return any(shares(count_claim_features(each))[SENT] >= _SENT for each in _said(text))
+    told = map(count_claim_features, _said(text))
+    shares = map(load_model()[CLAIMS].weigh, told)
+    return any(each[SENT] >= max(_SENT, each[KEPT]) for each in shares)
 
 
 def _said(text: str) -> list[str]:
