@@ -242,7 +242,7 @@ def test_a_message_that_waits_says_so_and_is_answered_when_the_one_before_is_sto
     with Pause() as pause, Pause() as then:
         house.model.script(
             told("Slow", Slowly("So far,"), pause, Say(" never more.")),
-            told("Two", Slowly("And now,"), then, Say(" never either.")),
+            told("Two", Slowly("And then,"), then, Say(" never either.")),
         )
         visitor = visit(house.hire(), phone=True).open()
         visitor.ask("Slow")
@@ -253,13 +253,13 @@ def test_a_message_that_waits_says_so_and_is_answered_when_the_one_before_is_sto
         stopped = visitor.replies.first
         expect(stopped).to_have_attribute("data-status", "stopped", timeout=5 * SECONDS)
         expect(stopped).to_contain_text("You stopped this answer.")
-        visitor.read("And now,")
+        visitor.read("And then,")
         expect(visitor.reply).not_to_contain_text(waiting, use_inner_text=True)
         expect(visitor.reply).not_to_contain_text("You stopped this answer.")
         # Its turn has come, and it can be stopped as well.
         visitor.stop.click()
         visitor.wait_for_answer("stopped")
-    assert visitor.said() == "And now,"
+    assert visitor.said() == "And then,"
     expect(visitor.stop).to_be_hidden()
 
 
