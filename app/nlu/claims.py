@@ -17,12 +17,18 @@ from app.nlu.features import count_claim_features
 from app.nlu.model import CLAIMS, KEPT, NO_CLAIM, SENT, load_model
 from app.text.yaml_file import read_yaml
 
-_SENTENCE = re.compile(r"[^.!?…\n]+(?:\.\d+[^.!?…\n]*)*[.!?…]?")
+# Pictures and arrows end a sentence as well: "Added it ✅ Anything else?"
+_ENDS = "!?…\\n\u2190-\u2bff\U0001f000-\U0001faff"
+_SENTENCE = re.compile(rf"[^.{_ENDS}]+(?:\.\d+[^.{_ENDS}]*)*[.{_ENDS}]?")
 _WORD = re.compile(r"[$€£]?[\w']+|,")
-# A line may end within a sentence; a paragraph, a list's line and a title do not.
-_ONE_LINE = re.compile(r"\n(?![\n#*>-])")
+# A line may end within a sentence; a paragraph, a list's line and a title do not, nor does a line
+# behind which a capital begins.
+_ONE_LINE = re.compile(r"\n(?![\n#*>-]|[¿¡\"“(_]*[A-ZÁÉÍÓÚÑ])")
+# What parts a claim from the question behind it.
+_PARTS = ",;:—–("
 _PLAIN_SIGNS = str.maketrans({"\u2019": "'", "_": " ", "*": " ", "`": " "})
-_SUM = re.compile(r"[$€£]\d")
+# What stands for a sum of money among the things of a claim.
+_MONEY, _SUM = "$", re.compile(r"[$€£]\d")
 # So many words before a verb it may be said who has done it: "I have just now added".
 _WHO_IS_NEAR = 4
 # Of so many words, one that ends in its verb says that it is done.
@@ -108,14 +114,15 @@ def claimed_kinds(text: str, language: str) -> frozenset[str]:
 
 
 def _sentences(text: str) -> list[str]:
-    return _SENTENCE.findall(_ONE_LINE.sub(" ", text.lower().translate(_PLAIN_SIGNS)))
+    return _SENTENCE.findall(_ONE_LINE.sub(" ", text).lower().translate(_PLAIN_SIGNS))
 
 
 def _without_question(sentence: str) -> str:
     """What a sentence says: of "I've added it, anything else?" not the question."""
     said, is_question, _asked = sentence.partition("¿")
     if not is_question and sentence.endswith("?"):
-        said = said[: max(said.rfind(sign) for sign in ",;:—") + 1]
+        said = said.replace(" - ", " — ")
+        said = said[: max(map(said.rfind, _PARTS)) + 1]
     return said
 
 
@@ -148,7 +155,9 @@ def _is_claim(words: Sequence[str], wording: _Wording, claims: _Claims) -> bool:
 
 
 def _is_about(words: Sequence[str], things: frozenset[str]) -> bool:
-    return not things or any(word in things or _SUM.match(word) for word in words)
+    return not things or any(
+        word in things or (_MONEY in things and _SUM.match(word)) for word in words
+    )
 
 
 def _claims(listed: Mapping[str, Any]) -> _Claims:

@@ -364,6 +364,39 @@ def test_what_a_widget_has_settled_is_not_denied(talk: Talk) -> None:
     assert "Nothing was saved or sent" not in reply.text and "Not all of this" not in reply.text
 
 
+@pytest.mark.parametrize(
+    "words",
+    ["I've filed your request and told the manager.", "Your taxi $14 is recorded.",
+     "I put your request through to maintenance."],
+)  # fmt: skip
+def test_what_a_widget_cannot_settle_is_denied(talk: Talk, words: str) -> None:
+    talk.take(Turn(say="the ice machine is leaking"))
+    talk.take(Turn(choose="refrigeration"))
+    tap = {"type": "field_response", "field": "priority", "value": "high"}
+    assert "Not all of this has been done." in talk.take(Turn(tap=tap, words=words)).text
+
+
+def test_a_true_word_about_a_priority_that_was_kept_is_not_denied(talk: Talk) -> None:
+    begin(talk)
+    form = talk.state.form
+    assert form is not None
+    priority = form.by_name("priority")
+    assert priority is not None
+    call = ("record_answers", {"values": {str(priority.field_id): "low"}})
+    words = "I've changed the priority to low."
+    reply = talk.take(Turn(say="make it low priority", calls=(call,), words=words))
+    assert talk.state.told["priority"].value == "low"
+    assert "Not all of this" not in reply.text
+
+
+def test_what_is_told_of_a_list_is_not_to_be_asked_for_again(talk: Talk) -> None:
+    """It may be true of what another chat did: who did it again would do it twice."""
+    words = "Yes, your taxi $14 has been recorded."
+    call = ("list_expenses", {})
+    reply = talk.take(Turn(say="did my taxi get added?", calls=(call,), words=words))
+    assert "I only looked it up" in reply.text and "tell me again" not in reply.text
+
+
 LIE = "I've filed your request and told the manager. They will come today and you need do nothing."
 
 

@@ -106,6 +106,10 @@ def test_a_claim_is_found_wherever_it_stands() -> None:
         ("es", "Anoté que está junto a la barra.", {"noted"}),
         ("es", "Envié tu solicitud y le avisé al gerente.", {"filed", "told"}),
         ("es", "Deshice eso.", {"taken_back"}),
+        ("en", "I've filed your request and called the repair company.", {"filed", "arranged"}),
+        ("en", "I've cancelled your reservation.", {"arranged"}),
+        ("en", "I've created a reminder for 6 pm.", {"arranged"}),
+        ("es", "Ya cancelé tu reservación.", {"arranged"}),
     ],
 )
 def test_what_is_claimed_is_told_by_kind(language: str, said: str, kinds: set[str]) -> None:
@@ -172,6 +176,10 @@ def test_what_is_told_of_a_manual_is_hardly_ever_taken_for_a_claim() -> None:
         "Sure.\n\n*Corregí el monto a $15.*",
         "Sure.\n\n- I've put the taxi in for you.",
         "Sure.\n\n1. The taxi has been added to your expenses.",
+        "I've added your taxi $14 for today ✅ Anything else?",
+        "I've filed your request and told the manager\nAnything else?",
+        "Ya le avisé al gerente - Algo más?",
+        "I logged the taxi (is there anything else?",
     ],
 )
 def test_a_claim_is_one_whatever_it_is_about(said: str) -> None:

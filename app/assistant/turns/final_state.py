@@ -41,6 +41,8 @@ from app.text.markdown import join_paragraphs, paragraph_after
 log = structlog.get_logger(__name__)
 # Kinds of claims about what others have of it; beside them it may be told in whatever words.
 _FOR_OTHERS = {"filed", "told", "cancelled", "taken_back"}
+# What a tap on a widget may have settled.
+_BY_WIDGET = {"noted", "added", "cancelled", "deleted"}
 # What a yes would do is drawn again after so many messages, some screens of a phone.
 NEAR_MESSAGES = 6
 
@@ -118,10 +120,11 @@ def deny_claims(
     """Where a model says that it did something, and has called no tool that does, say so.
 
     Its person would believe it, and has only the receipt that is missing to go by. What they
-    have settled with a widget needs no tool. The reply ends in its `question` all the same: what
-    they say next is read as the answer to its last line.
+    have settled with a widget needs no tool: it is kept, or cancelled, and gone out to nobody. The
+    reply ends in its `question` all the same: what they say next is read as the answer to its last
+    line.
     """
-    if not writer.is_a_models or message.internal_content is not None:
+    if not writer.is_a_models:
         return
     claimed = frozenset().union(*(claimed_kinds(writer.text, each) for each in LANGUAGES))
     ran = [(registry.tools[each["tool"]], each) for each in writer.trace if each["ok"]]
@@ -144,8 +147,11 @@ def deny_claims(
     done += [each["tool"] for each in writer.parts if each["type"] == "receipt"]
     true_of += [registry.tools[name] for name in done if name in registry.tools]
     so = {kind for tool in true_of for kind in tool.makes_true}
+    is_for_others = bool(so & _FOR_OTHERS)
+    if message.internal_content is not None:
+        so |= _BY_WIDGET
     # Of what was done, the listed words tell what else was not; what was only kept was not sent.
-    if so and claimed <= so and (so & _FOR_OTHERS or not says_sent(writer.text)):
+    if so and claimed <= so and (is_for_others or not says_sent(writer.text)):
         return
     if so or any(isinstance(tool, WriteTool | ThreadTool) for tool in used):
         denied = _(
@@ -158,6 +164,9 @@ def deny_claims(
             "Nothing new was saved or sent with this answer. The receipt for what "
             "was done before is above."
         )
+    elif any(isinstance(tool, ReadTool) for tool in used):
+        # It may be true of what was done elsewhere: who did it again would do it twice.
+        denied = _("Nothing new was saved or sent with this answer: I only looked it up.")
     else:
         denied = _(
             "Nothing was saved or sent with this answer. If you still need it done, tell me again."

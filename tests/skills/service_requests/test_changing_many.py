@@ -97,12 +97,17 @@ def test_what_was_written_meanwhile_is_read_first(
     said = change(manager, [shown["One"]], act="move", status="closed", last=shown["last"])
     assert "wrote something in the meantime" in said
     assert read_request(owner, three[0]).status == "new"
-    # The list drawn anew shows no words either: it ends nothing that nobody has worked on since.
+    # The list drawn anew shows no words either: it ends nothing that nobody has answered.
     shown = ticks(manager)
     said = change(manager, [shown["One"]], act="move", status="resolved", last=shown["last"])
     assert "wrote something in the meantime" in said
     said = change(manager, [shown["One"]], act="move", status="in_progress", last=shown["last"])
     assert "1 request changed." in said
+    shown = ticks(manager)
+    said = change(manager, [shown["One"]], act="move", status="closed", last=shown["last"])
+    assert "wrote something in the meantime" in said
+    answer = {"words": "On my way", "message_key": "a"}
+    assert manager.post(f"/requests/{three[0].id}/replies", **answer).status_code == 303
     shown = ticks(manager)
     said = change(manager, [shown["One"]], act="move", status="closed", last=shown["last"])
     assert "1 request changed." in said

@@ -33,6 +33,7 @@ from app.skills.service_requests.notifications import (
 from app.skills.service_requests.services.agent_replies import reply_in_thread
 from app.skills.service_requests.services.deadline import due_at_priority
 from app.skills.service_requests.services.requests import (
+    SAID,
     Seen,
     find_unread,
     list_agents,
@@ -242,8 +243,8 @@ def finish_from_list(
 ) -> ServiceRequest:
     """Move a request on from a list that was drawn at `listed`, and shows nothing that was said.
 
-    What its requester wrote after anybody had last worked on it has been read by nobody here: it
-    ends no request.
+    What its requester wrote, and nobody has answered or noted anything behind, may have been read
+    by nobody: it ends no request from here.
 
     Raises:
         As `change_status`.
@@ -251,19 +252,20 @@ def finish_from_list(
     last = listed
     if status in ("resolved", "closed"):
         request = load_request(session, request_id, lock=True).request
-        worked = _last_worked_on(session, request)
-        last = worked and min(worked, listed or worked)
+        answered = _last_answer(session, request)
+        last = answered and min(answered, listed or answered)
     return change_status(session, request_id, status, version, last)
 
 
-def _last_worked_on(session: ScopedSession, request: ServiceRequest) -> UUID | None:
-    """The latest update by somebody else than whoever asked."""
+def _last_answer(session: ScopedSession, request: ServiceRequest) -> UUID | None:
+    """The latest reply or note by somebody else than whoever asked."""
     return session.scalar(
         select(RequestUpdate.id)
         .where(
             RequestUpdate.request_id == request.id,
             RequestUpdate.group_id == session.scope.group_id,
             RequestUpdate.author_id.is_distinct_from(request.user_id),
+            RequestUpdate.kind.in_(SAID),
         )
         .order_by(RequestUpdate.id.desc())
         .limit(1)
