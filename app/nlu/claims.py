@@ -36,9 +36,9 @@ _MOST_OF_SHORT = 5
 # So likely it must be that a sentence says it; in a reply that tells what was looked up, or of more
 # than so many sentences, almost none does. Measured on writers who were left out.
 _LIKELY, _SURE, _MOST_SENTENCES = 0.6, 0.9, 8
-# Of a reply that has kept something, a sentence says with this likelihood that it was sent; and it
-# is likelier than that it was kept.
-_SENT = 0.4
+# Of a reply that has kept something, a sentence says with this likelihood that it was sent; and
+# that is likelier by so much than that it was kept.
+_SENT, _LIKELIER = 0.4, 0.1
 # A line of a list, a table or a title mostly names things: it, too, must say so plainly.
 _LINE = re.compile(r"^[ \t]*(?:[-*+#>][#>]*[ \t]|\d+[.)][ \t]|\|).*$", re.MULTILINE)
 
@@ -88,7 +88,7 @@ def says_sent(text: str) -> bool:
     """Whether a sentence of a reply says that something has gone out, or that others know of it."""
     told = map(count_claim_features, _said(text))
     shares = map(load_model()[CLAIMS].weigh, told)
-    return any(each[SENT] >= max(_SENT, each[KEPT]) for each in shares)
+    return any(each[SENT] >= max(_SENT, each[KEPT] + _LIKELIER) for each in shares)
 
 
 def _said(text: str) -> list[str]:

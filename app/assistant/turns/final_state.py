@@ -164,7 +164,7 @@ def deny_claims(
             "Nothing new was saved or sent with this answer. The receipt for what "
             "was done before is above."
         )
-    elif any(isinstance(tool, ReadTool) for tool in used):
+    elif _has_looked_up(used):
         # It may be true of what was done elsewhere: who did it again would do it twice.
         denied = _("Nothing new was saved or sent with this answer: I only looked it up.")
     else:
@@ -183,7 +183,12 @@ def _says_done(text: str, used: Sequence[Tool]) -> bool:
     """
     if any(isinstance(tool, WriteTool) for tool in used):
         return False
-    return says_done(text, has_looked_up=any(isinstance(tool, ReadTool) for tool in used))
+    return says_done(text, has_looked_up=_has_looked_up(used))
+
+
+def _has_looked_up(used: Sequence[Tool]) -> bool:
+    """Whether the reply may tell of what it found; a form's tool fills in fields."""
+    return any(isinstance(tool, ReadTool) and not tool.conversation for tool in used)
 
 
 def find_suggestions(
