@@ -30,7 +30,7 @@ def admin(house: House) -> Member:
 def heeding(word: str) -> Any:
     """A model that says whether its prompt has this word."""
     return [
-        scenario(Say("The answer is 54."), when=lambda call: asks(call) and word in system(call)),
+        scenario(Say("It is right there."), when=lambda call: asks(call) and word in system(call)),
         scenario(Say("It is not there."), when=asks),
     ]
 
@@ -66,7 +66,7 @@ def test_an_edited_prompt_changes_the_next_turn_and_going_back_brings_it_back(
     expect(page.locator("#c-prompt_en")).to_have_text("about 8 tokens")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_text("Saved. It applies from the next message on.")).to_be_visible()
-    assert answer_to(visitor, "Is it there?") == "The answer is 54."
+    assert answer_to(visitor, "Is it there?") == "It is right there."
     open_row(visitor)
     page.get_by_role("link", name="History").click()
     expect(page.locator("ins").first).to_contain_text("parrot")
