@@ -1,8 +1,9 @@
 """What a reply says that has been done: added, filed, sent, told somebody.
 
 Weak language models say so where they have called no tool. Whether a sentence says it at all, in
-whatever words, is learned from sentences (`sentences/claims`); of what kind it is, where something
-has been done and the rest is asked for, `claims.yaml` lists.
+whatever words, and whether something has gone out to others or was only kept, is learned from
+sentences (`sentences/claims`); of what kind it is, where something has been done and the rest is
+asked for, `claims.yaml` lists.
 """
 
 from __future__ import annotations
@@ -92,7 +93,8 @@ def says_sent(text: str) -> bool:
 
 
 def _said(text: str) -> list[str]:
-    found = map(_without_question, _sentences(text))
+    """What the sentences of a text say; one that is repeated once: a reply may hold thousands."""
+    found = dict.fromkeys(map(_without_question, _sentences(text)))
     return [each for each in found if _WORD.search(each)]
 
 
