@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any
@@ -14,7 +15,7 @@ from flask_babel import gettext as _
 
 from app.accounts.form_pages import moment_in_words, page
 from app.admin import figures
-from app.assistant.feedback.feedback import RATINGS, REASONS
+from app.assistant.feedback.feedback import MISSING, RATINGS, REASONS
 from app.assistant.feedback.inbox import (
     PAGE_FEEDBACK,
     STATES,
@@ -27,8 +28,9 @@ from app.assistant.feedback.inbox import (
     reopen_feedback,
     tally_feedback,
 )
-from app.errors import ComandaError, Conflict, InvalidInput
+from app.errors import ComandaError, Conflict, InvalidInput, NotFound
 from app.extensions import services
+from app.retrieval.team_words import add_team_word, list_team_words, remove_team_word
 from app.web.pages import db_session, require_role
 
 blueprint = Blueprint("inbox", __name__, url_prefix="/admin/feedback")
@@ -42,6 +44,12 @@ def admins_only() -> None:
 @blueprint.get("")
 def index() -> ResponseReturnValue:
     """What people said of their replies, the newest first."""
+    return _inbox_page()
+
+
+@blueprint.get("/unanswered")
+def unanswered() -> ResponseReturnValue:
+    """What people asked and no document says, with what can be done about each."""
     return _inbox_page()
 
 
@@ -91,6 +99,34 @@ def sentence(feedback_id: UUID) -> ResponseReturnValue:
     return _back(f"f-{feedback_id}")
 
 
+@blueprint.post("/words")
+def add_word() -> ResponseReturnValue:
+    """Have one thing searched for whenever another is said."""
+    said, means = request.form.get("said", ""), request.form.get("means", "")
+    asked_in = request.form.get("feedback_id", type=UUID)
+    try:
+        word = add_team_word(db_session(), said, means)
+    except (Conflict, InvalidInput) as error:
+        db_session().rollback()
+        return _inbox_page(error, asked_in, reason=MISSING)
+    flash(
+        _("“%(said)s” now searches for “%(means)s”.", said=word.said, means=word.means), "success"
+    )
+    return _back(f"f-{asked_in}" if asked_in else "words", MISSING)
+
+
+@blueprint.post("/words/<uuid:word_id>/remove")
+def remove_word(word_id: UUID) -> ResponseReturnValue:
+    """Search for it as it is said again."""
+    try:
+        said = remove_team_word(db_session(), word_id)
+    except NotFound as error:
+        flash(_(error.message), "info")
+    else:
+        flash(_("“%(said)s” is searched for as it is written again.", said=said), "success")
+    return _back("words", MISSING)
+
+
 def reason_word(reason: str) -> str:
     """What was wrong, in the words that the person chose."""
     words = {
@@ -98,16 +134,17 @@ def reason_word(reason: str) -> str:
         "not_asked": _("Not what I asked"),
         "outdated": _("Out of date"),
         "unclear": _("Hard to understand"),
+        MISSING: _("Information is missing"),
         "other": _("Something else"),
     }
     return words.get(reason, "")
 
 
 def _inbox_page(
-    error: ComandaError | None = None, wrong_id: UUID | None = None
+    error: ComandaError | None = None, wrong_id: UUID | None = None, reason: str = ""
 ) -> ResponseReturnValue:
     """The inbox; with an error, the one card it belongs to, as it was filled in."""
-    session, chosen = db_session(), _filters(request.args)
+    session, chosen = db_session(), _chosen(reason)
     if wrong_id is None:
         wanted = {name: value or None for name, value in chosen.items()}
         wanted["state"] = None if chosen["state"] == "all" else chosen["state"]
@@ -116,14 +153,16 @@ def _inbox_page(
     else:
         found = [load_feedback(session, wrong_id)]
     older = urlencode({**chosen, "before": found[-1].id}) if len(found) == PAGE_FEEDBACK else ""
+    own = _is_unanswered(chosen)
     return page(
-        "admin/feedback.html",
+        "admin/unanswered.html" if own else "admin/feedback.html",
         error,
         found=found,
         chosen=chosen,
         kept=urlencode(chosen),
-        older=f"{url_for('inbox.index')}?{older}" if older else "",
+        older=f"{_address(chosen)}?{older}" if older else "",
         tally=tally_feedback(session),
+        team_words=list_team_words(session) if own else (),
         reasons={reason: reason_word(reason) for reason in REASONS},
         tools=list(services().registry.tools),
         figures=figures,
@@ -147,7 +186,25 @@ def _filters(said: Any) -> dict[str, str]:
     return {**chosen, "state": chosen["state"] or STATES[0]}
 
 
-def _back(anchor: str | None = None) -> ResponseReturnValue:
+def _chosen(reason: str = "") -> dict[str, str]:
+    """The filters of the page that was asked for, or of the one for `reason`."""
+    if request.endpoint == "inbox.unanswered":
+        reason = MISSING
+    chosen = _filters(request.args)
+    return {**chosen, "reason": reason} if reason else chosen
+
+
+def _is_unanswered(chosen: Mapping[str, str]) -> bool:
+    """What is missing has a page of its own, on which its forms come back."""
+    return chosen["reason"] == MISSING
+
+
+def _address(chosen: Mapping[str, str]) -> str:
+    return url_for("inbox.unanswered" if _is_unanswered(chosen) else "inbox.index")
+
+
+def _back(anchor: str | None = None, reason: str = "") -> ResponseReturnValue:
     """To the list as it was filtered."""
-    address = f"{url_for('inbox.index')}?{urlencode(_filters(request.args))}"
+    chosen = _chosen(reason)
+    address = f"{_address(chosen)}?{urlencode(chosen)}"
     return redirect(f"{address}#{anchor}" if anchor else address, HTTPStatus.SEE_OTHER)

@@ -25,6 +25,7 @@ from app.retrieval.hybrid_query import Mode
 from app.retrieval.index import SourceInput, content_hash
 from app.retrieval.models import SearchDocument
 from app.retrieval.search import Hit, SearchOutcome, SearchRequest, search, unknown_words
+from app.retrieval.team_words import load_meanings
 from app.skills.knowledge.models import ManualSection, Product
 from app.skills.knowledge.services.search_sources import product_source, section_source
 from app.skills.knowledge.tools.search_tools import SearchTool, odds_for
@@ -32,6 +33,7 @@ from app.text.free_text import has_words, limit_search
 from app.text.normalize import split_marked
 from app.text.normalize import words as folded_words
 from app.text.plain_text import clean_line
+from app.text.synonyms import restate
 
 MODES: tuple[Mode, ...] = ("hybrid", "lexical", "semantic")
 SHOWN = 20
@@ -90,6 +92,7 @@ def inspect(
 ) -> Inspection:
     """Search as the tool does, with more results and everything told about them."""
     request = replace(tool.request(arguments, language), mode=mode)
+    request = replace(request, text=restate(request.text, load_meanings(session)))
     outcome = search(session, replace(request, limit=SHOWN, explained=True), embedder)
     given = replace(outcome, hits=outcome.hits[: request.limit])
     strength = strength_of(odds_for(session, request.text, given, embedder.model, language))

@@ -168,7 +168,7 @@ class MessageFeedback(Base):
         Index("ix_message_feedback_received", "group_id", "id"),
         CheckConstraint("rating IN ('up', 'down')", name="known_rating"),
         CheckConstraint(
-            "reason IN ('', 'wrong', 'not_asked', 'outdated', 'unclear', 'other')",
+            "reason IN ('', 'wrong', 'not_asked', 'outdated', 'unclear', 'other', 'missing')",
             name="known_reason",
         ),
         CheckConstraint("char_length(comment) <= 500", name="short_comment"),

@@ -146,3 +146,19 @@ class LanguageStatistics(Base):
     language: Mapped[str] = mapped_column(primary_key=True)
     documents: Mapped[int] = mapped_column(BigInteger)
     total_length: Mapped[int] = mapped_column(BigInteger)
+
+
+class TeamWord(Base):
+    """What a team says for something that its documents call otherwise; see team_words.py.
+
+    `said` is folded: the words by which it is recognised.
+    """
+
+    __tablename__ = "team_words"
+    __table_args__ = (UniqueConstraint("group_id", "said"),)
+
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=new_id)
+    group_id: Mapped[UUID] = mapped_column(ForeignKey("groups.id", ondelete="CASCADE"))
+    said: Mapped[str]
+    means: Mapped[str]
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)

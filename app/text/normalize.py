@@ -14,7 +14,7 @@ from app.text.lexicon import WORDS
 from app.text.plain_text import shorten_marks
 
 _ACCENTS = re.compile("[\u0300-\u036f]+")
-_WORD = re.compile(r"[^\W_]+")
+WORD = re.compile(r"[^\W_]+")
 _NOT: Mapping[str, str] = WORDS["contracted"]["with_not"]
 _OTHERS = WORDS["contracted"]["others"].split()
 _CONTRACTED = re.compile(rf"(?i)\b({'|'.join([*_NOT, *_OTHERS])})n['\u2019]?t\b")
@@ -31,7 +31,7 @@ def fold(text: str) -> str:
 
 def words(text: str) -> list[str]:
     """The folded words of `text`, in order: letters and digits, no signs."""
-    return _WORD.findall(fold(text))
+    return WORD.findall(fold(text))
 
 
 def plain_words(text: str) -> str:
@@ -48,7 +48,7 @@ def split_marked(text: str, is_match: Callable[[str], bool]) -> list[tuple[str, 
     """`text` cut into pieces, each with whether it is a word whose folded form matches."""
     pieces: list[tuple[str, bool]] = []
     end = 0
-    for found in _WORD.finditer(text):
+    for found in WORD.finditer(text):
         if is_match(fold(found[0])):
             pieces += [(text[end : found.start()], False), (found[0], True)]
             end = found.end()

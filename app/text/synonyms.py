@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 
-from app.text.normalize import words
+from app.text.normalize import WORD, fold, words
 from app.text.stems import FILLER_WORDS, stem
 from app.text.yaml_file import read_yaml
 
@@ -68,6 +68,46 @@ def with_meant(text: str, language: str | None = None) -> str:
         if not _telling(said[start:end])
     ]
     return " ".join([text, *dict.fromkeys(meant)])
+
+
+def meanings_in(text: str, meanings: Mapping[str, str]) -> dict[str, str]:
+    """Those of `meanings`, what is meant by what is said, that `restate` finds in `text`."""
+    return {said: meanings[said] for _start, _end, said in _said_in(text, meanings)}
+
+
+def restate(text: str, meanings: Mapping[str, str]) -> str:
+    """`text` with what is meant in place of each phrase of `meanings` that is said in it.
+
+    Phrases are recognised in any case, with or without accents, in the singular or plural;
+    of those that begin at the same word the longest counts.
+    """
+    done, pieces = 0, []
+    for start, end, said in _said_in(text, meanings):
+        pieces += [text[done:start], meanings[said]]
+        done = end
+    return "".join([*pieces, text[done:]])
+
+
+def _said_in(text: str, meanings: Iterable[str]) -> Iterator[tuple[int, int, str]]:
+    """Where each phrase stands in `text`, from sign to sign, in order and apart."""
+    ways: dict[str, list[tuple[tuple[str, ...], str]]] = defaultdict(list)
+    for said in sorted(meanings, key=len, reverse=True):
+        if way := tuple(map(stem, words(said))):
+            ways[way[0]].append((way, said))
+    if not ways:
+        return
+    found = [(match.span(), stem(fold(match[0]))) for match in WORD.finditer(text)]
+    stems = tuple(each for _span, each in found)
+    place = 0
+    while place < len(found):
+        here = ways.get(stems[place], ())
+        match = next((one for one in here if stems[place : place + len(one[0])] == one[0]), None)
+        if match is None:
+            place += 1
+            continue
+        last = place + len(match[0])
+        yield found[place][0][0], found[last - 1][0][1], match[1]
+        place = last
 
 
 def _telling(said: Sequence[str]) -> Sequence[str]:

@@ -206,6 +206,7 @@ SIGNED_IN: dict[str, Callable[[Visitor], object]] = {
     "saved sentences": to("/admin/prompts/sentences/"),
     "search inspector": to("/admin/search?q=raw+chicken&why=wine"),
     "feedback inbox": to("/admin/feedback?state=all"),
+    "unanswered questions": to("/admin/feedback/unanswered?state=all"),
     "help": to("/help"),
     "not found": to("/library/manual/there-is-no-such-section"),
 }

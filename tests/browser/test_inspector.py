@@ -75,6 +75,45 @@ def test_what_somebody_shares_becomes_a_test_sentence_by_one_tap(
         assert session.scalars(query).all() == ["en"]
 
 
+@BOTH_SIZES
+def test_what_nobody_could_answer_is_sent_by_one_tap_and_taught(
+    visit: Visit, house: House, phone: bool
+) -> None:
+    """The cook says "zorbaplex" for what the manual calls raw chicken."""
+    word = f"zorbaplex{'p' if phone else 'l'}"
+    question = f"how long can {word} stay out?"
+    cook = visit(house.hire(), phone=phone, media=STILL).open()
+    cook.ask(question)
+    cook.wait_for_answer()
+    cook.reply.get_by_role("button", name="Tell the admins this is missing").click()
+    expect(cook.reply).to_contain_text("The admins have your question.")
+    expect(cook.reply.get_by_role("button", name="Take back")).to_be_visible()
+    assert findings(cook.page) == []
+    assert cook.evaluate(TOO_WIDE) == []
+    admin = visit(house.hire("admin"), phone=phone, media=STILL).open("/admin/feedback/unanswered")
+    page = admin.page
+    card = page.locator(".inbox > li", has_text=question)
+    card.get_by_text("It is there under another name").click()
+    card.get_by_label("When people say").fill(word)
+    card.get_by_label("Search for", exact=True).fill("zzzyx qwortle")
+    card.get_by_role("button", name="Save these words").click()
+    expect(page.locator(":focus")).to_have_value("zzzyx qwortle")
+    expect(page.get_by_text("None of your documents has these words.")).to_be_visible()
+    assert findings(page) == []
+    assert too_small(page) == []
+    assert admin.evaluate(TOO_WIDE) == []
+    page.locator(":focus").fill("raw chicken")
+    card.get_by_role("button", name="Save these words").click()
+    expect(page.get_by_text(f"“{word}” now searches for “raw chicken”.")).to_be_visible()
+    card.get_by_role("button", name="Mark as handled").click()
+    expect(card).to_have_count(0)
+    cook.ask(question)
+    cook.wait_for_answer()
+    expect(cook.page.locator(".message-assistant").last).to_contain_text("1 source")
+    page.get_by_role("button", name=f"Remove “{word}”").click()
+    expect(page.get_by_text("is searched for as it is written again")).to_be_visible()
+
+
 def find(visitor: Visitor, words: str) -> None:
     """Type in the search of one's chats, as quickly as people do."""
     visitor.page.locator("#chats-q").fill("")
@@ -134,7 +173,7 @@ def test_what_is_typed_before_the_page_listens_is_searched_for(visit: Visit, hou
 @BOTH_SIZES
 def test_the_admins_pages_are_spanish_in_spanish(visit: Visit, house: House, phone: bool) -> None:
     visitor = visit(house.hire("admin", language="es"), phone=phone, media=STILL)
-    for name in ("search inspector", "feedback inbox"):
+    for name in ("search inspector", "feedback inbox", "unanswered questions"):
         SIGNED_IN[name](visitor)
         main = visitor.page.locator("#main")
         texts = main.locator("h1, h2, label, legend, dt, th, button, p, summary, option")

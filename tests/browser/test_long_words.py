@@ -99,6 +99,7 @@ def words(house: House) -> tuple[Member, list[str]]:
         "/admin/turns",
         "/admin/usage?table=1",
         "/admin/feedback?state=all",
+        "/admin/feedback/unanswered?state=all",
         f"/admin/search?q={WORD[:190]}&why={WORD[:60]}",
         "/admin/prompts/",
         f"/admin/prompts/{prompt}",

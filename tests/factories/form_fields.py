@@ -71,8 +71,9 @@ NEED_NONE = {
             "api.ask", "contacts.add", "editing.create", "editing.preview", "expenses.add",
             "expenses.read_receipt", "files.upload", "form_builder.add", "form_builder.copy",
             "form_builder.drawn", "form_handover.open_form", "history.begin", "imports.upload",
-            "menu.create", "prompts.add", "request_teams.add", "request_types.add",
-            "sentences.add", "service_requests.save_filters", "service_requests.write_note",
+            "inbox.add_word", "menu.create", "prompts.add", "request_teams.add",
+            "request_types.add", "sentences.add", "service_requests.save_filters",
+            "service_requests.write_note",
         ),
         ADDS,
     ),
@@ -87,7 +88,9 @@ NEED_NONE = {
         ),
         OWN,
     ),
-    **dict.fromkeys(("expenses_api.chat", "proposals.act", "proposals_api.act"), SHOWN),
+    **dict.fromkeys(
+        ("expenses_api.chat", "inbox.remove_word", "proposals.act", "proposals_api.act"), SHOWN
+    ),
     **dict.fromkeys(
         (
             "bench.cancel", "bench.start", "editing.prepare_again", "inbox.reopen",

@@ -34,6 +34,7 @@ READ_ELSEWHERE = {
     "imports.show": ("page",),
     "inspector.index": (*FILTERS, "free_of"),
     "inbox.index": ("state", "rating", "reason"),
+    "inbox.unanswered": ("state", "rating", "reason"),
 }
 ODD = (
     "%00",

@@ -20,7 +20,9 @@ from app.errors import InvalidInput, NotFound
 from app.text.plain_text import clean_line
 
 RATINGS = ("up", "down")
-REASONS = ("wrong", "not_asked", "outdated", "unclear", "other")
+# What the documents do not say has a page of its own: it is the documents that are to be mended.
+MISSING = "missing"
+REASONS = ("wrong", "not_asked", "outdated", "unclear", MISSING, "other")
 COMMENT_LIMIT = 500
 # A reply that is not finished, or has failed, has nothing to be judged by.
 RATEABLE = ("complete", "stopped", "interrupted")

@@ -56,7 +56,7 @@ from app.assistant.web.conversation import (
     tip_of,
     view_messages,
 )
-from app.assistant.web.presenters import view_part
+from app.assistant.web.presenters import found_nothing, view_part
 from app.assistant.web.stream import ThreadEvents
 from app.errors import ComandaError, Conflict, InvalidInput, LimitReached, NotFound
 from app.extensions import services
@@ -394,5 +394,6 @@ def give_feedback(thread_id: UUID, message_id: UUID) -> ResponseReturnValue:
 def _draw_feedback(reply: Message, said: dict[str, Any] | None = None, **state: Any) -> str:
     """The thumbs and the form, alone or on a page of their own."""
     given = said or feedback_on(db_session(), [reply]).get(reply.id)
+    state["is_missing"] = found_nothing(reply, services().registry)
     template = "chat/_feedback.html" if is_htmx() else "chat/feedback.html"
     return render_template(template, message=reply, feedback=given, **state)

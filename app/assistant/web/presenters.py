@@ -51,6 +51,7 @@ class MessageView:
     place: Place | None
     feedback: MessageFeedback | None
     is_rateable: bool
+    found_nothing: bool
     agent: Mapping[str, Any] | None
     # It was tapped and not typed: there are no words in it that could be changed.
     is_step: bool
@@ -99,9 +100,18 @@ def view_message(
         place=place,
         feedback=feedback,
         is_rateable=is_rateable(message),
+        found_nothing=found_nothing(message, registry),
         agent=message.internal_content if message.role == AGENT else None,
         is_step=message.role == "user" and message.internal_content is not None,
     )
+
+
+def found_nothing(message: Message, registry: Registry) -> bool:
+    """True of a whole reply that has searched, and has nothing to show for it."""
+    if message.status != "complete" or message.citations or message.parts:
+        return False
+    tools = [registry.tools.get(entry["tool"]) for entry in message.tool_trace]
+    return any(tool is not None and tool.is_search for tool in tools)
 
 
 def view_part(data: Mapping[str, Any], registry: Registry) -> dict[str, Any] | None:

@@ -24,6 +24,7 @@ from app.retrieval.quotes.extract import (
 from app.retrieval.quotes.lines import Line
 from app.retrieval.quotes.scores import Passage
 from app.text.stems import stems
+from app.text.synonyms import restate
 
 MOST_ROUNDS = 2
 # Asked again, a search does without what was only wished for; what somebody must not eat
@@ -318,8 +319,16 @@ def _pair_up(question: str, after: Sequence[ChatMessage]) -> list[Brought]:
             continue
         call = calls[message.tool_call_id]
         own = _nearest_clause(clauses, call) if several else question
-        brought.append(Brought(call, own, _as_object(message.text)))
+        payload = _as_object(message.text)
+        brought.append(Brought(call, restate(own, _meanings(payload)), payload))
     return brought
+
+
+def _meanings(payload: Mapping[str, Any]) -> dict[str, str]:
+    """What was searched for in place of what was said; see `app.retrieval.team_words`."""
+    means = payload.get("means")
+    found = means.items() if isinstance(means, Mapping) else ()
+    return {said: meant for said, meant in found if isinstance(meant, str)}
 
 
 def _nearest_clause(clauses: Sequence[str], call: ToolCall) -> str:

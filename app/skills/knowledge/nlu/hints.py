@@ -8,6 +8,7 @@ tells by them that "Paloma" is a cocktail here.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from app.db import ScopedSession
@@ -17,10 +18,12 @@ from app.retrieval.embedder import Embedder
 from app.retrieval.evidence import THIN, odds_of
 from app.retrieval.query_cache import EmbeddingUnavailable
 from app.retrieval.search import LONGEST_QUERY, SearchRequest, search, unknown_words
+from app.retrieval.team_words import load_meanings
 from app.skills.knowledge.services.kept_menus import MOST_KEPT, KeptMenus, NamedProduct, Names
 from app.skills.knowledge.services.names import name_words
 from app.skills.knowledge.tools.search_tools import TOOLS
 from app.text.stems import stems
+from app.text.synonyms import restate
 
 # A name counts as mentioned when this much of it, by weight of its words, is there.
 NAMED = 0.6
@@ -44,7 +47,10 @@ def find_hints(
     # What somebody must not eat is no reason to look among the things that have it.
     about = without_allergens(message) if wants_without(message) else message
     request = _embedded(about, language, embedder)
-    named = find_mentions(message, _MENUS.load(session))
+    # The vector stays that of what was said: for another one a query would wait after all.
+    meanings = load_meanings(session)
+    request = replace(request, text=restate(request.text, meanings))
+    named = find_mentions(restate(message, meanings), _MENUS.load(session))
     evidence = _evidence(session, request, embedder)
     hints: dict[str, Any] = {"mentions": named, "evidence": evidence}
     if not named:

@@ -30,6 +30,7 @@ from app.retrieval.search import (
     search,
     unknown_words,
 )
+from app.retrieval.team_words import load_meanings
 from app.skills.knowledge.models import ManualSection, Product
 from app.skills.knowledge.nlu.record_answers import ProductAnswers
 from app.skills.knowledge.services.display import (
@@ -41,6 +42,7 @@ from app.skills.knowledge.services.display import (
 from app.skills.knowledge.services.library import load_products, load_sections
 from app.skills.knowledge.services.names import name_words
 from app.text.allergens import ALLERGENS, FAMILIES, allergen_name, expand_families
+from app.text.synonyms import meanings_in, restate
 
 EXAMPLES = Path(__file__).with_name("examples.yaml")
 MOST_RESULTS = 6
@@ -119,8 +121,13 @@ class SearchTool(ReadTool):
 
     def run(self, arguments: Any, context: ToolContext) -> ToolResult:
         """Search, cite what was found, and draw products as cards."""
+        asked = arguments.query
+        embedder: Embedder = context.services["embedder"]
+        # By itself: the search asks a model for a vector first, which no transaction waits for.
         with context.transaction() as session:
-            embedder: Embedder = context.services["embedder"]
+            meanings = meanings_in(asked, load_meanings(session))
+        arguments = arguments.model_copy(update={"query": restate(asked, meanings)})
+        with context.transaction() as session:
             outcome = search(session, self.request(arguments, context.language), embedder)
             odds = odds_for(session, arguments.query, outcome, embedder.model, context.language)
             strength = strength_of(odds)
@@ -130,12 +137,14 @@ class SearchTool(ReadTool):
         payload: dict[str, Any] = {
             "searched": self.domain,
             "place": self.place[context.language],
-            "query": arguments.query,
+            "query": asked,
             "weak": weak,
             "evidence": strength,
             "results": results,
             "near": [result.get("title") or result["name"] for result in results][:MOST_CHIPS],
         }
+        if meanings:
+            payload["means"] = meanings
         if free_of:
             payload["free_of"] = [allergen_name(code, context.language) for code in free_of]
         related = _related(outcome, weak)

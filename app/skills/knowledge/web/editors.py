@@ -10,7 +10,8 @@ from flask import Blueprint, g, request
 from flask_babel import gettext as _
 from flask_login import current_user
 
-from app.errors import ComandaError, InvalidInput
+from app.assistant.feedback.inbox import ReceivedFeedback, load_feedback
+from app.errors import ComandaError, InvalidInput, NotFound
 from app.skills.knowledge.services.menu_upkeep import count_undeclared
 from app.skills.knowledge.services.translations import count_gaps
 from app.web.pages import db_session, require_role
@@ -48,6 +49,20 @@ def library_upkeep() -> dict[str, int]:
         }
     counts: dict[str, int] = g.library_upkeep
     return counts
+
+
+def question_asked() -> ReceivedFeedback | None:
+    """The unanswered question that a section is written for, where the address names one.
+
+    It is the admins' to read: nobody else is shown it.
+    """
+    feedback_id = request.args.get("asked", type=UUID)
+    if feedback_id is None or current_user.role != "admin":
+        return None
+    try:
+        return load_feedback(db_session(), feedback_id)
+    except NotFound:
+        return None
 
 
 def typed_version() -> int:

@@ -94,7 +94,9 @@ def create() -> ResponseReturnValue:
             section_id = new_id()
         page = _new_page(draft, section_id, parent, unsaved=True, errors=editors.told(error))
         return page, error.status
-    return redirect(url_for(".section", section_id=made.id, saved=1), HTTPStatus.SEE_OTHER)
+    asked = request.args.get("asked")
+    address = url_for(".section", section_id=made.id, saved=1, asked=asked)
+    return redirect(address, HTTPStatus.SEE_OTHER)
 
 
 @blueprint.get("/sections/<uuid:section_id>")
@@ -326,6 +328,7 @@ def _section_page(found: ManualSection, draft: SectionDraft, version: int, **mor
 
 
 def _page(draft: SectionDraft, **context: Any) -> str:
+    asked = editors.question_asked()
     # Long bodies take seconds to be drawn.
     give_back_connection()
     shown = request.form.get("shown") or reader_language()
@@ -335,6 +338,7 @@ def _page(draft: SectionDraft, **context: Any) -> str:
     return render_template(
         "library/edit/section.html",
         draft=draft,
+        asked=asked,
         previews={
             each: preview_library_text(getattr(draft, f"body_{each}")) for each in ("en", "es")
         },
