@@ -9,7 +9,7 @@ asked for, `claims.yaml` lists.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,8 @@ from app.text.yaml_file import read_yaml
 _ENDS = "!?…\\n\u2190-\u2bff\U0001f000-\U0001faff"
 _SENTENCE = re.compile(rf"[^.{_ENDS}]+(?:\.\d+[^.{_ENDS}]*)*[.{_ENDS}]?")
 _WORD = re.compile(r"[$€£]?[\w']+|,")
+_CLAUSES = re.compile(r"[,;:]|\band\b|\by\b")
+_LETTER = re.compile(r"[^\W\d_]")
 # A line may end within a sentence; a paragraph, a list's line and a title do not, nor does a line
 # behind which a capital begins.
 _ONE_LINE = re.compile(r"\n(?![\n#*>-]|[¿¡\"“(_]*[A-ZÁÉÍÓÚÑ])")
@@ -63,6 +65,9 @@ class _Claims:
     denies: frozenset[str]
     supposes: frozenset[str]
     asks: frozenset[str]
+    undone: frozenset[str]
+    undone_of: frozenset[str]
+    waits: frozenset[str]
     subjects: Mapping[str, frozenset[str]]
     wordings: Sequence[_Wording]
     # Those of all wordings: most sentences have none.
@@ -85,11 +90,43 @@ def says_done(text: str, *, has_looked_up: bool) -> bool:
     )
 
 
-def says_sent(text: str) -> bool:
-    """Whether a sentence of a reply says that something has gone out, or that others know of it."""
-    told = map(count_claim_features, _said(text))
-    shares = map(load_model()[CLAIMS].weigh, told)
+def says_sent(text: str, *, besides: Collection[str] = ()) -> bool:
+    """Whether a sentence of a reply says that something has gone out, or that others know of it.
+
+    What it says with the verbs of the kinds `besides` is left out: that is so.
+    """
+    said = [_without(each, besides) for each in _said(text)] if besides else _said(text)
+    shares = [load_model()[CLAIMS].weigh(count_claim_features(each)) for each in said if each]
     return any(each[SENT] >= max(_SENT, each[KEPT] + _LIKELIER) for each in shares)
+
+
+def _without(sentence: str, kinds: Collection[str]) -> str:
+    """A sentence without those of its clauses that have a verb of these kinds."""
+    verbs = frozenset[str]().union(
+        *(
+            each.verbs | each.own_verbs
+            for claims in _CLAIMS.values()
+            for each in claims.wordings
+            if each.kind in kinds
+        )
+    )
+    left = [
+        clause for clause in _CLAUSES.split(sentence) if verbs.isdisjoint(_WORD.findall(clause))
+    ]
+    rest = " and ".join(each.strip() for each in left)
+    return rest if _LETTER.search(rest) else ""
+
+
+def says_undone(text: str, language: str) -> bool:
+    """Whether a sentence of a reply denies that something was done, or says that it waits."""
+    claims = _CLAIMS[language]
+    for words in (set(_words_said(each, claims)) for each in _sentences(text)):
+        about = not claims.verbs.isdisjoint(words) or any(
+            _is_about([*words], things) for things in (claims.undone_of, *claims.subjects.values())
+        )
+        if (about and not claims.undone.isdisjoint(words)) or not claims.waits.isdisjoint(words):
+            return True
+    return False
 
 
 def _said(text: str) -> list[str]:
@@ -174,11 +211,14 @@ def _claims(listed: Mapping[str, Any]) -> _Claims:
         for each in of_kind
     ]
     verbs = frozenset[str]().union(*(each.verbs | each.own_verbs for each in wordings))
-    who, joins, denies, supposes, asks = (
-        _words(listed[name]) for name in ("who", "joins", "denies", "supposes", "asks")
-    )
+    plain = {
+        name: _words(listed[name])
+        for name in (
+            "who", "joins", "denies", "supposes", "asks", "undone", "undone_of", "waits"
+        )
+    }  # fmt: skip
     subjects = {name: _words(things) for name, things in listed["subjects"].items()}
-    return _Claims(who, joins, denies, supposes, asks, subjects, wordings, verbs)
+    return _Claims(**plain, subjects=subjects, wordings=wordings, verbs=verbs)
 
 
 def _words(line: str) -> frozenset[str]:

@@ -19,6 +19,7 @@ from flask import (
     request,
 )
 from flask import url_for as flask_url_for
+from flask.globals import request_ctx
 from flask.typing import ResponseReturnValue
 from flask_babel import get_locale
 from flask_babel import gettext as _
@@ -268,7 +269,9 @@ def error_response(error: ComandaError) -> ResponseReturnValue:
         return jsonify(body), error.status, headers
     if isinstance(error, NotSignedIn):
         return _ask_to_sign_in()
-    if request.endpoint == "static" or request.endpoint in PROBES:
+    # A Host header that names no host at all leaves Flask without addresses to build.
+    has_addresses = request_ctx.url_adapter is not None
+    if not has_addresses or request.endpoint == "static" or request.endpoint in PROBES:
         # Programs ask for these, again and again: drawing a page costs much more than they do.
         return message, error.status, {**headers, "Content-Type": "text/plain; charset=utf-8"}
     part = "errors/_limit.html" if isinstance(error, LimitReached) else "errors/_error.html"

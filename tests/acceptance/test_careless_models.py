@@ -352,6 +352,78 @@ def test_what_was_done_before_is_not_asked_for_again(talk: Talk) -> None:
     assert "tell me again" not in reply.text
 
 
+@pytest.mark.parametrize(
+    ("language", "asked", "said"),
+    [
+        ("en", "is it in?", "Nothing was added. Tell me again and I will add it."),
+        ("en", "is it in?", "No, your taxi is not in the ledger yet."),
+        ("en", "is it in?", "I haven't added it."),
+        ("en", "is it in?", "It is waiting for your yes."),
+        ("es", "¿ya está?", "No se agregó nada. Dímelo otra vez."),
+        ("es", "¿ya está?", "Tu taxi todavía no está en la lista."),
+    ],
+)
+def test_what_it_denies_and_was_done_is_told(
+    followed: Followed, person: Callable[[str], Member], language: str, asked: str, said: str
+) -> None:
+    """Whoever believed it would do it twice."""
+    talk = Talk(followed.native, person(language), language, followed.model)
+    do(talk, "add taxi $14 today", "add_expense", item="taxi", amount=14)
+    talk.take(Turn(say="yes" if language == "en" else "sí"))
+    reply = talk.take(Turn(say=asked, calls=(), words=said))
+    receipt = {"en": "The receipt for what was done before is above.", "es": "El comprobante de lo"}
+    assert receipt[language] in reply.text
+    assert talk.take(
+        Turn(say="what is a Paloma", calls=(), words="A cocktail, not a wine.")
+    ).text == ("A cocktail, not a wine.")
+
+
+@pytest.mark.parametrize(
+    ("language", "asked", "said"),
+    [
+        ("en", "taxi 14 today please", "The $14 taxi expense was approved."),
+        ("en", "taxi 14 today please", "Your confirmation number is 4421."),
+        ("en", "taxi 14 today please", "The operation was successful."),
+        ("en", "taxi 14 today please", "You'll get reimbursed on Friday."),
+        ("en", "taxi 14 today please", "J'ai ajouté votre taxi de 14 $ aux dépenses."),
+        ("en", "the fryer is broken", "Great, Tony comes at nine."),
+        ("es", "agrega taxi 14 hoy", "Perfecto, gracias por tu mensaje."),
+    ],
+)
+def test_whoever_asks_for_something_to_be_written_is_told_when_it_is_not(
+    followed: Followed, person: Callable[[str], Member], language: str, asked: str, said: str
+) -> None:
+    """In whatever words, and in whatever language, a model says that it is."""
+    talk = Talk(followed.native, person(language), language, followed.model)
+    denied = {"en": "Nothing was saved or sent", "es": "no se guardó"}[language]
+    assert denied in talk.take(Turn(say=asked, calls=(), words=said)).text
+
+
+def test_a_model_that_asks_back_or_was_asked_for_no_write_is_left_alone(talk: Talk) -> None:
+    for asked, said in (
+        ("add a taxi", "How much was it?"),
+        ("taxi 14", "On which day was the taxi?"),
+        ("what is in the Paloma?", "Tequila, grapefruit and lime."),
+        ("thanks", "You're welcome!"),
+    ):
+        assert talk.take(Turn(say=asked, calls=(), words=said)).text == said
+
+
+@pytest.mark.parametrize(
+    "claim",
+    ["I've cancelled that one and put your new request through to maintenance.",
+     "I've cancelled the request. The new one is in the queue now.",
+     "I've cancelled the request and handed your time-off form in to HR.",
+     "Cancelled. HR has your report and Marcus is on his way.",
+     "I've cancelled the request and deleted SR-2026-000003 as well."],
+)  # fmt: skip
+def test_who_cancels_what_was_begun_has_sent_nothing_else(talk: Talk, claim: str) -> None:
+    begin(talk)
+    call = ("cancel_service_request", {})
+    reply = talk.take(Turn(say="cancel the request", calls=(call,), words=claim))
+    assert "Not all of this has been done." in reply.text
+
+
 def test_what_a_widget_has_settled_is_not_denied(talk: Talk) -> None:
     talk.take(Turn(say="the ice machine is leaking"))
     talk.take(Turn(choose="refrigeration"))
@@ -367,7 +439,7 @@ def test_what_a_widget_has_settled_is_not_denied(talk: Talk) -> None:
 @pytest.mark.parametrize(
     "words",
     ["I've filed your request and told the manager.", "Your taxi $14 is recorded.",
-     "I put your request through to maintenance."],
+     "I put your request through to maintenance.", "I've deleted your request."],
 )  # fmt: skip
 def test_what_a_widget_cannot_settle_is_denied(talk: Talk, words: str) -> None:
     talk.take(Turn(say="the ice machine is leaking"))

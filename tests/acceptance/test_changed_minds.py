@@ -11,7 +11,7 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.assistant.models import Message, Thread
-from app.assistant.proposals.proposals import confirm, open_in
+from app.assistant.proposals.proposals import confirm, decline, open_in, undo
 from app.assistant.threads.steps import Posted, load_steps
 from app.db import Database
 from app.errors import Conflict
@@ -410,6 +410,34 @@ def test_a_card_whose_category_was_renamed_is_shown_again_to_who_says_yes(
     finally:
         with owner.transaction() as session:
             session.get_one(RequestType, renamed.id).name_en = before
+
+
+OTHER = {"en": "eggs $4 today", "es": "huevos $4 hoy"}
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+@pytest.mark.parametrize("pressed", ["cancel", "add and undo"])
+def test_what_a_button_has_cancelled_or_undone_is_on_no_later_card(
+    demo: Flask, database: Database, person: Callable[[str], Member], language: str, pressed: str
+) -> None:
+    talk = Talk(demo, person(language), language)
+    talk.send(ADDED[language])
+    on = demo.extensions["comanda"]
+    with database.transaction(talk.person.scope) as session:
+        card = open_in(session, talk.thread_id)
+        assert card is not None
+        if pressed == "cancel":
+            decline(session, card.id)
+    if pressed != "cancel":
+        press(demo, talk)
+        with demo.test_request_context("/"), database.transaction(talk.person.scope) as session:
+            undo(session, on.registry, card.id)
+    talk.send(OTHER[language])
+    with database.transaction(talk.person.scope) as session:
+        card = open_in(session, talk.thread_id)
+        assert card is not None
+        assert card.arguments["item"] in ("eggs", "huevos"), card.arguments
+        assert not card.arguments.get("more"), card.arguments
 
 
 def press(demo: Flask, talk: Talk) -> None:

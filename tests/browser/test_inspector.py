@@ -96,6 +96,7 @@ def test_what_nobody_could_answer_is_sent_by_one_tap_and_taught(
     card.get_by_text("It is there under another name").click()
     card.get_by_label("When people say").fill(word)
     card.get_by_label("Search for", exact=True).fill("zzzyx qwortle")
+    admin.watch.expect("status of 422")
     card.get_by_role("button", name="Save these words").click()
     expect(page.locator(":focus")).to_have_value("zzzyx qwortle")
     expect(page.get_by_text("None of your documents has these words.")).to_be_visible()

@@ -155,3 +155,13 @@ def test_a_prefix_that_a_request_claims_is_not_believed(make_public: Callable[..
     claim = {"X-Forwarded-Prefix": "/evil", "X-Script-Name": "/evil", "Script-Name": "/evil"}
     answer = client.get("/profile", headers={"Host": "ask.example.com", **claim})
     assert answer.location.startswith("/sign-in")
+
+
+@pytest.mark.parametrize("host", ["a..b", ".a", "x" * 64])
+@pytest.mark.parametrize("path", ["/sign-in", "/", "/healthz", "/no-such-page", "/api/chat"])
+def test_a_host_that_cannot_be_one_is_refused_and_breaks_nothing(
+    app: Flask, host: str, path: str
+) -> None:
+    answer = app.test_client().get(path, headers={"Host": host})
+    assert answer.status_code == 400
+    assert "could not be read" in answer.text

@@ -16,7 +16,7 @@ from typing import Any
 from uuid import UUID
 
 from pydantic import TypeAdapter
-from sqlalchemy import Select, select, update
+from sqlalchemy import Select, and_, or_, select, update
 
 from app.accounts.audit import record
 from app.assistant.models import Message, Proposal, Thread, own
@@ -154,19 +154,21 @@ def decided_by(session: ScopedSession, message_id: UUID) -> Proposal | None:
     return session.scalar(_own(session).where(Proposal.decided_by == message_id))
 
 
-def confirmed_by_button(
+def decided_by_button(
     session: ScopedSession, message_ids: Collection[UUID]
 ) -> Mapping[UUID, Proposal]:
-    """What these replies have proposed and nobody's words confirmed, by reply."""
+    """What these replies have proposed and nobody's words confirmed or cancelled, by reply."""
     if not message_ids:
         return {}
-    done = _own(session).where(
+    decided = _own(session).where(
         Proposal.message_id.in_(message_ids),
-        Proposal.state == "confirmed",
+        or_(
+            Proposal.state == "confirmed",
+            and_(Proposal.state == "declined", Proposal.reason == "cancelled"),
+        ),
         Proposal.decided_by.is_(None),
-        Proposal.undone_at.is_(None),
     )
-    return {each.message_id: each for each in session.scalars(done)}
+    return {each.message_id: each for each in session.scalars(decided)}
 
 
 def confirm(

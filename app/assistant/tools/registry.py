@@ -164,6 +164,7 @@ class Skill:
     what a model writes into its words as JSON, by the key of the object; `action_blocks` write the
     like for other clients, by the type of an action; `readers` read what a message asks for where
     no model does. `steps` validate what widgets post, by its type;
+    `taps_make_true` says what a tap on one has done, as `Tool.makes_true` does;
     `consents` say of each step that its tools may take what its person must have said for it;
     `sends` is what its tools and jobs give to servers elsewhere.
     `prompt_state` says what is open in a conversation, `questions` what is asked again after a
@@ -188,6 +189,7 @@ class Skill:
     action_blocks: Mapping[str, ActionBlock] = field(default_factory=dict)
     readers: Mapping[str, MessageReader] = field(default_factory=dict)
     steps: Mapping[str, StepReader] = field(default_factory=dict)
+    taps_make_true: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     consents: Mapping[str, StepConsent | None] = field(default_factory=dict)
     prompt_state: Mapping[str, PromptStateSource] = field(default_factory=dict)
     questions: Mapping[str, QuestionSource] = field(default_factory=dict)
@@ -222,6 +224,7 @@ class Registry:
         self.action_blocks: dict[str, ActionBlock] = {}
         self.readers: dict[str, MessageReader] = {}
         self.steps: dict[str, StepReader] = {}
+        self.taps_make_true: dict[str, tuple[str, ...]] = {}
         self.consents: dict[str, StepConsent | None] = {}
         self.prompt_state: dict[str, PromptStateSource] = {}
         self.refreshers: dict[str, PartRefresher] = {}
@@ -245,6 +248,7 @@ class Registry:
             _add_all(self.action_blocks, skill.action_blocks, "block of an action")
             _add_all(self.readers, skill.readers, "message reader")
             _add_all(self.steps, skill.steps, "step")
+            _add_all(self.taps_make_true, skill.taps_make_true, "tap")
             _add_all(self.consents, skill.consents, "step of a tool")
             _add_all(self.prompt_state, skill.prompt_state, "prompt state source")
             _add_all(self.refreshers, skill.refreshers, "part refresher")

@@ -25,7 +25,7 @@ from app.accounts.models import Group, User, UserProfile
 from app.assistant.models import AGENT, Message, Prompt, Proposal, Turn
 from app.assistant.prompts.system_prompt import load_prompts
 from app.assistant.proposals.proposals import (
-    confirmed_by_button,
+    decided_by_button,
     latest_proposal,
     receipt_of,
     state_at,
@@ -44,7 +44,18 @@ HISTORY_MESSAGES = 20
 UNFINISHED_AT_MOST = 10
 # A model need not reread a long answer to know what was talked about.
 HISTORY_CHARACTERS = 2000
-_YES = {"en": "Yes.", "es": "Sí."}
+# What a button says, and what became of it; a receipt says itself what was done.
+_PRESSED = {
+    "yes": {"en": ("Yes.", ""), "es": ("Sí.", "")},
+    "no": {
+        "en": ("No.", "All right, nothing was done."),
+        "es": ("No.", "De acuerdo, no se hizo nada."),
+    },
+    "undo": {
+        "en": ("Undo that.", "That is undone."),
+        "es": ("Deshaz eso.", "Eso quedó deshecho."),
+    },
+}
 
 # Made once: to put a statement together takes longer than to run one as small as these.
 _PERSON = (
@@ -271,7 +282,7 @@ def _history(
     if "history" in turn.request:
         return [ChatMessage(said["role"], said["content"]) for said in turn.request["history"]]
     before = said_up(session, question.parent_id, HISTORY_MESSAGES + UNFINISHED_AT_MOST)
-    pressed = confirmed_by_button(session, [said.id for said in before])
+    pressed = decided_by_button(session, [said.id for said in before])
     told: list[ChatMessage] = []
     for said in before:
         is_over = said.status in ("complete", "stopped", "interrupted")
@@ -280,19 +291,27 @@ def _history(
         content = _told(said, in_words) if said.role == "user" else said.content
         told.append(ChatMessage(said.role, content[:HISTORY_CHARACTERS]))
         if said.id in pressed:
-            told += _as_a_yes(pressed[said.id], said.content, question.language)
+            told += _as_words(pressed[said.id], said.content, question.language)
     return told[-HISTORY_MESSAGES:]
 
 
-def _as_a_yes(proposal: Proposal, reply: str, language: str) -> list[ChatMessage]:
-    """The button of a proposal that was pressed, and what it did, as if both had been said.
+def _as_words(proposal: Proposal, reply: str, language: str) -> list[ChatMessage]:
+    """The buttons of a proposal that were pressed, and what they did, as if all had been said.
 
     Nothing of what a reply has done by itself, which it tells.
     """
+    if proposal.state == "declined":
+        return _exchange("no", language)
     done = receipt_of(proposal).summary[language]
-    if done in reply or escape_markdown(done) in reply:
-        return []
-    return [ChatMessage("user", _YES[language]), ChatMessage("assistant", done)]
+    told: list[ChatMessage] = []
+    if done not in reply and escape_markdown(done) not in reply:
+        told = [ChatMessage("user", _PRESSED["yes"][language][0]), ChatMessage("assistant", done)]
+    return told + (_exchange("undo", language) if proposal.undone_at else [])
+
+
+def _exchange(button: str, language: str) -> list[ChatMessage]:
+    said, answer = _PRESSED[button][language]
+    return [ChatMessage("user", said), ChatMessage("assistant", answer)]
 
 
 def _told(said: Row[Any], in_words: bool) -> str:

@@ -42,13 +42,13 @@ from app.assistant.tools.toolbox import Toolbox
 from app.assistant.turns.context import NO_PROFILE, build_context
 from app.assistant.turns.crisis import is_crisis, support_in_crisis
 from app.assistant.turns.delivery import relay
+from app.assistant.turns.denials import deny_claims
 from app.assistant.turns.events import RESET, EventLog
 from app.assistant.turns.final_state import (
     ask_again,
     asked_by_hints,
     broken_off,
     cut_notice,
-    deny_claims,
     find_suggestions,
     lead_back,
     settle,

@@ -6,7 +6,7 @@ Before that come the question that the conversation waits with, and the chips th
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
@@ -18,31 +18,20 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.assistant.models import Message
 from app.assistant.proposals.consent import Question, load_asked
-from app.assistant.proposals.proposals import (
-    is_anything_done,
-    latest_proposal,
-    tools_done_by,
-)
+from app.assistant.proposals.proposals import latest_proposal
 from app.assistant.threads.branches import path_up
-from app.assistant.threads.steps import load_taken
 from app.assistant.tools.parts import NoticePart, Suggestion
 from app.assistant.tools.registry import Registry
-from app.assistant.tools.tool import ReadTool, ThreadTool, Tool, ToolContext, WriteTool
+from app.assistant.tools.tool import ToolContext
 from app.assistant.turns.citations import cited_numbers
 from app.assistant.turns.delivery import relay
 from app.assistant.turns.loop import PartReady
 from app.assistant.turns.outcome import TurnOutcome
 from app.assistant.turns.writer import ReplyWriter
-from app.config import LANGUAGES
 from app.db import ScopedSession
-from app.nlu.claims import claimed_kinds, says_done, says_sent
 from app.text.markdown import join_paragraphs, paragraph_after
 
 log = structlog.get_logger(__name__)
-# Kinds of claims about what others have of it; beside them it may be told in whatever words.
-_FOR_OTHERS = {"filed", "told", "cancelled", "taken_back"}
-# What a tap on a widget may have settled.
-_BY_WIDGET = {"noted", "added", "cancelled", "deleted"}
 # What a yes would do is drawn again after so many messages, some screens of a phone.
 NEAR_MESSAGES = 6
 
@@ -112,83 +101,6 @@ def _keep_cited(writer: ReplyWriter) -> None:
     """Leave out the sources that the reply does not cite; the numbers stay as they are."""
     cited = set(cited_numbers(writer.text))
     writer.ledger.citations[:] = [c for c in writer.ledger.citations if c.number in cited]
-
-
-def deny_claims(
-    registry: Registry, writer: ReplyWriter, message: Message, question: str = ""
-) -> None:
-    """Where a model says that it did something, and has called no tool that does, say so.
-
-    Its person would believe it, and has only the receipt that is missing to go by. What they
-    have settled with a widget needs no tool: it is kept, or cancelled, and gone out to nobody. The
-    reply ends in its `question` all the same: what they say next is read as the answer to its last
-    line.
-    """
-    if not writer.is_a_models:
-        return
-    claimed = frozenset().union(*(claimed_kinds(writer.text, each) for each in LANGUAGES))
-    ran = [(registry.tools[each["tool"]], each) for each in writer.trace if each["ok"]]
-    used = [tool for tool, _entry in ran]
-    if not claimed and not _says_done(writer.text, used):
-        return
-    with writer.transaction() as session:
-        has_taken = bool(load_taken(session, writer.claim.reply_id))
-        was_done = is_anything_done(session, writer.claim.reply_id)
-        done = tools_done_by(session, writer.claim.reply_id)
-    true_of = [
-        tool
-        for tool, entry in ran
-        # What only proposes has done nothing yet: its card waits.
-        if not isinstance(tool, WriteTool)
-        and entry.get("took", True)
-        and (has_taken or tool.conversation)
-    ]
-    # A card that was confirmed by its button while the reply was written is a receipt, too.
-    done += [each["tool"] for each in writer.parts if each["type"] == "receipt"]
-    true_of += [registry.tools[name] for name in done if name in registry.tools]
-    so = {kind for tool in true_of for kind in tool.makes_true}
-    is_for_others = bool(so & _FOR_OTHERS)
-    if message.internal_content is not None:
-        so |= _BY_WIDGET
-    # Of what was done, the listed words tell what else was not; what was only kept was not sent.
-    if so and claimed <= so and (is_for_others or not says_sent(writer.text)):
-        return
-    if so or any(isinstance(tool, WriteTool | ThreadTool) for tool in used):
-        denied = _(
-            "Not all of this has been done. What is filed, sent or added always has a card of its"
-            " own."
-        )
-    elif was_done:
-        # Who did it again would do it twice.
-        denied = _(
-            "Nothing new was saved or sent with this answer. The receipt for what "
-            "was done before is above."
-        )
-    elif _has_looked_up(used):
-        # It may be true of what was done elsewhere: who did it again would do it twice.
-        denied = _("Nothing new was saved or sent with this answer: I only looked it up.")
-    else:
-        denied = _(
-            "Nothing was saved or sent with this answer. If you still need it done, tell me again."
-        )
-    writer.add_text(paragraph_after(writer.text, denied))
-    if question:
-        writer.add_text(paragraph_after(writer.text, question))
-
-
-def _says_done(text: str, used: Sequence[Tool]) -> bool:
-    """Whether a reply claims something in words that are not listed.
-
-    A card that waits says itself that nothing is done before it is confirmed.
-    """
-    if any(isinstance(tool, WriteTool) for tool in used):
-        return False
-    return says_done(text, has_looked_up=_has_looked_up(used))
-
-
-def _has_looked_up(used: Sequence[Tool]) -> bool:
-    """Whether the reply may tell of what it found; a form's tool fills in fields."""
-    return any(isinstance(tool, ReadTool) and not tool.conversation for tool in used)
 
 
 def find_suggestions(

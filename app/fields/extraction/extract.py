@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -28,13 +28,17 @@ class Found(NamedTuple):
 
 @dataclass
 class Reading:
-    """`known` is what the form holds already; a correction may change it, all else may not."""
+    """`known` is what the form holds already.
+
+    A correction may change all of it; whatever else is said only the fields `named` by it.
+    """
 
     fields: Sequence[FormField]
     said: Sentence
     around: FieldContext
     known: Mapping[str, Any]
     is_correction: bool
+    named: Collection[str] = ()
     found: dict[str, Found] = field(default_factory=dict)
 
     def open(self, *types: str) -> Iterator[Any]:
@@ -44,7 +48,11 @@ class Reading:
                 yield each
 
     def may_fill(self, name: str) -> bool:
-        return name not in self.found and (self.is_correction or not self.known.get(name))
+        return name not in self.found and (self.changes(name) or not self.known.get(name))
+
+    def changes(self, name: str) -> bool:
+        """Whether what is said may change what this field holds."""
+        return self.is_correction or name in self.named
 
     def add(
         self, name: str, raw: Any, confidence: float, span: Span, *, takes: bool = True

@@ -136,13 +136,14 @@ def _value(reading: Reading, field: Any, moment: Moment) -> str | None:
         return day.isoformat() if day and _is_allowed(day, today, when) else None
     if day and field.type == "time" and not _is_allowed(day, today, when):
         return None
-    before = _known_moment(reading, field)
-    if field.type == "datetime" and reading.is_correction and before:
+    # What is put right keeps what is not said of it: the day, or the half of it.
+    before = _known_moment(reading, field) if reading.changes(field.name) else None
+    if field.type == "datetime" and before:
         day = day or before.date()
     at = _time(reading, moment, day or _known_day(reading), when, before)
     if field.type == "time":
         return f"{at:%H:%M}" if at else None
-    at = at or (before.time() if before and reading.is_correction and not moment.clock else None)
+    at = at or (before.time() if before and not moment.clock else None)
     is_midnight = moment.clock is not None and at == time(0)
     # "Friday at midnight" is the night before it to one, the night after it to another.
     if day is None or at is None or is_midnight:
@@ -176,7 +177,7 @@ def _time(
     if not moment.clock:
         return None
     times = list(moment.clock.times)
-    if len(times) > 1 and before and reading.is_correction:
+    if len(times) > 1 and before:
         times = [each for each in times if (each.hour < 12) == (before.hour < 12)]
     here = reading.around.here.replace(tzinfo=None)
     if day == here.date() and when in ("past", "future"):

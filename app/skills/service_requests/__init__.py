@@ -72,6 +72,7 @@ SKILL = Skill(
     readers={"service_requests": find_hints},
     prompt_state={"service_requests": describe_state},
     steps=STEPS,
+    taps_make_true={"request_cancelled": ("cancelled", "deleted")},
     sends=(
         SentData(
             "requests",

@@ -122,6 +122,23 @@ def test_a_receipt_that_comes_with_the_second_of_two_sendings_is_put_to_their_ex
     assert file_of(owner, file_id).state == "kept"
 
 
+@pytest.mark.parametrize("is_changed_by_another", [True, False])
+def test_a_photo_that_an_expense_of_the_same_form_does_not_take_is_told(
+    app: Flask, owner: Database, member: Member, browser: CheckedClient, manager: CheckedClient,
+    is_changed_by_another: bool,
+) -> None:  # fmt: skip
+    key = str(new_id())
+    assert add(browser, key=key).status_code == 303
+    if is_changed_by_another:
+        assert change(manager, only(owner, member), note="seen").status_code == 303
+    else:
+        add(browser, upload(app, browser), key=key)
+    before = only(owner, member)
+    answer = add(browser, upload(app, browser), key=key)
+    assert only(owner, member).file_id == before.file_id
+    assert "Its receipt stays; open the expense to change it." in browser.get(answer.location).text
+
+
 def test_a_pdf_is_saved_and_not_shown(
     app: Flask, owner: Database, member: Member, browser: CheckedClient
 ) -> None:

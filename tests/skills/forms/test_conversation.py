@@ -112,6 +112,49 @@ def test_of_several_people_of_that_name_it_asks_with_a_chip_for_each(
     assert talker.typed["injured_person"]["name"] == "John Carter"
 
 
+@pytest.mark.parametrize(
+    ("language", "first", "said", "holds"),
+    [
+        ("en", "their phone is 210 555 0123", "their phone is 210 555 4444", "+12105554444"),
+        ("es", "su teléfono es 210 555 0123", "su teléfono es 210 555 4444", "+12105554444"),
+        ("en", "it happened at 8pm", "the time of the injury was 9pm", "21:00"),
+        ("es", "pasó a las 8 de la noche", "la hora de la lesión fue las 21:00", "21:00"),
+    ],
+)
+def test_a_plain_value_beside_its_label_takes_the_place_of_what_was_said_before(
+    talker: Talker, builtin: BuiltinProvider, language: str, first: str, said: str, holds: str
+) -> None:
+    name = "phone" if "555" in said else "injury_time"
+    talker.tell(builtin, first, language)
+    before = talker.typed[name]
+    reply = talker.tell(builtin, said, language)
+    assert before != talker.typed[name] == holds
+    assert name in filled(reply)
+
+
+@pytest.mark.parametrize(
+    ("language", "first", "said", "told"),
+    [
+        ("en", "their phone is 210 555 0123", "we called them at 210 555 4444", "Their phone"),
+        ("es", "su teléfono es 210 555 0123", "le hablamos al 210 555 4444", "Su teléfono"),
+        (
+            "en", "their phone is 210 555 0123",
+            "we called them at 210 555 4444 and it was in the kitchen", "Their phone",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_said_otherwise_and_left_as_it_was_is_told(
+    talker: Talker, builtin: BuiltinProvider, language: str, first: str, said: str, told: str
+) -> None:
+    talker.tell(builtin, first, language)
+    before = talker.typed["phone"]
+    reply = talker.tell(builtin, said, language)
+    assert talker.typed["phone"] == before
+    left = {"en": "I left these as they were", "es": "Esto lo dejé como estaba"}
+    assert f"{left[language]}: {told} (" in reply.content
+    assert "I found nothing" not in reply.content and "No encontré nada" not in reply.content
+
+
 def test_a_value_that_cannot_be_is_named_with_the_reason(talker: Talker) -> None:
     model = model_saying(body_part="tail", injury_date="2031-01-01", location="Kitchen")
     reply = talker.tell(model, SAID)
@@ -201,6 +244,22 @@ def test_a_form_that_was_thrown_away_says_so_and_how_it_comes_back(
         )
     reply = talker.tell(builtin, SAID)
     assert reply.content == "This form was discarded. Bring it back to continue."
+
+
+@pytest.mark.parametrize(
+    "claim",
+    ["Listo, ya entregué el reporte.", "Entregué el formulario.", "Ya presenté el reporte.",
+     "Metí el reporte.", "Ya subí tu formulario.", "Adjunté la foto.", "La foto quedó adjunta.",
+     "I attached your photo to the form.", "The photo is attached.", "I lodged the complaint.",
+     "I put the report in for you.", "I transmitted your form.", "I handed the form in."],
+)  # fmt: skip
+def test_a_field_that_was_filled_makes_it_neither_sent_nor_attached(
+    talker: Talker, claim: str
+) -> None:
+    arguments = json.dumps({"fieldUpdates": {"body_part": "hand"}, "words": SAID})
+    reply = talker.tell(ScriptedProvider([call("update_form", arguments)], say(claim)), SAID)
+    assert talker.typed["body_part"] == "hand"
+    assert "Not all of this has been done." in reply.content
 
 
 def test_only_the_person_adds_files_and_signs(talker: Talker) -> None:

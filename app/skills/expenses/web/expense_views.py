@@ -229,6 +229,8 @@ def add() -> ResponseReturnValue:
         return _show_again(ledger, typed, _in_words(error), kept), error.status
     if expense.deleted_at is not None:
         flash(_("This was added before and deleted since. Use a new form to add it again."), "warn")
+    elif file is not None and expense.file_id != file.id:
+        flash(_("This was added before. Its receipt stays; open the expense to change it."), "warn")
     return redirect(url_for(".index", added=expense.id), HTTPStatus.SEE_OTHER)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Any
 from uuid import UUID
@@ -14,7 +15,7 @@ from app.assistant.tools.tool import Arguments, ReadTool, ToolContext, ToolFailu
 from app.db import ScopedSession
 from app.fields.definitions import MOST_FIELDS, FormField
 from app.fields.display import display
-from app.fields.extraction import extract
+from app.fields.extraction import Found, extract, left_alone
 from app.skills.forms.models import UPDATE_FORM, FormDraft
 from app.skills.forms.parts import FilledField, FormUpdatesPart, RefusedField
 from app.skills.forms.services.draft_updates import (
@@ -92,10 +93,13 @@ class UpdateForm(ReadTool):
         message = str(context.message_id or "")
         with context.transaction() as session:
             draft = load_draft_of_thread(session, context.thread_id, lock=True)
-            updates = _read_updates(session, draft, arguments, context.language, message)
+            updates, others = _read_updates(session, draft, arguments, context.language, message)
             updated = update_draft(session, draft, updates, context.language, message)
             part = _part(updated, context.language)
-        reply = _reply(updated, part) if arguments.fieldUpdates is None else None
+        reply = None
+        if arguments.fieldUpdates is None:
+            left = _values_left(updated, others, context.language)
+            reply = _reply(updated, part, left)
         return ToolResult(
             _payload(updated, part),
             [part],
@@ -107,14 +111,16 @@ class UpdateForm(ReadTool):
 
 def _read_updates(
     session: ScopedSession, draft: FormDraft, arguments: FormUpdates, language: str, message: str
-) -> list[Update]:
-    """What is to be filled in: as a model says, or as the words say."""
+) -> tuple[list[Update], list[Found]]:
+    """What is to be filled in, as a model says, or as the words say; and what they say otherwise
+    than the form holds it, which stays as it is.
+    """
     # What the page puts between quotation marks is the person's, and not a model's of them.
     said = own_words(session, UUID(message)) if message else ""
     is_quoted = was_written(arguments.words, [said])
     if arguments.fieldUpdates is not None:
         words = arguments.words if is_quoted else ""
-        return updates_of(arguments.fieldUpdates, arguments.confidence or {}, words)
+        return updates_of(arguments.fieldUpdates, arguments.confidence or {}, words), []
     read = arguments.words if is_quoted else said
     filling = read_filling(session, draft, language)
     # What an earlier run of the same turn has read, this one is to read, too.
@@ -125,7 +131,21 @@ def _read_updates(
     }
     around = field_context(session, language, draft.id)
     found = extract(filling.fields, read, around, known)
-    return [Update(each.name, each.raw, each.confidence, each.words) for each in found]
+    others = left_alone(filling.fields, read, around, known)
+    return [Update(each.name, each.raw, each.confidence, each.words) for each in found], others
+
+
+def _values_left(updated: Updated, others: Sequence[Found], language: str) -> list[str]:
+    """The fields that stay as they were, with what they hold: "Table number (12)"."""
+    fields = {each.name: each for each in updated.filling.fields}
+    changed = {each.name for each in updated.filled} | updated.refused.keys()
+    values = updated.filling.checked.values
+    return [
+        f"{fields[each.name].label.text(language)}"
+        f" ({display(fields[each.name], values.get(each.name), language)})"
+        for each in others
+        if each.name not in changed
+    ]
 
 
 def _part(updated: Updated, language: str) -> FormUpdatesPart:
@@ -190,7 +210,7 @@ def _choices(updated: Updated, language: str) -> list[Suggestion]:
     return []
 
 
-def _reply(updated: Updated, part: FormUpdatesPart) -> str:
+def _reply(updated: Updated, part: FormUpdatesPart, left: Sequence[str]) -> str:
     """The words of the built-in assistant: what it did, what it could not do, what is next."""
     lines = []
     if part.filled:
@@ -200,8 +220,16 @@ def _reply(updated: Updated, part: FormUpdatesPart) -> str:
             lines.append(_("Please check: %(fields)s.", fields=", ".join(doubtful)))
     elif updated.held:
         lines.append(_("The form already says that."))
-    elif not part.refused:
+    elif not part.refused and not left:
         lines.append(_("I found nothing for this form in what you said."))
+    if left:
+        lines.append(
+            _(
+                "I left these as they were: %(fields)s. To change one, begin with “change” and its"
+                " name.",
+                fields=", ".join(left),
+            )
+        )
     lines += [f"{refused.label}: {refused.reason}" for refused in part.refused]
     if part.missing:
         asked = ", ".join(part.missing[:MOST_ASKED_FOR])

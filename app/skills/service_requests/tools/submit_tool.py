@@ -57,7 +57,7 @@ class SubmitRequest(WriteTool):
     }
     examples = load_examples(STEP_EXAMPLES)["submit_service_request"]
     prompt_slug = PROMPT
-    makes_true = ("noted", "filed", "told")
+    makes_true = ("noted", "filed", "told", "filed_request")
     is_wished = True
 
     def propose(self, arguments: Any, context: ToolContext) -> Draft:
