@@ -32,6 +32,7 @@ from app.errors import ComandaError, Conflict, InvalidInput, NotFound
 from app.extensions import services
 from app.retrieval.team_words import add_team_word, list_team_words, remove_team_word
 from app.web.pages import db_session, require_role
+from app.web.rate_limits import limit_building
 
 blueprint = Blueprint("inbox", __name__, url_prefix="/admin/feedback")
 
@@ -100,6 +101,7 @@ def sentence(feedback_id: UUID) -> ResponseReturnValue:
 
 
 @blueprint.post("/words")
+@limit_building
 def add_word() -> ResponseReturnValue:
     """Have one thing searched for whenever another is said."""
     said, means = request.form.get("said", ""), request.form.get("means", "")
@@ -116,6 +118,7 @@ def add_word() -> ResponseReturnValue:
 
 
 @blueprint.post("/words/<uuid:word_id>/remove")
+@limit_building
 def remove_word(word_id: UUID) -> ResponseReturnValue:
     """Search for it as it is said again."""
     try:

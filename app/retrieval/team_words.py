@@ -14,11 +14,13 @@ from sqlalchemy import delete, func, select
 from app.accounts.audit import record
 from app.db import ScopedSession
 from app.errors import Conflict, Forbidden, InvalidInput, NotFound
+from app.nlu.lexicon import ALLERGENS
 from app.nlu.named_allergens import named_allergens
 from app.retrieval.models import TeamWord
 from app.retrieval.search import unknown_words
 from app.text.normalize import plain_words, words
 from app.text.plain_text import clean_line
+from app.text.stems import stem
 from app.text.stop_words import STOP_WORDS
 
 MOST_TEAM_WORDS = 200
@@ -101,7 +103,7 @@ def _said(session: ScopedSession, typed: str) -> str:
     if not asked:
         raise InvalidInput("Write at least one word that names something.", field="said")
     # Whoever must not eat it is answered by its own name and by no other.
-    if named_allergens(said):
+    if _has_an_allergen(said):
         raise InvalidInput("An allergen keeps its own name. Leave it out.", field="said")
     # One word of the documents means there what it says; several together may mean another thing.
     if len(words(said)) == 1 and not unknown_words(session, said, "mul"):
@@ -111,6 +113,12 @@ def _said(session: ScopedSession, typed: str) -> str:
             said=said,
         )
     return said
+
+
+def _has_an_allergen(said: str) -> bool:
+    """Whether a word of it is one that an allergen is called by, in any form."""
+    known = {stem(word) for phrase in ALLERGENS for word in phrase if word not in STOP_WORDS}
+    return bool(named_allergens(said)) or any(stem(word) in known for word in words(said))
 
 
 def _meant(session: ScopedSession, typed: str) -> str:

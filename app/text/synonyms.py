@@ -78,8 +78,8 @@ def meanings_in(text: str, meanings: Mapping[str, str]) -> dict[str, str]:
 def restate(text: str, meanings: Mapping[str, str]) -> str:
     """`text` with what is meant in place of each phrase of `meanings` that is said in it.
 
-    Phrases are recognised in any case, with or without accents, in the singular or plural;
-    of those that begin at the same word the longest counts.
+    Phrases are recognised in any case, with or without accents, and with an s more or less at
+    the end of a word; of those that begin at the same word the longest counts.
     """
     done, pieces = 0, []
     for start, end, said in _said_in(text, meanings):
@@ -92,22 +92,27 @@ def _said_in(text: str, meanings: Iterable[str]) -> Iterator[tuple[int, int, str
     """Where each phrase stands in `text`, from sign to sign, in order and apart."""
     ways: dict[str, list[tuple[tuple[str, ...], str]]] = defaultdict(list)
     for said in sorted(meanings, key=len, reverse=True):
-        if way := tuple(map(stem, words(said))):
+        if way := tuple(map(_singular, words(said))):
             ways[way[0]].append((way, said))
     if not ways:
         return
-    found = [(match.span(), stem(fold(match[0]))) for match in WORD.finditer(text)]
-    stems = tuple(each for _span, each in found)
+    found = [(match.span(), _singular(fold(match[0]))) for match in WORD.finditer(text)]
+    forms = tuple(each for _span, each in found)
     place = 0
     while place < len(found):
-        here = ways.get(stems[place], ())
-        match = next((one for one in here if stems[place : place + len(one[0])] == one[0]), None)
+        here = ways.get(forms[place], ())
+        match = next((one for one in here if forms[place : place + len(one[0])] == one[0]), None)
         if match is None:
             place += 1
             continue
         last = place + len(match[0])
         yield found[place][0][0], found[last - 1][0][1], match[1]
         place = last
+
+
+def _singular(word: str) -> str:
+    """Without the s of a plural alone: stems would take "butters" for "but"."""
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
 
 
 def _telling(said: Sequence[str]) -> Sequence[str]:

@@ -47,6 +47,12 @@ def test_what_is_meant_stands_in_place_of_what_is_said(text: str, restated: str)
     assert restate(text, MEANINGS) == restated
 
 
+def test_what_only_begins_alike_is_something_else() -> None:
+    assert restate("soya but no creamer", {"soys": "x", "butters": "y", "cream": "z"}) == (
+        "soya but no creamer"
+    )
+
+
 def test_what_was_replaced_is_told_and_nothing_else() -> None:
     assert meanings_in("is la chispa here", MEANINGS) == {"la chispa": "encendedor"}
     assert meanings_in("nothing of it", MEANINGS) == {}
@@ -82,6 +88,11 @@ def test_an_admin_adds_a_word_and_takes_it_back(
         # The documents say "match": whoever asks for one means it.
         ("Match", "igniter", "said"),
         ("the peanut thing", "igniter", "said"),
+        # Nor in another form, which would be found as its own.
+        ("soys", "igniter", "said"),
+        ("butters", "igniter", "said"),
+        ("mantequillas", "igniter", "said"),
+        ("squids", "igniter", "said"),
         ("spark", "", "means"),
         ("spark", "y" * 81, "means"),
         ("spark", "the", "means"),

@@ -33,13 +33,15 @@ NOT_SHARED: dict[str, str | None] = {
 }
 
 
-def load_reply(session: ScopedSession, thread_id: UUID, message_id: UUID) -> Message:
-    """A finished reply in the person's own thread.
+def load_reply(
+    session: ScopedSession, thread_id: UUID, message_id: UUID, *, lock: bool = False
+) -> Message:
+    """A finished reply in the person's own thread; with `lock`, nobody deletes that meanwhile.
 
     Raises:
         NotFound: there is none, it is not theirs, or there is nothing in it to judge.
     """
-    load_thread(session, thread_id)
+    load_thread(session, thread_id, lock=lock)
     message = load_message(session, thread_id, message_id)
     if not is_rateable(message):
         raise NotFound("This message does not exist, or it is not yours.")

@@ -13,7 +13,7 @@ from sqlalchemy import select, text
 
 from app.assistant.feedback.feedback import take_back_copies
 from app.assistant.models import Thread, own
-from app.assistant.threads.threads import load_thread
+from app.assistant.threads.threads import CHAT, load_thread
 from app.assistant.turns.cancel import stop_turns
 from app.db import Database, ScopedSession, utc_now
 from app.errors import Conflict, NotFound
@@ -31,6 +31,9 @@ def delete_thread(session: ScopedSession, thread_id: UUID) -> None:
     """
     # Held, so that no message is taken into a conversation that is no more.
     thread = load_thread(session, thread_id, lock=True)
+    if thread.context_type != CHAT:
+        # What is talked about beside something goes with that.
+        raise NotFound("This chat does not exist, or it is not yours.")
     stop_turns(session, thread_id)
     take_back_copies(session, thread_id)
     thread.deleted_at = utc_now()

@@ -373,7 +373,7 @@ def show_feedback(thread_id: UUID, message_id: UUID) -> ResponseReturnValue:
 def give_feedback(thread_id: UUID, message_id: UUID) -> ResponseReturnValue:
     """Keep, change or take back what the person thinks of a reply."""
     session, form = db_session(), request.form
-    reply = load_reply(session, thread_id, message_id)
+    reply = load_reply(session, thread_id, message_id, lock=True)
     rating, reason, comment = (form.get(name, "") for name in ("rating", "reason", "comment"))
     share = "share" in form
     try:

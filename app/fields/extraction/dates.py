@@ -58,6 +58,14 @@ _WRITTEN = re.compile(
     rf"\b{_MONTHS}\.?\s+(?:the\s+)?\d{{1,2}}(?:{_TH})?(?:,?\s+20\d\d)?(?![\w:])"
     rf"|\b\d{{1,2}}(?:{_TH})?\s+(?:of\s+|de\s+)?{_MONTHS}\b\.?(?:,?\s+(?:de\s+|del\s+)?20\d\d)?"
 )
+# Both days of "December 20 to 24" and "del 20 al 24 de diciembre" are of the month said once.
+_TO = rf"\s*(?:{either('dates', 'ranges')})\s*"
+_RANGE = re.compile(
+    rf"\b(?P<month>{_MONTHS})\.?\s+(?P<first>\d{{1,2}})(?:{_TH})?{_TO}"
+    rf"(?P<last>\d{{1,2}})(?:{_TH})?(?![\w:/])"
+    rf"|\b(?P<first_es>\d{{1,2}}){_TO}(?P<last_es>\d{{1,2}})"
+    rf"\s+(?:of\s+|de\s+)(?P<month_es>{_MONTHS})\b"
+)
 _NUMBERS = re.compile(
     r"(?<![\d/-])(?P<iso>20\d\d-\d\d-\d\d)(?![\d-])"
     r"|(?<![\d/-])(?P<first>\d{1,2})/(?P<second>\d{1,2})(?:/(?P<year>20\d\d|\d\d))?(?![\d/-])"
@@ -96,7 +104,9 @@ class Day:
 def find_days(said: Sentence, is_spanish: bool) -> list[Day]:
     """All days of a sentence that are not denied, in their order."""
     found: list[Day] = []
-    days = (_relative(said), _ago(said), _weekdays(said), _written(said, is_spanish))
+    days = (
+        _ranges(said), _relative(said), _ago(said), _weekdays(said), _written(said, is_spanish)
+    )  # fmt: skip
     for day in (*chain.from_iterable(days), *_of_month(said)):
         is_new = not any(day.span.overlaps(each.span) for each in found)
         if is_new and not said.is_denied(day.span):
@@ -164,6 +174,16 @@ def _written(said: Sentence, is_spanish: bool) -> Iterator[Day]:
         written = match["iso"] or _slashes(match, is_spanish)
         if written:
             yield Day(Span(*match.span()), written=written)
+
+
+def _ranges(said: Sentence) -> Iterator[Day]:
+    for match in said.find(_RANGE):
+        month = match["month"] or match["month_es"]
+        first, last = ("first", "last") if match["first"] else ("first_es", "last_es")
+        # The month stands beside one of them: the other one is its number alone.
+        begin = Span(match.start(), match.end(first))
+        yield Day(begin, written=f"{month} {match[first]}")
+        yield Day(Span(match.start(last), match.end()), written=f"{month} {match[last]}")
 
 
 def _slashes(match: re.Match[str], is_spanish: bool) -> str:

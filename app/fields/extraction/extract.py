@@ -30,7 +30,8 @@ class Found(NamedTuple):
 class Reading:
     """`known` is what the form holds already.
 
-    A correction may change all of it; whatever else is said only the fields `named` by it.
+    A correction may change all of it, or `only` the fields that it gives values by their names;
+    whatever else is said only the fields `named` by it.
     """
 
     fields: Sequence[FormField]
@@ -40,6 +41,7 @@ class Reading:
     is_correction: bool
     named: Collection[str] = ()
     found: dict[str, Found] = field(default_factory=dict)
+    only: set[str] = field(default_factory=set)
 
     def open(self, *types: str) -> Iterator[Any]:
         """The fields of these types that may be filled."""
@@ -52,7 +54,8 @@ class Reading:
 
     def changes(self, name: str) -> bool:
         """Whether what is said may change what this field holds."""
-        return self.is_correction or name in self.named
+        is_corrected = self.is_correction and (not self.only or name in self.only)
+        return is_corrected or name in self.named
 
     def add(
         self, name: str, raw: Any, confidence: float, span: Span, *, takes: bool = True

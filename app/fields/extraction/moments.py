@@ -45,9 +45,11 @@ def is_spanish(folded: str) -> bool:
 def fill_moments(reading: Reading) -> None:
     """Give each moment to the field whose label is named beside it, else to the first one."""
     said = reading.said
-    for moment in _moments(reading):
-        fields = _cued(reading, moment)
-        is_end = not reading.is_correction and _END.search(said.before(min(moment.spans), 3))
+    for number, moment in enumerate(_moments(reading)):
+        # "Change it to the 4th" gives no end; "to the 4th to the 8th" does.
+        has_end = number > 0 or not reading.is_correction
+        fields = _cued(reading, moment, has_end=has_end)
+        is_end = has_end and _END.search(said.before(min(moment.spans), 3))
         if not fields and not is_end:
             fields = _first_ones(reading)
         for field in fields:
@@ -84,16 +86,20 @@ def _apart(found: Sequence[Timed], fractions: Sequence[Span]) -> list[Timed]:
     return [each for each in found if not any(each.span.overlaps(part) for part in fractions)]
 
 
-def _cued(reading: Reading, moment: Moment) -> list[Any]:
+def _cued(reading: Reading, moment: Moment, *, has_end: bool) -> list[Any]:
     """The fields that the words right before a moment name."""
     before = reading.said.before(min(moment.spans), 4)
     beside = {stem(word) for word in words(before)} - stems(_KIND_WORDS)
     ends = stems(_FIRST if _BEGIN.search(before) else _LAST if _END.search(before) else "")
     dated = [each for each in reading.fields if each.type in TYPES and not each.show_if]
     labels = {each.name: cue_words(each.label) - stems(_KIND_WORDS) for each in dated}
-    if ends and not reading.is_correction:
+    if ends and has_end:
         return [each for each in dated if labels[each.name] & ends]
-    return [each for each in dated if labels[each.name] & beside]
+    # Of two days the one of whose label most is said: "the last day off".
+    most: dict[str, int] = {}
+    for each in dated:
+        most[each.type] = max(most.get(each.type, 0), len(labels[each.name] & beside))
+    return [each for each in dated if 0 < len(labels[each.name] & beside) == most[each.type]]
 
 
 def _first_ones(reading: Reading) -> list[Any]:

@@ -107,6 +107,63 @@ def test_a_correction_of_a_day_keeps_its_time_and_the_other_way_round(
     assert values(fields_of("incident-report"), text, known) == {"happened_at": changed}
 
 
+LEAVE = {"first_day": "2026-12-10", "last_day": "2026-12-15", "kind": "vacation"}
+
+
+@pytest.mark.parametrize(
+    ("text", "changed"),
+    [
+        ("change the last day off to December 18", {"last_day": "2026-12-18"}),
+        ("change the first day off to December 11", {"first_day": "2026-12-11"}),
+        ("actually the last day off is December 18", {"last_day": "2026-12-18"}),
+        ("the last day off is December 18", {"last_day": "2026-12-18"}),
+        ("cambia el último día libre al 18 de diciembre", {"last_day": "2026-12-18"}),
+        ("cambia el primer día libre al 11 de diciembre", {"first_day": "2026-12-11"}),
+        ("no, December 20 to 24", {"first_day": "2026-12-20", "last_day": "2026-12-24"}),
+        (
+            "change it to December 20 to December 24",
+            {"first_day": "2026-12-20", "last_day": "2026-12-24"},
+        ),
+        ("no, del 20 al 24 de diciembre", {"first_day": "2026-12-20", "last_day": "2026-12-24"}),
+        (
+            "change the last day off to December 18 and the kind of leave to sick",
+            {"last_day": "2026-12-18", "kind": "sick"},
+        ),
+    ],
+)
+def test_a_day_that_is_put_right_by_its_name_leaves_the_other_one(
+    text: str, changed: dict[str, Any]
+) -> None:
+    assert values(fields_of("time-off-request"), text, LEAVE) == changed
+
+
+@pytest.mark.parametrize(
+    ("text", "changed"),
+    [
+        (
+            "change the location to bar and the time of the injury to 4pm",
+            {"location": "bar", "injury_time": "16:00"},
+        ),
+        (
+            "change the time to 4pm, and the location to bar",
+            {"location": "bar", "injury_time": "16:00"},
+        ),
+        (
+            "change the body part to foot and the equipment to knife",
+            {"body_part": "foot", "equipment": "knife"},
+        ),
+        (
+            "cambia la hora a las 4 de la tarde y la parte del cuerpo a pie",
+            {"body_part": "foot", "injury_time": "16:00"},
+        ),
+    ],
+)
+def test_of_several_corrections_in_a_sentence_none_is_lost(
+    text: str, changed: dict[str, Any]
+) -> None:
+    assert values(fields_of(INJURY), text, FILLED) == changed
+
+
 @pytest.mark.parametrize("text", ["it was at 8", "no, around 8", "fue a las 8", "no, a las 8"])
 def test_an_hour_that_is_put_right_is_no_number_of_a_table(text: str) -> None:
     assert values(fields_of("incident-report"), text, {"table": "14"}) == {}

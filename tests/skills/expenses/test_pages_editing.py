@@ -135,6 +135,22 @@ def test_a_conflict_shows_what_is_there_now_and_keeps_what_was_typed(
     assert "Bus · $2.00" in page.text
 
 
+@pytest.mark.parametrize(
+    "wrong", [{"item": ""}, {"amount": "abc"}, {"date": "2031-01-01"}], ids=["item", "sum", "day"]
+)
+def test_a_mistake_on_a_form_that_was_overtaken_hides_nothing_that_somebody_else_saved(
+    owner: Database, boss: Member, manager: CheckedClient, expense: Expense, wrong: dict[str, str]
+) -> None:
+    manager.post(path(expense, "edit"), **sent(expense, item="Cab", note="Theirs"))
+    shown = manager.post_fragment(path(expense, "edit"), 422, **sent(expense, **wrong))
+    put_right = typed(shown, item="Bus", amount="2", date=expense.date.isoformat())
+    assert put_right["version"] == "1"
+    late = manager.post_fragment(path(expense, "edit"), 409, **put_right)
+    assert "Now it says: Cab" in late.text
+    [row] = rows(owner, boss)
+    assert (row.item, row.note) == ("Cab", "Theirs")
+
+
 def test_a_category_or_currency_that_is_not_offered_any_more_stays_until_it_is_changed(
     owner: Database,
     boss: Member,

@@ -296,6 +296,31 @@ def test_what_is_no_receipt_is_refused_at_its_field(
     assert rows(owner, member) == []
 
 
+@pytest.mark.parametrize("how", ["no receipt", "gone"])
+def test_a_receipt_outlives_what_could_not_take_its_place(
+    app: Flask, owner: Database, member: Member, browser: CheckedClient, manager: CheckedClient,
+    how: str,
+) -> None:  # fmt: skip
+    add(browser, upload(app, browser))
+    expense = only(owner, member)
+    name, sent = f"receipt-{expense.id.hex}", MultiDict[str, Any]()
+    facts = {"item": expense.item, "amount": str(expense.amount), "currency": expense.currency,
+             "date": expense.date.isoformat(), "category": expense.category, "version": "1",
+             "csrf_token": manager.csrf_token, f"was-{name}": str(expense.file_id)}  # fmt: skip
+    sent.update(facts)
+    sent.add(f"v-{name}", "" if how == "no receipt" else str(new_id()))
+    if how == "no receipt":
+        sent.add(f"u-{name}", (BytesIO(b"\x7fELF\x00\x01"), "notes.txt"))
+    answer = manager.client.post(f"{HOME}/{expense.id}/edit", data=sent)
+    page = manager._page(answer, 422)
+    [kept] = page.find_all("input", name=f"v-{name}", type="checkbox")
+    assert kept.attributes["value"] == str(expense.file_id)
+    again = {**facts, f"v-{name}": str(expense.file_id), "note": "seen"}
+    assert manager.client.post(f"{HOME}/{expense.id}/edit", data=again).status_code == 303
+    assert only(owner, member).file_id == expense.file_id
+    assert file_of(owner, str(expense.file_id)).state == "kept"
+
+
 # What a receipt says
 
 

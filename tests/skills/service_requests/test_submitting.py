@@ -325,6 +325,29 @@ def test_what_says_something_else_than_what_was_filed_is_not_taken_for_it(
     assert traces(owner, member.group_id)["updates"] == before["updates"]
 
 
+def test_a_card_of_another_branch_is_not_called_filed_where_it_says_something_else(
+    app: Flask, owner: Database, database: Database, browser: CheckedClient, member: Member,
+    short: RequestType,
+) -> None:  # fmt: skip
+    talk = start_talk(database, member, short)
+    told = talk.tell(title="Oven", priority="high")
+    talk.finish("It is cold", "Since noon")
+    card = talk.propose(app)
+    with owner.transaction() as session:
+        session.execute(update(Thread).where(Thread.id == talk.thread_id).values(head_id=told))
+    talk.finish("It is warm", "Since last week")
+    assert act(browser, talk.propose(app)).status_code == 200
+    assert not talk.state().is_open
+    act(browser, card, "bring-back")
+    answer = act(browser, card)
+    assert answer.status_code == 409
+    assert "Your request is filed" not in answer.text
+    [request] = requests_of(owner, member.group_id)
+    with owner.session() as session:
+        query = select(RequestUpdate.body).where(RequestUpdate.request_id == request.id)
+        assert "Since last week" in session.scalars(query).all()
+
+
 def test_nothing_that_was_filed_is_taken_back_by_a_button(
     app: Flask, owner: Database, browser: CheckedClient, talk: Talk
 ) -> None:

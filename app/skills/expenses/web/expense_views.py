@@ -124,11 +124,12 @@ def save(expense_id: UUID) -> ResponseReturnValue:
         expense = save_row(session, form.ledger, expense_id, found, form.file, _version())
     except Conflict as error:
         now = _line(load_expense(session, expense_id))
-        return _form(replace(form, expense=now.expense, now=now), _(error.message), error.status)
+        shown = replace(form, expense=now.expense, now=now, version=None)
+        return _form(shown, _(error.message), error.status)
     except InvalidInput as error:
         session.rollback()
-        kept = None if error.field == "receipt" else form.file
         found_now = load_expense(session, expense_id)
+        kept = _receipt_of(found_now) if error.field == "receipt" else form.file
         shown = replace(form, expense=found_now, file=kept, errors=_in_words(error))
         return _form(shown, status=error.status)
     return _after(expense, "changed", _row(expense, focus="edit"))
@@ -147,11 +148,19 @@ def _read_form(expense: Expense) -> tuple[ExpenseForm, Row, int]:
     except InvalidInput as problem:
         errors["receipt"] = _(problem.message, **problem.params)
         status = problem.status
+        # In place of what could not be taken stands what there is: saving loses no receipt.
+        file = _receipt_of(expense)
     ledger = load_ledger(session)
     known = ledger.keeping(expense.currency, expense.category)
     row, wrong = read_row(known, typed, reader_language(), file.id if file else None)
-    form = ExpenseForm(expense.id.hex, typed, ledger, {**wrong, **errors}, expense, file)
+    form = ExpenseForm(
+        expense.id.hex, typed, ledger, {**wrong, **errors}, expense, file, version=_version()
+    )
     return form, row, status
+
+
+def _receipt_of(expense: Expense) -> StoredFile | None:
+    return find_receipts(db_session(), [expense]).get(expense.id)
 
 
 def _in_words(error: InvalidInput | TooMany) -> Errors:

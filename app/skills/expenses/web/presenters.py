@@ -181,7 +181,8 @@ class ExpenseForm:
     """The form of an expense, new or kept, with what was typed and what is wrong with it.
 
     `read` names the fields that were filled in from the receipt; `now` is what stands there
-    where somebody else has changed it meanwhile.
+    where somebody else has changed it meanwhile. `version` is the one that the form was opened
+    with, where it comes back: what was not shown is not saved over.
     """
 
     key: str
@@ -192,6 +193,7 @@ class ExpenseForm:
     file: StoredFile | None = None
     read: frozenset[str] = frozenset()
     now: Line | None = None
+    version: int | None = None
 
     @property
     def receipt(self) -> ReceiptField:

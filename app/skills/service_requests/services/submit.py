@@ -13,7 +13,7 @@ from sqlalchemy import select, text, update
 from sqlalchemy.dialects.postgresql import insert
 
 from app.accounts.audit import record
-from app.accounts.models import User
+from app.accounts.models import AuditEntry, User
 from app.db import ScopedSession, new_id, utc_now
 from app.errors import Conflict, InvalidInput
 from app.fields.validation import check_form
@@ -36,6 +36,10 @@ FILE_OWNER = "service_request"
 
 class RequestChanged(Conflict):
     """A request is not what its card showed: it is shown anew."""
+
+
+# What the audit log calls it.
+FILED = "service_request_submitted"
 
 
 @dataclass(frozen=True)
@@ -82,7 +86,8 @@ def file_request(
     known = find_filed(session, thread_id, begun_at)
     if known is not None:
         state = load_state_at_head(session, thread_id, language)
-        if known.values != dict(values) or not _is_filed_so(session, known, state):
+        is_so = known.values == dict(values) and _is_filed_so(session, known, state)
+        if not is_so or (digest and digest != _digest_of_filed(session, known)):
             raise Conflict(ALREADY_FILED, number=known.reference)
         return Filed(known)
     state = load_state_at_head(session, thread_id, language)
@@ -94,10 +99,21 @@ def file_request(
     request = _write(session, state, thread_id, begun_at, language)
     attached, lost = _attach(session, request, state)
     _add_updates(session, request, _updates_of(state))
-    record(session, "service_request_submitted", request.reference, digest_of_state(state))
+    record(session, FILED, request.reference, digest_of_state(state))
     tell_assigned(session, request)
     session.flush()
     return Filed(request, attached, lost)
+
+
+def _digest_of_filed(session: ScopedSession, request: ServiceRequest) -> str:
+    """The digest of all that was shown when a request of one's own was filed."""
+    noted = select(AuditEntry.digest).where(
+        AuditEntry.group_id == session.scope.group_id,
+        AuditEntry.user_id == session.scope.user_id,
+        AuditEntry.action == FILED,
+        AuditEntry.subject == request.reference,
+    )
+    return session.scalar(noted.limit(1)) or ""
 
 
 def _is_filed_so(
