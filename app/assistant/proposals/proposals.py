@@ -29,6 +29,8 @@ from app.db import ScopedSession, utc_now
 from app.errors import Conflict, Forbidden, NotFound
 from app.web.links import Target
 
+# More cards than that wait for nobody.
+MOST_LISTED = 20
 LIFETIME = timedelta(minutes=30)
 NONE_PROPOSED: Mapping[UUID, Proposal] = {}
 _TARGET: TypeAdapter[Target] = TypeAdapter(Target)
@@ -141,6 +143,17 @@ def open_in(session: ScopedSession, thread_id: UUID) -> Proposal | None:
     """What waits for an answer in the thread, whether its time is over or not."""
     query = _own(session).where(Proposal.thread_id == thread_id, Proposal.state == "pending")
     return session.scalar(query)
+
+
+def list_pending(session: ScopedSession) -> Sequence[Proposal]:
+    """One's own that wait for an answer, in conversations that are there, the newest first."""
+    shown = select(Thread.id).where(*own(session, Thread), Thread.deleted_at.is_(None))
+    waiting = _own(session).where(
+        Proposal.state == "pending",
+        Proposal.expires_at > utc_now(),
+        Proposal.thread_id.in_(shown),
+    )
+    return session.scalars(waiting.order_by(Proposal.created_at.desc()).limit(MOST_LISTED)).all()
 
 
 def pending_of(session: ScopedSession, message_id: UUID) -> Proposal | None:

@@ -133,14 +133,16 @@ class Conversation:
 
 @dataclass(frozen=True)
 class UnfinishedWork:
-    """Something half done that its person may have forgotten; the chat says so in a banner.
+    """Something half done that its person may have forgotten; the chat lists it.
 
-    `link` leads back to it, `drop` (where there is one) is posted to for throwing it away.
+    `link` leads back to it, `drop` (where there is one) is posted to, with `fields`, for throwing
+    it away.
     """
 
     text: str
     link: Link
     drop: Link | None = None
+    fields: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from flask_login import current_user
 
 from app.assistant.feedback.feedback import feedback_on, load_reply, rate_reply, withdraw_feedback
 from app.assistant.models import Message, Thread
-from app.assistant.proposals.proposals import part_as_of_now, proposals_of
+from app.assistant.proposals.proposals import list_pending, part_as_of_now, proposals_of
 from app.assistant.threads.branches import is_shown
 from app.assistant.threads.history import messages_around
 from app.assistant.threads.step_posts import accept_step
@@ -62,6 +62,7 @@ from app.errors import ComandaError, Conflict, InvalidInput, LimitReached, NotFo
 from app.extensions import services
 from app.text.json_text import parse_json
 from app.web.issued_ids import is_issued, issue_id
+from app.web.links import Link
 from app.web.navigation import first_page
 from app.web.pages import choose_language, db_session, is_htmx, require_role
 from app.web.rate_limits import limit_chat_changes, limit_decisions, limit_messages, limit_person
@@ -278,14 +279,25 @@ def _page(thread: ThreadView, messages: list[Message], cursor: str) -> dict[str,
         "history": history_by_day("" if thread.is_new else thread.id),
         "starters": starters(),
         "help_url": url_for("chat.help_page"),
-        "unfinished_work": _open_work(),
+        "unfinished_work": _open_work(thread.id),
     }
 
 
-def _open_work() -> list[UnfinishedWork]:
-    """What the person has begun elsewhere and not finished, as the skills tell."""
+def _open_work(thread_id: str) -> list[UnfinishedWork]:
+    """What the person has begun elsewhere and not finished, as the skills tell, and cards that
+    wait for their yes; each conversation once, but for the one of this page.
+    """
     sources, language = services().registry.unfinished_work.values(), choose_language()
-    return [work for source in sources for work in source(db_session(), language)]
+    session = db_session()
+    found = [work for source in sources for work in source(session, language)]
+    for each in list_pending(session):
+        link = Link.to("chat.thread", thread_id=each.thread_id)
+        drop = Link.to("proposals.act", proposal_id=each.id, action="decline")
+        if link not in [work.link for work in found]:
+            said = _("Waiting for your yes: %(what)s", what=each.summary[language])
+            found.append(UnfinishedWork(said, link, drop))
+    here = Link.to("chat.thread", thread_id=thread_id)
+    return [work for work in found if work.link != here]
 
 
 def _thread_facts(thread_id: UUID, title: str = "") -> dict[str, Any]:

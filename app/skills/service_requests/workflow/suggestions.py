@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from datetime import timedelta
 
@@ -64,5 +65,12 @@ def unfinished_work(session: ScopedSession, language: str) -> Sequence[Unfinishe
         form = load_begun(session, thread_id, head_id)
         if form is not None:
             said = _("Request not sent yet: %(name)s", name=form.name.text(language))
-            found.append(UnfinishedWork(said, Link.to("chat.thread", thread_id=thread_id)))
+            found.append(
+                UnfinishedWork(
+                    said,
+                    Link.to("chat.thread", thread_id=thread_id),
+                    Link.to("chat.post_message", thread_id=thread_id),
+                    {"internal_content": json.dumps({"type": "request_cancelled"})},
+                )
+            )
     return found
