@@ -40,6 +40,7 @@ from app.skills.service_requests.nlu.requester_replies import (
     is_the_new_one,
     read_want,
     wants_none,
+    wants_other_type,
 )
 from app.skills.service_requests.nlu.values import (
     as_waiting,
@@ -219,6 +220,8 @@ def _open_request(
     """What a message to an open request wants, in its order."""
     state = as_waiting(state)
     message, language = turn.message, turn.language
+    if state.query and wants_other_type(message):
+        return _want(TOOL, user_query=state.query)
     want, step = read_want(state, message, _asked(turn)), next_step(state)
     if (about := _about_asking(state, want, language)) is not None:
         return about
