@@ -220,10 +220,8 @@ def _open_request(
     """What a message to an open request wants, in its order."""
     state = as_waiting(state)
     message, language = turn.message, turn.language
-    if state.query and wants_other_type(message):
-        return _want(TOOL, user_query=state.query)
     want, step = read_want(state, message, _asked(turn)), next_step(state)
-    if (about := _about_asking(state, want, language)) is not None:
+    if (about := _about_asking(state, want, message, language)) is not None:
         return about
     if wants_another(message, state.form.type_id, load_tree(session)):
         return _want(TOOL, user_query=message)
@@ -246,8 +244,12 @@ def _open_request(
     return _without_values(session, state, message, want, language)
 
 
-def _about_asking(state: OpenRequest, want: str, language: str) -> Hints | None:
+def _about_asking(state: OpenRequest, want: str, message: str, language: str) -> Hints | None:
     """What is about the request itself, and the same whatever it waits for."""
+    if state.query and wants_other_type(message):
+        return _want(TOOL, user_query=state.query)
+    if labelled := _labelled(state, message):
+        return _want(RECORD, values=labelled)
     if want == "cancel":
         return _want("cancel_service_request")
     field = state.form.by_name(state.awaited)

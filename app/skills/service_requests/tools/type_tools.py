@@ -118,14 +118,20 @@ def _begin_at_once(node: TypeNode, query: str, context: ToolContext) -> ToolResu
         {"type": "type_selection", "type_id": str(form.type_id), "version": form.version},
     )
     said = join_paragraphs(
-        _("Your request: “%(name)s”.", name=form.name.text(context.language)),
+        _(
+            "Your request: “%(name)s”. If it is about something else, say “another type”.",
+            name=form.name.text(context.language),
+        ),
         _tell_before(before) if before else "",
     )
     parts = [RequestListPart(rows=rows, url=Link.to("service_requests.index"))] if rows else []
     payload = {**described(form, context.language), "said_before": query}
     begun = _with_what_was_said(go_on(context, said, payload=payload, parts=parts), context)
-    another = Suggestion(label=_("Another type"), message=_("Another type"))
-    return replace(begun, suggestions=(another, *begun.suggestions))
+    chips = (
+        Suggestion(label=_("Another type"), message=_("Another type")),
+        Suggestion(label=_("Cancel the request"), message=_("Cancel the request")),
+    )
+    return replace(begun, suggestions=(*chips, *begun.suggestions))
 
 
 def _tell_before(requests: Sequence[ServiceRequest]) -> str:
