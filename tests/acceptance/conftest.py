@@ -25,16 +25,18 @@ from tests.acceptance.planned import Plan, PlannedModel
 from tests.acceptance.service_requests.conversation import Conversation
 from tests.acceptance.service_requests.following import FollowingModel
 from tests.factories import Member, make_user
+from tests.factories.service_requests import ask_step_by_step
 from tests.model_server import InJson, ModelServer, PlausibleAssistant
 
 
 @pytest.fixture(scope="session")
-def demo(app: Flask) -> Flask:
+def demo(app: Flask, owner: Database) -> Flask:
     """The app with both demo houses in its database; the built-in assistant answers."""
     services = app.extensions["comanda"]
     assert services.settings.provider == "builtin"
     with app.app_context():
         load_demo(services)
+    ask_step_by_step(owner)
     return app
 
 

@@ -20,6 +20,7 @@ from app.factory import build_app
 from tests.assistant.processes import Processes, Program, free_port
 from tests.assistant.web_client import WebClient
 from tests.factories import Member, make_user
+from tests.factories.service_requests import ask_step_by_step
 from tests.fridge_log import SKILLS_WITH_LOG, make_table
 from tests.model_server import ModelServer
 
@@ -53,6 +54,7 @@ class House:
         make_table(self.owner, settings.database_url or "")
         with self.app.app_context():
             load_demo(self.app.extensions["comanda"])
+        ask_step_by_step(self.owner)
         with self.owner.transaction() as session:
             slug = Group.slug == "alamo-prime"
             self.group_id: UUID = session.scalars(select(Group.id).where(slug)).one()

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 
 from app.accounts.models import User
 from app.db import Database, new_id, utc_now
@@ -76,6 +76,7 @@ def make_type(owner: Database, group_id: UUID, **facts: Any) -> RequestType:
         "sla_hours": 24,
         "fields": FIELDS,
         "questions": [],
+        "is_guided": True,
         **facts,
     }
     with owner.transaction() as session:
@@ -84,6 +85,12 @@ def make_type(owner: Database, group_id: UUID, **facts: Any) -> RequestType:
         session.flush()
         session.expunge(made)
         return made
+
+
+def ask_step_by_step(owner: Database) -> None:
+    """Let all types that there are be chosen, and their priority and questions be asked for."""
+    with owner.transaction() as session:
+        session.execute(update(RequestType).values(is_guided=True))
 
 
 def make_request(

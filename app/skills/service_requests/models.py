@@ -12,6 +12,7 @@ from sqlalchemy import (
     ForeignKeyConstraint,
     Index,
     UniqueConstraint,
+    false,
     text,
 )
 from sqlalchemy.orm import Mapped, mapped_column
@@ -107,6 +108,8 @@ class RequestType(Base):
     )
     priority: Mapped[str] = mapped_column(default="normal")
     sla_hours: Mapped[int] = mapped_column(default=24)
+    # Asked for step by step: its type is chosen, its priority and three questions are asked.
+    is_guided: Mapped[bool] = mapped_column(default=False, server_default=false())
     words: Mapped[JsonObject] = mapped_column(default=dict)
     fields: Mapped[JsonList] = mapped_column(default=list)
     questions: Mapped[JsonList] = mapped_column(default=list)

@@ -120,6 +120,8 @@ def _shown_with_words(field: RequestField, told: Told, language: str) -> str:
     value = shown(field, told.value, language)
     says_more = fold(told.words).strip() not in ("", fold(value))
     quoted = " · " + _("You said: “%(words)s”", words=told.words) if says_more else ""
+    if told.by == "usual":
+        return _("%(value)s (usual for this)", value=value)
     return (_("%(value)s (check this)", value=value) if told.is_inferred else value) + quoted
 
 
@@ -188,6 +190,12 @@ def offer_optional(step: Next, language: str) -> str:
     return _(
         "You can still add: %(names)s. Say which one, or “no” to see the summary.", names=names
     )
+
+
+def name_optional(state: OpenRequest, language: str) -> str:
+    """What was left out and can still be said, where nobody is asked for it."""
+    names = ", ".join(each.field.label.text(language) for each in state.optional)
+    return _("To add something, say what: %(names)s.", names=names)
 
 
 def optional_chips(step: Next, language: str) -> list[Suggestion]:

@@ -94,7 +94,7 @@ def make_type(
             team_id=team_id,
             fields=list(map(dict, all_fields() if fields is None else fields)),
             questions=QUESTIONS,
-            **facts,
+            **{"is_guided": True, **facts},
         )
         session.add(made)
         session.flush()
@@ -105,7 +105,13 @@ def make_type(
 def form_of(fields: Sequence[Mapping[str, Any]]) -> RequestForm:
     """A form that is in no database."""
     return RequestForm(
-        new_id(), 1, Words(en="Repair"), (), read_request_fields(fields), read_questions(QUESTIONS)
+        new_id(),
+        1,
+        Words(en="Repair"),
+        (),
+        read_request_fields(fields),
+        read_questions(QUESTIONS),
+        is_guided=True,
     )
 
 

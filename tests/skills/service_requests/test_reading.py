@@ -65,6 +65,7 @@ def node(starter: Starter, children: tuple[TypeNode, ...] = ()) -> TypeNode:
         starter.description,
         starter.icon,
         bool(starter.category),
+        starter.is_guided,
         starter.words,
         children,
     )

@@ -29,7 +29,7 @@ from app.skills.service_requests.services.definitions import (
 
 # What is typed as one text each; a category has the first six alone.
 OF_ALL = ("name_en", "name_es", "description_en", "description_es", "icon", "parent_id")
-OF_TYPES = ("team_id", "priority", "sla_hours", "words_en", "words_es")
+OF_TYPES = ("team_id", "priority", "sla_hours", "is_guided", "words_en", "words_es")
 LONGEST_TYPED = 20_000
 # The first of the choices is the usual one.
 STEPS = (
@@ -68,7 +68,7 @@ class TypeWork(FieldWork):
 
 def work_of(type_: RequestType) -> TypeWork:
     """A stored type as it is worked on."""
-    texts = {name: _as_text(getattr(type_, name)) for name in (*OF_ALL, *OF_TYPES[:3])}
+    texts = {name: _as_text(getattr(type_, name)) for name in (*OF_ALL, *OF_TYPES[:4])}
     texts |= {f"words_{code}": "\n".join(type_.words.get(code, ())) for code in ("en", "es")}
     return TypeWork(
         type_.version,

@@ -95,6 +95,7 @@ class _TypeReader:
             "priority": priority,
             "team_id": self._id("team_id"),
             "sla_hours": self._hours(),
+            "is_guided": self.work.texts["is_guided"] == "True",
             "words": {code: self._words(f"words_{code}") for code in ("en", "es")},
         }
 

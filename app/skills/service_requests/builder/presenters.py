@@ -117,6 +117,8 @@ def _of_types(content: Mapping[str, Any], names: Names) -> Iterator[str]:
     yield _("Usual priority: %(name)s", name=priorities().get(content["priority"], ""))
     if "sla_hours" in content:
         yield _("Due within (hours): %(hours)s", hours=content["sla_hours"])
+    if content.get("is_guided"):
+        yield _("Asked for step by step")
     for language, said in content["words"].items():
         words = ", ".join(said)
         if language == "en":

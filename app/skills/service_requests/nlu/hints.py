@@ -40,6 +40,7 @@ from app.skills.service_requests.nlu.requester_replies import (
     is_the_new_one,
     read_want,
     wants_none,
+    wants_other_type,
 )
 from app.skills.service_requests.nlu.values import (
     as_waiting,
@@ -220,7 +221,7 @@ def _open_request(
     state = as_waiting(state)
     message, language = turn.message, turn.language
     want, step = read_want(state, message, _asked(turn)), next_step(state)
-    if (about := _about_asking(state, want, language)) is not None:
+    if (about := _about_asking(state, want, message, language)) is not None:
         return about
     if wants_another(message, state.form.type_id, load_tree(session)):
         return _want(TOOL, user_query=message)
@@ -243,8 +244,12 @@ def _open_request(
     return _without_values(session, state, message, want, language)
 
 
-def _about_asking(state: OpenRequest, want: str, language: str) -> Hints | None:
+def _about_asking(state: OpenRequest, want: str, message: str, language: str) -> Hints | None:
     """What is about the request itself, and the same whatever it waits for."""
+    if state.query and wants_other_type(message):
+        return _want(TOOL, user_query=state.query)
+    if labelled := _labelled(state, message):
+        return _want(RECORD, values=labelled)
     if want == "cancel":
         return _want("cancel_service_request")
     field = state.form.by_name(state.awaited)

@@ -40,6 +40,8 @@ _LEANS = re.compile(rf"{either('leans')}\b")
 _FEW_WORDS = 3
 # One thing that a type is about says as much as several of its words.
 _ENOUGH = 1.0
+# And by so much more than any other it is the one that is meant.
+_CLEARLY = 0.5
 # What many things do says less than the name of one of them.
 _VAGUE = 0.25
 # What people call a type says so much more than single words of its texts.
@@ -144,6 +146,21 @@ def nearest_types(text: str, tree: Sequence[TypeNode]) -> list[TypeNode]:
     scores = {slug: PHRASE * phrases.get(slug, 0.0) + words.get(slug, 0.0) for slug in found}
     # Of two as likely the one that stands first in the tree.
     return sorted((nodes[slug] for slug in nodes if slug in found), key=lambda e: -scores[e.slug])
+
+
+def clear_type(text: str, tree: Sequence[TypeNode]) -> TypeNode | None:
+    """The one type that a message can hardly but mean; None where that is open.
+
+    It has the message's words clearly more than any other, and is nearest by all that it says of
+    itself. What is asked for step by step begins with the choice of its type.
+    """
+    ranked = rank_types(text, tree)
+    if not ranked or ranked[0].score < _ENOUGH or ranked[0].type.is_guided:
+        return None
+    if len(ranked) > 1 and ranked[0].score < ranked[1].score + _CLEARLY:
+        return None
+    nearest = nearest_types(text, tree)
+    return nearest[0] if nearest[0].id == ranked[0].type.id else None
 
 
 def likely_types(text: str, tree: Sequence[TypeNode], most: int) -> list[TypeNode]:

@@ -34,7 +34,7 @@ SURELY_ASKED = 0.9
 # To a question that takes any words, what only looks like an act is an answer.
 SURE_OF_NO_ANSWER = 0.8
 
-_NEW_ONE = compiled("new_one")
+_NEW_ONE, _OTHER_TYPE = compiled("new_one"), compiled("other_type")
 _CANCELS = re.compile(
     rf"(?:{either('before_cancelling')} )?{either('cancels')}(?: {either('behind_cancelling')})?"
 )
@@ -95,6 +95,11 @@ def asks_elsewhere(text: str, intents: Mapping[str, float], own: Container[str])
 def is_the_new_one(text: str) -> bool:
     """Whether somebody says that they would rather have the request that they asked for last."""
     return is_plain(text) and bool(_NEW_ONE.fullmatch(plain_words(text)))
+
+
+def wants_other_type(text: str) -> bool:
+    """Whether somebody says that their request is of another type than it was begun with."""
+    return is_plain(text) and bool(_OTHER_TYPE.fullmatch(plain_words(text)))
 
 
 def wants_none(text: str) -> bool:

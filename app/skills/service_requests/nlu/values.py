@@ -79,9 +79,11 @@ def read_said(state: RequestState, text: str, around: FieldContext) -> list[Said
     found = {each.name: each for each in _extracted(state, first_words(spelled), around)}
     corrects = is_correction(text)
     priority = _read_priority(text, state.awaited == PRIORITY or corrects)
-    is_open = PRIORITY not in state.told or corrects or "priorit" in fold(text)
+    held = state.told.get(PRIORITY)
+    is_open = held is None or held.by == "usual" or corrects or "priorit" in fold(text)
     found.pop(PRIORITY, None)
-    if priority and is_open and state.values.get(PRIORITY) != priority[0]:
+    is_new = state.values.get(PRIORITY) != priority[0] if priority else False
+    if priority and is_open and (is_new or (held and held.by == "usual")):
         found[PRIORITY] = Found(PRIORITY, priority[0], 0.95, priority[1])
     said = {}
     for name, each in found.items():

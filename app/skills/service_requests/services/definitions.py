@@ -63,6 +63,7 @@ class RequestForm:
     questions: tuple[Question, ...] = ()
     icon: str = "ticket"
     priority: str = "normal"
+    is_guided: bool = False
 
     @property
     def form_fields(self) -> tuple[FormField, ...]:

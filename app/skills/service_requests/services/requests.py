@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, Select, or_, select, true
 from sqlalchemy.orm import defer, undefer
 
 from app.accounts.models import Membership, User
-from app.db import ScopedSession
+from app.db import ScopedSession, utc_now
 from app.errors import N_, NotFound
 from app.files.models import StoredFile
 from app.skills.service_requests.models import (
@@ -34,6 +35,8 @@ OWNER_KIND = "service_request"
 ALREADY_FILED = N_(
     "This was filed already as %(number)s. Write to the team on the page of that request."
 )
+# What was reported within this is likely the same trouble.
+LATELY = timedelta(days=1)
 # A list shows neither what was asked for nor the answers, which may be large.
 AS_LISTED = (
     undefer(ServiceRequest.head),
@@ -151,6 +154,19 @@ def list_own(
     light = newest.options(*AS_LISTED)
     found = session.scalars(light.offset(PAGE * (page - 1)).limit(PAGE + 1)).all()
     return list(found[:PAGE]), len(found) > PAGE
+
+
+def reported_lately(session: ScopedSession, type_id: UUID) -> list[ServiceRequest]:
+    """The last open request of this type that the person has filed within a day; or none."""
+    query = select(ServiceRequest).where(
+        of_group(session),
+        ServiceRequest.user_id == session.scope.user_id,
+        ServiceRequest.type_id == type_id,
+        ServiceRequest.status.in_(OPEN_STATUSES),
+        ServiceRequest.submitted_at > utc_now() - LATELY,
+    )
+    newest = query.order_by(ServiceRequest.submitted_at.desc(), ServiceRequest.id.desc())
+    return list(session.scalars(newest.options(*AS_LISTED).limit(1)))
 
 
 def has_filed(session: ScopedSession) -> bool:

@@ -44,6 +44,7 @@ class Starter:
     team: str = ""
     priority: str = "normal"
     sla_hours: int = 24
+    is_guided: bool = False
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     questions: tuple[Mapping[str, Any], ...] = ()
     fields: tuple[Mapping[str, Any], ...] = ()
@@ -92,6 +93,7 @@ def _read_type(written: Mapping[str, Any], category: str, order: int) -> Starter
         written.get("team", ""),
         written.get("priority", "normal"),
         written.get("sla_hours", 24),
+        written.get("is_guided", False),
         {language: tuple(map(str, said)) for language, said in written.get("words", {}).items()},
         tuple(
             each.model_dump(mode="json", exclude_defaults=True)
@@ -167,6 +169,7 @@ def _as_type(starter: Starter, group_id: UUID, parent_id: UUID | None) -> Reques
         is_submittable=bool(starter.category),
         priority=starter.priority,
         sla_hours=starter.sla_hours,
+        is_guided=starter.is_guided,
         words={language: list(said) for language, said in starter.words.items()},
         fields=fields_of(starter),
         questions=[dict(each) for each in starter.questions],

@@ -23,7 +23,7 @@ from app.skills.service_requests.services.definitions import (
 # What a version of a type holds.
 CONTENT = (
     "name_en", "name_es", "description_en", "description_es", "icon", "words", "fields",
-    "questions", "priority",
+    "questions", "priority", "is_guided",
 )  # fmt: skip
 WITHOUT_WHAT_IS_ASKED = (defer(RequestType.fields), defer(RequestType.questions))
 # What a choice of types shows.
@@ -45,6 +45,7 @@ class TypeNode:
     description: Words
     icon: str
     is_submittable: bool
+    is_guided: bool
     words: Mapping[str, Sequence[str]]
     children: tuple[TypeNode, ...] = ()
 
@@ -91,6 +92,7 @@ def _node(found: RequestType, children: tuple[TypeNode, ...]) -> TypeNode:
         Words(en=found.description_en, es=found.description_es),
         found.icon,
         found.is_submittable,
+        found.is_guided,
         found.words,
         children,
     )
@@ -139,6 +141,8 @@ def load_form(session: ScopedSession, type_id: UUID, version: int | None = None)
         read_questions(content["questions"]),
         content["icon"],
         content["priority"],
+        # Versions of before this was a choice do not say it.
+        content.get("is_guided", False),
     )
 
 

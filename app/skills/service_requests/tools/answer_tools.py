@@ -159,7 +159,10 @@ class RecordAnswers(ThreadTool):
         with context.transaction() as session:
             after = state_in(session, context)
         cleared = cleared_between(before, after, [field for field, _b, _a in recording.changes])
-        said = _told(recording, cleared, context.language)
+        # The card that comes now shows all of it.
+        is_shown = isinstance(after, OpenRequest) and _is_on_a_card(after) and not before.answers
+        is_told = not is_shown or bool(recording.refused or cleared)
+        said = _told(recording, cleared, context.language) if is_told else ""
         result = go_on(
             context,
             said,
@@ -167,6 +170,11 @@ class RecordAnswers(ThreadTool):
             shows=arguments.show,
         )
         return replace(result, has_taken=bool(steps or recording.held))
+
+
+def _is_on_a_card(state: OpenRequest) -> bool:
+    """Whether nothing is asked for any more, of a type that asks for no more than it needs."""
+    return not state.form.is_guided and next_step(state).kind in ("evaluate", "submit")
 
 
 def _heard(session: ScopedSession, context: ToolContext) -> list[str]:

@@ -11,12 +11,12 @@ from pydantic import Field
 
 from app.assistant.tools.examples import load_examples
 from app.assistant.tools.tool import Arguments, ReadTool, ToolContext, ToolResult
-from app.db import ScopedSession
 from app.skills.service_requests.models import OPEN_STATUSES, ServiceRequest
-from app.skills.service_requests.parts import ListedRequest, RequestListPart
-from app.skills.service_requests.services.requests import list_own, names_of
+from app.skills.service_requests.parts import RequestListPart
+from app.skills.service_requests.services.requests import list_own
 from app.skills.service_requests.tools.arguments import LONGEST_SAID, STEP_EXAMPLES
 from app.skills.service_requests.tools.type_tools import PROMPT
+from app.skills.service_requests.workflow.tool_results import listed_rows
 from app.text.stems import stems
 from app.web.links import Link
 
@@ -58,7 +58,7 @@ class ListRequests(ReadTool):
             if not found and is_open:
                 found, _more = list_own(session)
             shown = _meant(found, arguments.words)[:MOST_LISTED]
-            rows = _rows(session, shown, context.language)
+            rows = listed_rows(session, shown, context.language)
         said = _tell(shown)
         if not rows:
             return ToolResult({"results": []}, final_text=said, say=said)
@@ -77,22 +77,6 @@ def _meant(requests: Sequence[ServiceRequest], words: str) -> list[ServiceReques
 
 def _names(request: ServiceRequest) -> str:
     return " ".join(str(name) for name in dict(request.head or {}).get("name", {}).values())
-
-
-def _rows(
-    session: ScopedSession, requests: Sequence[ServiceRequest], language: str
-) -> list[ListedRequest]:
-    names = names_of(session, [each.assignee_id for each in requests])
-    return [
-        ListedRequest(
-            reference=each.reference,
-            title=each.title,
-            status=each.status,
-            assignee=names.get(each.assignee_id, "") if each.assignee_id else "",
-            url=Link.to("service_requests.show", request_id=each.id),
-        )
-        for each in requests
-    ]
 
 
 def _tell(requests: Sequence[ServiceRequest]) -> str:

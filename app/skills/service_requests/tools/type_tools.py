@@ -6,18 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from flask_babel import format_timedelta
 from flask_babel import gettext as _
 
 from app.assistant.proposals.consent import Question
 from app.assistant.tools.examples import load_examples
 from app.assistant.tools.parts import Suggestion
 from app.assistant.tools.tool import NextCall, ThreadTool, ToolContext, ToolFailure, ToolResult
+from app.db import utc_now
 from app.fields.definitions import Words
-from app.skills.service_requests.nlu.intent import likely_types
+from app.skills.service_requests.models import ServiceRequest
+from app.skills.service_requests.nlu.intent import clear_type, likely_types
 from app.skills.service_requests.nlu.values import read_said
-from app.skills.service_requests.parts import TreeNode, TypeSelectorPart
+from app.skills.service_requests.parts import RequestListPart, TreeNode, TypeSelectorPart
 from app.skills.service_requests.services.definitions import RequestField, RequestForm
 from app.skills.service_requests.services.field_context import field_context
+from app.skills.service_requests.services.requests import reported_lately
 from app.skills.service_requests.services.type_catalog import (
     TypeNode,
     load_form,
@@ -34,7 +38,14 @@ from app.skills.service_requests.workflow.state import (
     OpenRequest,
 )
 from app.skills.service_requests.workflow.state_loader import state_in, take
-from app.skills.service_requests.workflow.tool_results import about_another, ask_which_one, go_on
+from app.skills.service_requests.workflow.tool_results import (
+    about_another,
+    ask_which_one,
+    go_on,
+    listed_rows,
+)
+from app.text.markdown import join_paragraphs
+from app.web.links import Link
 
 PROMPT = "service-request-rules"
 MOST_SUGGESTED = 3
@@ -69,12 +80,22 @@ class SuggestType(ThreadTool):
                 say=_("There are no types of requests here yet. An admin can add them."),
                 code="not_found",
             )
+        query = arguments.user_query
+        if isinstance(state, OpenRequest) and query != state.query:
+            return _ask_about_open(state, state.form, query, context)
         if isinstance(state, OpenRequest):
-            return _ask_about_open(state, state.form, arguments.user_query, context)
-        likely = likely_types(arguments.user_query, tree, MOST_SUGGESTED)
-        take(context, {"type": "type_offered", "query": arguments.user_query})
+            # Of what is open only its type is asked for again.
+            take(context, {"type": "type_reopened"})
+        elif (clear := clear_type(query, tree)) is not None:
+            return _begin_at_once(clear, query, context)
+        else:
+            take(context, {"type": "type_offered", "query": query})
+        return self._choose(query, tree, context)
+
+    def _choose(self, query: str, tree: Sequence[TypeNode], context: ToolContext) -> ToolResult:
+        likely = likely_types(query, tree, MOST_SUGGESTED)
         part = TypeSelectorPart(
-            query=arguments.user_query,
+            query=query,
             suggestions=[_shown(each, context.language) for each in likely],
             types_tree=[_shown(each, context.language) for each in tree],
         )
@@ -83,6 +104,44 @@ class SuggestType(ThreadTool):
         payload = {"shown": True, "suggestion": suggestion}
         note = "The person chooses from the list that is shown now; wait for it."
         return ToolResult({**payload, "note": note}, [part], final_text=said, say=said)
+
+
+def _begin_at_once(node: TypeNode, query: str, context: ToolContext) -> ToolResult:
+    """The request of the one type that a message can mean, with the way to the others."""
+    with context.transaction() as session:
+        form = load_form(session, node.id)
+        before = reported_lately(session, node.id)
+        rows = listed_rows(session, before, context.language)
+    take(
+        context,
+        {"type": "type_offered", "query": query},
+        {"type": "type_selection", "type_id": str(form.type_id), "version": form.version},
+    )
+    said = join_paragraphs(
+        _(
+            "Your request: “%(name)s”. If it is about something else, say “another type”.",
+            name=form.name.text(context.language),
+        ),
+        _tell_before(before) if before else "",
+    )
+    parts = [RequestListPart(rows=rows, url=Link.to("service_requests.index"))] if rows else []
+    payload = {**described(form, context.language), "said_before": query}
+    begun = _with_what_was_said(go_on(context, said, payload=payload, parts=parts), context)
+    chips = (
+        Suggestion(label=_("Another type"), message=_("Another type")),
+        Suggestion(label=_("Cancel the request"), message=_("Cancel the request")),
+    )
+    return replace(begun, suggestions=(*chips, *begun.suggestions))
+
+
+def _tell_before(requests: Sequence[ServiceRequest]) -> str:
+    """Whoever reports what they have reported already need not do it twice."""
+    when = format_timedelta(utc_now() - requests[0].submitted_at)
+    return _(
+        "You reported something of this type %(when)s ago, and it is still open. If it is the same,"
+        " say “cancel” and write to the team on its page.",
+        when=when,
+    )
 
 
 def _acknowledge(likely: Sequence[TypeNode], language: str) -> str:
@@ -157,7 +216,9 @@ def _with_what_was_said(begun: ToolResult, context: ToolContext) -> ToolResult:
     with context.transaction() as session:
         state = state_in(session, context)
         around = field_context(session, context.language)
-    if isinstance(state, NoRequest) or state.told or not read_said(state, state.query, around):
+    if isinstance(state, NoRequest) or any(each.by != "usual" for each in state.told.values()):
+        return begun
+    if not read_said(state, state.query, around):
         return begun
     return replace(begun, next=NextCall("record_answers", {"said": state.query}))
 

@@ -50,13 +50,15 @@ class Recording:
             return
         told = state.told.get(name)
         after = False if value is None else value
-        if told is not None and told.value == after and not told.is_inferred:
+        is_own = told is not None and not told.is_inferred and told.by != "usual"
+        if told is not None and is_own and told.value == after:
             self.held.append(about)
             return
         step = {"type": "field_response", "field_id": str(about.field_id), "value": after}
         step |= {"by": "said", "words": words[:500]}
         self.steps.append({**step, **({"is_inferred": True} if is_inferred else {})})
-        before = None if told is None or told.value == after else told.value
+        is_change = told is not None and told.by != "usual" and told.value != after
+        before = told.value if told is not None and is_change else None
         self.changes.append((about, before, after))
 
 

@@ -26,6 +26,7 @@ from app.skills.service_requests.nlu.requester_replies import (
     is_the_new_one,
     read_want,
     wants_none,
+    wants_other_type,
 )
 from app.skills.service_requests.services.definitions import QUESTIONS_ASKED
 from app.skills.service_requests.services.field_context import field_context
@@ -167,6 +168,17 @@ def _check_cancelling(session: ScopedSession, _step: Step, heard: Heard) -> None
     )
 
 
+def _check_reopening(session: ScopedSession, _step: Step, heard: Heard) -> None:
+    """What was said of it goes with its type: only whoever says so wants another one."""
+    if not wants_other_type(heard.words):
+        raise ToolFailure(
+            "The person has not said that the request is of another type.",
+            suggestion="Go on with the request that is open.",
+            code="invalid_input",
+            field="user_query",
+        )
+
+
 def _is_about_request(session: ScopedSession, heard: Heard) -> bool:
     """Whether what was asked last, if anything was, is about the request, and "it" is that."""
     if not heard.asked.startswith(PROPOSAL):
@@ -179,6 +191,7 @@ def _is_about_request(session: ScopedSession, heard: Heard) -> bool:
 CONSENTS: Mapping[str, StepConsent | None] = {
     "type_offered": None,
     "type_selection": None,
+    "type_reopened": _check_reopening,
     "field_asked": None,
     "field_response": None,
     "field_skipped": None,

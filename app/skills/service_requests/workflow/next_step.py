@@ -27,7 +27,10 @@ class Next:
 
 
 def next_step(state: RequestState) -> Next:
-    """What comes next: what is required, three questions, a solution, what is optional, the end."""
+    """What comes next: what is required, three questions, a solution, what is optional, the end.
+
+    Of a type that is not asked for step by step, neither questions nor what is optional.
+    """
     if isinstance(state, NoRequest):
         return Next("choose" if state.is_choosing else "nothing")
     if state.missing:
@@ -35,7 +38,8 @@ def next_step(state: RequestState) -> Next:
     if state.problems:
         broken = state.form.by_name(next(iter(state.problems)))
         return Next("field", broken)
-    if len(state.answers) < QUESTIONS_ASKED and not state.has_ended_questions:
+    is_guided = state.form.is_guided
+    if is_guided and len(state.answers) < QUESTIONS_ASKED and not state.has_ended_questions:
         return Next("question")
     if not state.is_evaluated:
         return Next("evaluate")
@@ -43,7 +47,7 @@ def next_step(state: RequestState) -> Next:
         return Next("resolution")
     if state.resolution and state.resolution.is_accepted:
         return Next("submit_solved")
-    if state.optional and not state.has_offered_optional:
+    if is_guided and state.optional and not state.has_offered_optional:
         return Next("optional", fields=state.optional)
     return Next("submit")
 

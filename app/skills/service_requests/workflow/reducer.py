@@ -9,6 +9,7 @@ The steps, by their `type` (all else in them is ignored, and so are steps that f
     resolution_skipped {confidence_score?}    resolution {user_accepted}
     optional_offered {}               another_asked {query}           another_declined {}
     request_cancelled {}              request_submitted {number, begun_at}
+    type_reopened {}
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from app.db import read_id
 from app.fields.validation import shown_fields
 from app.fields.values import FieldContext, Problem, read_value
 from app.skills.service_requests.services.definitions import (
+    PRIORITY,
     QUESTIONS_ASKED,
     RequestField,
     RequestForm,
@@ -39,7 +41,7 @@ FindForm = Callable[[UUID, int], RequestForm | None]
 Step = Mapping[str, Any]
 # The steps that alone decide which request is open.
 BEGINS_OR_ENDS = frozenset(
-    ("type_offered", "type_selection", "request_cancelled", "request_submitted")
+    ("type_offered", "type_selection", "type_reopened", "request_cancelled", "request_submitted")
 )
 # Who asks for more than this has not read the answers.
 LONGEST_ANSWER = 2_000
@@ -132,6 +134,17 @@ class _Reader:
         query = self.query
         self.clear()
         self.form, self.query, self.begun_at = form, query, str(step.get("message_id", ""))
+        if not form.is_guided and form.by_name(PRIORITY) is not None:
+            # Nobody is asked for what the type says itself; whoever says otherwise changes it.
+            self.told = {PRIORITY: Told(form.priority, "usual")}
+
+    def reopen_type(self, step: Step) -> None:
+        """Its type is chosen anew, for what it was begun with."""
+        if self.form is not None:
+            query = self.query
+            self.clear()
+            self.is_choosing, self.query = True, query
+            self.selector = str(step.get("message_id", ""))
 
     def ask_field(self, step: Step) -> None:
         found = self.field_of(step)
@@ -165,7 +178,7 @@ class _Reader:
             "said" if step.get("by") == "said" else "widget",
             str(step.get("words", "")),
             bool(step.get("is_inferred")),
-            before.value if before and before.value != value else None,
+            _changed(before, value),
         )
 
     def _settle(self, name: str) -> None:
@@ -264,6 +277,13 @@ class _Reader:
             self.submitted = str(step.get("number", ""))
 
 
+def _changed(before: Told | None, value: Any) -> Any:
+    """What a value was corrected from; what nobody had said was corrected from nothing."""
+    if before is None or before.by == "usual" or before.value == value:
+        return None
+    return before.value
+
+
 def _confidence(step: Step) -> int | None:
     score = step.get("confidence_score")
     return score if isinstance(score, int) and 0 <= score <= 100 else None
@@ -272,6 +292,7 @@ def _confidence(step: Step) -> int | None:
 _STEPS: Mapping[str, Callable[[_Reader, Step], None]] = {
     "type_offered": _Reader.offer_type,
     "type_selection": _Reader.select_type,
+    "type_reopened": _Reader.reopen_type,
     "field_asked": _Reader.ask_field,
     "field_response": _Reader.respond,
     "field_skipped": _Reader.skip,

@@ -24,14 +24,14 @@ from app.skills.service_requests.services.definitions import (
 
 @dataclass(frozen=True)
 class Told:
-    """A value, and where it came from: a widget, or the `words` that said it.
+    """A value, and where it came from: a widget, the `words` that said it, or what is usual.
 
     What was `is_inferred` was not said for this field and is to be looked at; `before` is what
     it was corrected from, if it was.
     """
 
     value: Value
-    by: Literal["said", "widget"] = "widget"
+    by: Literal["said", "widget", "usual"] = "widget"
     words: str = ""
     is_inferred: bool = False
     before: Value | None = None

@@ -17,11 +17,15 @@ from app.assistant.proposals.consent import Question
 from app.assistant.tools.parts import Part, Suggestion
 from app.assistant.tools.tool import NextCall, ToolContext, ToolResult
 from app.db import ScopedSession
+from app.skills.service_requests.models import ServiceRequest
+from app.skills.service_requests.parts import ListedRequest
 from app.skills.service_requests.services.definitions import QUESTIONS_ASKED, RequestField
+from app.skills.service_requests.services.requests import names_of
 from app.skills.service_requests.services.submit import digest_of_state
 from app.skills.service_requests.texts import (
     USUAL_QUESTIONS,
     ask_for,
+    name_optional,
     offer_optional,
     optional_chips,
     point_back,
@@ -32,6 +36,7 @@ from app.skills.service_requests.workflow.next_step import Next, next_question, 
 from app.skills.service_requests.workflow.state import NoRequest, OpenRequest, RequestState
 from app.skills.service_requests.workflow.state_loader import state_in, take
 from app.text.markdown import escape_markdown, join_paragraphs
+from app.web.links import Link
 
 LONGEST_NAME = 80
 _SOURCE = re.compile(r" ?\[\d+\]")
@@ -86,6 +91,10 @@ def go_on(
     if step.kind == "field" and step.field is not None:
         asks = NextCall("request_field_input", {"field_id": str(step.field.field_id)})
         return ToolResult(told, drawn, say=said, next=asks)
+    if step.kind == "submit" and state.optional and not state.has_offered_optional:
+        # Nobody is asked for it: what else can be said stands above the card.
+        take(context, {"type": "optional_offered"})
+        said = join_paragraphs(said, name_optional(state, context.language))
     if step.kind in NEXT_TOOLS:
         return ToolResult(told, drawn, say=said, next=NextCall(NEXT_TOOLS[step.kind]))
     words, chips = _ask(state, step, context)
@@ -274,3 +283,20 @@ def pending_words(state: OpenRequest, language: str) -> str:
 def is_shown(state: OpenRequest, field: RequestField) -> bool:
     """Whether a field is asked for with a widget that works here."""
     return not field.is_conversational and field.field.name not in state.in_words
+
+
+def listed_rows(
+    session: ScopedSession, requests: Sequence[ServiceRequest], language: str
+) -> list[ListedRequest]:
+    """Requests as a list of them shows each, with the way to its page."""
+    names = names_of(session, [each.assignee_id for each in requests])
+    return [
+        ListedRequest(
+            reference=each.reference,
+            title=each.title,
+            status=each.status,
+            assignee=names.get(each.assignee_id, "") if each.assignee_id else "",
+            url=Link.to("service_requests.show", request_id=each.id),
+        )
+        for each in requests
+    ]

@@ -205,8 +205,13 @@ def test_questions_are_written_moved_taken_away_and_know_what_makes_them_needles
         page = press(browser, page, type_, do)
     two = asking(("", "", "where"), ("Since when?", "¿Desde cuándo?", "what"), ("  ", "", ""),
                  ("Tried  it?", "", ""))  # fmt: skip
-    page = press(browser, page, type_, "save", **two)
+    page = press(browser, page, type_, "save", is_guided="True", **two)
     assert "There are fewer than 3 questions." in page.text
+    assert stored(owner, type_).is_guided
+    # Nobody is asked them where it is not asked for step by step.
+    page = press(browser, page, type_, "save", **{**two, "is_guided": ""})
+    assert "There are fewer than 3 questions." not in page.text
+    assert not stored(owner, type_).is_guided
     first, second = read_questions(stored(owner, type_).questions)
     assert (first.ask.es, first.unless) == ("¿Desde cuándo?", "what")
     assert (second.ask.en, second.unless) == ("Tried it?", "")
