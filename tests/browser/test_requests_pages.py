@@ -13,6 +13,7 @@ from sqlalchemy import delete
 from app.accounts.models import SignIn
 from app.db import utc_now
 from app.skills.service_requests.models import ServiceRequest
+from app.skills.service_requests.services.starters import add_starters
 from tests.browser.catalog import leftovers
 from tests.browser.chat_page import Visitor
 from tests.browser.conftest import Visit
@@ -27,6 +28,7 @@ from tests.factories.service_requests import (
     read_request,
     read_updates,
 )
+from tests.model_server import HttpError, scenario
 
 
 @pytest.fixture
@@ -259,3 +261,37 @@ def test_without_scripts_everything_works(
     page.get_by_label("Note", exact=True).fill("Seen")
     page.get_by_role("button", name="Save note").click()
     expect(page.locator(".event").last).to_contain_text("Seen")
+
+
+BROKEN = {
+    "en": ("the ice machine in the bar is leaking", "Confirm", "Your request is filed"),
+    "es": ("la máquina de hielo de la barra gotea", "Confirmar", "Tu solicitud quedó"),
+}
+
+
+@EACH_ONCE
+def test_what_broke_is_reported_in_two_touches_and_the_tray_leads_back_to_what_was_left(
+    visit: Visit, house: House, look: str, language: str
+) -> None:
+    """From the sentence to the number, by a person who has sent one message: it and a button."""
+    said, confirm, told = BROKEN[language]
+    person = make_user(house.owner, language=language)
+    with house.owner.transaction() as session:
+        add_starters(session, person.group_id)
+    # The built-in assistant answers, as it does where no model can be had.
+    house.model.script(scenario(HttpError(401, times=1), when=re.escape(said)))
+    visitor = visit(person, **LOOKS[look]).open()
+    visitor.ask(said)
+    visitor.wait_for_answer()
+    page = visitor.page
+    tray = page.locator(".resume")
+    visitor.open("/chat")
+    # A request that waits with its card is one thing, on one line.
+    expect(tray).to_have_count(1)
+    assert (tray.bounding_box() or {"height": 999})["height"] <= 60
+    assert look_over(visitor) == []
+    tray.get_by_role("link").click()
+    page.locator(".part").get_by_role("button", name=confirm, exact=True).click()
+    expect(page.locator("#messages")).to_contain_text(told)
+    visitor.open("/chat")
+    expect(tray).to_have_count(0)
