@@ -52,7 +52,7 @@ def test_the_usual_types_are_added_moved_and_made_the_houses_own(
     page.locator("#add-phone").click()
     expect(page.locator("#x-label_en")).to_be_focused()
     page.keyboard.type("Call back")
-    page.get_by_label("Step").select_option("contact")
+    page.get_by_label("Step", exact=True).select_option("contact")
     page.get_by_label("Question 1 in English").fill("Since when?")
     page.get_by_role("button", name="Move down: Question 1").click()
     expect(page.locator("#ask-down-1")).to_be_focused()
