@@ -97,7 +97,7 @@ PLANTED = [
     plant(rules.test_only_pages_know_urls,
           "app/skills/forms/services/planted_ag.py", "from flask import url_for\n"),
     # A site without pages: no link of ours leads anywhere.
-    Planted(rules.test_links_lead_to_endpoints_that_there_are, {}, "app/skills",
+    Planted(rules.test_links_lead_to_endpoints_that_there_are, {}, "app/assistant",
             {"app": Flask("planted")}),
     Planted(rules.test_there_is_one_of_each,
             {"app/web/planted_ai.py": "LANGUAGE = str(get_locale())\n"}, "planted_ai",

@@ -276,7 +276,7 @@ def test_a_type_is_chosen_with_the_version_that_it_has(
     assert send(browser, choosing, step).status_code == 200
     posted = choosing.messages()[-2]
     assert posted.content == "✓ Equipment repair"
-    assert posted.internal_content == {**step, "version": 1}
+    assert posted.internal_content == {**step, "version": 1, "is_guided": True}
     assert choosing.state().begun_at == str(posted.id)
     assert refused(choosing, lambda: send(browser, choosing, step), 409)["code"] == "conflict"
 

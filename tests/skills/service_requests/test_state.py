@@ -9,7 +9,7 @@ import pytest
 from app.skills.service_requests.texts import USUAL_QUESTIONS
 from app.skills.service_requests.workflow.next_step import next_question, next_step
 from app.skills.service_requests.workflow.reducer import read_state
-from app.skills.service_requests.workflow.state import NoRequest, RequestState
+from app.skills.service_requests.workflow.state import NoRequest, OpenRequest, RequestState
 from tests.skills.service_requests.building import field, form_of, options
 from tests.skills.service_requests.generated import AROUND, GONE, PHOTO
 
@@ -155,3 +155,12 @@ def test_what_was_filed_or_cancelled_is_over_and_another_request_begins_empty() 
     assert late.is_open and late.submitted == ""
     again = read(*KITCHEN, {"type": "request_cancelled"}, BEGUN)
     assert again.told == {} and again.begun_at == "5"
+
+
+def test_a_request_goes_on_as_it_was_begun_whatever_its_type_says_since() -> None:
+    """What was begun before types could say it was asked for step by step."""
+    for is_guided, expected in ((None, True), (True, True), (False, False)):
+        begun = BEGUN if is_guided is None else {**BEGUN, "is_guided": is_guided}
+        state = read_state([{**begun, "message_id": "1"}], lambda _id, _version: FORM, AROUND)
+        assert isinstance(state, OpenRequest)
+        assert state.form.is_guided is expected

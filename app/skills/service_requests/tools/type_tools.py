@@ -37,7 +37,7 @@ from app.skills.service_requests.workflow.state import (
     NoRequest,
     OpenRequest,
 )
-from app.skills.service_requests.workflow.state_loader import state_in, take
+from app.skills.service_requests.workflow.state_loader import selection_of, state_in, take
 from app.skills.service_requests.workflow.tool_results import (
     about_another,
     ask_which_one,
@@ -115,7 +115,7 @@ def _begin_at_once(node: TypeNode, query: str, context: ToolContext) -> ToolResu
     take(
         context,
         {"type": "type_offered", "query": query},
-        {"type": "type_selection", "type_id": str(form.type_id), "version": form.version},
+        selection_of(form),
     )
     said = join_paragraphs(
         _(
@@ -200,8 +200,7 @@ class GetForm(ThreadTool):
             return _ask_about_open(state, state.form, form.name.text(context.language), context)
         is_new = isinstance(state, NoRequest)
         if is_new:
-            step = {"type": "type_selection", "type_id": str(form.type_id)}
-            take(context, {**step, "version": form.version})
+            take(context, selection_of(form))
         payload = {**described(form, context.language), "said_before": state.query}
         begun = go_on(context, _begun(form, context.language), payload=payload)
         return _with_what_was_said(begun, context)

@@ -1,7 +1,7 @@
 """From the steps of a conversation to the state of its request, one step after the other.
 
 The steps, by their `type` (all else in them is ignored, and so are steps that fit nowhere):
-    type_offered {query}              type_selection {type_id, version}
+    type_offered {query}              type_selection {type_id, version, is_guided?}
     field_asked {field_id}            field_response {field_id, value, by?, words?, is_inferred?}
     field_skipped {field_id}          widget_cancelled {field_id?}    widget_error {field_id, error}
     question_asked {question}         question_answer {question, answer}    questions_ended {}
@@ -15,6 +15,7 @@ The steps, by their `type` (all else in them is ignored, and so are steps that f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -133,7 +134,10 @@ class _Reader:
             return
         query = self.query
         self.clear()
-        self.form, self.query, self.begun_at = form, query, str(step.get("message_id", ""))
+        # It goes on as it was begun, whatever its type says since. What was begun before that was
+        # a choice was asked for step by step.
+        self.form = form = replace(form, is_guided=bool(step.get("is_guided", True)))
+        self.query, self.begun_at = query, str(step.get("message_id", ""))
         if not form.is_guided and form.by_name(PRIORITY) is not None:
             # Nobody is asked for what the type says itself; whoever says otherwise changes it.
             self.told = {PRIORITY: Told(form.priority, "usual")}

@@ -144,6 +144,12 @@ def not_open(state: NoRequest) -> ToolFailure:
     )
 
 
+def selection_of(form: RequestForm) -> dict[str, Any]:
+    """The step that begins a request of a type, as it is now."""
+    begun = {"type_id": str(form.type_id), "version": form.version}
+    return {"type": "type_selection", **begun, "is_guided": form.is_guided}
+
+
 def take(context: ToolContext, *steps: dict[str, Any]) -> None:
     """Keep steps with the reply that is being made."""
     if context.take_steps is not None and steps:

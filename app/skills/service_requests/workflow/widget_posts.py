@@ -25,7 +25,11 @@ from app.skills.service_requests.workflow.state import (
     OpenRequest,
     RequestState,
 )
-from app.skills.service_requests.workflow.state_loader import filed_elsewhere, state_of
+from app.skills.service_requests.workflow.state_loader import (
+    filed_elsewhere,
+    selection_of,
+    state_of,
+)
 
 LONGEST_ERROR = 300
 _FILE = re.compile(r"(?:.*/)?(?P<id>[0-9a-f-]{36})")
@@ -59,8 +63,7 @@ def _select_type(session: ScopedSession, posted: Posted, state: RequestState) ->
     if type_id is None:
         raise InvalidInput("Choose a type from the list.", field="type_id")
     form = load_form(session, type_id)
-    internal = {"type": "type_selection", "type_id": str(type_id), "version": form.version}
-    return ValidStep(internal, f"✓ {form.name.text(posted.language)}")
+    return ValidStep(selection_of(form), f"✓ {form.name.text(posted.language)}")
 
 
 def _respond(session: ScopedSession, posted: Posted, state: RequestState) -> ValidStep:
