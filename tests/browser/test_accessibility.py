@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.axe import findings
 from tests.browser.catalog import leftovers
 from tests.browser.chat_page import Visitor, focused
 from tests.browser.conftest import Visit
@@ -17,6 +18,7 @@ from tests.browser.looks import (
     LOOKS,
     STILL,
     TEXTS,
+    TOO_WIDE,
     USABLE,
     look_over,
     too_small,
@@ -48,6 +50,39 @@ def test_every_page_is_for_everybody_fits_its_window_and_is_in_one_language(
     if look.endswith("phone"):
         found["open drawer"] = _look_at(visitor, open_the_drawer, language)
     assert {name: problems for name, problems in found.items() if problems} == {}
+
+
+# What a button, a heading or a label says is cut off; what ends in dots means to be.
+CLIPPED = """() => [...document.querySelectorAll("button, .button, .badge, h1, h2, th, label")]
+  .filter((each) => each.offsetParent && !each.classList.contains("visually-hidden"))
+  .filter((each) => each.scrollWidth > each.clientWidth + 1)
+  .filter((each) => {
+    const style = getComputedStyle(each);
+    return style.overflowX !== "visible" && style.textOverflow !== "ellipsis";
+  })
+  .map((each) => `clipped: ${each.tagName} ${each.textContent.trim().slice(0, 40)}`)"""
+WIDTHS = (360, 640, 768, 1024, 1280)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_every_page_fits_each_usual_width(visit: Visit, house: House, language: str) -> None:
+    person = house.hire("admin", language=language)
+    visitor = visit(person, media={"color_scheme": "light", **STILL})
+    visitor.watch.expect("status of 404")
+    found: dict[str, list[str]] = {}
+    for name, go in SIGNED_IN.items():
+        visitor.page.set_viewport_size({"width": WIDTHS[-1], "height": 800})
+        go(visitor)
+        for width in WIDTHS:
+            visitor.page.set_viewport_size({"width": width, "height": 800})
+            found[f"{name}, {width}"] = [
+                *visitor.evaluate(TOO_WIDE),
+                *visitor.evaluate(CLIPPED),
+                *findings(visitor.page),
+            ]
+    assert {name: wrong for name, wrong in found.items() if wrong} == {}
 
 
 def _look_at(visitor: Visitor, go: Callable[[Visitor], object], language: str) -> list[str]:
