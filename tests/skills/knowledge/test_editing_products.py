@@ -429,6 +429,9 @@ def test_a_missing_declaration_is_seen_and_mended_at_once(
     stale = browser.post(address, version=1, declaration="none")
     assert stale.status_code == 409
     assert now(owner, product).allergens == ["milk", "gluten"]
+    # Nor after a mistake on it.
+    shown = browser.post_fragment(address, 422, version=1, declaration="list")
+    assert shown.find("input", name="version").attributes["value"] == "1"
     assert (
         "Allergens are declared for everything on the menu."
         in browser.page("/library/edit/allergens").text

@@ -17,6 +17,7 @@ from app.assistant.models import Thread
 from app.db import Database, new_id, utc_now
 from app.files.models import StoredFile
 from app.skills.service_requests.models import RequestType
+from app.skills.service_requests.workflow.state import OpenRequest
 from tests.factories import CheckedClient, Member, make_user, sign_in
 from tests.skills.service_requests.building import (
     Talk,
@@ -434,6 +435,20 @@ def test_a_request_is_cancelled_once_and_nothing_of_it_is_kept(
     assert send(browser, talk, {"type": "request_cancelled"}).status_code == 200
     assert not talk.state().is_open
     refused(talk, lambda: send(browser, talk, {"type": "request_cancelled"}), 409)
+
+
+def test_a_page_that_stood_open_cancels_no_other_request_than_it_names(
+    browser: CheckedClient, talk: Talk
+) -> None:
+    talk.tell(title="Oven")
+    before = talk.state()
+    assert isinstance(before, OpenRequest)
+    gone = {"type": "request_cancelled", "begun_at": str(new_id())}
+    refused(talk, lambda: send(browser, talk, gone), 409)
+    assert talk.state().is_open
+    mine = {"type": "request_cancelled", "begun_at": before.begun_at}
+    assert send(browser, talk, mine).status_code == 200
+    assert not talk.state().is_open
 
 
 # Without scripts, and those who may not

@@ -160,26 +160,29 @@ def allergens() -> ResponseReturnValue:
 def declare(product_id: UUID) -> ResponseReturnValue:
     """Declare the allergens of one product; htmx shows its line again."""
     session, errors, status = db_session(), {}, HTTPStatus.OK
-    form = request.form
+    form, version = request.form, editors.typed_version()
     try:
         codes = read_declaration(form.get("declaration", ""), form.getlist("allergens"))
-        found = declare_allergens(session, product_id, editors.typed_version(), codes)
+        found = declare_allergens(session, product_id, version, codes)
     except (InvalidInput, StaleEdit) as error:
         session.rollback()
         found = load_product_to_edit(session, product_id)
         errors, status = {"allergens": editors.told(error).popitem()[1]}, HTTPStatus(error.status)
     if errors or wants_fragment():
-        return _declaration_page(found, errors), status
+        # After a mistake as it was opened: what was not shown is not saved over.
+        opened = version if status == HTTPStatus.UNPROCESSABLE_ENTITY else found.version
+        return _declaration_page(found, errors, opened), status
     flash(_("%(name)s: allergens declared.", name=found.name(reader_language())))
     return redirect(url_for(".allergens", show="missing"), HTTPStatus.SEE_OTHER)
 
 
-def _declaration_page(found: Product, errors: dict[str, str]) -> str:
+def _declaration_page(found: Product, errors: dict[str, str], version: int) -> str:
     fragment = wants_fragment()
     template = "_declaration.html" if fragment else "declaration.html"
     return render_template(
         f"library/edit/{template}",
         product=found,
+        version=version,
         codes=ALLERGENS,
         declarations=DECLARATIONS,
         language=reader_language(),

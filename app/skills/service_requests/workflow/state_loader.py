@@ -24,6 +24,7 @@ from app.skills.service_requests.services.type_catalog import load_form
 from app.skills.service_requests.workflow.reducer import BEGINS_OR_ENDS, read_state
 from app.skills.service_requests.workflow.state import (
     NoRequest,
+    OpenRequest,
     RequestState,
 )
 from app.web.fair_queue import with_rests
@@ -64,14 +65,14 @@ def state_of(
     return state
 
 
-def load_begun(session: ScopedSession, thread_id: UUID, end: UUID | None) -> RequestForm | None:
-    """The form of the request that a conversation is about; of its answers nothing is read."""
+def load_begun(session: ScopedSession, thread_id: UUID, end: UUID | None) -> OpenRequest | None:
+    """The request that a conversation is about, as it was begun; its answers are not read."""
     steps = load_steps(session, thread_id, end)
     marks = [step for step in steps if str(step.get("type")) in BEGINS_OR_ENDS]
     state = read_state(with_rests(marks), FormFinder(session), field_context(session, "en"))
     if isinstance(state, NoRequest) or filed_elsewhere(session, thread_id, state) is not None:
         return None
-    return state.form
+    return state
 
 
 def load_state(

@@ -62,15 +62,17 @@ def unfinished_work(session: ScopedSession, language: str) -> Sequence[Unfinishe
     )
     found = []
     for thread_id, head_id in threads:
-        form = load_begun(session, thread_id, head_id)
-        if form is not None:
-            said = _("Request not sent yet: %(name)s", name=form.name.text(language))
+        begun = load_begun(session, thread_id, head_id)
+        if begun is not None:
+            said = _("Request not sent yet: %(name)s", name=begun.form.name.text(language))
+            # Another one may be open there by the time that it is pressed.
+            step = {"type": "request_cancelled", "begun_at": begun.begun_at}
             found.append(
                 UnfinishedWork(
                     said,
                     Link.to("chat.thread", thread_id=thread_id),
                     Link.to("chat.post_message", thread_id=thread_id),
-                    {"internal_content": json.dumps({"type": "request_cancelled"})},
+                    {"internal_content": json.dumps(step)},
                 )
             )
     return found

@@ -211,9 +211,15 @@ def _accept_resolution(_session: ScopedSession, posted: Posted, state: RequestSt
     return ValidStep(internal, _("Yes, it did") if said else _("No, go on"))
 
 
-def _cancel_request(_session: ScopedSession, _posted: Posted, state: RequestState) -> ValidStep:
-    """request_cancelled {}: everything that was collected is forgotten."""
+def _cancel_request(_session: ScopedSession, posted: Posted, state: RequestState) -> ValidStep:
+    """request_cancelled {begun_at?}: everything that was collected is forgotten.
+
+    With `begun_at`, of the request that was begun then, and of no other.
+    """
     if isinstance(state, NoRequest) and not state.is_choosing:
+        raise _answered()
+    meant = posted.internal.get("begun_at")
+    if meant is not None and (isinstance(state, NoRequest) or state.begun_at != meant):
         raise _answered()
     return ValidStep({"type": "request_cancelled"}, _("Cancel the request"))
 

@@ -77,6 +77,17 @@ def test_whoever_is_slower_is_told_who_and_what(
     assert settled(database, admin) == (False, 90, 2)
 
 
+def test_a_mistake_hides_nothing_that_somebody_else_has_settled_meanwhile(
+    database: Database, admin: Member, browser: CheckedClient, other: CheckedClient
+) -> None:
+    other.post(SETTINGS, resolution="on", threshold="80", version="0")
+    page = browser._page(browser.post(SETTINGS, threshold="seventy", version="0"), 422)
+    assert page.find("input", name="version").attributes["value"] == "0"
+    page = browser._page(browser.post(SETTINGS, threshold="55", version="0"), 409)
+    assert "80 percent" in page.text
+    assert settled(database, admin) == (True, 80, 1)
+
+
 def test_of_two_who_settle_for_the_first_time_at_once_one_is_told(
     database: Database, admin: Member
 ) -> None:
