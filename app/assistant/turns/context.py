@@ -44,9 +44,9 @@ HISTORY_MESSAGES = 20
 UNFINISHED_AT_MOST = 10
 # A model need not reread a long answer to know what was talked about.
 HISTORY_CHARACTERS = 2000
-# What a button says, and what became of it; a receipt says itself what was done.
+_YES = {"en": "Yes.", "es": "Sí."}
+# What other buttons say, and what became of it; a receipt says itself what was done.
 _PRESSED = {
-    "yes": {"en": ("Yes.", ""), "es": ("Sí.", "")},
     "no": {
         "en": ("No.", "All right, nothing was done."),
         "es": ("No.", "De acuerdo, no se hizo nada."),
@@ -305,7 +305,7 @@ def _as_words(proposal: Proposal, reply: str, language: str) -> list[ChatMessage
     done = receipt_of(proposal).summary[language]
     told: list[ChatMessage] = []
     if done not in reply and escape_markdown(done) not in reply:
-        told = [ChatMessage("user", _PRESSED["yes"][language][0]), ChatMessage("assistant", done)]
+        told = [ChatMessage("user", _YES[language]), ChatMessage("assistant", done)]
     return told + (_exchange("undo", language) if proposal.undone_at else [])
 
 

@@ -44,11 +44,6 @@ class _Done:
     so: frozenset[str]
     before: bool
 
-    @property
-    def has_looked_up(self) -> bool:
-        """Whether the reply may tell of what it found; a form's tool fills in fields."""
-        return any(isinstance(tool, ReadTool) and not tool.conversation for tool in self.ran)
-
 
 def deny_claims(
     registry: Registry, writer: ReplyWriter, message: Message, question: str = ""
@@ -88,9 +83,14 @@ def _is_claim(
         return True
     if any(isinstance(tool, WriteTool) for tool in ran):
         return False
-    if says_done(text, has_looked_up=_Done(ran, frozenset(), False).has_looked_up):
+    if says_done(text, has_looked_up=_has_looked_up(ran)):
         return True
     return not ran and not text.rstrip().endswith("?") and _asks_to_write(registry, message)
+
+
+def _has_looked_up(ran: Sequence[Tool]) -> bool:
+    """Whether the reply may tell of what it found; a form's tool fills in fields."""
+    return any(isinstance(tool, ReadTool) and not tool.conversation for tool in ran)
 
 
 def _asks_to_write(registry: Registry, message: Message) -> bool:
@@ -159,7 +159,7 @@ def _denial(done: _Done) -> str:
             "Nothing new was saved or sent with this answer. The receipt for what "
             "was done before is above."
         )
-    if done.has_looked_up:
+    if _has_looked_up(done.ran):
         # It may be true of what was done elsewhere: who did it again would do it twice.
         return _("Nothing new was saved or sent with this answer: I only looked it up.")
     return _(

@@ -69,20 +69,17 @@ def left_alone(
     fields: Sequence[FormField],
     text: str,
     around: FieldContext,
-    known: Mapping[str, Any] | None = None,
+    known: Mapping[str, Any],
+    changed: Sequence[Found],
 ) -> list[Found]:
-    """What a sentence says otherwise than the form holds it, and `extract` does not change."""
+    """What a sentence says otherwise than the form holds it, beside what it has `changed`."""
     filled = _filled(known)
-    taken = {
-        each.words for each in _read(fields, text, around, filled, _named(fields, text, filled))
-    }
-    plain = {each.name for each in fields if each.type in _PLAIN_TYPES}
+    plain = {each.name for each in fields if each.type in _PLAIN_TYPES and each.name in filled}
+    if not plain:
+        return []
+    taken = {each.words for each in changed}
     again = _read(fields, text, around, filled, plain)
-    return [
-        each
-        for each in again
-        if each.name in filled and each.name in plain and each.words not in taken
-    ]
+    return [each for each in again if each.name in plain and each.words not in taken]
 
 
 def _filled(known: Mapping[str, Any] | None) -> dict[str, Any]:

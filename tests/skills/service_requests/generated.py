@@ -100,6 +100,7 @@ def steps(fields: list[dict[str, Any]], type_id: str) -> SearchStrategy[list[dic
         _response("x", "text"),
         _step("type_offered", query=TEXTS),
         _step("type_selection", type_id=ids | st.just(type_id), version=GARBAGE),
+        _step("type_reopened"),
         _step("field_asked", field_id=ids),
         _step("field_skipped", field_id=ids),
         _step("widget_cancelled", field_id=ids),
@@ -119,7 +120,12 @@ def steps(fields: list[dict[str, Any]], type_id: str) -> SearchStrategy[list[dic
         st.dictionaries(st.sampled_from(["type", "field_id", "value"]), GARBAGE, max_size=3),
         st.fixed_dictionaries({"type": GARBAGE}),
     ]
-    begun = st.just({"type": "type_selection", "type_id": type_id, "version": 1})
+    begun = st.sampled_from(
+        [
+            {"type": "type_selection", "type_id": type_id, "version": 1, "is_guided": is_guided}
+            for is_guided in (True, False)
+        ]
+    )
     # Weighed by hand: what is one of many would else be drawn as often as each of the others.
     one = st.integers(0, 9).flatmap(
         lambda dice: told if dice < 7 else st.one_of(others) if dice < 9 else begun

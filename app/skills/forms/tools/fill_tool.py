@@ -131,7 +131,7 @@ def _read_updates(
     }
     around = field_context(session, language, draft.id)
     found = extract(filling.fields, read, around, known)
-    others = left_alone(filling.fields, read, around, known)
+    others = left_alone(filling.fields, read, around, known, found)
     return [Update(each.name, each.raw, each.confidence, each.words) for each in found], others
 
 

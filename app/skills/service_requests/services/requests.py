@@ -156,8 +156,8 @@ def list_own(
     return list(found[:PAGE]), len(found) > PAGE
 
 
-def reported_lately(session: ScopedSession, type_id: UUID) -> list[ServiceRequest]:
-    """The last open request of this type that the person has filed within a day; or none."""
+def reported_lately(session: ScopedSession, type_id: UUID) -> ServiceRequest | None:
+    """The last open request of this type that the person has filed within a day."""
     query = select(ServiceRequest).where(
         of_group(session),
         ServiceRequest.user_id == session.scope.user_id,
@@ -166,7 +166,7 @@ def reported_lately(session: ScopedSession, type_id: UUID) -> list[ServiceReques
         ServiceRequest.submitted_at > utc_now() - LATELY,
     )
     newest = query.order_by(ServiceRequest.submitted_at.desc(), ServiceRequest.id.desc())
-    return list(session.scalars(newest.options(*AS_LISTED).limit(1)))
+    return session.scalar(newest.options(*AS_LISTED).limit(1))
 
 
 def has_filed(session: ScopedSession) -> bool:

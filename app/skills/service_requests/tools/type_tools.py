@@ -90,20 +90,22 @@ class SuggestType(ThreadTool):
             return _begin_at_once(clear, query, context)
         else:
             take(context, {"type": "type_offered", "query": query})
-        return self._choose(query, tree, context)
+        return _show_types(query, tree, context)
 
-    def _choose(self, query: str, tree: Sequence[TypeNode], context: ToolContext) -> ToolResult:
-        likely = likely_types(query, tree, MOST_SUGGESTED)
-        part = TypeSelectorPart(
-            query=query,
-            suggestions=[_shown(each, context.language) for each in likely],
-            types_tree=[_shown(each, context.language) for each in tree],
-        )
-        said = _acknowledge(likely, context.language)
-        suggestion = likely[0].name.text(context.language) if likely else ""
-        payload = {"shown": True, "suggestion": suggestion}
-        note = "The person chooses from the list that is shown now; wait for it."
-        return ToolResult({**payload, "note": note}, [part], final_text=said, say=said)
+
+def _show_types(query: str, tree: Sequence[TypeNode], context: ToolContext) -> ToolResult:
+    """All types to choose from, the likeliest apart."""
+    likely = likely_types(query, tree, MOST_SUGGESTED)
+    part = TypeSelectorPart(
+        query=query,
+        suggestions=[_shown(each, context.language) for each in likely],
+        types_tree=[_shown(each, context.language) for each in tree],
+    )
+    said = _acknowledge(likely, context.language)
+    suggestion = likely[0].name.text(context.language) if likely else ""
+    payload = {"shown": True, "suggestion": suggestion}
+    note = "The person chooses from the list that is shown now; wait for it."
+    return ToolResult({**payload, "note": note}, [part], final_text=said, say=said)
 
 
 def _begin_at_once(node: TypeNode, query: str, context: ToolContext) -> ToolResult:
@@ -111,12 +113,8 @@ def _begin_at_once(node: TypeNode, query: str, context: ToolContext) -> ToolResu
     with context.transaction() as session:
         form = load_form(session, node.id)
         before = reported_lately(session, node.id)
-        rows = listed_rows(session, before, context.language)
-    take(
-        context,
-        {"type": "type_offered", "query": query},
-        selection_of(form),
-    )
+        rows = listed_rows(session, [before] if before else [], context.language)
+    take(context, {"type": "type_offered", "query": query}, selection_of(form))
     said = join_paragraphs(
         _(
             "Your request: “%(name)s”. If it is about something else, say “another type”.",
@@ -134,9 +132,9 @@ def _begin_at_once(node: TypeNode, query: str, context: ToolContext) -> ToolResu
     return replace(begun, suggestions=(*chips, *begun.suggestions))
 
 
-def _tell_before(requests: Sequence[ServiceRequest]) -> str:
+def _tell_before(request: ServiceRequest) -> str:
     """Whoever reports what they have reported already need not do it twice."""
-    when = format_timedelta(utc_now() - requests[0].submitted_at)
+    when = format_timedelta(utc_now() - request.submitted_at)
     return _(
         "You reported something of this type %(when)s ago, and it is still open. If it is the same,"
         " say “cancel” and write to the team on its page.",
@@ -207,7 +205,10 @@ class GetForm(ThreadTool):
 
 
 def _begun(form: RequestForm, language: str) -> str:
-    return _("%(name)s. I will ask you a few questions.", name=form.name.text(language))
+    name = form.name.text(language)
+    if form.is_guided:
+        return _("%(name)s. I will ask you a few questions.", name=name)
+    return _("Your request: “%(name)s”.", name=name)
 
 
 def _with_what_was_said(begun: ToolResult, context: ToolContext) -> ToolResult:
