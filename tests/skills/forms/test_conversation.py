@@ -150,8 +150,8 @@ def test_what_is_said_otherwise_and_left_as_it_was_is_told(
     before = talker.typed["phone"]
     reply = talker.tell(builtin, said, language)
     assert talker.typed["phone"] == before
-    left = {"en": "I left these as they were", "es": "Esto lo dejé como estaba"}
-    assert f"{left[language]}: {told} (" in reply.content
+    left = {"en": "I left these as they were.", "es": "Esto lo dejé como estaba."}
+    assert f"{left[language]} {told}: (210) 555-0123." in reply.content
     assert "I found nothing" not in reply.content and "No encontré nada" not in reply.content
 
 

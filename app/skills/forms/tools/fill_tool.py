@@ -136,13 +136,13 @@ def _read_updates(
 
 
 def _values_left(updated: Updated, others: Sequence[Found], language: str) -> list[str]:
-    """The fields that stay as they were, with what they hold: "Table number (12)"."""
+    """The fields that stay as they were, with what they hold: "Table number: 12"."""
     fields = {each.name: each for each in updated.filling.fields}
     changed = {each.name for each in updated.filled} | updated.refused.keys()
     values = updated.filling.checked.values
     return [
         f"{fields[each.name].label.text(language)}"
-        f" ({display(fields[each.name], values.get(each.name), language)})"
+        f": {display(fields[each.name], values.get(each.name), language)}"
         for each in others
         if each.name not in changed
     ]
@@ -225,9 +225,9 @@ def _reply(updated: Updated, part: FormUpdatesPart, left: Sequence[str]) -> str:
     if left:
         lines.append(
             _(
-                "I left these as they were: %(fields)s. To change one, begin with “change” and its"
+                "I left these as they were. %(fields)s. To change one, begin with “change” and its"
                 " name.",
-                fields=", ".join(left),
+                fields="; ".join(left),
             )
         )
     lines += [f"{refused.label}: {refused.reason}" for refused in part.refused]
