@@ -277,7 +277,8 @@ def error_response(error: ComandaError) -> ResponseReturnValue:
     part = "errors/_limit.html" if isinstance(error, LimitReached) else "errors/_error.html"
     template = part if wants_fragment() else "errors/page.html"
     g.is_error_page = True
-    page = render_template(template, message=message, status=error.status, code=error.code)
+    told = {"message": message, "status": error.status, "code": error.code, "field": error.field}
+    page = render_template(template, **told)
     return page, error.status, headers
 
 

@@ -22,21 +22,31 @@ function alertOf(widget) {
   return widget.querySelector(".widget-alert");
 }
 
+/** The field that an answer was refused for; where that is not said, the first one. */
+function fieldOf(widget) {
+  const named = alertOf(widget)?.querySelector("[data-wrong]")?.dataset.wrong;
+  const field = named && widget.querySelector(`[data-control][data-field="${CSS.escape(named)}"]`);
+  return field || widget.querySelector("[data-control]");
+}
+
 /** What the focus goes to when an answer is wrong: the control, of several the first. */
 function controlOf(widget) {
-  const name = widget.querySelector("[data-control]")?.dataset.control;
+  const name = fieldOf(widget)?.dataset.control;
   const control = name && widget.querySelector(`#${CSS.escape(name)}`);
   if (control?.localName !== "fieldset") return control;
   return control.querySelector("input:not([type=hidden], [type=file], [type=checkbox])") ?? control;
 }
 
-function mark(widget, isWrong) {
-  const field = widget.querySelector("[data-control]");
+function mark(field, isWrong) {
   field?.classList.toggle("field-wrong", isWrong);
   for (const one of field?.querySelectorAll("[aria-describedby]") ?? []) {
     if (isWrong) one.setAttribute("aria-invalid", "true");
     else one.removeAttribute("aria-invalid");
   }
+}
+
+function unmark(widget) {
+  for (const field of widget.querySelectorAll("[data-control]")) mark(field, false);
 }
 
 /** Say that it did not arrive, with a button that sends it again under the same key. */
@@ -99,7 +109,7 @@ on("htmx:before:request", (form) => {
   const widget = widgetOf(form);
   form.setAttribute("aria-busy", "true");
   alertOf(widget).replaceChildren();
-  mark(widget, false);
+  unmark(widget);
 });
 on("htmx:error", (form) => {
   const widget = widgetOf(form);
@@ -128,7 +138,10 @@ async function refuse(widget, status) {
     say(alertOf(widget).textContent);
     await refreshBubble(widget.closest(".message").dataset.message);
   } else if (status === WRONG) {
-    mark(widget, true);
+    const field = fieldOf(widget);
+    const fold = field?.closest("details");
+    if (fold) fold.open = true;
+    mark(field, true);
     controlOf(widget)?.focus();
   }
 }
@@ -140,8 +153,8 @@ document.addEventListener("htmx:before:swap", ({ detail: { ctx } }) => {
   }
 });
 document.addEventListener("input", ({ target }) => {
-  const widget = widgetOf(target);
-  if (widget) mark(widget, false);
+  const field = target.closest?.("[data-control]");
+  if (field) mark(field, false);
 });
 document.addEventListener("click", ({ target }) => {
   const again = target.closest?.("[data-again]");

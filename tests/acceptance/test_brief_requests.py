@@ -9,6 +9,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import select, update
 
+from app.assistant.models import Message
 from app.db import Database, utc_now
 from app.skills.service_requests.models import RequestType, ServiceRequest
 from app.skills.service_requests.services.starters import add_starters
@@ -102,6 +103,68 @@ def test_what_is_required_and_was_not_said_is_asked_for_and_nothing_else(talk: T
     assert parts(card) == ["proposal"], card.text
     state = open_request(talk)
     assert not state.answers and not state.asked
+
+
+# What names its type and says nothing of it; how it is answered on the card, and what is told.
+SHORT = {
+    "en": ("i need a plumber", "✓ Which sink, drain or pipe: Bar sink; What is wrong: Leaks"),
+    "es": ("necesito un plomero", "✓ Qué tarja, coladera o tubo: Bar sink; Qué pasa: Gotea"),
+}
+
+
+def fields_step(talk: Talk, card: Reply, **values: object) -> dict[str, object]:
+    """What the card of several fields posts, by the names of the fields."""
+    ids = {each.field.name: str(each.field_id) for each in open_request(talk).form.fields}
+    asked = [part for part in card.body["parts"] if part["type"] == "request_fields"]
+    assert asked
+    return {"type": "fields_response", "values": {ids[name]: raw for name, raw in values.items()}}
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_several_that_are_missing_are_asked_for_on_one_card(
+    demo: Flask, owner: Database, cook: Member, language: str
+) -> None:
+    talk = Talk(demo, cook, language)
+    said, told = SHORT[language]
+    asked = talk.send(said)
+    assert parts(asked) == ["request_fields"], asked.text
+    [card] = asked.body["parts"]
+    assert [each["block"]["name"] for each in card["missing"]] == ["fixture", "problem"]
+    assert "photos" in [each["block"]["name"] for each in card["others"]]
+    title, priority = card["lines"]
+    assert title["value"].casefold() in said
+    assert priority["label"] == {"en": "Priority", "es": "Prioridad"}[language]
+    step = fields_step(talk, asked, fixture="Bar sink", problem="leak", place="")
+    shown = talk.send("", step)
+    assert parts(shown) == ["proposal"], shown.text
+    with owner.session() as session:
+        mine = select(Message.content).where(Message.user_id == cook.user_id)
+        said = session.scalars(mine.where(Message.role == "user").order_by(Message.id)).all()
+    assert said[1] == told
+    assert filed(owner, cook) == []
+    talk.send(YES[language])
+    [request] = filed(owner, cook)
+    assert "Bar sink" in request.values.values()
+
+
+def test_in_words_one_of_several_is_taken_and_the_rest_is_asked_for(talk: Talk) -> None:
+    asked = talk.send("i need a plumber")
+    assert "Still needed: Which sink, drain or pipe; What is wrong." in asked.text
+    following = talk.send("it is leaking")
+    state = open_request(talk)
+    assert state.values["problem"] == "leak" and "fixture" not in state.values, following.text
+    assert state.awaited == "fixture" and parts(following) == []
+    assert parts(talk.send("the hand sink")) == ["proposal"]
+    assert open_request(talk).values["fixture"] == "the hand sink"
+
+
+def test_a_card_that_is_put_away_leaves_the_ways_on(talk: Talk) -> None:
+    talk.send("i need a plumber")
+    [first, *_] = open_request(talk).missing
+    shown = talk.send("", {"type": "widget_cancelled", "field_id": str(first.field_id)})
+    assert chips(shown) == ["Try again", "Cancel the request"]
+    again = talk.send("Try again")
+    assert open_request(talk).awaited == "fixture", again.text
 
 
 def test_the_usual_priority_is_marked_and_gives_way_to_any_other(talk: Talk) -> None:

@@ -18,6 +18,7 @@ from tests.browser.looks import EACH_ONCE, LOOKS, STILL, TOO_WIDE, too_small
 from tests.skills.service_requests.widgets import (
     answers,
     ask_for_type,
+    ask_with_card,
     ask_with_widget,
     make_type,
 )
@@ -168,6 +169,45 @@ def test_what_is_wrong_is_said_beside_the_control_and_what_was_typed_stays(
     number.press("Enter")
     expect(done(visitor)).to_contain_text("+52 55 1234 5678")
     assert len(answers(house.owner, thread_id)) == 1
+
+
+@EACH_ONCE
+def test_a_card_of_several_is_sent_as_a_whole_and_leads_to_what_is_wrong(
+    visit: Visit, house: House, database: Database, type_id: UUID, look: str, language: str
+) -> None:
+    person = house.hire(language=language)
+    visitor = visit(person, **LOOKS[look])
+    visitor.watch.expect("status of 422")
+    kinds = ("text", "select", "phone", "date")
+    visitor.open(f"/chat/{ask_with_card(database, house.owner, person, type_id, *kinds)}")
+    control(visitor, "a_text").fill("Slicer")
+    assert look_at(visitor, look) == []
+    send(visitor).click()
+    wrong = {"en": "How soon: This is required.", "es": "Qué tan pronto: Esto es obligatorio."}
+    expect(widget(visitor).get_by_role("alert")).to_have_text(wrong[language])
+    expect(control(visitor, "a_select")).to_be_focused()
+    expect(control(visitor, "a_text")).to_have_value("Slicer")
+    control(visitor, "a_select").select_option("later")
+    more = widget(visitor).locator(".widget-more")
+    more.locator("summary").click()
+    assert look_at(visitor, look) == []
+    control(visitor, "a_phone").fill("12")
+    control(visitor, "a_date").fill(DAY)
+    more.locator("summary").click()
+    send(visitor).click()
+    # What is wrong in a part that was folded away is brought to sight.
+    expect(control(visitor, "a_phone")).to_be_focused()
+    expect(control(visitor, "a_phone")).to_have_attribute("aria-invalid", "true")
+    expect(control(visitor, "a_text")).not_to_have_attribute("aria-invalid", "true")
+    control(visitor, "a_phone-code").select_option("52")
+    control(visitor, "a_phone").fill("55 1234 5678")
+    send(visitor).click()
+    # In the order of the form, as the page shows them.
+    said = [SAID[language][kind] for kind in ("text", "select", "phone", "date")]
+    lines = "; ".join(each.removeprefix("✓ ") for each in said)
+    expect(visitor.questions.last).to_have_text(f"✓ {lines}")
+    expect(done(visitor)).to_have_count(1)
+    expect(widget(visitor)).to_have_count(0)
 
 
 def test_two_taps_send_once_and_what_did_not_arrive_is_sent_again_by_a_button(

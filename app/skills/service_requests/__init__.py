@@ -82,7 +82,7 @@ SKILL = Skill(
     ),
     consents=CONSENTS,
     questions={"service_requests": pending_question},
-    refreshers={"type_selector": refresh_parts, "field_widget": refresh_parts},
+    refreshers=dict.fromkeys(("type_selector", "field_widget", "request_fields"), refresh_parts),
     suggestions={"suggest_service_request_type": suggest_request},
     unfinished_work={"service_requests": unfinished_work},
 )

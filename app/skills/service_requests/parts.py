@@ -1,4 +1,4 @@
-"""What the chat shows of a request: which type, the field that is asked for, all so far."""
+"""What the chat shows of a request: which type, the fields that are asked for, all so far."""
 
 from __future__ import annotations
 
@@ -142,6 +142,33 @@ class RequestSummaryPart(Part):
         return "summary"
 
 
+class RequestFieldsPart(Posting):
+    """Several fields of a request on one card: what is needed, below what is known already.
+
+    `missing` must be answered, `others` may be; `lines` are the request so far. `state` is as
+    for the selector.
+    """
+
+    template: ClassVar[str] = "parts/_request_fields.html"
+    type: Literal["request_fields"] = "request_fields"
+    type_name: str
+    icon: str = "ticket"
+    lines: list[SummaryLine]
+    missing: list[FieldWidgetPart]
+    others: list[FieldWidgetPart] = Field(default_factory=list)
+    state: Literal["open", "answered", "closed"] = "open"
+    answer: str = ""
+
+    @property
+    def once(self) -> str:
+        return "fields"
+
+    @property
+    def field_ids(self) -> list[str]:
+        """Of all fields that the card asks for, in their order."""
+        return [str(each.field_id) for each in (*self.missing, *self.others)]
+
+
 class ListedRequest(BaseModel):
     """One of the person's requests as it was when they asked; its page tells how it is now."""
 
@@ -168,4 +195,10 @@ class RequestListPart(Part):
     url: Target = ""
 
 
-PARTS = (TypeSelectorPart, FieldWidgetPart, RequestSummaryPart, RequestListPart)
+PARTS = (
+    TypeSelectorPart,
+    FieldWidgetPart,
+    RequestSummaryPart,
+    RequestFieldsPart,
+    RequestListPart,
+)

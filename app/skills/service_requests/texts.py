@@ -73,6 +73,21 @@ def point_to_widget(field: RequestField, language: str) -> str:
     return _("%(label)s: answer below.", label=label)
 
 
+def point_to_card(missing: Sequence[RequestField], language: str) -> str:
+    """The line above a card of several fields."""
+    labels = (each.field.label.text(language).strip("¿?") for each in missing)
+    return _("Still needed: %(names)s.", names="; ".join(labels))
+
+
+def answered_all(answered: Sequence[tuple[RequestField, object]], language: str) -> str:
+    """What the chat shows of a card of several fields that was answered."""
+    lines = (
+        f"{field.field.label.text(language).strip('¿?')}: {shown(field, value, language)}"
+        for field, value in answered
+    )
+    return "✓ " + "; ".join(lines)
+
+
 def cancelled(state: RequestState, language: str) -> str:
     """What is said of a request that was given up; named, as what was done above may be another."""
     if isinstance(state, OpenRequest):
@@ -121,7 +136,7 @@ def _shown_with_words(field: RequestField, told: Told, language: str) -> str:
     says_more = fold(told.words).strip() not in ("", fold(value))
     quoted = " · " + _("You said: “%(words)s”", words=told.words) if says_more else ""
     if told.by == "usual":
-        return _("%(value)s (usual for this)", value=value)
+        return _value_of(field, told, language)
     return (_("%(value)s (check this)", value=value) if told.is_inferred else value) + quoted
 
 
@@ -142,7 +157,7 @@ def summary_of(state: OpenRequest, language: str) -> RequestSummaryPart:
             SummaryLine(
                 field_id=field.field_id,
                 label=field.field.label.text(language),
-                value=shown(field, told.value, language) if told else "",
+                value=_value_of(field, told, language) if told else "",
                 words=told.words if told and told.by == "said" else "",
                 is_inferred=bool(told and told.is_inferred),
                 is_required=field.field.required,
@@ -156,6 +171,11 @@ def summary_of(state: OpenRequest, language: str) -> RequestSummaryPart:
         lines=lines,
         answers=list(state.answers),
     )
+
+
+def _value_of(field: RequestField, told: Told, language: str) -> str:
+    value = shown(field, told.value, language)
+    return _("%(value)s (usual for this)", value=value) if told.by == "usual" else value
 
 
 def _before(field: RequestField, told: Told | None, language: str) -> str:

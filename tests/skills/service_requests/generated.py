@@ -101,6 +101,8 @@ def steps(fields: list[dict[str, Any]], type_id: str) -> SearchStrategy[list[dic
         _step("type_offered", query=TEXTS),
         _step("type_selection", type_id=ids | st.just(type_id), version=GARBAGE),
         _step("type_reopened"),
+        _step("fields_response", values=st.dictionaries(ids.map(str), VALUES, max_size=4)),
+        _step("fields_response", values=GARBAGE),
         _step("field_asked", field_id=ids),
         _step("field_skipped", field_id=ids),
         _step("widget_cancelled", field_id=ids),

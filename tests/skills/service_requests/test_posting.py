@@ -162,6 +162,85 @@ def test_a_value_that_cannot_be_taken_is_told_beside_its_field(
     assert talk.state().awaited == name
 
 
+def values_of(talk: Talk, **values: Any) -> dict[str, Any]:
+    """A card of several fields, answered."""
+    named = {id_of(talk.kind, name): value for name, value in values.items()}
+    return {"type": "fields_response", "values": named}
+
+
+def test_a_card_of_several_is_taken_as_a_whole_in_the_order_of_the_form(
+    browser: CheckedClient, talk: Talk
+) -> None:
+    talk.ask_for("title")
+    step = values_of(talk, phone=None, mail="", place="bar", title=" Oven ", is_safety=True)
+    assert send(browser, talk, step).status_code == 200
+    *_, posted, _reply = talk.messages()
+    assert posted.internal_content == values_of(talk, title="Oven", is_safety=True, place="bar")
+    assert posted.content == "✓ What is it about: Oven; Is_Safety: Yes; Place: Bar"
+    state = talk.state()
+    assert isinstance(state, OpenRequest)
+    assert {name: told.by for name, told in state.told.items()} == {
+        "title": "widget", "is_safety": "widget", "place": "widget"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"place": "cellar"}, "Place: "),
+        ({"place": ""}, "Place: This is required."),
+        ({"mail": "ana@"}, "Mail: "),
+        ({"count": 100}, "Count: "),
+        ({"phone": ["210"]}, "Phone: "),
+    ],
+)
+def test_of_a_card_with_one_wrong_answer_none_is_taken_and_the_field_is_named(
+    browser: CheckedClient, talk: Talk, wrong: dict[str, Any], told: str
+) -> None:
+    talk.ask_for("title")
+    step = values_of(talk, **{"title": "Oven", "place": "bar", **wrong})
+    body = refused(talk, lambda: send(browser, talk, step))
+    assert body["message"].startswith(told)
+    assert body["field_id"] == id_of(talk.kind, next(iter(wrong)))
+    assert talk.state().told == {}
+
+
+def test_what_one_answer_hides_is_not_taken_from_the_same_card(
+    browser: CheckedClient, talk: Talk
+) -> None:
+    talk.tell(place="kitchen")
+    talk.ask_for("title")
+    step = values_of(talk, title="Oven", place="bar", burner="2")
+    assert send(browser, talk, step).status_code == 200
+    posted = talk.messages()[-2]
+    assert posted.internal_content == values_of(talk, title="Oven", place="bar")
+    assert "2" not in posted.content
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {}, {"values": None}, {"values": []}, {"values": {}}, {"values": {"x": 1}},
+        {"values": {"0" * 32: "x"}}, {"field_ids": []}, {"field_ids": ["x"]},
+        {"field_ids": {}}, {"values": "x"},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_card_that_cannot_be_read_is_refused(
+    browser: CheckedClient, talk: Talk, more: dict[str, Any]
+) -> None:
+    talk.ask_for("title")
+    refused(talk, lambda: send(browser, talk, {"type": "fields_response", **more}))
+
+
+def test_a_card_answers_nothing_where_nothing_is_asked(browser: CheckedClient, talk: Talk) -> None:
+    step = values_of(talk, title="Oven", place="bar")
+    refused(talk, lambda: send(browser, talk, step), 409)
+    talk.ask_for("title")
+    talk.add({"type": "request_cancelled"})
+    refused(talk, lambda: send(browser, talk, step), 409)
+
+
 def test_somebody_elses_file_one_that_is_gone_and_one_of_another_kind_are_not_taken(
     owner: Database, browser: CheckedClient, talk: Talk, member: Member, technician: Member
 ) -> None:

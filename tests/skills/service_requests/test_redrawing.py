@@ -14,7 +14,11 @@ from app.assistant.threads.threads import show_branch
 from app.db import Database
 from app.fields.values import normal_email
 from app.skills.service_requests.models import RequestType
-from app.skills.service_requests.parts import FieldWidgetPart, TypeSelectorPart
+from app.skills.service_requests.parts import (
+    FieldWidgetPart,
+    RequestFieldsPart,
+    TypeSelectorPart,
+)
 from app.skills.service_requests.services.definitions import read_request_fields
 from app.skills.service_requests.workflow.refreshers import refresh_parts
 from app.skills.service_requests.workflow.suggestions import unfinished_work
@@ -27,7 +31,9 @@ def talk(database: Database, member: Member, wide: RequestType) -> Talk:
     return start_talk(database, member, wide)
 
 
-def show(talk: Talk, message_id: UUID, part: TypeSelectorPart | FieldWidgetPart) -> UUID:
+def show(
+    talk: Talk, message_id: UUID, part: TypeSelectorPart | FieldWidgetPart | RequestFieldsPart
+) -> UUID:
     with talk.database.transaction(talk.who.scope) as session:
         session.execute(
             update(Message)
@@ -43,6 +49,32 @@ def widget(talk: Talk, name: str) -> UUID:
     block = {key: value for key, value in stored.items() if key not in ("field_id", "step")}
     [field] = read_request_fields([stored | {"show_if": None}])
     return show(talk, talk.ask_for(name), FieldWidgetPart(field_id=field.field_id, block=block))
+
+
+def card(talk: Talk) -> UUID:
+    """A card that asks for two fields at once is shown; returns its message."""
+    fields = {each["name"]: dict(each) for each in talk.kind.fields}
+    asked = []
+    for name in ("title", "place"):
+        field_id = fields[name].pop("field_id")
+        fields[name].pop("step", None)
+        asked.append(FieldWidgetPart(field_id=field_id, block=fields[name]))
+    part = RequestFieldsPart(type_name="Oven", lines=[], missing=asked)
+    return show(talk, talk.ask_for("title"), part)
+
+
+def test_a_card_is_open_until_its_fields_are_asked_for_otherwise(app: Flask, talk: Talk) -> None:
+    card(talk)
+    assert drawn(app, talk) == [("open", "")]
+    values = {id_of(talk.kind, "title"): "Oven", id_of(talk.kind, "place"): "bar"}
+    talk.add({"type": "fields_response", "values": values})
+    answered = ("answered", "What is it about: Oven; Place: Bar")
+    assert drawn(app, talk) == [answered]
+    card(talk)
+    card(talk)
+    assert drawn(app, talk) == [answered, ("closed", ""), ("open", "")]
+    talk.tell(title="Grill")
+    assert drawn(app, talk) == [answered, ("closed", ""), ("closed", "")]
 
 
 def selector(talk: Talk) -> UUID:

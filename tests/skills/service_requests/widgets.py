@@ -10,7 +10,12 @@ from sqlalchemy import func, select, update
 from app.assistant.models import Message
 from app.db import Database, new_id
 from app.skills.service_requests.models import RequestType
-from app.skills.service_requests.parts import FieldWidgetPart, TypeSelectorPart
+from app.skills.service_requests.parts import (
+    FieldWidgetPart,
+    RequestFieldsPart,
+    SummaryLine,
+    TypeSelectorPart,
+)
 from app.skills.service_requests.services.definitions import (
     REQUEST_FIELD_TYPES,
     dump_request_fields,
@@ -87,6 +92,28 @@ def ask_with_widget(
     steps = [
         {"type": "type_selection", "type_id": str(type_id), "version": 1},
         {"type": "field_asked", "field_id": field["field_id"]},
+    ]
+    return _leave(database, owner, member, part, steps)
+
+
+def ask_with_card(
+    database: Database, owner: Database, member: Member, type_id: UUID, *kinds: str
+) -> UUID:
+    """A thread whose reply asks for the first two of these fields, and offers the others."""
+    asked = []
+    for kind in kinds:
+        field = field_of(owner, type_id, kind)
+        plain = {name: value for name, value in field.items() if name not in ("field_id", "step")}
+        asked.append(FieldWidgetPart(field_id=field["field_id"], block=plain))
+    known = SummaryLine(
+        field_id=asked[0].field_id, label="Priority", value="High", is_inferred=True
+    )
+    part = RequestFieldsPart(
+        type_name="Broken machine", lines=[known], missing=asked[:2], others=asked[2:]
+    )
+    steps = [
+        {"type": "type_selection", "type_id": str(type_id), "version": 1, "is_guided": False},
+        {"type": "field_asked", "field_id": str(asked[0].field_id)},
     ]
     return _leave(database, owner, member, part, steps)
 

@@ -20,6 +20,7 @@ from app.skills.service_requests.services.definitions import (
     TITLE,
     RequestField,
 )
+from app.skills.service_requests.workflow.next_step import asks_for_several
 from app.skills.service_requests.workflow.state import (
     NoRequest,
     OpenRequest,
@@ -93,7 +94,9 @@ def read_said(state: RequestState, text: str, around: FieldContext) -> list[Said
             said[name] = Said(field, each.raw, each.words, doubtful)
     if awaited is not None and awaited.field.name not in said:
         direct = _read_awaited(awaited, spelled, around)
-        if direct is not None and not (said and _is_too_long(direct)):
+        # Beside what the message says outright, it is the answer only where it can be all of it.
+        is_free = not said or not (asks_for_several(state) or (direct and _is_too_long(direct)))
+        if direct is not None and is_free:
             said[awaited.field.name] = direct
     _name_it(state, text, said)
     fields = state.form.fields

@@ -19,15 +19,17 @@ from app.fields.definitions import DateField, dump_fields
 from app.fields.form_data import shape_now
 from app.skills.service_requests.nlu.lexicon import EMPTY_QUESTIONS
 from app.skills.service_requests.nlu.values import read_said
-from app.skills.service_requests.parts import FieldWidgetPart
+from app.skills.service_requests.parts import FieldWidgetPart, RequestFieldsPart
 from app.skills.service_requests.services.definitions import PRIORITY, RequestField
 from app.skills.service_requests.services.field_context import field_context
 from app.skills.service_requests.services.settings import load_settings_of
 from app.skills.service_requests.texts import (
     ask_for,
     cancelled,
+    point_to_card,
     point_to_widget,
     recorded,
+    summary_of,
 )
 from app.skills.service_requests.tools.arguments import (
     STEP_EXAMPLES,
@@ -43,7 +45,7 @@ from app.skills.service_requests.workflow.answers import (
     read_by_id,
     was_said,
 )
-from app.skills.service_requests.workflow.next_step import next_step
+from app.skills.service_requests.workflow.next_step import asks_for_several, next_step
 from app.skills.service_requests.workflow.resolution import propose_solution
 from app.skills.service_requests.workflow.state import NoRequest, OpenRequest
 from app.skills.service_requests.workflow.state_loader import not_open, state_in, take
@@ -90,6 +92,12 @@ class RequestFieldInput(ThreadTool):
             )
         take(context, {"type": "field_asked", "field_id": str(field.field_id)})
         payload = describe_field(field, context.language)
+        if asks_for_several(state) and field in state.missing:
+            shown = {**payload, "needs_ui": True, "note": "A card with all of them is shown; wait."}
+            # What could be added is on the card, and is not named again below it.
+            take(context, {"type": "optional_offered"})
+            said = point_to_card(state.missing, context.language)
+            return ToolResult(shown, [_card(state, zone, region, context.language)], say=said)
         broken = state.problems.get(field.field.name)
         why = _(broken.message, **broken.params) + "\n\n" if broken else ""
         if field.is_conversational or field.field.name in state.in_words:
@@ -113,6 +121,23 @@ def _widget(
         usual=usual,
         starts_with=starts_with,
         region=region,
+    )
+
+
+def _card(state: OpenRequest, zone: ZoneInfo, region: str, language: str) -> RequestFieldsPart:
+    """All that is needed on one card, with what is known and what could be added."""
+    so_far = summary_of(state, language)
+    others = [each for each in state.optional if each.field.name not in state.skipped]
+    return RequestFieldsPart(
+        type_name=so_far.type_name,
+        icon=so_far.icon,
+        lines=[line for line in so_far.lines if line.value],
+        missing=[_widget(each, state, zone, region) for each in state.missing],
+        # What nobody has asked for holds nothing that nobody has said.
+        others=[
+            _widget(each, state, zone, region).model_copy(update={"starts_with": ""})
+            for each in others
+        ],
     )
 
 
@@ -174,7 +199,8 @@ class RecordAnswers(ThreadTool):
 
 def _is_on_a_card(state: OpenRequest) -> bool:
     """Whether nothing is asked for any more, of a type that asks for no more than it needs."""
-    return not state.form.is_guided and next_step(state).kind in ("evaluate", "submit")
+    is_next = next_step(state).kind in ("evaluate", "submit")
+    return not state.form.is_guided and (is_next or asks_for_several(state))
 
 
 def _heard(session: ScopedSession, context: ToolContext) -> list[str]:

@@ -194,6 +194,7 @@ CONSENTS: Mapping[str, StepConsent | None] = {
     "type_reopened": _check_reopening,
     "field_asked": None,
     "field_response": None,
+    "fields_response": None,
     "field_skipped": None,
     "question_asked": None,
     "question_answer": _check_answer,

@@ -52,6 +52,14 @@ def next_step(state: RequestState) -> Next:
     return Next("submit")
 
 
+def asks_for_several(state: OpenRequest) -> bool:
+    """Whether all that is missing is asked for at once, on a card, rather than one by one."""
+    missing = {each.field.name for each in state.missing}
+    # What was put away, or whose control does not work here, is talked about by itself.
+    apart = {*state.in_words, state.declined, *state.problems}
+    return not state.form.is_guided and len(missing) > 1 and not missing & apart
+
+
 def next_question(state: OpenRequest, usual: Iterable[Question]) -> Question | None:
     """The next question worth asking: of the type's own, else of those that are usual."""
     known = {question for question, _answer in state.answers} | {state.asked}

@@ -3,6 +3,7 @@
 The steps, by their `type` (all else in them is ignored, and so are steps that fit nowhere):
     type_offered {query}              type_selection {type_id, version, is_guided?}
     field_asked {field_id}            field_response {field_id, value, by?, words?, is_inferred?}
+    fields_response {values}
     field_skipped {field_id}          widget_cancelled {field_id?}    widget_error {field_id, error}
     question_asked {question}         question_answer {question, answer}    questions_ended {}
     resolution_shown {confidence_score, proposed_answer}
@@ -162,6 +163,15 @@ class _Reader:
             self._take(found, step)
             self._forget_hidden()
 
+    def respond_to_all(self, step: Step) -> None:
+        """What a card of several fields brings, by field_id, each like one that came alone."""
+        values = step.get("values")
+        given = values if isinstance(values, Mapping) else {}
+        for field in self.form.fields if self.form else ():
+            field_id = str(field.field_id)
+            if field_id in given:
+                self.respond({"field_id": field_id, "value": given[field_id]})
+
     def _take(self, found: RequestField, step: Step) -> None:
         name = found.field.name
         try:
@@ -299,6 +309,7 @@ _STEPS: Mapping[str, Callable[[_Reader, Step], None]] = {
     "type_reopened": _Reader.reopen_type,
     "field_asked": _Reader.ask_field,
     "field_response": _Reader.respond,
+    "fields_response": _Reader.respond_to_all,
     "field_skipped": _Reader.skip,
     "widget_cancelled": _Reader.cancel_widget,
     "widget_error": _Reader.break_widget,

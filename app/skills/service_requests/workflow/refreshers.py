@@ -15,7 +15,11 @@ from app.assistant.threads.steps import Step, load_steps
 from app.assistant.tools.parts import Part
 from app.db import ScopedSession
 from app.errors import ComandaError
-from app.skills.service_requests.parts import FieldWidgetPart, TypeSelectorPart
+from app.skills.service_requests.parts import (
+    FieldWidgetPart,
+    RequestFieldsPart,
+    TypeSelectorPart,
+)
 from app.skills.service_requests.services.definitions import RequestField
 from app.skills.service_requests.services.field_context import field_context
 from app.skills.service_requests.services.type_catalog import load_type
@@ -37,7 +41,7 @@ def refresh_parts(
         (message, place, part)
         for message in messages
         for place, part in enumerate(message.parts)
-        if part.get("type") in ("type_selector", "field_widget")
+        if part.get("type") in _DRAWN
     ]
     if not asked:
         return {}
@@ -47,10 +51,8 @@ def refresh_parts(
     found: dict[tuple[UUID, int], Part] = {}
     for message, place, part in asked:
         after = _since(steps, str(message.id))
-        if part["type"] == "type_selector":
-            found[message.id, place] = _selector(session, part, message, after, state)
-        else:
-            found[message.id, place] = _widget(session, part, message, after, state)
+        draw = _DRAWN[part["type"]]
+        found[message.id, place] = draw(session, part, message, after, state)
     return found
 
 
@@ -98,6 +100,40 @@ def _widget(
         return drawn.model_copy(update={"state": "closed"})
     answer = _line_for(drawn, given.get("value"), reader_language())
     return drawn.model_copy(update={"state": "answered", "answer": answer})
+
+
+def _card(
+    session: ScopedSession,
+    part: Mapping[str, object],
+    message: Message,
+    after: Sequence[Step],
+    state: RequestState,
+) -> Part:
+    drawn = RequestFieldsPart.model_validate(part)
+    if isinstance(state, OpenRequest) and state.asked_by == str(message.id):
+        return drawn
+    given = next((step for step in after if _ends_card(step, message)), None)
+    if given is None or given["type"] != "fields_response":
+        return drawn.model_copy(update={"state": "closed"})
+    values, language = given["values"], reader_language()
+    lines = [
+        _line_for(each, values[str(each.field_id)], language)
+        for each in (*drawn.missing, *drawn.others)
+        if str(each.field_id) in values
+    ]
+    return drawn.model_copy(update={"state": "answered", "answer": "; ".join(filter(None, lines))})
+
+
+_DRAWN = {"type_selector": _selector, "field_widget": _widget, "request_fields": _card}
+
+
+def _ends_card(step: Step, message: Message) -> bool:
+    """Whether it was answered then, by itself or in words, or left, or asked anew further down."""
+    ends = ("fields_response", "field_response", "widget_cancelled", "widget_error")
+    return (
+        step.get("type") in (*ends, "request_cancelled", "request_submitted", "type_reopened")
+        or _is_asked_anew(step, message, "field_asked")
+    )  # fmt: skip
 
 
 def _ends_selector(step: Step, message: Message) -> bool:

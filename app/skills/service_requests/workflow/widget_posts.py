@@ -11,14 +11,15 @@ from flask_babel import gettext as _
 
 from app.assistant.threads.steps import Posted, Step, ValidStep
 from app.db import ScopedSession, read_id
-from app.errors import Conflict, InvalidInput
-from app.fields.form_data import raw_of, read_shape, shape_of
+from app.errors import N_, Conflict, InvalidInput
+from app.fields.form_data import TypedForm, raw_of, read_shape, shape_of
+from app.fields.validation import shown_fields
 from app.fields.values import Problem, clean, read_value
 from app.skills.service_requests.services.definitions import RequestField
 from app.skills.service_requests.services.field_context import field_context
 from app.skills.service_requests.services.requests import ALREADY_FILED
 from app.skills.service_requests.services.type_catalog import load_form
-from app.skills.service_requests.texts import answered_line
+from app.skills.service_requests.texts import answered_all, answered_line
 from app.skills.service_requests.workflow.reducer import LONGEST_ANSWER
 from app.skills.service_requests.workflow.state import (
     NoRequest,
@@ -73,14 +74,64 @@ def _respond(session: ScopedSession, posted: Posted, state: RequestState) -> Val
         raise _answered()
     raw = posted.internal.get("value")
     if "value" not in posted.internal and posted.form is not None:
-        shape = read_shape(field.field, posted.form, shape_of(field.field, None))
-        raw = raw_of(field.field, shape)
-        code = posted.form.get(f"v-{field.field.name}-code") or ""
-        if field.field.type == "phone" and raw and code:
-            raw = {"country_code": code, "number": raw}
+        raw = _raw_in(posted.form, field)
     value = _read(session, posted, field, raw)
     internal = {"type": "field_response", "field_id": str(field.field_id), "value": value}
     return ValidStep({**internal, "by": "widget"}, answered_line(field, value, posted.language))
+
+
+def _respond_to_all(session: ScopedSession, posted: Posted, state: RequestState) -> ValidStep:
+    """fields_response {values} or {field_ids} with a form: what the card of several asks for.
+
+    Taken as a whole or not at all; what may stay open and did is left out.
+    """
+    if isinstance(state, NoRequest) or not state.awaited or not _is_of_now(posted, state):
+        raise _answered()
+    answered = []
+    for field, raw in _given(posted, state):
+        if raw in (None, "", [], {}) and not field.field.required:
+            continue
+        try:
+            answered.append((field, _read(session, posted, field, raw)))
+        except InvalidInput as wrong:
+            label, why = field.field.label.text(posted.language), _(wrong.message, **wrong.params)
+            raise InvalidInput(
+                N_("%(label)s: %(why)s"), field=wrong.field, label=label.strip("¿?"), why=why
+            ) from None
+    values = state.values | {field.field.name: value for field, value in answered}
+    shown = {each.name for each in shown_fields(state.form.form_fields, values)}
+    # One answer may mean that another question does not apply.
+    answered = [(field, value) for field, value in answered if field.field.name in shown]
+    if not answered:
+        raise InvalidInput("Write an answer first.")
+    internal = {str(field.field_id): value for field, value in answered}
+    return ValidStep(
+        {"type": "fields_response", "values": internal}, answered_all(answered, posted.language)
+    )
+
+
+def _given(posted: Posted, state: OpenRequest) -> list[tuple[RequestField, Any]]:
+    """What was given for each field, in the order of the form."""
+    values, ids, form = (
+        posted.internal.get("values"), posted.internal.get("field_ids"), posted.form
+    )  # fmt: skip
+    if isinstance(values, Mapping):
+        given = [(_field_of({"field_id": each}, state)[1], raw) for each, raw in values.items()]
+    elif isinstance(ids, list) and form is not None:
+        asked = (_field_of({"field_id": each}, state)[1] for each in ids)
+        given = [(field, _raw_in(form, field)) for field in asked]
+    else:
+        raise InvalidInput("What the page sent could not be read. Reload it and try again.")
+    return sorted(given, key=lambda each: state.fields.index(each[0]))
+
+
+def _raw_in(form: TypedForm, field: RequestField) -> Any:
+    """What a page without scripts sends of a field."""
+    raw = raw_of(field.field, read_shape(field.field, form, shape_of(field.field, None)))
+    code = form.get(f"v-{field.field.name}-code") or ""
+    if field.field.type == "phone" and raw and code:
+        return {"country_code": code, "number": raw}
+    return raw
 
 
 def _read(session: ScopedSession, posted: Posted, field: RequestField, raw: Any) -> Any:
@@ -227,6 +278,7 @@ def _cancel_request(_session: ScopedSession, posted: Posted, state: RequestState
 STEPS = {
     "type_selection": _with_state(_select_type),
     "field_response": _with_state(_respond),
+    "fields_response": _with_state(_respond_to_all),
     "widget_cancelled": _with_state(_cancel_widget),
     "widget_error": _with_state(_break_widget),
     "question_answer": _with_state(_answer_question),
