@@ -24,6 +24,11 @@ _EXTENSION = re.compile(
 )
 
 
+def read_region(text: str | None) -> str:
+    """The country that a page says its numbers are of, by its code; empty for none there is."""
+    return text if text in phonenumbers.SUPPORTED_REGIONS else ""
+
+
 def parse_phone(text: str, region: str) -> PhoneNumber | None:
     """A phone number with its area code, of `region` where it names no country; else None.
 

@@ -93,13 +93,15 @@ class FieldContext:
     """What values are read in: when, where, and how contacts and files are looked up.
 
     `find_people` gives the contacts that a name or an id may mean, the likeliest first;
-    `find_file` a file that the person may attach.
+    `find_file` a file that the person may attach. A phone number that names no country is of
+    the `region`, unless its field has one of its own in `regions`.
     """
 
     now: datetime
     zone: ZoneInfo
     region: str = "US"
     language: str = "en"
+    regions: Mapping[str, str] = field(default_factory=dict)
     find_people: Callable[[str], Sequence[Person]] = _nobody
     find_file: Callable[[str], Attachment | None] = _no_file
 
@@ -230,8 +232,8 @@ def normal_email(typed: str) -> str:
     return validate_email(typed, check_deliverability=False).normalized
 
 
-def _read_phone(_field: PhoneField, raw: Any, around: FieldContext) -> str:
-    number = parse_phone(clean(raw), around.region)
+def _read_phone(field_: PhoneField, raw: Any, around: FieldContext) -> str:
+    number = parse_phone(clean(raw), around.regions.get(field_.name, around.region))
     if number is None:
         raise Problem(
             "Enter a phone number with its area code, like 210 555 0123 or 210 555 0123 ext. 45."

@@ -16,7 +16,7 @@ from app.db import ScopedSession
 from app.errors import Conflict, Forbidden, InvalidInput, NotFound
 from app.nlu.lexicon import ALLERGENS
 from app.nlu.named_allergens import named_allergens
-from app.retrieval.models import TeamWord
+from app.retrieval.models import SearchDocument, TeamWord
 from app.retrieval.search import unknown_words
 from app.text.normalize import plain_words, words
 from app.text.plain_text import clean_line
@@ -112,7 +112,29 @@ def _said(session: ScopedSession, typed: str) -> str:
             field="said",
             said=said,
         )
+    if (title := _title_with(session, said)) is not None:
+        raise InvalidInput(
+            "That is part of a name in your documents: “%(title)s”. Write what only people say.",
+            field="said",
+            title=title,
+        )
     return said
+
+
+def _title_with(session: ScopedSession, said: str) -> str | None:
+    """A title of the documents that has these words one behind the other; None without one."""
+    wanted = _spoken(said)
+    titles = session.scalars(
+        select(SearchDocument.title)
+        .where(SearchDocument.group_id == session.scope.group_id)
+        .distinct()
+    )
+    return next((title for title in titles if wanted in _spoken(title)), None)
+
+
+def _spoken(text: str) -> str:
+    """The words of a text that tell something, as stems between blanks."""
+    return f" {' '.join(stem(word) for word in words(text) if word not in STOP_WORDS)} "
 
 
 def _has_an_allergen(said: str) -> bool:
@@ -123,6 +145,9 @@ def _has_an_allergen(said: str) -> bool:
 
 def _meant(session: ScopedSession, typed: str) -> str:
     means = _line(typed, "means", LONGEST_MEANT)
+    # What a guest must not eat is filtered by the words that were said, and only then looked for.
+    if _has_an_allergen(means):
+        raise InvalidInput("An allergen keeps its own name. Leave it out.", field="means")
     telling = [word for word in words(means) if word not in STOP_WORDS]
     if not telling or set(telling) <= set(unknown_words(session, means, "mul")):
         raise InvalidInput(

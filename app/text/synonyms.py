@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import islice
 from pathlib import Path
 
 from app.text.normalize import WORD, fold, words
@@ -20,6 +21,8 @@ from app.text.yaml_file import read_yaml
 # What another word is worth beside the very word that was asked.
 WORTH = 0.75
 MOST_PER_WORD = 12
+# Of the phrases of a text: who says more of them wants nothing in particular.
+MOST_RESTATED = 20
 MOST_WORDS = 60
 LANGUAGES, BOTH = ("en", "es"), "mul"
 
@@ -82,7 +85,7 @@ def restate(text: str, meanings: Mapping[str, str]) -> str:
     the end of a word; of those that begin at the same word the longest counts.
     """
     done, pieces = 0, []
-    for start, end, said in _said_in(text, meanings):
+    for start, end, said in islice(_said_in(text, meanings), MOST_RESTATED):
         pieces += [text[done:start], meanings[said]]
         done = end
     return "".join([*pieces, text[done:]])

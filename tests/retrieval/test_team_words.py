@@ -19,7 +19,7 @@ from app.retrieval.team_words import (
     load_meanings,
     remove_team_word,
 )
-from app.text.synonyms import meanings_in, restate
+from app.text.synonyms import MOST_RESTATED, meanings_in, restate
 from tests.factories import Member, make_user
 from tests.retrieval.shelf import Shelf
 
@@ -51,6 +51,11 @@ def test_what_only_begins_alike_is_something_else() -> None:
     assert restate("soya but no creamer", {"soys": "x", "butters": "y", "cream": "z"}) == (
         "soya but no creamer"
     )
+
+
+def test_of_a_phrase_that_is_said_again_and_again_only_some_are_replaced() -> None:
+    restated = restate("w " * 2_000, {"w": "x" * 80})
+    assert restated.count("x" * 80) == MOST_RESTATED and len(restated) < 6_000
 
 
 def test_what_was_replaced_is_told_and_nothing_else() -> None:
@@ -97,6 +102,12 @@ def test_an_admin_adds_a_word_and_takes_it_back(
         ("spark", "y" * 81, "means"),
         ("spark", "the", "means"),
         ("spark", "zorglub", "means"),
+        # What a guest must not eat would be looked for, and not left out.
+        ("df", "dairy free igniter", "means"),
+        ("slac", "igniter sin leche", "means"),
+        ("tacc", "gluten", "means"),
+        # Whoever says the name of a thing means that thing.
+        ("the Grill-igniters", "match", "said"),
     ],
 )
 def test_what_cannot_help_a_search_is_refused(

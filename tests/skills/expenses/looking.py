@@ -33,7 +33,7 @@ def typed(page: Page, **changes: str) -> dict[str, str]:
     sent = {
         each.attributes["name"]: each.attributes.get("value", "")
         for each in form.find_all("input")
-        if each.attributes["name"] in ("key", "item", "amount", "date", "version")
+        if each.attributes["name"] in ("key", "item", "amount", "currency", "date", "version")
     }
     return {**sent, **changes}
 

@@ -9,8 +9,10 @@ import pytest
 from flask import Flask
 from sqlalchemy import update
 
+from app.accounts.models import Group
 from app.db import Database, new_id, utc_now
-from app.skills.expenses.models import Expense
+from app.skills.expenses.models import Expense, ExpenseSettings
+from app.skills.expenses.services.settings import default_categories
 from tests.factories import CheckedClient, Member, make_user, sign_in
 from tests.factories.expenses import make_expense
 from tests.skills.expenses.looking import HOME, audited, items, rows, typed
@@ -171,6 +173,58 @@ def test_a_category_or_currency_that_is_not_offered_any_more_stays_until_it_is_c
     form["category"] = "transport"
     assert manager.post(path(expense, "edit"), **form).status_code == 303
     assert rows(owner, boss)[0].currency == "JPY"
+
+
+def in_currency(owner: Database, boss: Member, code: str, *others: str) -> None:
+    """The restaurant counts in this currency; its ledger takes `others` besides."""
+    with owner.transaction() as session:
+        session.execute(update(Group).where(Group.id == boss.group_id).values(currency=code))
+        said = session.get(ExpenseSettings, boss.group_id)
+        if said is None:
+            session.add(
+                ExpenseSettings(
+                    group_id=boss.group_id, currencies=[], categories=list(default_categories())
+                )
+            )
+            session.flush()
+        session.execute(
+            update(ExpenseSettings)
+            .where(ExpenseSettings.group_id == boss.group_id)
+            .values(currencies=list(others))
+        )
+
+
+def test_an_expense_stays_in_its_currency_whatever_the_restaurant_counts_in_since(
+    owner: Database, boss: Member, manager: CheckedClient, expense: Expense
+) -> None:
+    in_currency(owner, boss, "USD")
+    page = manager.page(path(expense, "edit"))
+    assert page.find_all("select", name="currency") == [] and "In USD." in page.text
+    in_currency(owner, boss, "EUR")
+    form = typed(page, category=expense.category, note="for the line")
+    assert manager.post(path(expense, "edit"), **form).status_code == 303
+    [row] = rows(owner, boss)
+    assert (row.currency, row.note) == ("USD", "for the line")
+    # Nor does a program change it that does not say one.
+    form |= {"version": str(row.version), "note": "x"}
+    del form["currency"]
+    assert manager.post(path(expense, "edit"), **form).status_code == 303
+    assert rows(owner, boss)[0].currency == "USD"
+
+
+def test_a_new_expense_is_written_in_the_currency_that_its_page_told_or_not_at_all(
+    owner: Database, boss: Member, manager: CheckedClient
+) -> None:
+    in_currency(owner, boss, "USD")
+    page = manager.page(f"{HOME}/new")
+    in_currency(owner, boss, "EUR")
+    again = manager._page(manager.post(f"{HOME}/new", **typed(page, item="Pans", amount="50")), 422)
+    assert "USD is not used here. Use one of: EUR." in again.text
+    assert rows(owner, boss) == []
+    # What comes back says what it would be in now.
+    assert typed(again)["currency"] == "EUR"
+    assert manager.post(f"{HOME}/new", **typed(again)).status_code == 303
+    assert [row.currency for row in rows(owner, boss)] == ["EUR"]
 
 
 def test_what_is_deleted_can_be_taken_back_at_once_and_later(

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 from flask import Flask
+from sqlalchemy import update
 
+from app.accounts.models import Group
 from app.db import Database
 from app.errors import Conflict
 from app.skills.expenses.services.settings import Ledger, save_settings
@@ -75,6 +77,19 @@ def test_currencies_names_words_and_order_are_saved(
     assert after.currencies == ("USD", "EUR", "JPY")
     assert after.name_of(before[0], "en") == "Food & co"
     assert after.categories[1]["words_en"] == ["food", "ham ham", "Jalapeño"]
+
+
+def test_a_currency_that_became_the_restaurants_own_meanwhile_is_kept_by_a_page_of_before(
+    owner: Database, database: Database, boss: Member, admin: CheckedClient
+) -> None:
+    form = worked(admin.page(PLACE))
+    assert "MXN" in form["currencies"]
+    for code in ("MXN", "USD"):
+        with owner.transaction() as session:
+            session.execute(update(Group).where(Group.id == boss.group_id).values(currency=code))
+        if code == "MXN":
+            assert send(admin, form).status_code == 303
+    assert "MXN" in ledger_of(database, boss).currencies
 
 
 def test_a_category_is_added_guessed_by_its_words_and_switched_off(

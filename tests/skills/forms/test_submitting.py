@@ -8,9 +8,9 @@ from uuid import UUID
 
 import pytest
 from flask import Flask
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 
-from app.accounts.models import AuditEntry
+from app.accounts.models import AuditEntry, Group
 from app.config import Settings
 from app.db import Database, app_database
 from app.files.models import StoredFile
@@ -134,6 +134,54 @@ def test_what_another_page_has_changed_is_shown_before_it_is_sent(
     assert submissions_of(owner, member) == []
     assert send(browser, again, "submit").status_code == 303
     assert submissions_of(owner, member)[0].values["who"] == {"name": "Bea"}
+
+
+def in_region(owner: Database, member: Member, region: str) -> None:
+    with owner.transaction() as session:
+        session.execute(update(Group).where(Group.id == member.group_id).values(region=region))
+
+
+@pytest.mark.parametrize("page_is", ["of before", "of after", "not saved yet"])
+def test_a_phone_is_of_the_country_in_which_it_was_typed(
+    owner: Database, member: Member, browser: CheckedClient, page_is: str
+) -> None:
+    template = make_template(owner, member.group_id, [WHAT, field("phone"), field("email")])
+    page = browser.page(f"/forms/{template.slug}")
+    number = {"what": "A fall", "phone": "229 434 1234"}
+    if page_is != "not saved yet":
+        autosave(browser, page, **number)
+        page = browser.page(address_on(page))
+    in_region(owner, member, "MX")
+    if page_is == "of after":
+        page = browser.page(address_on(page))
+    sent = number if page_is == "not saved yet" else {}
+    assert send(browser, page, "submit", **sent).status_code == 303
+    [found] = submissions_of(owner, member)
+    assert found.values["phone"] == "+12294341234"
+
+
+def test_a_phone_that_is_typed_anew_is_of_the_country_of_its_page(
+    owner: Database, member: Member, browser: CheckedClient
+) -> None:
+    template = make_template(owner, member.group_id, [WHAT, field("phone")])
+    page = browser.page(f"/forms/{template.slug}")
+    autosave(browser, page, what="A fall", phone="229 434 1234")
+    in_region(owner, member, "MX")
+    page = browser.page(address_on(page))
+    assert send(browser, page, "submit", phone="229 434 1235").status_code == 303
+    [found] = submissions_of(owner, member)
+    assert found.values["phone"] == "+522294341235"
+
+
+def test_a_page_that_names_no_country_there_is_counts_as_one_that_names_none(
+    owner: Database, member: Member, browser: CheckedClient
+) -> None:
+    template = make_template(owner, member.group_id, [WHAT, field("phone")])
+    page = browser.page(f"/forms/{template.slug}")
+    form = {**form_on(page), **typed({"what": "A fall", "phone": "229 434 1234"})}
+    form |= {"region": "XX", "action": "submit"}
+    assert browser.post(address_on(page), **form).status_code == 303
+    assert submissions_of(owner, member)[0].values["phone"] == "+12294341234"
 
 
 def test_pressed_twice_from_two_tabs_and_again_later_it_is_one(

@@ -152,6 +152,8 @@ def _read_form(expense: Expense) -> tuple[ExpenseForm, Row, int]:
         file = _receipt_of(expense)
     ledger = load_ledger(session)
     known = ledger.keeping(expense.currency, expense.category)
+    # What is not said is left as it is, whatever is the restaurant's own currency by now.
+    typed = replace(typed, currency=typed.currency or expense.currency)
     row, wrong = read_row(known, typed, reader_language(), file.id if file else None)
     form = ExpenseForm(
         expense.id.hex, typed, ledger, {**wrong, **errors}, expense, file, version=_version()

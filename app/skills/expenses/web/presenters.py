@@ -214,6 +214,12 @@ class ExpenseForm:
         return [(code, code) for code in codes] if len(codes) > 1 else []
 
     @property
+    def currency(self) -> str:
+        """What the amount is in: the page carries it, though there is nothing to choose."""
+        chosen = self.typed.currency
+        return chosen if chosen in self._known.currencies else self.ledger.currency
+
+    @property
     def categories(self) -> Choices:
         language = reader_language()
         guessed = [("", _("Choose it for me"))] if self.expense is None else []

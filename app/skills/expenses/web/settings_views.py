@@ -71,9 +71,8 @@ def _save(work: Work, *, over: bool) -> None:
     """Write and commit it; `over` what somebody else has saved, where that was looked at."""
     session = db_session()
     version = request.form.get("latest", 0, type=int) if over else work.version
-    home = load_ledger(session).currency
-    others = [code for code in work.currencies if code != home]
-    save_settings(session, others, categories_of(work), version)
+    # The restaurant's own stays among them: it may be one of several again.
+    save_settings(session, work.currencies, categories_of(work), version)
     record(session, "expense.settings")
     session.commit()
 

@@ -19,6 +19,7 @@ from app.fields.form_data import (
     read_shape,
     shape_of,
 )
+from app.fields.phones import read_region
 from app.fields.validation import check_values
 from app.fields.values import has_value
 from app.skills.forms.models import FormDraft, FormTemplate, FormTemplateVersion
@@ -147,6 +148,7 @@ def save_typed(session: ScopedSession, draft: FormDraft, form: TypedForm, langua
     behind: set[str] = set()
     on_page: set[str] = set()
     people: dict[str, str] = {}
+    region = read_region(form.get("region"))
     for field in filling.fields:
         seen = read_seen(form.get(f"s-{field.name}"))
         if seen is None:
@@ -158,7 +160,7 @@ def save_typed(session: ScopedSession, draft: FormDraft, form: TypedForm, langua
         if field.type == "person":
             people[field.name] = shape["name"]
         if mark_of(shape) != seen.mark:
-            changes[field.name] = Change(raw_of(field, shape), seen=seen.version)
+            changes[field.name] = Change(raw_of(field, shape), seen=seen.version, region=region)
         elif draft.field_versions.get(field.name, 0) > seen.version:
             behind.add(field.name)
     page = (form.get("page") or "")[:LONGEST_PAGE]

@@ -13,6 +13,7 @@ from sqlalchemy import ColumnElement, delete, func, or_, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import defer
 
+from app.accounts.group_settings import load_zone_and_region
 from app.db import JsonObject, ScopedSession, new_id, utc_now
 from app.errors import Conflict, InvalidInput, NotFound, TooMany
 from app.fields.definitions import MIB, FormField
@@ -49,7 +50,8 @@ class Change:
 
     `seen` is the version of the field that whoever changes it has seen; None means that they
     do not care what it holds. `by` is typed or said; `words`, `confidence` and the id
-    of the `message` belong to said.
+    of the `message` belong to said. `region` is the country that a phone number is of where it
+    names none, as its page said; without it the group's own.
     """
 
     raw: Any
@@ -58,6 +60,7 @@ class Change:
     words: str = ""
     confidence: float | None = None
     message: str = ""
+    region: str = ""
 
 
 @dataclass(frozen=True)
@@ -275,14 +278,15 @@ def read_filling(session: ScopedSession, draft: FormDraft, language: str) -> Fil
     """A draft with its form and its values as they are read now."""
     template = load_template(session, draft.template_id)
     form = version_of(session, template, draft.template_version)
-    around = field_context(session, language, draft.id)
+    around = field_context(session, language, draft.id, draft.origins)
     return Filling(draft, template, form, check_values(form.fields, draft.typed, around))
 
 
 def check_to_submit(session: ScopedSession, filling: Filling, language: str) -> Checked:
     """The values as they would be handed in, and what keeps them from it."""
-    around = field_context(session, language, filling.draft.id)
-    return check_form(filling.fields, filling.draft.typed, around)
+    draft = filling.draft
+    around = field_context(session, language, draft.id, draft.origins)
+    return check_form(filling.fields, draft.typed, around)
 
 
 def change_fields(
@@ -297,7 +301,7 @@ def change_fields(
         InvalidInput: the draft would hold more than a draft may.
     """
     require_open(draft)
-    known = {each.name for each in read_fields_of(session, draft)}
+    known = {each.name: each for each in read_fields_of(session, draft)}
     typed, origins, versions = dict(draft.typed), dict(draft.origins), dict(draft.field_versions)
     changed: list[str] = []
     overtaken: list[str] = []
@@ -308,6 +312,8 @@ def change_fields(
         if change.seen is not None and change.seen < version:
             overtaken.append(name)
         origins[name] = _origin(change, typed.get(name), origins.get(name))
+        if known[name].type == "phone":
+            origins[name]["region"] = change.region or load_zone_and_region(session)[1]
         versions[name] = version + 1
         if change.raw is None:
             typed.pop(name, None)

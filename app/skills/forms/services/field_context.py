@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
+from types import MappingProxyType
+from typing import Any
 from uuid import UUID
 
 from app.accounts.group_settings import load_zone_and_region
@@ -12,14 +15,20 @@ from app.files.access import find_attachment
 from app.skills.forms.services.contact_names import find_people
 
 
-def field_context(session: ScopedSession, language: str, draft_id: UUID) -> FieldContext:
-    """What the values of a draft are read in."""
+def field_context(
+    session: ScopedSession,
+    language: str,
+    draft_id: UUID,
+    origins: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
+) -> FieldContext:
+    """What the values of a draft are read in; by its `origins`, phones as when they were typed."""
     zone, region = load_zone_and_region(session)
     return FieldContext(
         utc_now(),
         zone,
         region,
         language,
+        regions={name: each["region"] for name, each in origins.items() if "region" in each},
         find_people=partial(find_people, session),
         find_file=partial(find_attachment, session, holder_id=draft_id),
     )

@@ -12,6 +12,7 @@ from flask_babel import gettext as _
 from flask_login import current_user
 
 from app.accounts.clock import local_now
+from app.accounts.group_settings import load_zone_and_region
 from app.assistant.threads.threads import load_thread
 from app.assistant.web.conversation import no_talk_yet, talk_beside
 from app.db import new_id
@@ -159,6 +160,7 @@ def fill_page(
         person=current_user.draft_owner,
         talk=talk or read_talk(filling.draft, filling.template),
         page=new_id().hex,
+        region=load_zone_and_region(db_session())[1],
         **drawing(filling, language),
     )
 

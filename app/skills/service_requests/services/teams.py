@@ -131,15 +131,29 @@ def save_team(
 ) -> RequestTeam:
     """Rename a team from what it `was`, and let people come and go; others stay as they are.
 
+    A name that was not touched stays as it is, too, whatever it is by now.
+
     Raises:
-        NotFound. Conflict: somebody else has renamed it meanwhile.
+        NotFound. Conflict: somebody else has renamed it meanwhile; says what it is called now.
         InvalidInput: the name is none or another team's, or somebody is not of the group.
     """
     lock_alone(session, "teams")
     team = load_team(session, team_id)
-    if (team.name_en, team.name_es) != (name.en, name.es):
-        if (team.name_en, team.name_es) != (was.en, was.es):
-            raise Conflict("Somebody renamed this team in the meantime. Look at it again first.")
+    now = Words(en=team.name_en, es=team.name_es)
+    if any(
+        typed not in (before, current) and before != current
+        for typed, before, current in ((name.en, was.en, now.en), (name.es, was.es, now.es))
+    ):
+        raise Conflict(
+            "Somebody renamed this team in the meantime. It is called “%(english)s” in English"
+            " and “%(spanish)s” in Spanish now. Look at it again first.",
+            english=now.en,
+            spanish=now.es,
+        )
+    name = Words(
+        en=now.en if name.en == was.en else name.en, es=now.es if name.es == was.es else name.es
+    )
+    if name != now:
         _check_name([each for each in list_teams(session) if each is not team], name)
         team.name_en, team.name_es = name.en, name.es
         record(session, "request_team_renamed", team.slug)

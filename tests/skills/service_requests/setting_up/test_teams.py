@@ -95,11 +95,27 @@ def test_two_who_rename_are_told(
     other.post(path_of(team), was_name_en="Fixers", name_en="Theirs")
     answer = browser.post(path_of(team), was_name_en="Fixers", name_en="Mine")
     page = browser._page(answer, 409)
-    assert "Somebody renamed this team in the meantime." in page.text
+    assert (
+        "Somebody renamed this team in the meantime. It is called “Theirs” in English" in page.text
+    )
     assert page.find("input", id="f-name_en").attributes["value"] == "Mine"
     form = page.find("form", **{"class": "form"})
     assert form.find("input", name="was_name_en").attributes["value"] == "Theirs"
     assert teams_of(owner, admin.group_id)[0].name_en == "Theirs"
+
+
+def test_a_name_that_was_not_touched_is_not_taken_back(
+    owner: Database, admin: Member, browser: CheckedClient, other: CheckedClient, team: RequestTeam
+) -> None:
+    form = sent_by(browser.page(path_of(team)).find("form", **{"class": "form"}))
+    theirs = {**form, "name_es": "Equipo renombrado"}
+    assert other.post(path_of(team), **theirs).status_code == 303
+    mine = {**form, "members": [str(admin.user_id)]}
+    assert browser.post(path_of(team), **mine).status_code == 303
+    assert browser.post(path_of(team), **{**form, "name_en": "Night crew"}).status_code == 303
+    [now] = teams_of(owner, admin.group_id)
+    assert (now.name_en, now.name_es) == ("Night crew", "Equipo renombrado")
+    assert members_of(owner, team) == {admin.user_id}
 
 
 def test_whoever_has_come_meanwhile_stays_when_a_refused_form_is_sent_once_more(
