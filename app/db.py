@@ -24,6 +24,7 @@ from sqlalchemy.orm import DeclarativeBase, Session, SessionTransaction
 from uuid_utils.compat import uuid7
 
 from app.config import Settings
+from app.errors import SignInChanged
 
 NAMING = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -124,10 +125,23 @@ class ScopedSession(Session):
         self.execute(limit, {"limit": _as_setting(milliseconds)})
 
     def rescope(self, scope: Scope) -> None:
-        """Serve another scope from now on (sign-in does), within this transaction too."""
-        self.info["scope"] = scope
+        """Serve another scope from now on (sign-in does), within this transaction too.
+
+        It was asked for in what has just been read, and no sign-in is looked at any more.
+        """
+        self.info["scope"], self.info["sign_in"] = scope, None
         if self.in_transaction():
             _announce(self, self.connection())
+
+    def hold_sign_in(self) -> None:
+        """Let no new password be set for the session's person until this transaction ends.
+
+        For what would outlive one.
+
+        Raises:
+            SignInChanged: one was set before, or they were signed out or given another role.
+        """
+        _announce(self, self.connection(), hold=True)
 
 
 def was_cancelled(error: OperationalError) -> bool:
@@ -140,23 +154,40 @@ def _as_setting(milliseconds: int | None) -> str | None:
     return None if milliseconds is None else str(milliseconds)
 
 
-def _announce(session: ScopedSession, connection: Connection) -> None:
-    """Tell a transaction whom it serves, and how long each of its statements may take."""
+_ANNOUNCE = (
+    "SELECT set_config('comanda.group_id', %s, true),"
+    " set_config('comanda.user_id', %s, true), set_config('comanda.role', %s, true),"
+    " set_config('statement_timeout', %s, true),"
+    " set_config('idle_in_transaction_session_timeout', %s, true)"
+)
+_ANNOUNCE_AND_ASK = f"{_ANNOUNCE}, sign_in_holds(%s, %s, %s, %s, %s)"
+
+
+def _announce(session: ScopedSession, connection: Connection, *, hold: bool = False) -> None:
+    """Tell a transaction whom it serves, and how long each of its statements may take.
+
+    Where it is asked for with a sign-in, that must still be there, and its person's role the same:
+    a request may have been on its way for minutes, and a download lasts as long as its reader
+    likes.
+
+    Raises:
+        SignInChanged: it has ended, or its person has another role.
+    """
     scope, longest = session.scope, session.info.get("statement_milliseconds")
-    idle = session.info.get("idle_milliseconds")
-    connection.exec_driver_sql(
-        "SELECT set_config('comanda.group_id', %s, true),"
-        " set_config('comanda.user_id', %s, true), set_config('comanda.role', %s, true),"
-        " set_config('statement_timeout', %s, true),"
-        " set_config('idle_in_transaction_session_timeout', %s, true)",
-        (
-            str(scope.group_id or ""),
-            str(scope.user_id or ""),
-            scope.role,
-            _as_setting(longest),
-            _as_setting(idle),
-        ),
+    idle, sign_in = session.info.get("idle_milliseconds"), session.info.get("sign_in")
+    settings = (
+        str(scope.group_id or ""),
+        str(scope.user_id or ""),
+        scope.role,
+        _as_setting(longest),
+        _as_setting(idle),
     )
+    if sign_in is None:
+        connection.exec_driver_sql(_ANNOUNCE, settings)
+        return
+    known = (sign_in, scope.user_id, scope.group_id, scope.role, hold)
+    if not connection.exec_driver_sql(_ANNOUNCE_AND_ASK, (*settings, *known)).one()[-1]:
+        raise SignInChanged
 
 
 @event.listens_for(ScopedSession, "after_commit")
@@ -221,9 +252,11 @@ class Database:
         )
         event.listen(self.engine, "checkout", _replace_if_closed)
 
-    def session(self, scope: Scope = NOBODY) -> ScopedSession:
+    def session(self, scope: Scope = NOBODY, sign_in: UUID | None = None) -> ScopedSession:
+        """With a `sign_in`, each transaction is refused once that has ended or its role changed."""
         info = {
             "scope": scope,
+            "sign_in": sign_in,
             "settings": self.settings,
             "statement_milliseconds": self.statement_milliseconds,
             "idle_milliseconds": self.idle_milliseconds,
@@ -231,7 +264,9 @@ class Database:
         return ScopedSession(self.engine, expire_on_commit=False, info=info)
 
     @contextmanager
-    def transaction(self, scope: Scope = NOBODY) -> Iterator[ScopedSession]:
+    def transaction(
+        self, scope: Scope = NOBODY, sign_in: UUID | None = None
+    ) -> Iterator[ScopedSession]:
         """A session that commits when the block ends well and rolls back when it does not.
 
         What ends the block is raised, whatever becomes of the connection: a turn that is over is
@@ -239,7 +274,7 @@ class Database:
         """
         ended: BaseException | None = None
         try:
-            with self.session(scope) as session, session.begin():
+            with self.session(scope, sign_in) as session, session.begin():
                 try:
                     yield session
                 except BaseException as error:

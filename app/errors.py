@@ -63,6 +63,16 @@ class NotSignedIn(ComandaError):
     code = "not_signed_in"
 
 
+class SignInChanged(ComandaError):
+    """Who asked is signed out by now, or has another role than when they began to ask."""
+
+    status = 401
+    code = "not_signed_in"
+
+    def __init__(self) -> None:
+        super().__init__("Sign in to continue.")
+
+
 class Forbidden(ComandaError):
     status = 403
     code = "forbidden"

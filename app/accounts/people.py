@@ -116,6 +116,7 @@ def _stay_admin(session: ScopedSession) -> None:
 
     Whoever takes that away waits, and takes back their invitations, this one too.
     """
+    session.hold_sign_in()
     own = select(Membership.role).where(
         Membership.group_id == session.scope.group_id, Membership.user_id == session.scope.user_id
     )
@@ -331,6 +332,9 @@ def _lock_membership(session: ScopedSession, user_id: UUID, *, keeps_admin: bool
         .order_by(Membership.user_id)
         .with_for_update()
     ).all()
+    # The operator's commands are nobody's.
+    if session.scope.user_id not in (None, *(admin.user_id for admin in admins)):
+        raise Forbidden("Your role in this group does not allow that. Ask a manager.")
     membership = session.scalar(
         select(Membership)
         .where(Membership.group_id == session.scope.group_id, Membership.user_id == user_id)

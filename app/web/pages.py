@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from http import HTTPStatus
 from typing import Any, cast
 from urllib.parse import urlsplit, urlunsplit
+from uuid import UUID
 
 from flask import (
     Flask,
@@ -32,7 +35,7 @@ from sqlalchemy.orm import SessionTransaction
 from werkzeug.exceptions import BadRequest, HTTPException
 
 from app.config import LANGUAGES
-from app.db import NOBODY, ScopedSession, utc_now, was_cancelled
+from app.db import NOBODY, Scope, ScopedSession, utc_now, was_cancelled
 from app.errors import (
     ComandaError,
     Forbidden,
@@ -40,6 +43,7 @@ from app.errors import (
     LimitReached,
     NotFound,
     NotSignedIn,
+    SignInChanged,
     Unavailable,
 )
 from app.extensions import PROBES, ComandaRequest, kept_cookie, services
@@ -65,10 +69,29 @@ def db_session() -> ScopedSession:
     if "db" not in g:
         # The person is looked up first (with a session of its own), so that a request
         # never works with a session that was made before it was known for whom.
-        scope = current_user.scope if current_user.is_authenticated else NOBODY
-        g.db = services().database.session(scope)
+        if request.is_json:
+            # The end of what was posted may come long after its beginning: what is so by then
+            # counts. A form has been read already, for its token.
+            request.get_data()
+        g.db = services().database.session(*_asking())
     session: ScopedSession = g.db
     return session
+
+
+def _asking() -> tuple[Scope, UUID | None]:
+    """Whom this request serves, and the sign-in that it was sent with."""
+    if not current_user.is_authenticated:
+        return NOBODY, None
+    return current_user.scope, current_user.sign_in_id
+
+
+def transactions() -> Callable[[], AbstractContextManager[ScopedSession]]:
+    """Transactions for the person of this request, for longer than it has a session.
+
+    Each is refused once they are signed out or have another role.
+    """
+    database, asking = services().database, _asking()
+    return lambda: database.transaction(*asking)
 
 
 def release_session() -> None:
@@ -255,6 +278,8 @@ def secure_headers(response: Response) -> Response:
 
 def error_response(error: ComandaError) -> ResponseReturnValue:
     """One error as JSON, as a fragment for htmx, or as a page."""
+    if isinstance(error, SignInChanged):
+        error = _as_of_now()
     message = _(error.message, **error.told(choose_language()))
     headers = {}
     retry_after = getattr(error, "retry_after", None)
@@ -280,6 +305,15 @@ def error_response(error: ComandaError) -> ResponseReturnValue:
     told = {"message": message, "status": error.status, "code": error.code, "field": error.field}
     page = render_template(template, **told)
     return page, error.status, headers
+
+
+def _as_of_now() -> ComandaError:
+    """What is said to whoever was signed out, or given another role, while they were asking."""
+    release_session()
+    g.pop("_login_user", None)
+    if not current_user.is_authenticated:
+        return NotSignedIn("Sign in to continue.")
+    return Forbidden("Your role was changed in the meantime, so nothing was done. Reload the page.")
 
 
 def _ask_to_sign_in() -> ResponseReturnValue:

@@ -96,7 +96,7 @@ def test_a_sentence_that_says_what_and_where_and_a_yes_are_a_request(
 
 def test_what_is_required_and_was_not_said_is_asked_for_and_nothing_else(talk: Talk) -> None:
     asked = talk.send("fryer 2 is acting up")
-    assert "Your request: “Cooking equipment”." in asked.text
+    assert "This looks like “Cooking equipment”." in asked.text
     assert chips(asked)[:2] == ["Another type", "Cancel the request"]
     assert open_request(talk).awaited == "problem"
     card = talk.send("it does not light")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import islice
@@ -144,6 +145,34 @@ def test_a_long_replay_lets_others_go_on_between_its_stretches(log: EventLog, th
     assert rests == [module.STRETCH, 2 * module.STRETCH]
 
 
+def test_whoever_reads_slowly_is_asked_for_before_anything_newer_is_told(
+    log: EventLog, thread: UUID
+) -> None:
+    """A stream ends with its sign-in, though its reader is a stretch behind."""
+    say(log, thread, *map(str, range(module.STRETCH + 5)))
+    heard = Subscription(log, thread, "").events(heartbeat_seconds=0.2)
+    assert next(heard) is not None
+    time.sleep(0.3)
+    say(log, thread, "newer")
+    rest = [event and event.payload["text"] for event in islice(heard, module.STRETCH + 6)]
+    # What had been read before is told, and nothing else before the question.
+    assert rest.index(None) == module.STRETCH - 1 < rest.index("newer")
+
+
+def test_a_thread_that_is_never_quiet_asks_before_it_tells(log: EventLog, thread: UUID) -> None:
+    heard = Subscription(log, thread, "").events(heartbeat_seconds=0.2)
+    assert next(heard) is None
+    for number in range(3):
+        say(log, thread, str(number))
+        told = next(heard)
+        assert told is not None and told.payload["text"] == str(number)
+        time.sleep(0.3)
+        say(log, thread, f"{number} and more")
+        assert next(heard) is None
+        told = next(heard)
+        assert told is not None and told.payload["text"] == f"{number} and more"
+
+
 def test_live_events_follow_the_replayed_ones(log: EventLog, thread: UUID) -> None:
     say(log, thread, "a", "b")
     with listening(log, thread) as listener:
@@ -258,14 +287,20 @@ def test_killed_pub_sub_connections_leave_no_hole(
         listener.hears(*texts)
 
 
+def add_unannounced(redis_client: redis.Redis, thread: UUID) -> None:
+    """Add the second event to the log at once, as publishing does, and announce it to nobody."""
+    with redis_client.pipeline(transaction=True) as pipe:
+        pipe.hincrby(f"events:{thread}:state", "n", 1)
+        pipe.xadd(f"events:{thread}:log", {"t": "token", "d": '{"text":"b"}'}, id="2-0")
+        pipe.execute()
+
+
 def test_a_lost_announcement_is_found_in_the_log(
     log: EventLog, thread: UUID, redis_client: redis.Redis
 ) -> None:
-    # Added to the log as publishing does, but announced to nobody.
     [first] = say(log, thread, "a")
     with listening(log, thread, first) as listener:
-        redis_client.hincrby(f"events:{thread}:state", "n", 1)
-        redis_client.xadd(f"events:{thread}:log", {"t": "token", "d": '{"text":"b"}'}, id="2-0")
+        add_unannounced(redis_client, thread)
         say(log, thread, "c")
         listener.hears("b", "c")
 
@@ -275,8 +310,7 @@ def test_a_lost_last_announcement_is_found_at_the_next_heartbeat(
 ) -> None:
     [first] = say(log, thread, "a")
     with listening(log, thread, first) as listener:
-        redis_client.hincrby(f"events:{thread}:state", "n", 1)
-        redis_client.xadd(f"events:{thread}:log", {"t": "token", "d": '{"text":"b"}'}, id="2-0")
+        add_unannounced(redis_client, thread)
         listener.hears("b")
 
 

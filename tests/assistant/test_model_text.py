@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,6 +38,7 @@ from tests.assistant.scripted import (
 from tests.factories import Member, answer, api_token, ask
 from tests.model_server import Call, Chunk, Ending, ModelServer, Say, Stall, scenario
 
+ROOT = Path(__file__).resolve().parents[2]
 TERMINAL = "\x1b]0;owned\x07\x1b[2J\x9b31m\x7f\u202e\u2066\u200f\r"
 SEEN = "]0;owned[2J31m"
 
@@ -324,3 +328,36 @@ def test_a_tool_is_given_its_arguments_without_them() -> None:
     events = converse(ScriptedProvider([said]), toolbox(Declared()))
     [finished] = [event for event in events if isinstance(event, ToolFinished)]
     assert finished.outcome.arguments == {"query": SEEN + "a"}
+
+
+def test_a_reply_of_thousands_of_sentences_keeps_nobody_waiting() -> None:
+    """Under gevent others get their turns while it is read for what it claims."""
+    script = """
+from gevent import monkey; monkey.patch_all()
+import random, time
+import gevent
+from app.assistant.turns import denials
+from app.nlu.claims import says_done
+says_done("abc.", has_looked_up=False)
+letters = random.Random(7)
+text = " ".join("".join(letters.choices("abcdefghiz", k=3)) + "." for _ in range(4_000))
+longest, done = 0.0, False
+def tick():
+    global longest
+    while not done:
+        began = time.perf_counter()
+        gevent.sleep(0.001)
+        longest = max(longest, time.perf_counter() - began)
+gevent.spawn(tick)
+gevent.sleep(0.01)
+began = time.perf_counter()
+denials._READING.run(lambda: says_done(text, has_looked_up=False))
+took, done = time.perf_counter() - began, True
+print(longest / took)
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    assert result.returncode == 0, result.stderr
+    # On the loop itself all of it would be one wait.
+    assert float(result.stdout) < 0.5

@@ -224,6 +224,30 @@ def test_a_reply_that_starts_over_withdraws_what_it_had_proposed(
     assert stored(owner, proposal_id(first)).state == "superseded"
 
 
+@pytest.mark.parametrize("how", ["its runner died", "its model failed"])
+def test_a_card_that_gave_way_to_a_reply_that_starts_over_can_still_be_had(
+    app: Flask, owner: Database, database: Database, member: Member, on: Services,
+    offered: Message, say_to: SayTo, how: str,
+) -> None:  # fmt: skip
+    changed = [call("log_temperature", '{"unit": "freezer", "degrees": 5}')]
+    if how == "its model failed":
+        say_to("the freezer has 5", changed, [ProviderError("unreachable")],
+               thread=offered.thread_id)  # fmt: skip
+        # Another one has answered in its stead, and not the question of the card.
+        assert stored(owner, proposal_id(offered)).state == "declined"
+        with database.transaction(member.scope) as session:
+            bring_back(session, proposal_id(offered))
+    else:
+        accepted = ask(database, member, "the freezer has 5", offered.thread_id)
+        answer(app, member, accepted, ScriptedProvider(changed, say("So?")))
+        assert stored(owner, proposal_id(offered)).state == "superseded"
+        reopen_turn(owner, accepted.turn.id)
+        taken = ClaimedTurn(accepted.turn.id, 2, 2, member.scope)
+        with app.test_request_context("/"):
+            execute_turn(on, ScriptedProvider([ProviderError("unreachable")]), taken)
+    assert stored(owner, proposal_id(offered)).state == "pending"
+
+
 def test_who_proposes_and_who_changes_a_message_do_not_wait_for_each_other(
     app: Flask, owner: Database, database: Database, member: Member
 ) -> None:
@@ -415,9 +439,12 @@ def test_bringing_one_back_takes_the_place_of_another_that_is_open(
     with database.transaction(member.scope) as session:
         bring_back(session, proposal_id(offered))
     assert stored(owner, proposal_id(offered)).state == "pending"
-    assert stored(owner, proposal_id(other)).state == "superseded"
-    with pytest.raises(Conflict, match="newer"), database.transaction(member.scope) as session:
+    assert stored(owner, proposal_id(other)).state == "declined"
+    # Nothing newer counts in its place: it can be had again in its turn.
+    with database.transaction(member.scope) as session:
         bring_back(session, proposal_id(other))
+    assert stored(owner, proposal_id(other)).state == "pending"
+    assert stored(owner, proposal_id(offered)).state == "declined"
 
 
 # Taking back

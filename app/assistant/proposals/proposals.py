@@ -16,7 +16,7 @@ from typing import Any
 from uuid import UUID
 
 from pydantic import TypeAdapter
-from sqlalchemy import Select, and_, or_, select, update
+from sqlalchemy import Select, and_, or_, select
 
 from app.accounts.audit import record
 from app.assistant.models import Message, Proposal, Thread, own
@@ -276,7 +276,8 @@ def bring_back(session: ScopedSession, proposal_id: UUID) -> Proposal:
         # Not among the pending ones that give way to it, though nobody may have marked it yet.
         proposal.state = "declined"
         session.flush()
-        _close_pending(session, proposal.thread_id, "superseded")
+        # What was proposed since can be brought back in its turn.
+        _close_pending(session, proposal.thread_id, "declined", "moved_on")
         proposal.state, proposal.reason, proposal.decided_at = "pending", "", None
         proposal.decided_by = None
         proposal.created_at, proposal.expires_at = now, now + LIFETIME
@@ -295,17 +296,19 @@ def set_aside(
 
 
 def withdraw(session: ScopedSession, message_id: UUID) -> None:
-    """Close what a reply that starts over had proposed; its card is gone."""
-    session.execute(
-        update(Proposal)
-        .where(
-            Proposal.message_id == message_id,
-            Proposal.group_id == session.scope.group_id,
-            Proposal.user_id == session.scope.user_id,
-            Proposal.state == "pending",
-        )
-        .values(state="superseded", decided_at=utc_now())
-    )
+    """Close what a reply that starts over had proposed; its card is gone.
+
+    What had given way to it waits again: its person has seen no other.
+    """
+    pending = pending_of(session, message_id)
+    if pending is None:
+        return
+    gave_way = session.scalars(_gave_way_to(session, pending)).all()
+    _close(pending, "superseded", "")
+    session.flush()
+    for each in gave_way[-1:]:
+        each.state, each.reason, each.decided_at = "pending", "", None
+    session.flush()
 
 
 def call_off(session: ScopedSession, message_id: UUID) -> None:
@@ -317,16 +320,26 @@ def call_off(session: ScopedSession, message_id: UUID) -> None:
     if pending is None:
         return
     _close(pending, "declined", "")
-    begun = select(Message.created_at).where(Message.id == message_id, *own(session, Message))
-    gave_way = _own(session).where(
-        Proposal.thread_id == pending.thread_id,
-        Proposal.message_id != message_id,
-        Proposal.state == "superseded",
-        Proposal.decided_at >= begun.scalar_subquery(),
-    )
-    for each in session.scalars(gave_way):
+    for each in session.scalars(_gave_way_to(session, pending)):
         each.state = "declined"
     session.flush()
+
+
+def _gave_way_to(session: ScopedSession, pending: Proposal) -> Select[Proposal]:
+    """What waited until the reply that proposed this one, in the order in which it was closed."""
+    begun = select(Message.created_at).where(
+        Message.id == pending.message_id, *own(session, Message)
+    )
+    return (
+        _own(session)
+        .where(
+            Proposal.thread_id == pending.thread_id,
+            Proposal.message_id != pending.message_id,
+            Proposal.state == "superseded",
+            Proposal.decided_at >= begun.scalar_subquery(),
+        )
+        .order_by(Proposal.decided_at)
+    )
 
 
 def undo(session: ScopedSession, registry: Registry, proposal_id: UUID) -> Proposal:

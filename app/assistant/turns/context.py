@@ -34,9 +34,11 @@ from app.assistant.providers.base import USUAL_NUMBER, ChatMessage
 from app.assistant.threads.branches import IN_SIGHT, leads_to, said_up
 from app.assistant.threads.steps import Step, StepLoader, as_told
 from app.assistant.tools.registry import Opening, Registry, TurnInput
-from app.assistant.tools.tool import Profile
+from app.assistant.tools.tool import Profile, ThreadTool, WriteTool
 from app.db import ScopedSession, utc_now
+from app.nlu.emergency import read_emergency
 from app.nlu.model import read_intents
+from app.nlu.queries import first_want
 from app.text.markdown import escape_markdown
 
 HISTORY_MESSAGES = 20
@@ -98,6 +100,11 @@ class TurnContext:
     opening: Opening | None = None
     # What skills have worked out for this turn.
     memo: dict[Any, Any] = field(default_factory=dict)
+
+    @property
+    def rest(self) -> str:
+        """What the message wants besides, which is left for the next one."""
+        return str(self.hints.get("rest") or "")
 
 
 def build_context(
@@ -169,7 +176,7 @@ def _fetch_pieces(
         if hints:
             generated += _look(session, registry, fetch, said, known)
     return TurnContext(
-        message.content if hints else as_told(message.content, message.internal_content),
+        _words(message, str(known.get("rest") or ""), in_words=hints),
         language,
         tuple(history),
         profile,
@@ -212,6 +219,27 @@ def _turn_input(
     )
 
 
+def _words(message: Message, rest: str, *, in_words: bool) -> str:
+    """The message as its provider is given it, without the `rest` that is left for the next."""
+    if not in_words:
+        return as_told(message.content, message.internal_content)
+    return message.content.rstrip().removesuffix(rest).rstrip() if rest else message.content
+
+
+def _first_of_it(registry: Registry, said: TurnInput) -> tuple[TurnInput, str]:
+    """What is taken of a message that wants several things, and what is left for the next one.
+
+    What answers something that is open, and a call for help, is taken as a whole.
+    """
+    if said.is_going_on or read_emergency(said.message, said.language):
+        return said, ""
+    acting = {
+        name for name, tool in registry.tools.items() if isinstance(tool, WriteTool | ThreadTool)
+    }
+    first, rest = first_want(said.message, acting)
+    return replace(said, message=first), rest
+
+
 def _look(
     session: ScopedSession,
     registry: Registry,
@@ -221,6 +249,7 @@ def _look(
 ) -> list[str]:
     """Ask the skills what they see in the message: into `known`, and lines for the prompt."""
     lines: list[str] = []
+    said, known["rest"] = _first_of_it(registry, said)
     said = replace(said, intents=read_intents(said.message))
     for name, source in registry.context.items():
         look = partial(source, session, said.message, said.language)

@@ -19,10 +19,13 @@ from app.assistant.tools.registry import Registry
 from app.assistant.tools.tool import ReadTool, ThreadTool, Tool, WriteTool
 from app.assistant.turns.writer import ReplyWriter
 from app.config import LANGUAGES
+from app.jobs.system_threads import RealThreads
 from app.nlu.claims import claimed_kinds, says_done, says_sent, says_undone
 from app.nlu.model import read_intents
 from app.text.markdown import paragraph_after
 
+# A reply of thousands of short sentences takes the fifth of a second, which no turn waits for.
+_READING = RealThreads(1)
 # Kinds of claims about what others have of it; beside them it may be told in whatever words.
 _FOR_OTHERS = frozenset({"filed", "told", "taken_back"})
 # Of what was begun and is dropped, nobody else has anything: what else was sent is still a claim.
@@ -58,18 +61,28 @@ def deny_claims(
     if not writer.is_a_models:
         return
     ran = [(registry.tools[each["tool"]], each) for each in writer.trace if each["ok"]]
-    claimed = frozenset().union(*(claimed_kinds(writer.text, each) for each in LANGUAGES))
-    is_claim = _is_claim(registry, writer.text, message, claimed, [tool for tool, _ in ran])
-    if not is_claim and not any(says_undone(writer.text, each) for each in LANGUAGES):
+    tools, text = [tool for tool, _ in ran], writer.text
+    claimed, is_claim, denies = _READING.run(lambda: _read_reply(registry, text, message, tools))
+    if not is_claim and not denies:
         return
     done = _read_done(registry, writer, message, ran)
     # Only the receipt says better than a model that nothing was done.
-    is_so = _is_so(writer.text, claimed, done) if is_claim else not _is_above(done)
-    if is_so:
+    if not is_claim and not _is_above(done):
+        return
+    if is_claim and _READING.run(lambda: _is_so(text, claimed, done)):
         return
     writer.add_text(paragraph_after(writer.text, _denial(done)))
     if question:
         writer.add_text(paragraph_after(writer.text, question))
+
+
+def _read_reply(
+    registry: Registry, text: str, message: Message, ran: Sequence[Tool]
+) -> tuple[frozenset[str], bool, bool]:
+    """The kinds of claims that a reply makes in listed words, whether it makes any, or denies."""
+    claimed = frozenset().union(*(claimed_kinds(text, each) for each in LANGUAGES))
+    is_claim = _is_claim(registry, text, message, claimed, ran)
+    return claimed, is_claim, any(says_undone(text, each) for each in LANGUAGES)
 
 
 def _is_claim(

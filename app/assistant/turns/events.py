@@ -188,44 +188,40 @@ class Subscription:
         self.thread_id = thread_id
         self.last_id = last_id
         self._rest = rest
+        self._beat_every = self._beat_at = 0.0
 
     def events(self, heartbeat_seconds: float) -> Iterator[Event | None]:
         """Yield events as they come, and None at each heartbeat.
 
         A lost connection to Redis is made again and the log read, so that nothing is missed.
         """
-        beat_at = 0.0
+        self._beat_every = heartbeat_seconds
+        # Streams that were opened together do not all beat together.
+        self._beat_at = time.monotonic() + heartbeat_seconds * uniform(0.2, 1)  # noqa: S311
         while True:
             pubsub = self.log.redis.pubsub()  # type: ignore[no-untyped-call]
             try:
                 pubsub.subscribe(_keys(self.thread_id)[2])
                 pubsub.get_message(timeout=5)  # the acknowledgement
                 yield from self._replay()
-                # Streams that were opened together do not all beat together.
-                beat_at = time.monotonic() + heartbeat_seconds * uniform(0.2, 1)  # noqa: S311
                 while True:
-                    pause = max(0.0, beat_at - time.monotonic())
+                    pause = max(0.0, self._beat_at - time.monotonic())
                     message = pubsub.get_message(timeout=pause)
                     if message is not None and message["type"] == "message":
                         yield from self._received(message["data"])
                     elif message is not None:
                         # The connection was lost and made again meanwhile.
                         yield from self._replay()
-                    # A busy thread has its heartbeats too: they end streams that must end.
-                    if time.monotonic() >= beat_at:
+                    if time.monotonic() >= self._beat_at:
                         yield from self._replay()
-                        yield None
-                        beat_at = time.monotonic() + heartbeat_seconds
             except redis.RedisError:
-                # No more often than usual: each beat asks the database whether one may listen.
-                if time.monotonic() >= beat_at:
-                    yield None
-                    beat_at = time.monotonic() + heartbeat_seconds
+                yield from self._beat()
                 time.sleep(0.5)
             finally:
                 _close(pubsub)
 
-    def _received(self, data: bytes) -> Iterator[Event]:
+    def _received(self, data: bytes) -> Iterator[Event | None]:
+        yield from self._beat()
         event_id, type_, body = data.decode().split("\n", 2)
         arrived, seen = parse_id(event_id), parse_id(self.last_id)
         if arrived and seen and arrived[0] == seen[0] and arrived[1] <= seen[1]:
@@ -241,8 +237,19 @@ class Subscription:
         else:
             yield from self._replay()
 
-    def _replay(self) -> Iterator[Event]:
+    def _beat(self) -> Iterator[None]:
+        """None where it is time: who listens is asked for, before anything else is told.
+
+        A busy thread has its heartbeats too, and so has a reader who is slow: they end streams that
+        must end. No more often than usual: each beat asks the database whether one may listen.
+        """
+        if time.monotonic() >= self._beat_at:
+            yield None
+            self._beat_at = time.monotonic() + self._beat_every
+
+    def _replay(self) -> Iterator[Event | None]:
         while True:
+            yield from self._beat()
             events = self.log.after(self.thread_id, self.last_id, STRETCH)
             if events is None:
                 tip = self.log.tip(self.thread_id)

@@ -413,8 +413,8 @@ def _converse(
     chips = find_suggestions(
         services.registry,
         transaction,
-        question.content,
-        context.language,
+        question.content.removesuffix(context.rest),
+        context,
         offered=toolbox.tools,
         used={entry["tool"] for entry in writer.trace},
     )

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from textwrap import shorten
 from typing import Any
 
 import structlog
@@ -24,6 +25,7 @@ from app.assistant.tools.parts import NoticePart, Suggestion
 from app.assistant.tools.registry import Registry
 from app.assistant.tools.tool import ToolContext
 from app.assistant.turns.citations import cited_numbers
+from app.assistant.turns.context import TurnContext
 from app.assistant.turns.delivery import relay
 from app.assistant.turns.loop import PartReady
 from app.assistant.turns.outcome import TurnOutcome
@@ -34,6 +36,7 @@ from app.text.markdown import join_paragraphs, paragraph_after
 log = structlog.get_logger(__name__)
 # What a yes would do is drawn again after so many messages, some screens of a phone.
 NEAR_MESSAGES = 6
+LONGEST_CHIP = 60
 
 
 def settle(writer: ReplyWriter, language: str, started: float, outcome: TurnOutcome) -> TurnOutcome:
@@ -107,28 +110,32 @@ def find_suggestions(
     registry: Registry,
     transaction: Callable[[], AbstractContextManager[ScopedSession]],
     message: str,
-    language: str,
+    context: TurnContext,
     *,
     offered: Collection[str],
     used: Collection[str],
 ) -> tuple[Suggestion, ...]:
-    """The chips of the skills whose tool could have been used and was not.
+    """What the message wants besides, and the chips of skills whose tool was not used.
 
-    Small talk, for which no tool ran, is offered nothing. What cannot be had is left out.
+    Small talk, for which no tool ran, is offered nothing else. What cannot be had is left out.
     """
+    rest, language = context.rest, context.language
+    label = shorten(rest, LONGEST_CHIP, placeholder="…")
+    following = (Suggestion(label=label, message=rest),) if rest else ()
     wanted = [
         source
         for tool, source in registry.suggestions.items()
         if used and tool in offered and tool not in used
     ]
     if not wanted:
-        return ()
+        return following
     try:
         with transaction() as session:
-            return tuple(chip for source in wanted for chip in source(session, message, language))
+            chips = (chip for source in wanted for chip in source(session, message, language))
+            return (*following, *chips)
     except SQLAlchemyError as error:
         log.warning("nothing offered", error=type(error).__name__)
-        return ()
+        return following
 
 
 def ask_again(

@@ -27,7 +27,6 @@ from app.assistant.threads.deletion import delete_thread, deleted_lately, restor
 from app.assistant.threads.export import (
     FORMATS,
     Letterhead,
-    Transaction,
     as_zip,
     file_name,
     open_conversation,
@@ -49,7 +48,14 @@ from app.extensions import services
 from app.files.views import send_stored
 from app.notifications.services import read_about
 from app.web.fair_queue import in_stretches
-from app.web.pages import choose_language, db_session, is_htmx, release_session, require_role
+from app.web.pages import (
+    choose_language,
+    db_session,
+    is_htmx,
+    release_session,
+    require_role,
+    transactions,
+)
 from app.web.rate_limits import limit_chat_changes, limit_person
 
 blueprint = Blueprint("history", __name__, url_prefix="/chats")
@@ -133,7 +139,7 @@ def restore(thread_id: UUID) -> ResponseReturnValue:
 @limit_person("30 per minute", "chat files")
 def export(thread_id: UUID, extension: str) -> ResponseReturnValue:
     """One conversation as a file."""
-    transaction, letterhead = _reading(), _letterhead()
+    transaction, letterhead = transactions(), _letterhead()
     conversation = open_conversation(transaction, thread_id)
     mimetype, write = FORMATS[extension]
     name = file_name(conversation.thread, letterhead.zone, extension)
@@ -153,7 +159,7 @@ def export_all() -> ResponseReturnValue:
             "info",
         )
         return redirect(url_for("history.index"), 303)
-    return _attachment(as_zip(_reading(), _letterhead()), _zip_name(), "application/zip")
+    return _attachment(as_zip(transactions(), _letterhead()), _zip_name(), "application/zip")
 
 
 @blueprint.post("/export")
@@ -198,12 +204,6 @@ def _export_shown() -> ResponseReturnValue:
 
 def _zip_name() -> str:
     return f"chats-{local_now(current_user.zone).date().isoformat()}.zip"
-
-
-def _reading() -> Transaction:
-    """Transactions of the person's own scope, for longer than the request's session lives."""
-    database, scope = services().database, current_user.scope
-    return lambda: database.transaction(scope)
 
 
 def _letterhead() -> Letterhead:

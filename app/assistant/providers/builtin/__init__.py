@@ -27,7 +27,7 @@ from app.assistant.providers.builtin.nonsense import WordShapes
 from app.nlu.model import INTENTS, load_model
 from app.retrieval.embedder import WORDLLAMA, Embedder, WordLlamaEmbedder
 from app.retrieval.quotes.lines import to_markdown
-from app.text.markdown import join_paragraphs
+from app.text.markdown import escape_markdown, join_paragraphs
 
 _WORDS_A_DELTA = 4
 _DELTA = re.compile(rf"(?:\s*\S+){{1,{_WORDS_A_DELTA}}}\s*")
@@ -81,12 +81,12 @@ class BuiltinProvider:
             answers = [to_markdown(lines) for lines in composed.answers]
             if composed.next_call:
                 return Decision(join_paragraphs(*answers), (composed.next_call,))
-            return Decision(join_paragraphs(*answers, _lead_back(request)))
+            return Decision(join_paragraphs(*answers, *_afterwards(request)))
         index, shapes = self._index(request)
         decision = decide(request, index, shapes, self._embedder)
-        if decision.calls or not _lead_back(request):
+        if decision.calls or not _afterwards(request):
             return decision
-        return Decision(join_paragraphs(decision.text, _lead_back(request)))
+        return Decision(join_paragraphs(decision.text, *_afterwards(request)))
 
     def _candidates(self, request: ModelRequest) -> tuple[Candidate, ...]:
         """The likeliest tools for the message, as whoever wonders is told of them."""
@@ -118,9 +118,11 @@ class BuiltinProvider:
         return known
 
 
-def _lead_back(request: ModelRequest) -> str:
-    """What was asked before the message went on to something else, to be asked again after it."""
-    return str(request.hints.get("lead_back", ""))
+def _afterwards(request: ModelRequest) -> list[str]:
+    """What was asked before the message went on to something else, and what it wants besides."""
+    lead_back, rest = (str(request.hints.get(name) or "") for name in ("lead_back", "rest"))
+    told = phrases.one_after_the_other(escape_markdown(rest)) if rest else ""
+    return list(filter(None, (lead_back, told)))
 
 
 def _key(tools: tuple[ToolSpec, ...]) -> _Key:

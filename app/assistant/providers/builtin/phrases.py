@@ -50,6 +50,11 @@ def proposed() -> str:
     return _("Is this right? Nothing is done until you confirm.")
 
 
+def one_after_the_other(rest: str) -> str:
+    """What follows the answer to the first of several things that a message wants."""
+    return _("You also wrote “%(rest)s”. Tap it below and I will take it next.", rest=rest)
+
+
 def nothing_to_undo() -> str:
     """The reply to "undo that" where the last answer shows nothing that was done."""
     return _(

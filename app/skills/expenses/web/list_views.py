@@ -7,10 +7,8 @@ from uuid import UUID
 
 from flask import Response, render_template, request, send_file, stream_with_context
 from flask.typing import ResponseReturnValue
-from flask_login import current_user
 
 from app.errors import InvalidInput, NotFound
-from app.extensions import services
 from app.files.models import StoredFile
 from app.files.storage import preview_of
 from app.files.views import send_stored
@@ -23,7 +21,7 @@ from app.skills.expenses.web.blueprint import blueprint
 from app.skills.expenses.web.flash import told_of
 from app.skills.expenses.web.presenters import filter_choices, ledger_context, sums_context
 from app.text.bilingual import reader_language
-from app.web.pages import db_session, page_number, release_session, require_role
+from app.web.pages import db_session, page_number, release_session, require_role, transactions
 from app.web.rate_limits import limit_person, limit_searches
 
 
@@ -88,8 +86,7 @@ def export_xlsx() -> ResponseReturnValue:
 def _table() -> Table:
     require_role(*EDITORS)
     ledger, narrowed = read_address()
-    database, scope = services().database, current_user.scope
-    return Table(lambda: database.transaction(scope), ledger, narrowed.filters, reader_language())
+    return Table(transactions(), ledger, narrowed.filters, reader_language())
 
 
 def _file_name(table: Table, ending: str) -> str:

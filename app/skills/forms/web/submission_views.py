@@ -30,7 +30,13 @@ from app.skills.forms.services.submissions import (
 )
 from app.skills.forms.web.blueprint import blueprint
 from app.text.bilingual import reader_language
-from app.web.pages import db_session, give_back_connection, release_session, require_role
+from app.web.pages import (
+    db_session,
+    give_back_connection,
+    release_session,
+    require_role,
+    transactions,
+)
 from app.web.rate_limits import limit_person, limit_searches
 
 
@@ -121,8 +127,8 @@ def submissions_table() -> ResponseReturnValue:
     """What the list is narrowed to, as a table for spreadsheets; for managers."""
     require_role(*EDITORS)
     wanted: Wanted = read_wanted(request.args)
-    database, scope, zone = services().database, current_user.scope, current_user.zone
-    content = write_csv(lambda: database.transaction(scope), wanted, zone, reader_language())
+    zone = current_user.zone
+    content = write_csv(transactions(), wanted, zone, reader_language())
     release_session()
     response = Response(stream_with_context(content), content_type="text/csv; charset=utf-8")
     name = f"forms-{local_now(zone).date().isoformat()}.csv"

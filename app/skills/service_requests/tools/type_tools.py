@@ -67,6 +67,7 @@ class SuggestType(ThreadTool):
     }
     examples = load_examples(EXAMPLES)["suggest_service_request_type"]
     prompt_slug = PROMPT
+    makes_true = ("noted",)
     is_wished = True
 
     def run(self, arguments: Any, context: ToolContext) -> ToolResult:
@@ -117,7 +118,7 @@ def _begin_at_once(node: TypeNode, query: str, context: ToolContext) -> ToolResu
     take(context, {"type": "type_offered", "query": query}, selection_of(form))
     said = join_paragraphs(
         _(
-            "Your request: “%(name)s”. If it is about something else, say “another type”.",
+            "This looks like “%(name)s”. If it is about something else, say “another type”.",
             name=form.name.text(context.language),
         ),
         _tell_before(before) if before else "",
@@ -188,6 +189,7 @@ class GetForm(ThreadTool):
     activity: Mapping[str, str] = {"en": "Opening the request…", "es": "Abriendo la solicitud…"}
     examples = load_examples(STEP_EXAMPLES)["get_service_request_form"]
     prompt_slug = PROMPT
+    makes_true = ("noted",)
     is_wished = True
 
     def run(self, arguments: Any, context: ToolContext) -> ToolResult:
