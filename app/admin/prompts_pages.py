@@ -40,7 +40,10 @@ CATEGORY_NOTES: Mapping[str, LazyString] = {
         "of its kind."
     ),
     "skill": _("Added before every message to explain what a skill can do."),
-    "action": _("Added when somebody taps that button on a card."),
+    "action": _(
+        "Added when somebody taps that button on a card. The first line of a row of your own is "
+        "what its button says."
+    ),
 }
 
 

@@ -445,6 +445,24 @@ def test_a_row_of_the_house_is_added_at_the_end_and_can_be_deleted(
     assert "Say chef." not in system_prompt(app, admin)
 
 
+def test_an_action_of_the_restaurants_own_keeps_a_line_for_its_button(
+    owner: Database, admin: Member, browser: CheckedClient
+) -> None:
+    form = {"category": "action", "domain": "dishes", "slug": "action-dishes-plating"}
+    texts = {
+        "prompt_en": "Plating\nSay how it is plated.",
+        "prompt_es": "Montaje\nDi cómo se monta.",
+    }
+    assert browser.post(f"{HOME}new", **form, **texts).status_code == 303
+    row = row_of(owner, admin, "action-dishes-plating")
+    refused = browser.post(f"{HOME}{row.id}", version="1", **{**texts, "prompt_en": "Say how."})
+    assert "The first line is what the button says" in browser._page(refused, 422).text
+    # A row that came with the assistant has its button already.
+    seeded = row_of(owner, admin, "action-dishes-pairing")
+    saved = browser.post(f"{HOME}{seeded.id}", version="1", prompt_en="Say it.", prompt_es="Dilo.")
+    assert saved.status_code == 303
+
+
 @pytest.mark.fault(66)
 def test_there_are_only_so_many_rows(
     owner: Database, admin: Member, browser: CheckedClient, monkeypatch: pytest.MonkeyPatch
@@ -533,6 +551,25 @@ def test_what_came_with_the_assistant_is_not_deleted(
         ),
         ({"category": "action", "domain": "wines"}, "action-wines-"),
         ({"prompt_en": "", "prompt_es": ""}, "Write the text in at least one language."),
+        (
+            {
+                "category": "action",
+                "domain": "wines",
+                "slug": "action-wines-glass",
+                "prompt_en": "Say which glass it is poured in.",
+            },
+            "The first line is what the button says, up to 40 characters.",
+        ),
+        (
+            {
+                "category": "action",
+                "domain": "wines",
+                "slug": "action-wines-glass",
+                "prompt_en": "Glass\nSay which.",
+                "prompt_es": "x" * 41 + "\nDi cuál.",
+            },
+            "The first line is what the button says, up to 40 characters.",
+        ),
     ],
 )
 def test_a_new_row_that_cannot_be_is_refused_in_words(

@@ -17,7 +17,7 @@ from sqlalchemy.exc import IntegrityError
 
 from app.accounts.audit import record
 from app.assistant.models import Prompt, PromptRevision
-from app.assistant.prompts.system_prompt import seeds_of
+from app.assistant.prompts.system_prompt import LONGEST_BUTTON, seeds_of
 from app.assistant.tools.registry import Registry
 from app.db import ScopedSession, utc_now
 from app.errors import Conflict, InvalidInput, NotFound
@@ -143,6 +143,8 @@ def save_texts(
     """
     texts = clean_texts(typed)
     row = load_prompt(session, prompt_id, lock=True)
+    if row.category == "action" and row.seed_digest is None:
+        _check_button(texts)
     before = _texts_at(session, row, version)
     if texts_of(row) not in (before, texts):
         return Clash(row, texts, before)
@@ -301,6 +303,8 @@ def add_prompt(
     name = slug.strip().lower()
     _check_place(registry, name, category, domain)
     texts = clean_texts(typed)
+    if category == "action":
+        _check_button(texts)
     _check_room(session)
     known = _category(session, category)
     row = Prompt(
@@ -321,6 +325,19 @@ def add_prompt(
         session.rollback()
         raise InvalidInput("Another row already has this name.", field="slug") from None
     return row
+
+
+def _check_button(texts: Texts) -> None:
+    """See that each text of an action of the group's own says what its button says, and more."""
+    for name, text in texts._asdict().items():
+        button, _end, rest = text.strip().partition("\n")
+        if text and not (rest.strip() and len(button.strip()) <= LONGEST_BUTTON):
+            raise InvalidInput(
+                "The first line is what the button says, up to %(limit)s characters. Write below it"
+                " what the assistant is to do.",
+                field=f"prompt_{name}",
+                limit=LONGEST_BUTTON,
+            )
 
 
 def _first(category: str) -> int:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 from uuid import UUID
 
@@ -20,6 +21,8 @@ from app.errors import InvalidInput
 from app.text.bilingual import in_language
 from app.text.yaml_file import read_yaml
 
+# Of what a button on a card says.
+LONGEST_BUTTON = 40
 CORE_PROMPTS = Path(__file__).with_name("prompts.yaml")
 
 
@@ -83,6 +86,37 @@ def assemble(
 def text_in(row: Prompt, language: str) -> str:
     """A row's text in `language`; where it has none, the other language's serves."""
     return in_language(language, row.prompt_en.strip(), row.prompt_es.strip())
+
+
+def button_of(text: str) -> str:
+    """What the button of a group's own action says: the first line of its row."""
+    return text.strip().partition("\n")[0].strip()
+
+
+def own_buttons(
+    session: ScopedSession, domain: str, language: str, known: Collection[str]
+) -> dict[str, str]:
+    """The group's own actions of a domain with what their buttons say, in their order.
+
+    Those that are `known` came with the assistant and have buttons of their own.
+    """
+    start = f"action-{domain}-"
+    rows = session.scalars(
+        select(Prompt)
+        .where(
+            Prompt.group_id == session.scope.group_id,
+            Prompt.category == "action",
+            Prompt.domain == domain,
+            Prompt.is_active,
+        )
+        .order_by(Prompt.sort_order, Prompt.slug)
+    )
+    actions = {row.slug.removeprefix(start): row for row in rows if row.slug.startswith(start)}
+    return {
+        action: shorten(button_of(text_in(row, language)), LONGEST_BUTTON, placeholder="…")
+        for action, row in actions.items()
+        if action not in known
+    }
 
 
 def inactive_slugs(rows: Iterable[Prompt]) -> set[str]:

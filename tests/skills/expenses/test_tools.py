@@ -236,6 +236,37 @@ def test_an_add_can_be_taken_back_for_a_day(
     assert rows(database, member) == []
 
 
+CORRECTIONS = [
+    ("en", "Add taxi $12 today", "yes", "no wait, the taxi was 14"),
+    ("en", "Add taxi $12 today", "yes", "oops, the taxi was $14"),
+    ("es", "agrega taxi $12 hoy", "sí", "no espera, el taxi fueron 14"),
+    ("es", "agrega taxi $12 hoy", "sí", "perdón, el taxi fue de 14"),
+]
+
+
+@pytest.mark.parametrize(("language", "added", "yes", "corrected"), CORRECTIONS)
+def test_what_was_added_just_now_is_put_right_and_not_added_twice(
+    owner: Database, database: Database, member: Member, say_to: SayTo,
+    language: str, added: str, yes: str, corrected: str,
+) -> None:  # fmt: skip
+    boss = make_user(owner, member.group_id, "manager")
+    for who in (boss, member):
+        thread = say_to(who, added, language=language).thread_id
+        say_to(who, yes, thread=thread, language=language)
+        card = say_to(who, corrected, thread=thread, language=language)
+        if who is member:
+            # Staff change nothing that is saved; their own addition has its Undo.
+            assert card.parts == []
+            told = {"en": "Press “Undo” on it above", "es": "Presiona «Deshacer» en él"}
+            assert told[language] in card.content
+            continue
+        assert [part["tool"] for part in card.parts] == ["update_expense"], card.content
+        say_to(who, yes, thread=thread, language=language)
+        assert [(item, str(amount)) for item, amount, _ in rows(database, who)] == [
+            ("taxi", "14.00")
+        ]
+
+
 @pytest.mark.parametrize(
     ("language", "undo_it"),
     [

@@ -66,6 +66,21 @@ def test_a_card_says_which_allergens_are_on_the_readers_own_list(
     assert badges(bubble.root) == expected
 
 
+def test_a_card_of_which_nothing_is_declared_looks_unlike_one_that_has_none(
+    app: Flask, owner: Database, member: Member, browser: CheckedClient
+) -> None:
+    thread_id, _reply_id = thread_with_cards(app, owner, member, None, [])
+    page = browser.page(f"/chat/{thread_id}")
+    unknown, none = (
+        [badge.text for badge in page.find_all("span") if badge.has_class(name)]
+        for name in ("badge-unknown", "badge-none")
+    )
+    assert unknown == ["Allergens not declared"]
+    assert none == ["None of the listed allergens"]
+    spanish = browser.page(f"/chat/{thread_id}?lang=es").text
+    assert "Alérgenos sin declarar" in spanish and "Ninguno de los alérgenos" in spanish
+
+
 def test_the_warning_is_in_the_readers_language(
     app: Flask, owner: Database, member: Member
 ) -> None:

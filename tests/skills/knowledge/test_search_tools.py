@@ -13,6 +13,7 @@ from flask_babel import force_locale
 from pydantic import ValidationError
 from sqlalchemy import event, update
 
+from app.assistant.models import Prompt
 from app.assistant.tools.tool import CitationLedger, ToolContext, ToolResult
 from app.db import Database
 from app.extensions import Services
@@ -106,6 +107,33 @@ def test_the_same_passage_keeps_its_number(run: Any) -> None:
     assert first in [result["cite"] for result in again]
     numbers = [citation.number for citation in run.ledger.citations]
     assert numbers == list(range(1, len(numbers) + 1))
+
+
+def test_an_action_of_the_restaurants_own_has_its_button_on_each_card(
+    owner: Database, member: Member, run: Any
+) -> None:
+    texts = {"prompt_en": "Plating\nSay how it is plated.", "prompt_es": "Montaje\nDi cómo."}
+    plating = Prompt(
+        group_id=member.group_id, slug="action-dishes-plating", category="action",
+        domain="dishes", sort_order=99, **texts,
+    )  # fmt: skip
+    of_wines = Prompt(
+        group_id=member.group_id, slug="action-wines-decanting", category="action",
+        domain="wines", sort_order=99, prompt_en="Decanting\nSay how.", prompt_es="",
+    )  # fmt: skip
+    with owner.transaction() as session:
+        session.add_all([plating, of_wines])
+    for language, label in (("en", "Plating"), ("es", "Montaje")):
+        [card] = run("search_dishes", language, query="ribeye").parts
+        assert [chip.action for chip in card.chips] == ["pairing", "allergens", "plating"]
+        chip = card.chips[-1]
+        assert (chip.label, chip.message, chip.domain) == (label, f"{label}: Ribeye", "dishes")
+    with owner.transaction() as session:
+        session.execute(
+            update(Prompt).where(Prompt.slug == "action-dishes-plating").values(is_active=False)
+        )
+    [card] = run("search_dishes", query="ribeye").parts
+    assert [chip.action for chip in card.chips] == ["pairing", "allergens"]
 
 
 def test_what_no_source_says_is_weak_and_draws_no_card(run: Any) -> None:

@@ -110,10 +110,12 @@ def _tell_listener(request: ModelRequest) -> Decision | None:
 def _let_go(request: ModelRequest) -> Decision | None:
     """What is said to who calls off, refuses or undoes where there is nothing for it to mean."""
     hints = request.hints
-    if request.action or hints.get("proposal"):
+    if request.action:
         return None
     if listed_act(request.messages[-1].text) == UNDO:
         return Decision(phrases.nothing_to_undo(), why="small_talk")
+    if hints.get("proposal"):
+        return None
     is_taken = hints.get("goes_on") or ("reply" in hints and "reply_for" not in hints)
     if is_taken:
         return None

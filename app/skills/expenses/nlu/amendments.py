@@ -97,6 +97,12 @@ def amended(
     return Command(tool, changed, ("amount",) if unsure_row(changed) else ())
 
 
+def begins_as_correction(message: str, around: ReadingContext) -> bool:
+    """Whether a message begins by taking back what was said: "no wait, the taxi was 14"."""
+    leading = _CORRECTION.match(Sentence.of(message[:LONGEST_MESSAGE], around).masked)
+    return leading is not None and any(letter.isalpha() for letter in leading[0])
+
+
 def _core(sentence: Sentence) -> tuple[int, int]:
     leading = _CORRECTION.match(sentence.masked)
     start = leading.end() if leading else 0

@@ -18,7 +18,7 @@ from app.nlu.control import read_answer
 from app.nlu.model import read_intents
 from app.skills.expenses.nlu import Category, read_conversation
 from app.skills.expenses.nlu.additions import is_ordered, is_told_to_add, rows_told
-from app.skills.expenses.nlu.amendments import amended
+from app.skills.expenses.nlu.amendments import amended, begins_as_correction
 from app.skills.expenses.nlu.command import (
     ADD,
     BALANCE,
@@ -79,11 +79,8 @@ def find_hints(session: ScopedSession, turn: TurnInput) -> Mapping[str, Any]:
     changed = _changed(turn, categories, ledger.currency) or _put_right(
         turn, categories, ledger.currency
     )
-    if changed is not None and changed.missing:
-        with force_locale(turn.language):
-            return {"reply": ask_for(changed, ledger.currency)}
-    if changed is not None:
-        return {"wanted": {changed.tool: changed.arguments}, "goes_on": {changed.tool: True}}
+    if (known := _about_what_was_shown(session, ledger, turn, changed)) is not None:
+        return known
     told = _told(turn, categories, ledger.currency)
     chosen = _chosen(turn, categories, ledger.currency, told)
     if chosen is not None and not _names_one(session, ledger, turn, categories):
@@ -232,6 +229,38 @@ def _how_to_tell_it_anew(turn: TurnInput) -> str:
     return _("Say it the way it should be, for example “%(item)s $15 yesterday”.", item=item)
 
 
+def _about_what_was_shown(
+    session: ScopedSession, ledger: Ledger, turn: TurnInput, changed: Command | None
+) -> Mapping[str, Any] | None:
+    """What a message wants that changes what is proposed or has just been done; else None."""
+    if session.scope.role not in EDITORS and _puts_right_what_is_done(turn, changed):
+        with force_locale(turn.language):
+            return {"reply": _undo_first()}
+    if changed is None:
+        return None
+    if changed.missing:
+        with force_locale(turn.language):
+            return {"reply": ask_for(changed, ledger.currency)}
+    return {"wanted": {changed.tool: changed.arguments}, "goes_on": {changed.tool: True}}
+
+
+def _puts_right_what_is_done(turn: TurnInput, changed: Command | None) -> bool:
+    """Whether a message says otherwise what has just been added: "no wait, the taxi was 14"."""
+    if turn.done is None or turn.done["tool"] != ADD:
+        return False
+    likely = max(turn.intents, key=lambda each: turn.intents[each], default="")
+    is_meant = likely == UPDATE and turn.intents[likely] >= LIKELY
+    return is_meant or (changed is not None and changed.tool == UPDATE)
+
+
+def _undo_first() -> str:
+    """What somebody is told who may not change an expense that they have just added."""
+    return _(
+        "Only a manager can change an expense that is saved. Press “Undo” on it above, then add it"
+        " again."
+    )
+
+
 def _instead_of_a_change(
     turn: TurnInput, categories: Sequence[Category], home: str
 ) -> Command | None:
@@ -264,12 +293,12 @@ def _put_right(turn: TurnInput, categories: Sequence[Category], home: str) -> Co
         return None
     before = dict(turn.done["arguments"])
     item = str(before.get("item", ""))
-    # "Taxi $20" behind a taxi of $14 is another one.
-    if len(rows_of(before)) != 1 or set(words(item)) & set(words(turn.message)):
+    around = _around(turn, categories, home)
+    # "Taxi $20" behind a taxi of $14 is another one, and "no wait, the taxi was 20" is the same.
+    is_another = bool(set(words(item)) & set(words(turn.message)))
+    if len(rows_of(before)) != 1 or (is_another and not begins_as_correction(turn.message, around)):
         return None
-    changed = amended(
-        Command(ADD, before), turn.message, _around(turn, categories, home), is_open=False
-    )
+    changed = amended(Command(ADD, before), turn.message, around, is_open=False)
     after = {} if changed is None or changed.missing else dict(changed.arguments)
     differs = {
         name: after[name] for name in CHANGES if name in after and after[name] != before.get(name)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Any
 
 from babel.numbers import format_currency
@@ -147,7 +148,10 @@ def _unit(unit: str | None, quantity: float | None) -> str:
     return words.get(unit, unit)
 
 
-def product_card(product: Product, language: str, currency: str) -> ProductCardPart:
+def product_card(
+    product: Product, language: str, currency: str, own: Mapping[str, str] = MappingProxyType({})
+) -> ProductCardPart:
+    """The card of a product; `own` are the group's own actions with what their buttons say."""
     record = product_record(product, language, currency)
     shown = {key: product.facts[key] for key in CARD_FACTS[product.kind] if key in product.facts}
     return ProductCardPart(
@@ -160,7 +164,18 @@ def product_card(product: Product, language: str, currency: str) -> ProductCardP
         allergens=product.allergens,
         facts=list(fact_pairs(shown, language).items()),
         url=product_link(product, language),
-        chips=[_chip(product, action, record["name"]) for action in ACTIONS[product.kind]],
+        chips=[
+            *(_chip(product, action, record["name"]) for action in ACTIONS[product.kind]),
+            *(
+                Suggestion(
+                    label=label,
+                    message=f"{label}: {record['name']}",
+                    domain=product.kind,
+                    action=action,
+                )
+                for action, label in own.items()
+            ),
+        ],
     )
 
 

@@ -11,6 +11,7 @@ from pydantic import AfterValidator, Field, WithJsonSchema
 from sqlalchemy import select
 
 from app.accounts.models import Group
+from app.assistant.prompts.system_prompt import own_buttons
 from app.assistant.tools.examples import load_examples
 from app.assistant.tools.parts import Part, Suggestion
 from app.assistant.tools.tool import Arguments, ReadTool, ToolContext, ToolResult
@@ -34,6 +35,7 @@ from app.retrieval.team_words import load_meanings
 from app.skills.knowledge.models import ManualSection, Product
 from app.skills.knowledge.nlu.record_answers import ProductAnswers
 from app.skills.knowledge.services.display import (
+    ACTIONS,
     passage_citation,
     product_card,
     product_citation,
@@ -187,6 +189,9 @@ class SearchTool(ReadTool):
         currency = _currency(session)
         results: list[dict[str, Any]] = []
         cards: list[Part] = []
+        # Each tool has one kind of product, and of the manual there are no cards.
+        known = ACTIONS.get(self.domain, ())
+        own = own_buttons(session, self.domain, context.language, known) if products else {}
         for hit in hits:
             product = products.get(hit.source_id)
             # The record has the last word: a document may have been indexed when it said less.
@@ -195,7 +200,7 @@ class SearchTool(ReadTool):
             if product is not None:
                 results.append(self._product_result(product, hit, context, currency))
                 if not weak and len(cards) < MOST_CARDS and _worth_a_card(hit, hits[0]):
-                    cards.append(product_card(product, context.language, currency))
+                    cards.append(product_card(product, context.language, currency, own))
             elif hit.source_id in sections:
                 results.append(_passage_result(hit, sections[hit.source_id], context))
         return results, cards
