@@ -69,10 +69,10 @@ def db_session() -> ScopedSession:
     if "db" not in g:
         # The person is looked up first (with a session of its own), so that a request
         # never works with a session that was made before it was known for whom.
-        if request.is_json:
-            # The end of what was posted may come long after its beginning: what is so by then
-            # counts. A form has been read already, for its token.
-            request.get_data()
+        if _has_body():
+            # The end of what was posted may come long after its beginning: who asks is looked at
+            # behind it. What a browser posts has been read already, for its token.
+            request.get_data(parse_form_data=True)
         g.db = services().database.session(*_asking())
     session: ScopedSession = g.db
     return session

@@ -153,7 +153,7 @@ def test_who_may_change_nothing_is_told_so_and_adds_no_row_of_that_name(
     talk = Talk(demo, person("en"), "en")
     for words in ("limes $12", "yes"):
         talk.send(words)
-    assert "Ask a manager" in talk.send("change the limes to $15").text
+    assert "Only a manager can change" in talk.send("change the limes to $15").text
 
 
 @pytest.mark.parametrize(

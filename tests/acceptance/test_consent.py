@@ -18,9 +18,13 @@ from sqlalchemy import select, update
 
 from app.accounts.models import AuditEntry
 from app.assistant.models import AGENT, Message, Proposal, Thread, Turn
+from app.assistant.proposals.proposals import confirm
+from app.assistant.threads.threads import ask_again
+from app.assistant.turns.executor import ClaimedTurn, execute_turn
 from app.assistant.turns.final_state import NEAR_MESSAGES
 from app.config import Settings
 from app.db import Database, utc_now
+from app.extensions import services
 from app.factory import build_app
 from app.skills.expenses.models import Expense
 from app.skills.service_requests.models import RequestType, ServiceRequest
@@ -34,7 +38,7 @@ from app.text.markdown import render_model_text
 from tests.acceptance.conftest import Solving
 from tests.acceptance.service_requests.conversation import Conversation
 from tests.acceptance.service_requests.following import FollowingModel
-from tests.acceptance.service_requests.talking import Talk
+from tests.acceptance.service_requests.talking import Talk, providers_of
 from tests.acceptance.test_careless_models import SURE, begin, do
 from tests.acceptance.wild_model import WildModel
 from tests.factories import Member, make_user
@@ -557,6 +561,70 @@ def test_nothing_is_cancelled_that_nobody_asked_to_cancel(talk: Talk) -> None:
     assert reply.text.endswith("Should I cancel the request? None of it will be kept.")
     do(talk, "yes", "cancel_service_request")
     assert not talk.state.is_open
+
+
+@pytest.mark.parametrize("word", ["yes", "sure"])
+def test_what_is_posted_to_one_question_is_no_yes_to_another(
+    talk: Talk, server: ModelServer, word: str
+) -> None:
+    begin(talk)
+    asked = do(talk, "hello you", "cancel_service_request")
+    assert asked.text.endswith("Should I cancel the request? None of it will be kept.")
+    state = talk.state
+    assert isinstance(state, OpenRequest) and state.asked
+    cancel = at_once(("cancel_service_request", {}))
+    server.script(scenario(cancel, Say("Thanks, I wrote that down."), when=word))
+    talk.send("", {"type": "question_answer", "question": state.asked, "answer": word})
+    after = talk.state
+    assert isinstance(after, OpenRequest) and after.answers == ((state.asked, word),)
+
+
+def make_again(talk: Talk, owner: Database) -> str:
+    """Have the last reply made again, by the model that the talk has; returns what it says."""
+    with owner.transaction() as session:
+        mine = select(Message.id).where(Message.thread_id == talk.thread_id)
+        last = session.scalars(
+            mine.where(Message.role == "assistant").order_by(Message.id.desc())
+        ).first()
+    assert last is not None
+    with talk.app.app_context():
+        provider, standby = providers_of(talk.app)
+        with services().database.session(talk.person.scope) as session:
+            accepted = ask_again(session, talk.thread_id, last)
+            turn = update(Turn).where(Turn.id == accepted.turn.id)
+            session.execute(
+                turn.values(
+                    status="running", fence=1, attempts=1, runner_id="tests",
+                    lease_until=utc_now() + timedelta(seconds=120),
+                )
+            )  # fmt: skip
+            session.commit()
+        claimed = ClaimedTurn(accepted.turn.id, 1, 1, talk.person.scope)
+        with talk.app.test_request_context("/"):
+            execute_turn(services(), provider, claimed, standby=standby)
+    with owner.transaction() as session:
+        return session.get_one(Message, accepted.reply.id).content
+
+
+def test_what_another_version_of_a_reply_has_done_is_not_denied_as_undone(
+    talk: Talk, server: ModelServer, owner: Database
+) -> None:
+    """Who were told to ask for it again would have it twice."""
+    propose_a_taxi(talk, server, owner)
+    with owner.transaction() as session:
+        mine = Proposal.user_id == talk.person.user_id
+        card = session.scalars(select(Proposal.id).where(mine)).one()
+    with (
+        talk.app.app_context(),
+        talk.app.test_request_context("/"),
+        services().database.session(talk.person.scope) as session,
+    ):
+        confirm(session, services().registry, card)
+        session.commit()
+    server.script(scenario(Say("I added the taxi for $12."), when="the taxi was twelve"))
+    said = make_again(talk, owner)
+    assert "look at its receipt there before you ask again" in said
+    assert "tell me again" not in said
 
 
 def propose_a_taxi(talk: Talk, server: ModelServer, owner: Database) -> Ledger:

@@ -25,7 +25,16 @@ from app.assistant.models import Message
 from app.db import Database, Scope
 from app.errors import Forbidden, SignInChanged
 from app.skills.forms.models import Contact
-from tests.factories import CheckedClient, Member, make_group, make_thread, make_user, sign_in
+from tests.factories import (
+    CheckedClient,
+    Member,
+    api_token,
+    make_group,
+    make_thread,
+    make_user,
+    sign_in,
+)
+from tests.skills.forms.filling import address_on, autosave, drafts_of, form_on, make_template
 
 Change = Callable[[], None]
 
@@ -161,6 +170,29 @@ def test_a_body_of_json_is_read_before_anything_is_asked(
     )
     assert late.status_code == 401
     assert late.get_json()["code"] == "not_signed_in"
+
+
+@ENDS
+def test_a_programs_form_is_read_before_anything_is_asked(
+    app: Flask, owner: Database, staff: Member, ends: Callable[[Database, Member], None]
+) -> None:
+    """Nothing looks for a token in it, and the route looks for the draft first."""
+    template = make_template(owner, staff.group_id)
+    browser = sign_in(app, owner, staff)
+    page = browser.page(f"/forms/{template.slug}")
+    autosave(browser, page, what="mine")
+    path = f"{address_on(page)}/undo/who"
+    fields = {**form_on(browser.page(address_on(page))), "v-what": "hacked", "end": "x"}
+    body = "&".join(f"{name}={value}" for name, value in fields.items()).encode()
+    late = app.test_client().post(
+        path,
+        content_type="application/x-www-form-urlencoded",
+        headers={"Authorization": f"Bearer {api_token(owner, staff)}"},
+        environ_overrides=held(body, lambda: ends(owner, staff)),
+    )
+    assert late.status_code in (303, 401)
+    [draft] = drafts_of(owner, staff)
+    assert draft.typed["what"] == "mine"
 
 
 @pytest.mark.parametrize("extension", ["json", "md"])

@@ -11,10 +11,10 @@ from uuid import uuid4
 
 import pytest
 
-from app.assistant.providers.base import ModelRequest, TextDelta
+from app.assistant.providers.base import ModelRequest, ProviderError, TextDelta, ToolCall
 from app.assistant.providers.json_mode import JsonModeProvider
 from app.assistant.providers.json_reader import Unreadable, WordsReader, read_reply
-from app.assistant.providers.openai_wire import Reply
+from app.assistant.providers.openai_wire import LONGEST_NAME, MOST_CHOICES, Reply
 from app.assistant.tools.tool import CitationLedger
 from app.assistant.turns.citations import CitationFilter
 from app.assistant.turns.json_blocks import BlockFilter, read_object
@@ -173,6 +173,40 @@ def test_the_arguments_of_a_call_are_put_together_once(kind: str) -> None:
         list(reply.finish())
 
     check_linear(work)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        '{"choices": [' + ",".join(["{}"] * 300_000) + "]}",
+        '{"a": [' + ",".join(["[[[[[[1]]]]]]"] * 70_000) + '], "choices": []}',
+        json.dumps({"choices": [{"delta": {"tool_calls": [{"index": 0}] * 20_000}}]}),
+    ],
+    ids=["choices", "nested", "fragments"],
+)
+def test_an_event_of_values_without_an_end_is_a_failure_and_not_read(data: str) -> None:
+    """It would be read in one go, and nobody else's turn could go on meanwhile."""
+    with pytest.raises(ProviderError) as failure:
+        Reply().read(data)
+    assert str(failure.value) == "server_error: too many values"
+
+
+def test_a_reply_has_one_choice_and_a_few_are_read() -> None:
+    choices = [{"delta": {"content": f"{n} "}} for n in range(1_000)]
+    texts = Reply().read(json.dumps({"choices": choices}))
+    assert [each.text for each in texts] == [f"{n} " for n in range(MOST_CHOICES)]
+
+
+def test_the_name_and_the_id_of_a_call_are_kept_as_far_as_one_may_be_long() -> None:
+    """Both are stored with the reply, and told to all who read it."""
+    fragment = {"index": 0, "id": "i" * 1_000_000}
+    fragment["function"] = {"name": "n" * 1_000_000, "arguments": "{}"}
+    reply = Reply()
+    for _ in range(2):
+        reply.read(json.dumps({"choices": [{"delta": {"tool_calls": [fragment]}}]}))
+    reply.complete = True
+    [call] = [each for each in reply.finish() if isinstance(each, ToolCall)]
+    assert (call.id, call.name) == ("i" * LONGEST_NAME, "n" * LONGEST_NAME)
 
 
 class Log:

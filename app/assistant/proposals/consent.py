@@ -66,8 +66,11 @@ class Heard:
 
     @property
     def answer(self) -> Answer | None:
-        """Whether the whole message is a plain yes or no to what was shown."""
-        return read_answer(self.words, self.question)
+        """Whether the whole message is a plain yes or no to what was shown.
+
+        What was posted with a widget answers that widget alone, whatever its words are.
+        """
+        return None if self.step is not None else read_answer(self.words, self.question)
 
     @property
     def question(self) -> str:

@@ -12,7 +12,7 @@ import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from pydantic import TypeAdapter
@@ -21,7 +21,7 @@ from sqlalchemy import Select, and_, or_, select
 from app.accounts.audit import record
 from app.assistant.models import Message, Proposal, Thread, own
 from app.assistant.threads.branches import IN_SIGHT, ids_up
-from app.assistant.threads.steps import keep_steps
+from app.assistant.threads.steps import LOOK_BACK, keep_steps
 from app.assistant.tools.parts import ProposalPart, ReceiptPart
 from app.assistant.tools.registry import Registry
 from app.assistant.tools.tool import Draft, Receipt, ToolFailure, WriteTool
@@ -117,15 +117,24 @@ def latest_proposal(session: ScopedSession, thread_id: UUID) -> Proposal | None:
     return session.scalar(query.order_by(Proposal.created_at.desc()).limit(1))
 
 
-def is_anything_done(session: ScopedSession, reply_id: UUID) -> bool:
-    """Whether something that was proposed above a reply has been done, and not taken back."""
-    above = ids_up(session, reply_id, IN_SIGHT)
-    done = _own(session).where(
-        Proposal.message_id.in_(above),
+def find_done(
+    session: ScopedSession, thread_id: UUID, reply_id: UUID
+) -> Literal["", "above", "beside"]:
+    """Where what was proposed in a conversation has been done, and not taken back.
+
+    `above` a reply, in sight of whoever reads it; else `beside` it, with another version of an
+    answer or of a message; "" where nothing was.
+    """
+    done = select(Proposal.message_id).where(
+        Proposal.thread_id == thread_id,
         Proposal.state == "confirmed",
         Proposal.undone_at.is_(None),
+        *own(session, Proposal),
     )
-    return session.scalar(done.limit(1)) is not None
+    made_by = set(session.scalars(done))
+    if not made_by.isdisjoint(ids_up(session, reply_id, IN_SIGHT)):
+        return "above"
+    return "beside" if made_by - {*ids_up(session, reply_id, LOOK_BACK)} else ""
 
 
 def tools_done_by(session: ScopedSession, reply_id: UUID) -> list[str]:

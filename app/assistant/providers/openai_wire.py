@@ -29,6 +29,8 @@ from app.text.plain_text import storable
 # Text is given out in pieces of at most so many characters, so that whoever takes them can let
 # others go on between two of them.
 LONGEST_DELTA = 2_000
+# What a server may say of one event: a reply has one choice, and a name and an id are short.
+MOST_CONTAINERS, MOST_CHOICES, LONGEST_NAME = 10_000, 16, 200
 SURROGATE = re.compile("[\ud800-\udfff]")
 NOT_IN_A_TOOL_NAME = re.compile(r"[^A-Za-z0-9_-]")
 ERROR_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
@@ -116,7 +118,8 @@ class Reply:
         if usage := _object(chunk.get("usage")):
             # Usage makes numbers of whatever stands there.
             self._usage = Usage(usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0))
-        texts = [self._read_choice(choice) for choice in _objects(chunk.get("choices"))]
+        choices = _objects(chunk.get("choices"))[:MOST_CHOICES]
+        texts = [self._read_choice(choice) for choice in choices]
         return [
             TextDelta(text[at : at + LONGEST_DELTA])
             for text in texts
@@ -219,7 +222,11 @@ class _ToolCalls:
             return
         function = _object(fragment.get("function"))
         index = fragment.get("index")
-        call_id, name = _mended(_text(fragment.get("id"))), _mended(_text(function.get("name")))
+        # Both are kept with the reply and told to its readers, whatever becomes of the call.
+        call_id, name = (
+            _mended(_text(value)[:LONGEST_NAME])
+            for value in (fragment.get("id"), function.get("name"))
+        )
         call = self._find(index, call_id)
         if call is None or not call.goes_on_with(call_id, name):
             if len(self._calls) >= MOST_CALLS:
@@ -256,6 +263,9 @@ class _ToolCalls:
 
 
 def _parsed(data: str) -> Json:
+    # To read one of these takes a microsecond, and an event is read in one go.
+    if data.count("{") + data.count("[") > MOST_CONTAINERS:
+        raise ProviderError("server_error", "too many values")
     try:
         return _object(parse_json(data, any_number=True))
     except ValueError:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from flask_babel import gettext as _
 
 from app.assistant.models import Message
-from app.assistant.proposals.proposals import is_anything_done, tools_done_by
+from app.assistant.proposals.proposals import find_done, tools_done_by
 from app.assistant.threads.steps import load_taken
 from app.assistant.tools.registry import Registry
 from app.assistant.tools.tool import ReadTool, ThreadTool, Tool, WriteTool
@@ -40,12 +41,12 @@ _LIKELY, _SURE = 0.7, 0.9
 class _Done:
     """What was done in a reply: the tools that `ran`, and the kinds of claims that are so.
 
-    `before` is true where something that was proposed above it has been done.
+    `before` says where something else has been done that was proposed in its conversation.
     """
 
     ran: Sequence[Tool]
     so: frozenset[str]
-    before: bool
+    before: Literal["", "above", "beside"]
 
 
 def deny_claims(
@@ -125,7 +126,7 @@ def _read_done(
 ) -> _Done:
     with writer.transaction() as session:
         has_taken = bool(load_taken(session, writer.claim.reply_id))
-        before = is_anything_done(session, writer.claim.reply_id)
+        before = find_done(session, writer.claim.thread_id, writer.claim.reply_id)
         done = tools_done_by(session, writer.claim.reply_id)
     true_of = [
         tool
@@ -157,7 +158,7 @@ def _is_so(text: str, claimed: frozenset[str], done: _Done) -> bool:
 
 def _is_above(done: _Done) -> bool:
     """Whether what a reply denies has its receipt above, and it has looked nowhere."""
-    return done.before and not done.ran
+    return done.before == "above" and not done.ran
 
 
 def _denial(done: _Done) -> str:
@@ -165,6 +166,11 @@ def _denial(done: _Done) -> str:
         return _(
             "Not all of this has been done. What is filed, sent or added always has a card of its"
             " own."
+        )
+    if done.before == "beside":
+        return _(
+            "Nothing new was saved or sent with this answer. Something was, with another version"
+            " of it: look at its receipt there before you ask again."
         )
     if done.before:
         # Who did it again would do it twice.
