@@ -120,10 +120,9 @@ def latest_proposal(session: ScopedSession, thread_id: UUID) -> Proposal | None:
 def find_done(
     session: ScopedSession, thread_id: UUID, reply_id: UUID
 ) -> Literal["", "above", "beside"]:
-    """Where what was proposed in a conversation has been done, and not taken back.
+    """Where something that was proposed in a conversation has been done, and not taken back.
 
-    `above` a reply, in sight of whoever reads it; else `beside` it, with another version of an
-    answer or of a message; "" where nothing was.
+    `above` a reply, in sight of who reads it; `beside` it, with another version of an answer.
     """
     done = select(Proposal.message_id).where(
         Proposal.thread_id == thread_id,
