@@ -30,13 +30,19 @@ from app.extensions import PROBES, ComandaRequest, client_address
 from app.jobs.system_threads import tell_costs_to, tell_senders_by
 from app.web.fair_queue import Pace, has_left
 from app.web.first_steps import add_first_step
-from app.web.pages import REFUSED_SECONDS, error_response, wants_json
+from app.web.pages import (
+    REFUSED_SECONDS,
+    enter_lane_again,
+    error_response,
+    leave_lanes,
+    wants_json,
+)
 from app.web.request_body import LARGEST_BODY, LARGEST_SIGNED_OUT
 
 # How many of one person are answered at once in a process, by what they are; and of one address, of
 # those that are nobody's as far as the process knows. Any of them may run wherever another person's
 # request waits for the database.
-AT_ONCE = {"read": 2, "write": 2, "unknown": 2, "token": 2}
+AT_ONCE = {"read": 2, "write": 2, "body": 2, "unknown": 2, "token": 2}
 # For each other one that is there so much of a pause is made in its lane, which leaves others their
 # time (decision 24). Longer ones would keep the people behind a stranger's address out.
 PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.005, 0.025
@@ -55,7 +61,7 @@ TURNS_OF = {"page": 2.5, "static": 2.0, "probe": 5.0}
 # To read what was typed takes a process the longer the more it is; files have turns of their own.
 BYTES_A_TURN = 32 * 1024
 # When a server has started anew, nobody's token is known, and all pages of a restaurant come back.
-MOST_WAITING = {"read": 60, "write": 60, "unknown": 600, "token": 600}
+MOST_WAITING = {"read": 60, "write": 60, "body": 60, "unknown": 600, "token": 600}
 LONGEST_WAIT_SECONDS = 30.0
 # Who waits and is nobody's is looked after so often: a script that leaves would fill the lane.
 LOOK_SECONDS = 1.0
@@ -274,7 +280,10 @@ def _enter_lane() -> None:
             # What is wrong with it is told in turn, too.
             enter_lane_of_stranger()
         return
-    enter_lane(kind, person)
+    if kind == "write":
+        _enter_to_write(person)
+    else:
+        enter_lane(kind, person)
     if not current_user.is_authenticated:
         # The sign-in has ended: the next request with it is a stranger's.
         _known.forget(hash_token(token))
@@ -350,6 +359,33 @@ def _read_posted() -> None:
     if (request.content_length or 0) <= LARGEST_SIGNED_OUT:
         cast(ComandaRequest, request).max_content_length = LARGEST_SIGNED_OUT
         request.get_data()
+
+
+def _enter_to_write(person: UUID) -> None:
+    """Wait in the lane of a person for what they post, once it has been read.
+
+    In their lane it would keep a place meanwhile: half-sent posts of a sign-in that was stolen, or
+    has ended, would keep its owner from ending all of them. What is long waits apart.
+
+    Raises:
+        Crowded, Unavailable: it is too much at once, or took too long.
+    """
+    length = request.content_length
+    is_long = length is None or length > LARGEST_SIGNED_OUT
+    if is_long and request.mimetype == "multipart/form-data":
+        # It may be a form with files, which is told apart while it comes.
+        g.enter_lane_again = partial(_enter_again, "write", person)
+        leave_lanes()
+        cast(ComandaRequest, request).when_read = enter_lane_again
+        return
+    with ExitStack() as reading:
+        if is_long:
+            _enter(("body", person), reading)
+        try:
+            request.get_data()
+        finally:
+            # What is wrong with it is told in turn, too.
+            enter_lane("write", person)
 
 
 def enter_lane_of_stranger() -> None:

@@ -135,7 +135,7 @@ CONVERSATIONS = (
                 {"item": "plumber", "amount": 240},
                 part="proposal",
             ),
-            Turn("no", r"Nothing was done\. What should be different\?"),
+            Turn("no", r"was not done\. What should be different\?"),
             Turn(
                 "make it 250",
                 rf"Would you like me to add plumber \$250 for {TODAY}\?",
@@ -230,7 +230,10 @@ CONVERSATIONS = (
                 {"which": "el último gasto"},
                 part="proposal",
             ),
-            Turn("mejor no", r"No se hizo nada\. ¿Qué quieres cambiar\?"),
+            Turn(
+                "mejor no",
+                r"no se hizo\. ¿Qué quieres cambiar\?",
+            ),
         ),
         (("café", "5.00", "USD"),),
     ),

@@ -514,7 +514,7 @@ def test_a_no_declines_without_asking_any_model(
     owner: Database, member: Member, say_to: SayTo, offered: Message
 ) -> None:
     reply = say_to("mejor no", thread=offered.thread_id, language="es")
-    assert reply.content == "De acuerdo. No se hizo nada. ¿Qué quieres cambiar?"
+    assert reply.content == "De acuerdo. Lo de la tarjeta no se hizo. ¿Qué quieres cambiar?"
     assert stored(owner, proposal_id(offered)).state == "declined"
     assert logged(owner, member.user_id) == []
 

@@ -181,8 +181,9 @@ def test_the_arguments_of_a_call_are_put_together_once(kind: str) -> None:
         '{"choices": [' + ",".join(["{}"] * 300_000) + "]}",
         '{"a": [' + ",".join(["[[[[[[1]]]]]]"] * 70_000) + '], "choices": []}',
         json.dumps({"choices": [{"delta": {"tool_calls": [{"index": 0}] * 20_000}}]}),
+        '{"x": [' + "1," * 500_000 + '1], "choices": []}',
     ],
-    ids=["choices", "nested", "fragments"],
+    ids=["choices", "nested", "fragments", "numbers"],
 )
 def test_an_event_of_values_without_an_end_is_a_failure_and_not_read(data: str) -> None:
     """It would be read in one go, and nobody else's turn could go on meanwhile."""

@@ -114,8 +114,8 @@ def _is_about_same(registry: Registry, before: Proposal, tool: WriteTool, draft:
 
 def _one_at_a_time(before: Proposal) -> ToolFailure:
     said = _(
-        "One thing at a time: I ask only about what the card shows. Nothing else is done; ask for"
-        " it again afterwards."
+        "One thing at a time: I ask only about what the card shows. What else I was about to "
+        "propose is left out; ask for it again afterwards."
     )
     asks = ask_whether_to_do_it()[reader_language()]
     return ToolFailure(
@@ -221,7 +221,8 @@ def decide_in_words(writer: ReplyWriter, registry: Registry, question: Message) 
     elif decided.state == "confirmed":
         _tell(writer, receipt_of(decided).summary[question.language], receipt_part(decided))
     else:
-        _tell(writer, _("All right. Nothing was done. What should be different?"))
+        # Its reply may have done something else.
+        _tell(writer, _("All right. What the card showed was not done. What should be different?"))
     return NO_MODEL
 
 

@@ -29,8 +29,8 @@ from app.text.plain_text import storable
 # Text is given out in pieces of at most so many characters, so that whoever takes them can let
 # others go on between two of them.
 LONGEST_DELTA = 2_000
-# What a server may say of one event: a reply has one choice, and a name and an id are short.
-MOST_CONTAINERS, MOST_CHOICES, LONGEST_NAME = 10_000, 16, 200
+# What a server may say in one event: a reply has one choice, and a name and an id are short.
+MOST_CONTAINERS, MOST_VALUES, MOST_CHOICES, LONGEST_NAME = 10_000, 100_000, 16, 200
 SURROGATE = re.compile("[\ud800-\udfff]")
 NOT_IN_A_TOOL_NAME = re.compile(r"[^A-Za-z0-9_-]")
 ERROR_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
@@ -263,8 +263,9 @@ class _ToolCalls:
 
 
 def _parsed(data: str) -> Json:
-    # To read one of these takes a microsecond, and an event is read in one go.
-    if data.count("{") + data.count("[") > MOST_CONTAINERS:
+    # To read one of these takes up to a microsecond, and an event is read in one go.
+    containers = data.count("{") + data.count("[")
+    if containers > MOST_CONTAINERS or data.count(",") > MOST_VALUES:
         raise ProviderError("server_error", "too many values")
     try:
         return _object(parse_json(data, any_number=True))

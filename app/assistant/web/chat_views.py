@@ -23,6 +23,7 @@ from app.assistant.proposals.proposals import list_pending, part_as_of_now, prop
 from app.assistant.threads.branches import is_shown
 from app.assistant.threads.history import messages_around
 from app.assistant.threads.step_posts import accept_step
+from app.assistant.threads.steps import LONGEST_STEP
 from app.assistant.threads.threads import (
     CHAT,
     PAGE_MESSAGES,
@@ -66,7 +67,10 @@ from app.web.links import Link
 from app.web.navigation import first_page
 from app.web.pages import choose_language, db_session, is_htmx, require_role
 from app.web.rate_limits import limit_chat_changes, limit_decisions, limit_messages, limit_person
+from app.web.request_body import MOST_VALUES_OF_A_BODY
 
+# JSON may write each sign of a text as an escape of six.
+LONGEST_ESCAPED = 6
 blueprint = Blueprint("chat", __name__)
 streams = ThreadEvents("streams", __name__)
 streams.add_url_rule("/chat/<uuid:thread_id>/events", "events", streams.stream)
@@ -358,8 +362,11 @@ def _accept_step(thread_id: UUID) -> Accepted:
 
 
 def _read_json(text: str) -> Any:
+    """What was posted as a step; None for what is none, or longer than any is with all escaped."""
+    if len(text) > LONGEST_ESCAPED * LONGEST_STEP:
+        return None
     try:
-        return parse_json(text)
+        return parse_json(text, most_values=MOST_VALUES_OF_A_BODY)
     except ValueError:
         return None
 

@@ -225,7 +225,11 @@ def asks_which(said: str) -> bool:
 
 def asks_to_differ(said: str) -> bool:
     """Whether these words asked what should be different about what was declined."""
-    asked = in_both(lambda _language: _("All right. Nothing was done. What should be different?"))
+    asked = in_both(
+        lambda _language: _(
+            "All right. What the card showed was not done. What should be different?"
+        )
+    )
     return said.rstrip().endswith(tuple(asked.values()))
 
 

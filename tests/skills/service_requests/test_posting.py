@@ -307,6 +307,22 @@ def test_a_step_that_is_too_deep_or_too_long_is_refused(
     refused(talk, lambda: send(browser, talk, value_of(talk, "place", "x" * 20_001)))
 
 
+@pytest.mark.parametrize("values", ["1," * 900_000, "[]," * 600_000, "1," * 20_000])
+def test_a_step_of_values_without_an_end_is_refused_before_it_is_read(
+    browser: CheckedClient, talk: Talk, values: str
+) -> None:
+    """It may be two megabytes, and reading that keeps all others of the process waiting."""
+    talk.ask_for("place")
+    step = '{"type": "field_response", "a": [' + values + "1]}"
+    headers = {"X-CSRFToken": browser.csrf_token, "Content-Type": "application/json"}
+    path = f"/chat/{talk.thread_id}/messages"
+    for body in (f'{{"internal_content": {step}}}', json.dumps({"internal_content": step})):
+        refused(talk, lambda body=body: browser.client.post(path, data=body, headers=headers))
+    form = {"internal_content": step[:900_000], "message_key": new_id().hex}
+    assert browser.post(path, **form).status_code == 303
+    assert talk.messages()[-1].role == "assistant"
+
+
 @pytest.mark.parametrize(
     "body", ["", "{", "null", "[]", '"x"', "7", "[" * 100_000, '{"internal_content": "{"}'],
     ids=lambda body: body[:12] or "nothing",
