@@ -68,6 +68,7 @@ LOOK_SECONDS = 1.0
 # A stream lasts for hours and has limits of its own; a static file is nobody's.
 STREAM = "streams.events"
 WITHOUT_LANE = {"static", STREAM, *PROBES}
+FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 # So many tokens are known to be somebody's, those that were sent last.
 MOST_KNOWN = 10_000
 
@@ -371,21 +372,36 @@ def _enter_to_write(person: UUID) -> None:
         Crowded, Unavailable: it is too much at once, or took too long.
     """
     length = request.content_length
-    is_long = length is None or length > LARGEST_SIGNED_OUT
-    if is_long and request.mimetype == "multipart/form-data":
-        # It may be a form with files, which is told apart while it comes.
-        g.enter_lane_again = partial(_enter_again, "write", person)
+    if length is not None and length <= LARGEST_SIGNED_OUT:
+        _read_and_enter(person)
+        return
+    g.enter_lane_again = partial(_enter_again, "write", person)
+    if request.mimetype == "multipart/form-data":
+        # It may be a form with files, which has limits of its own while it comes.
         leave_lanes()
-        cast(ComandaRequest, request).when_read = enter_lane_again
+    else:
+        _enter(("body", person), g.lanes)
+    if request.mimetype in FORMS:
+        # How long it may be its page says, before anybody reads it.
+        cast(ComandaRequest, request).when_read = _enter_when_read
         return
     with ExitStack() as reading:
-        if is_long:
-            _enter(("body", person), reading)
-        try:
-            request.get_data()
-        finally:
-            # What is wrong with it is told in turn, too.
-            enter_lane("write", person)
+        reading.callback(leave_lanes)
+        request.get_data()
+    enter_lane_again()
+
+
+def _read_and_enter(person: UUID) -> None:
+    try:
+        request.get_data()
+    finally:
+        # What is wrong with it is told in turn, too.
+        enter_lane("write", person)
+
+
+def _enter_when_read() -> None:
+    leave_lanes()
+    enter_lane_again()
 
 
 def enter_lane_of_stranger() -> None:

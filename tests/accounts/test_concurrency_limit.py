@@ -547,27 +547,40 @@ def test_what_a_stranger_posts_is_read_before_it_waits_for_the_address(
     assert tried == [{"unknown"}]
 
 
-@pytest.mark.parametrize("size", [20, 100_000])
+@pytest.mark.parametrize(
+    ("size", "kind", "lane"),
+    [
+        (20, "application/x-www-form-urlencoded", set()),
+        (100_000, "application/x-www-form-urlencoded", {"body"}),
+        (20, "multipart/form-data", set()),
+        (100_000, "multipart/form-data", set()),
+    ],
+)
 def test_what_somebody_posts_is_read_before_it_waits_in_their_lane(
-    browser: CheckedClient, held_when: Callable[..., list[set[str]]], size: int
-) -> None:
+    browser: CheckedClient, held_when: Callable[..., list[set[str]]], size: int, kind: str,
+    lane: set[str],
+) -> None:  # fmt: skip
     """Half-sent posts of a stolen sign-in would keep its owner from ending it."""
     assert browser.get("/chat").status_code == 200
-    read = held_when("app.web.request_body", "BodyRequest.get_data")
-    assert browser.post("/theme", theme="dark", more="x" * size).status_code == 303
-    assert read[0] == (set() if size < 1_000 else {"body"})
+    read = held_when("app.web.request_body", "BodyRequest._get_stream_for_parsing")
+    first = held_when("app.web.request_body", "BodyRequest.get_data")
+    done = held_when("app.accounts.views", "_keep_choice")
+    form = {"csrf_token": browser.csrf_token, "theme": "dark", "more": "x" * size}
+    assert browser.client.post("/theme", data=form, content_type=kind).status_code == 303
+    assert (read if size > 1_000 else first)[0] == lane
+    assert done == [{"write"}]
 
 
-def test_a_long_form_in_parts_is_read_before_it_waits_in_the_lane_of_its_person(
+def test_long_json_is_read_in_a_lane_of_its_own(
     browser: CheckedClient, held_when: Callable[..., list[set[str]]]
 ) -> None:
     assert browser.get("/chat").status_code == 200
-    read = held_when("app.web.request_body", "FormParser.parse")
-    done = held_when("app.accounts.views", "_keep_choice")
-    form = {"csrf_token": browser.csrf_token, "theme": "dark", "more": "x" * 100_000}
-    typed = "multipart/form-data"
-    assert browser.client.post("/theme", data=form, content_type=typed).status_code == 303
-    assert (read[0], done) == (set(), [{"write"}])
+    read = held_when("app.web.request_body", "BodyRequest.get_data")
+    done = held_when("app.assistant.web.chat_views", "post_step")
+    headers = {"X-CSRFToken": browser.csrf_token}
+    path, body = f"/chat/{browser.new_id()}/messages", {"more": "x" * 100_000}
+    assert browser.client.post(path, json=body, headers=headers).status_code == 422
+    assert (read[0], done) == ({"body"}, [{"write"}])
 
 
 def test_a_body_in_broken_pieces_is_refused_in_the_lane_of_the_address(

@@ -318,7 +318,7 @@ def test_a_step_of_values_without_an_end_is_refused_before_it_is_read(
     path = f"/chat/{talk.thread_id}/messages"
     for body in (f'{{"internal_content": {step}}}', json.dumps({"internal_content": step})):
         refused(talk, lambda body=body: browser.client.post(path, data=body, headers=headers))
-    form = {"internal_content": step[:900_000], "message_key": new_id().hex}
+    form = {"internal_content": step[:600_000], "message_key": new_id().hex}
     assert browser.post(path, **form).status_code == 303
     assert talk.messages()[-1].role == "assistant"
 
