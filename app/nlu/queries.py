@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from itertools import islice
 
 from app.nlu.lexicon import FRAME_WORDS
 from app.nlu.model import OTHER_INTENTS, read_intents
@@ -29,6 +30,8 @@ def make_query(question: str) -> str:
 # tell something; what is less sure goes with the sentence before.
 SURE_OF_ITS_OWN, FEWEST_WORDS = 0.9, 2
 SURE_AS_A_WHOLE = 0.8
+# Who says more tells a story; each of them is weighed, which others would wait for.
+MOST_SENTENCES = 12
 _SENTENCE_END = re.compile(r"(?<=[.?!;])\s+|\s*\n\s*")
 _LOOKS_UP = "looks up"
 
@@ -40,11 +43,14 @@ def first_want(text: str, acting: Collection[str]) -> tuple[str, str]:
     Several questions are one, and so are sentences about the same; `acting` are the tools that
     do something. What is a question as a whole is asked of all that it tells.
     """
-    whole, share = _likeliest(text) if _SENTENCE_END.search(text) else ("", 1.0)
+    sentences = [*islice(_sentences(text), MOST_SENTENCES + 1)]
+    if not 1 < len(sentences) <= MOST_SENTENCES:
+        return text, ""
+    whole, share = _likeliest(text)
     if whole not in acting and share >= SURE_AS_A_WHOLE:
         return text, ""
     parts: list[tuple[str, int]] = []
-    for start, sentence in _sentences(text):
+    for start, sentence in sentences:
         own = _tool_of(sentence, acting)
         if own and parts and not parts[-1][0]:
             parts[-1] = own, parts[-1][1]

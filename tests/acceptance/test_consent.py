@@ -579,6 +579,31 @@ def test_what_is_posted_to_one_question_is_no_yes_to_another(
     assert isinstance(after, OpenRequest) and after.answers == ((state.asked, word),)
 
 
+def test_what_the_request_does_not_show_is_not_told_as_noted(
+    talk: Talk, server: ModelServer
+) -> None:
+    """One answer hides the field of another, and a model may name one that is not shown."""
+    form = talk.form("uniform")
+    ids = {each.field.name: str(each.field_id) for each in form.fields}
+
+    def note(said: str, **values: Any) -> str:
+        named = {ids[name]: value for name, value in values.items()}
+        calls = at_once(("record_answers", {"values": named}))
+        server.script(scenario(calls, Say("Fine."), when=said))
+        return talk.send(said).text
+
+    begun = at_once(("get_service_request_form", {"type_id": str(form.type_id)}))
+    server.script(scenario(begun, Say("All right.")))
+    talk.send("I need a shirt")
+    note("a shirt in m", title="A shirt", priority="normal", piece="shirt", size="m")
+    both = note("rather a name tag, size xl", piece="name_tag", size="xl")
+    alone = note("shoe size 9", shoe_size=9)
+    state = talk.state
+    assert isinstance(state, OpenRequest)
+    assert state.values["piece"] == "name_tag" and "size" not in state.values
+    assert "XL" not in both and "Shoe size" not in alone
+
+
 def make_again(talk: Talk, owner: Database) -> str:
     """Have the last reply made again, by the model that the talk has; returns what it says."""
     with owner.transaction() as session:

@@ -37,6 +37,8 @@ ACTING = ("add_expense", "delete_expense", "update_expense", "suggest_service_re
         (". . .", None, ""),
         ("Hello. Thanks. Bye!", None, ""),
         ("the toilet is clogged", None, ""),
+        # A story is weighed as a whole, however many sentences it has.
+        ("The toilet is clogged. Add taxi $5 today. " * 7, None, ""),
     ],
 )  # fmt: skip
 def test_a_message_is_cut_only_where_another_thing_is_surely_wanted(
@@ -67,7 +69,9 @@ def test_what_is_wanted_besides_a_request_is_a_tap_away_and_not_lost(
     begun = talk.send(said)
     assert isinstance(talk.state, OpenRequest)
     assert "taxi" not in talk.state.query and "noticed_on" not in talk.state.values
-    assert f"“{rest}”" in begun.text.replace("«", "“").replace("»", "”").replace("\\", "")
+    assert begun.body["suggestions"][0]["message"] == rest
+    told = begun.text.replace("«", "“").replace("»", "”").replace("\\", "")
+    assert f"“{rest.rstrip('.')}”" in told
     [chip] = [each for each in begun.body["suggestions"] if each["message"] == rest]
     card = talk.send(chip["message"])
     assert [part["type"] for part in card.body["parts"]] == ["proposal"], card.text

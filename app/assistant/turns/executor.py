@@ -421,7 +421,9 @@ def _converse(
     asked = finished.asked
     if not asked and not finished.is_cut:
         asked = ask_again(services.registry, toolbox.context, question, hinted, writer)
-    return replace(finished, suggestions=(*finished.suggestions, *chips), asked=asked)
+    # What is wanted besides comes first: on a phone the last of several is out of sight.
+    own = finished.suggestions
+    return replace(finished, suggestions=chips + own if context.rest else own + chips, asked=asked)
 
 
 def _set_aside(writer: ReplyWriter, question: Message, *, is_asked: bool) -> None:

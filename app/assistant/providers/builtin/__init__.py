@@ -121,7 +121,7 @@ class BuiltinProvider:
 def _afterwards(request: ModelRequest) -> list[str]:
     """What was asked before the message went on to something else, and what it wants besides."""
     lead_back, rest = (str(request.hints.get(name) or "") for name in ("lead_back", "rest"))
-    told = phrases.one_after_the_other(escape_markdown(rest)) if rest else ""
+    told = phrases.one_after_the_other(escape_markdown(rest.rstrip("."))) if rest else ""
     return list(filter(None, (lead_back, told)))
 
 

@@ -183,6 +183,7 @@ class RecordAnswers(ThreadTool):
         take(context, *steps)
         with context.transaction() as session:
             after = state_in(session, context)
+        recording.leave_out_hidden(after)
         cleared = cleared_between(before, after, [field for field, _b, _a in recording.changes])
         # The card that comes now shows all of it.
         is_shown = isinstance(after, OpenRequest) and _is_on_a_card(after) and not before.answers
@@ -194,7 +195,8 @@ class RecordAnswers(ThreadTool):
             payload={"refused": _refused(recording), "recorded": len(recording.changes)},
             shows=arguments.show,
         )
-        return replace(result, has_taken=bool(steps or recording.held))
+        others = len(steps) > len(recording.steps)
+        return replace(result, has_taken=bool(recording.changes or recording.held or others))
 
 
 def _is_on_a_card(state: OpenRequest) -> bool:

@@ -61,6 +61,14 @@ class Recording:
         before = told.value if told is not None and is_change else None
         self.changes.append((about, before, after))
 
+    def leave_out_hidden(self, after: RequestState) -> None:
+        """Tell nothing of values that the request does not hold: of fields that it does not show.
+
+        One answer may hide the field of another, and a model may name one that is not shown.
+        """
+        held = {} if isinstance(after, NoRequest) else after.told
+        self.changes = [change for change in self.changes if change[0].field.name in held]
+
 
 def cleared_between(
     before: RequestState, after: RequestState, changed: Sequence[RequestField]
