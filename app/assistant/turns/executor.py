@@ -35,11 +35,11 @@ from app.assistant.proposals.decisions import (
 )
 from app.assistant.providers.base import Provider, ProviderError
 from app.assistant.threads.steps import TurnSteps
-from app.assistant.tools.parts import Citation
+from app.assistant.tools.parts import Citation, Suggestion
 from app.assistant.tools.registry import Registry
 from app.assistant.tools.tool import CitationLedger, Profile, ToolContext
 from app.assistant.tools.toolbox import Toolbox
-from app.assistant.turns.context import NO_PROFILE, build_context
+from app.assistant.turns.context import NO_PROFILE, TurnContext, build_context
 from app.assistant.turns.crisis import is_crisis, support_in_crisis
 from app.assistant.turns.delivery import relay
 from app.assistant.turns.denials import deny_claims
@@ -421,9 +421,14 @@ def _converse(
     asked = finished.asked
     if not asked and not finished.is_cut:
         asked = ask_again(services.registry, toolbox.context, question, hinted, writer)
-    # What is wanted besides comes first: on a phone the last of several is out of sight.
-    own = finished.suggestions
-    return replace(finished, suggestions=chips + own if context.rest else own + chips, asked=asked)
+    return replace(finished, suggestions=_in_order(context, finished, chips), asked=asked)
+
+
+def _in_order(
+    context: TurnContext, finished: Finished, chips: tuple[Suggestion, ...]
+) -> tuple[Suggestion, ...]:
+    """What is wanted besides comes first: on a phone the last of several is out of sight."""
+    return chips + finished.suggestions if context.rest else finished.suggestions + chips
 
 
 def _set_aside(writer: ReplyWriter, question: Message, *, is_asked: bool) -> None:
